@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
+import ragassay
 from ragassay import InputError, Sample, UsageError
 from ragassay.base.errors import did_you_mean
 from ragassay.formats import Notes, from_records, load
@@ -245,7 +246,8 @@ def test_failed_records_of_a_file_beside_questions_show_no_columns(tmp_path: Pat
     data.write_text("".join(json.dumps(one) + "\n" for one in FAILED))
     asked = [{"id": one["id"], "query": one["query"], "reference": "A."} for one in FAILED]
     questions.write_text("".join(json.dumps(one) + "\n" for one in asked))
-    one, two = load([data, questions], columns=INTO, notes=Notes())
+    run = ragassay.evaluate(str(data), "em", references=str(questions), columns=INTO)
+    one, two = run.samples
     assert one.answer is None and two.answer_text == "A."
     assert one.references == two.references == ("A.",)
 

@@ -37,7 +37,7 @@ values = st.recursive(
 records = st.dictionaries(names | st.text(max_size=3), values, max_size=6)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(records, st.none() | st.just("|"))
 def test_any_record_is_a_sample_or_an_input_error(
     record: dict[str, Any], separator: str | None
@@ -75,7 +75,7 @@ contents = st.lists(pieces, max_size=12).map(b"".join) | st.binary(max_size=30)
 
 
 @settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(contents, st.booleans(), st.none() | st.sampled_from(sorted(all_formats())))
 def test_any_file_gives_samples_or_an_input_error(

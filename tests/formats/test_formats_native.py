@@ -106,7 +106,7 @@ def test_given_values_are_no_list_of_records(tmp_path: Path) -> None:
 
 
 @settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     st.lists(
@@ -123,7 +123,7 @@ def test_reading_gives_back_what_was_written(
     assert [from_record(json.loads(json.dumps(to_record(one)))) for one in written] == written
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(samples())
 def test_every_written_line_fits_the_published_schema(sample: Sample) -> None:
     line = json.loads(json.dumps(to_record(sample), allow_nan=False))

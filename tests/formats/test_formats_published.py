@@ -15,8 +15,6 @@ from ragassay.base.sample import (
     Answerability,
     GoldPassage,
     Passage,
-    Sample,
-    Statement,
     Turn,
 )
 from ragassay.formats import Notes, all_formats, detect, load
@@ -152,23 +150,6 @@ def test_inspectorraget_tables_that_do_not_fit_are_an_error(
         load(analytics(tmp_path, **tables), format="inspectorraget")
 
 
-def test_inspectorraget_annotations_stay_with_their_evaluation(tmp_path: Path) -> None:
-    task = {"task_id": 1, "input": "q", "metadata": {"m": 1}, "annotations": {"nat": {"x": 0}}}
-    evaluations = [
-        {
-            "task_id": 1,
-            "model_id": m,
-            "model_response": "a",
-            "annotations": {"nat": {m: {"value": 1}}},
-        }
-        for m in "AB"
-    ]
-    samples = load(analytics(tmp_path, tasks=[task], evaluations=evaluations))
-    assert [sample.metadata for sample in samples] == [
-        {"m": 1, "annotations": {"nat": {"x": 0, m: 1}}} for m in "AB"
-    ]
-
-
 # --- Open RAG Eval
 
 
@@ -190,36 +171,6 @@ def test_open_rag_eval_reads_its_published_file(shared: Path) -> None:
 
 
 HEADER = "query_id,query,query_run,passage_id,passage,generated_answer\n"
-
-
-def test_open_rag_eval_rows_of_one_run_may_stand_apart(tmp_path: Path) -> None:
-    content = HEADER + (
-        "1,a,1,[1],p,x\n2,b,1,[1],q,y\n1,a,2,[1],r,z\n1,a,1,[2],s,\n2,b,1,[2],t,\n3,c,1,[1],u,w\n"
-    )
-    samples = load(text(tmp_path, content))
-    found = [(s.id, s.repeat, [p.text for p in s.passages or ()]) for s in samples]
-    assert found == [
-        ("1", 1, ["r"]),
-        ("1", 0, ["p", "s"]),
-        ("2", 0, ["q", "t"]),
-        ("3", 0, ["u"]),
-    ]
-
-
-def test_open_rag_eval_rows_without_ids_stay_together(tmp_path: Path) -> None:
-    content = (
-        "query,query_run,passage_id,passage,generated_answer\n"
-        "first,1,[1],a,said\nfirst,1,[2],b,\nfirst,2,[1],a,again\nsecond,1,[1],c,other\n"
-    )
-    notes = Notes()
-    samples = load(text(tmp_path, content), notes=notes)
-    assert [(s.query, s.repeat, len(s.passages or ())) for s in samples] == [
-        ("first", 0, 2),
-        ("first", 1, 1),
-        ("second", 0, 1),
-    ]
-    assert samples[0].id == samples[1].id != samples[2].id
-    assert "records without an id: 3" in next(iter(notes))
 
 
 def test_open_rag_eval_keeps_and_counts_failures_and_empty_answers(tmp_path: Path) -> None:
@@ -244,16 +195,6 @@ def test_open_rag_eval_keeps_and_counts_failures_and_empty_answers(tmp_path: Pat
     told = " ".join(notes)
     assert "NO_ANSWER: 2 (first: line 3)" in told
     assert "API_ERROR: 1 (first: line 4)" in told
-
-
-def test_open_rag_eval_keeps_duplicate_and_empty_passages_and_tells(tmp_path: Path) -> None:
-    content = HEADER + "1,a,1,[1],p,x\n1,a,1,[1],r,\n1,a,1,[3],,\n"
-    notes = Notes()
-    (sample,) = load(text(tmp_path, content), notes=notes)
-    assert sample.passages == (Passage("p", "[1]"), Passage("r", "[1]"), Passage(None, "[3]"))
-    told = " ".join(notes)
-    assert "occur twice for one query: 1 (first: line 3)" in told
-    assert "without a text: 1 (first: line 4)" in told
 
 
 @pytest.mark.parametrize(
@@ -283,48 +224,6 @@ def test_open_rag_eval_without_a_needed_column_is_an_error(tmp_path: Path) -> No
 
 # --- TREC RAG
 
-ANSWER = [
-    {"text": "First.", "citations": [1, 0, 1]},
-    {"text": "Second.", "citations": []},
-    {"text": "Third."},
-]
-EXPECTED = Answer(
-    "First. Second. Third.",
-    (Statement("First.", ("d2", "d1")), Statement("Second."), Statement("Third.")),
-)
-
-
-def test_trec_rag_2024_and_2025_are_read_alike(tmp_path: Path) -> None:
-    of_2024 = {
-        "run_id": "r",
-        "topic_id": "2024-1",
-        "topic": "q",
-        "references": ["d1", "d2"],
-        "response_length": 3,
-        "answer": ANSWER,
-    }
-    of_2025 = {
-        "metadata": {
-            "team_id": "t",
-            "run_id": "r",
-            "type": "automatic",
-            "narrative_id": 14,
-            "narrative": "q",
-        },
-        "references": ["d1", "d2"],
-        "answer": ANSWER,
-    }
-    path = jsonl(tmp_path, of_2024, of_2025)
-    assert detect(path).name == "trec_rag"
-    first, second = load(path)
-    assert (first.id, second.id) == ("2024-1", "14")
-    for sample in (first, second):
-        assert (sample.query, sample.system, sample.answer) == ("q", "r", EXPECTED)
-        assert sample.passages == (Passage(id="d1"), Passage(id="d2"))
-        assert sample.references == ()
-    assert first.metadata == {"response_length": 3}
-    assert second.metadata == {"team_id": "t", "type": "automatic"}
-
 
 @pytest.mark.parametrize("citation", [2, -1, 0.5, True])
 def test_a_citation_outside_the_references_is_an_error(tmp_path: Path, citation: object) -> None:
@@ -336,16 +235,6 @@ def test_a_citation_outside_the_references_is_an_error(tmp_path: Path, citation:
     }
     with pytest.raises(InputError, match=r"line 1, field 'answer\.citations'"):
         load(jsonl(tmp_path, record))
-
-
-def test_citations_given_as_ids_are_taken_as_they_are(tmp_path: Path) -> None:
-    record = {
-        "topic_id": 1,
-        "references": ["d1"],
-        "answer": [{"text": "a", "citations": ["d1", "d9"]}],
-    }
-    (sample,) = load(jsonl(tmp_path, record))
-    assert sample.answer == Answer("a", (Statement("a", ("d1", "d9")),))
 
 
 def test_a_sentence_of_trec_rag_without_a_text_is_an_error(tmp_path: Path) -> None:
@@ -360,74 +249,6 @@ def test_a_sentence_of_trec_rag_without_a_text_is_an_error(tmp_path: Path) -> No
 # --- UltraRAG, ML cube, RAGChecker, ragas, deepeval
 
 
-def test_ultrarag_results_are_read_as_the_spec_prints_them(tmp_path: Path) -> None:
-    record = {
-        "id": 0,
-        "question": "when was the last time anyone was on the moon",
-        "golden_answers": ["14 December 1972 UTC", "December 1972"],
-        "pred_answer": "December 14, 1973",
-    }
-    path = jsonl(tmp_path, record)
-    assert detect(path).name == "ultrarag"
-    expected = Sample(
-        id="0",
-        query=record["question"],
-        answer=Answer("December 14, 1973"),
-        references=("14 December 1972 UTC", "December 1972"),
-    )
-    assert load(path) == [expected]
-    key_map = {"gt_ls": "golden_answers", "q_ls": "question", "pred_ls": "pred_answer"}
-    assert load(path, columns=key_map) == [expected]
-
-
-def test_ultrarag_records_that_lack_a_prediction_do_not_shift_the_others(tmp_path: Path) -> None:
-    rows = [
-        {"id": n, "question": "q", "golden_answers": ["g"], "pred_answer": f"a{n}"}
-        for n in range(3)
-    ]
-    del rows[1]["pred_answer"]
-    found = load(jsonl(tmp_path, *rows))
-    assert [(s.id, s.answer.text if s.answer else None) for s in found] == [
-        ("0", "a0"),
-        ("1", None),
-        ("2", "a2"),
-    ]
-
-
-MLCUBE = "id,time_id,input_1,retrieved_context_1,bot@1.0\n7,1700000000.5,q,a<<sep>>b,said\n"
-
-
-def test_ml_cube_rows_are_cut_at_the_tasks_separator(tmp_path: Path) -> None:
-    path = text(tmp_path, MLCUBE)
-    assert detect(path).name == "mlcube"
-    assert load(path, separator="<<sep>>") == [
-        Sample(
-            id="7",
-            query="q",
-            system="bot@1.0",
-            passages=(Passage("a"), Passage("b")),
-            answer=Answer("said"),
-            timestamp=1700000000.5,
-        )
-    ]
-
-
-def test_ml_cube_rows_of_two_models_are_two_samples(tmp_path: Path) -> None:
-    record = {
-        "id": 7,
-        "input_1": "q",
-        "retrieved_context_1": ["a", "b"],
-        "bot@1": "x",
-        "bot@2": None,
-        "session_id": "s",
-    }
-    first, second = load(jsonl(tmp_path, record))
-    assert (first.system, first.answer) == ("bot@1", Answer("x"))
-    assert (second.system, second.answer) == ("bot@2", None)
-    assert first.passages == (Passage("a"), Passage("b"))
-    assert first.metadata == {"session_id": "s", "conversation_id": "s"}
-
-
 @pytest.mark.parametrize("column", ["answer", "response", "system"])
 def test_ml_cube_rows_with_an_answer_or_system_twice_are_an_error(
     tmp_path: Path, column: str
@@ -435,15 +256,6 @@ def test_ml_cube_rows_with_an_answer_or_system_twice_are_an_error(
     path = text(tmp_path, f"id,input_1,{column},bot@1\n1,q,a,b\n")
     with pytest.raises(InputError, match=f"line 2, field '{column}'.*'bot@1'"):
         load(path)
-
-
-def test_ml_cubes_words_for_its_columns_are_understood(tmp_path: Path) -> None:
-    path = text(
-        tmp_path, "Id,Timestamp,User Input,Retrieved Context,Response\n1,2023-11-14,q,a|b,r\n"
-    )
-    (sample,) = load(path, separator="|")
-    assert (sample.query, sample.answer) == ("q", Answer("r"))
-    assert sample.passages == (Passage("a"), Passage("b"))
 
 
 def test_ml_cubes_rows_of_one_session_are_turns(tmp_path: Path) -> None:
@@ -460,28 +272,6 @@ def test_ml_cubes_rows_of_one_session_are_turns(tmp_path: Path) -> None:
         again = load(path, single_chunk=True)
     assert not any(one.history for one in again)
     assert {one.metadata.get("conversation_id") for one in again} == {"a", "b"}
-
-
-@pytest.mark.parametrize("name", ["input_data", "results"])
-def test_ragchecker_files_are_read(tmp_path: Path, name: str) -> None:
-    record = {
-        "query_id": "0",
-        "query": "q",
-        "gt_answer": "g",
-        "response": "r",
-        "retrieved_context": [{"doc_id": "000", "text": "t"}],
-    }
-    path = text(tmp_path, json.dumps({name: [record]}, indent=2), "a.json")
-    assert detect(path).name == "ragchecker"
-    assert load(path) == [
-        Sample(
-            id="0",
-            query="q",
-            passages=(Passage("t", "000"),),
-            answer=Answer("r"),
-            references=("g",),
-        )
-    ]
 
 
 @pytest.mark.parametrize("name", ["open_rag_eval", "trec_rag"])

@@ -357,14 +357,6 @@ def test_a_record_without_any_known_column_lists_its_columns(record: Any, names:
 @pytest.mark.parametrize(
     ("record", "told"),
     [
-        (
-            {"query": "q", "answer": {"text": "A.", "sources": []}},
-            "answers with 'sources' in them: 1",
-        ),
-        (
-            {"query": "q", "answer": [{"text": "A.", "sources": []}]},
-            "answers with 'sources' in them",
-        ),
         ({"query": "q", "raw": {"x": 1}}, "unknown field 'raw'"),
         (
             {"query": "q", "metadata": {"domain": "law"}, "domain": "tax"},
@@ -691,3 +683,9 @@ def test_repeated_questions_without_ids_can_take_their_lines_for_ids(tmp_path: P
             ("1", "A"), ("2", "B"),
         ]  # fmt: skip
         assert not any(one.metadata for one in samples)
+
+
+@pytest.mark.parametrize("mark", ["###", "@@@", " || ", " ---- ", "\n---\n", "[SEP]", r"\n\n"])
+def test_a_sign_between_sentences_joins_chunks(mark: str) -> None:
+    with pytest.raises(InputError, match="seems to hold several chunks"):
+        one({"query": "q", "context": f"One.{mark}Two."}, refuse_joined="marks")

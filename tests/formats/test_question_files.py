@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import pytest
 
 import ragassay
 from ragassay import InputError, Sample
-from ragassay.cli.command_line import call
 from ragassay.formats import Notes, load
 
 EMMA, PERSUASION = "Who wrote Emma?", "When did Persuasion appear?"
@@ -40,14 +40,17 @@ def examples(tmp_path: Path) -> Path:
     )
 
 
-def expected(samples: list[Sample]) -> dict[str, tuple[str, ...]]:
+def joined(data: Path, references: Path, **more: Any) -> tuple[Any, str]:
+    """The result of a run over both, and its warnings in one text."""
+    result = ragassay.evaluate(str(data), "covers_answer", references=str(references), **more)
+    return result, " ".join(result.summary.warnings)
+
+
+def expected(samples: Iterable[Sample]) -> dict[str, tuple[str, ...]]:
     return {one.id: one.references for one in samples}
 
 
-@pytest.mark.parametrize("first", [True, False])
-def test_examples_of_langsmith_are_joined_to_its_runs(
-    examples: Path, tmp_path: Path, first: bool
-) -> None:
+def test_examples_of_langsmith_are_joined_to_its_runs(examples: Path, tmp_path: Path) -> None:
     """By the id of the example, else by the question."""
     runs = write(
         tmp_path / "runs.jsonl",
@@ -55,95 +58,36 @@ def test_examples_of_langsmith_are_joined_to_its_runs(
         run("r2", f" {PERSUASION.upper()}"),
         run("r3", "Who was that?"),
     )
-    notes = Notes()
-    found = load([examples, runs] if first else [runs, examples], notes=notes)
-    assert expected(found) == {"e1": ("Jane Austen",), "r2": ("1817",), "r3": ()}
-    assert next(iter(found)).query == "rewritten"
-    told = " ".join(notes)
-    assert f"joined by id with their questions in {examples}: 1" in told
-    assert f"joined by query with their questions in {examples}: 1" in told
-    assert f"samples without a question in {examples}: 1" in told
+    (tmp_path / "qrels").write_text("e1 0 d1 1\nr2 0 d2 1\n")
+    result, told = joined(runs, examples, qrels=str(tmp_path / "qrels"))
+    assert expected(result.samples) == {"e1": ("Jane Austen",), "r2": ("1817",), "r3": ()}
+    gold = [[one.id for one in sample.gold or ()] for sample in result.samples]
+    assert gold == [["d1"], ["d2"], []]
+    assert "1 by id" in told and "1 by query" in told and "another query" in told
 
 
-def test_the_joining_is_told_where_a_limit_ends_the_reading(examples: Path, tmp_path: Path) -> None:
-    runs = write(tmp_path / "runs.jsonl", run("r1", EMMA), run("r2", PERSUASION))
-    notes = Notes()
-    (found,) = load([runs, examples], limit=1, notes=notes)
-    assert found.references == ("Jane Austen",) and any("joined by query" in one for one in notes)
-
-
-def test_a_question_that_stands_twice_is_joined_by_id_only(tmp_path: Path) -> None:
-    questions = [{"id": f"q{n}", "query": EMMA, "references": [str(n)]} for n in (1, 2)]
-    answers = [{"id": name, "query": EMMA, "answer": "A."} for name in ("q2", "other")]
-    files = [write(tmp_path / "q.jsonl", *questions), write(tmp_path / "a.jsonl", *answers)]
-    notes = Notes()
-    assert expected(load(files, notes=notes)) == {"q2": ("2",), "other": ()}
-    assert any("without a sample: 1. They are left out" in one for one in notes)
+def test_a_file_of_questions_among_the_data_is_refused(examples: Path, tmp_path: Path) -> None:
+    answers = write(tmp_path / "a.jsonl", {"id": "x", "query": "Why?", "answer": "A."})
+    for files in ([answers, examples], [examples, answers]):
+        with pytest.raises(InputError, match=r"--references .*examples\.jsonl"):
+            load(files, notes=Notes())
+    assert [one.id for one in load([examples], notes=Notes())] == ["e1", "e2"]
 
 
 def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) -> None:
     question = {"id": "q", "query": EMMA, "gold": ["g"], "answerability": "answerable"}
+    question["references"] = ["x"]
+    twice = [{"id": f"q{n}", "query": PERSUASION, "references": [str(n)]} for n in (1, 2)]
     answers = [{"id": "q", "system": name, "query": EMMA, "answer": "A."} for name in "ab"]
-    files = [write(tmp_path / "a.jsonl", *answers), write(tmp_path / "q.jsonl", question)]
-    found = load(files, notes=Notes())
-    assert [one.system for one in found] == ["a", "b"]
-    assert all(one.gold and one.answerability is not None for one in found)
-
-
-@pytest.mark.parametrize("first", [True, False])
-def test_questions_are_joined_where_qrels_are_given_too(
-    examples: Path, tmp_path: Path, first: bool, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The references come from the questions and the gold from the qrels, as with --references."""
-    (tmp_path / "qrels").write_text("e1 0 d1 1\ne2 0 d2 1\n")
-    runs = write(
-        tmp_path / "runs.jsonl",
-        run("r1", EMMA, reference_example_id="e1"),
-        run("r2", PERSUASION, reference_example_id="e2"),
+    # A question that stands twice is joined by id only.
+    answers += [{"id": one, "query": PERSUASION, "answer": "A."} for one in ("q2", "other")]
+    result, _ = joined(
+        write(tmp_path / "a.jsonl", *answers), write(tmp_path / "q.jsonl", question, *twice)
     )
-    files = [examples, runs] if first else [runs, examples]
-    notes = Notes()
-    found = load(files, gold=tmp_path / "qrels", notes=notes)
-    assert expected(found) == {"e1": ("Jane Austen",), "e2": ("1817",)}
-    assert [[one.id for one in sample.gold or ()] for sample in found] == [["d1"], ["d2"]]
-    (joined,) = notes
-    assert f"joined by id with their questions in {examples}: 2" in joined
-    summary = ragassay.evaluate(files, "token_f1.r", qrels=str(tmp_path / "qrels")).summary
-    assert any("joined by id with their questions" in one for one in summary.warnings)
-    assert (summary.n_samples, summary.metrics["token_f1.r"].n_scored) == (2, 2)
-    words = [*map(str, files), "--qrels", str(tmp_path / "qrels"), "-m", "token_f1.r"]
-    for command in (["run", "-o", str(tmp_path / "out")], ["validate"]):
-        assert call([command[0], *words, *command[1:]]) == 0
-        shown = capsys.readouterr()
-        assert "joined by id with their questions" in " ".join((shown.out + shown.err).split())
-
-
-def test_chosen_columns_of_the_runs_do_not_reach_into_the_questions(
-    examples: Path, tmp_path: Path
-) -> None:
-    step = {**run("r1", EMMA), "outputs": {"final": {"txt": "Jane."}, "n": 1}}
-    runs = write(tmp_path / "runs.jsonl", step)
-    (found,) = load([runs, examples], columns={"answer": "outputs.final.txt"}, notes=Notes())
-    assert (found.answer_text, found.references) == ("Jane.", ("Jane Austen",))
-
-
-def test_questions_that_belong_to_no_sample_are_samples_of_their_own(
-    examples: Path, tmp_path: Path
-) -> None:
-    answers = write(tmp_path / "a.jsonl", {"id": "x", "query": "Why?", "answer": "A."})
-    assert [one.id for one in load([answers, examples], notes=Notes())] == ["x", "e1", "e2"]
-    assert [one.id for one in load([examples], notes=Notes())] == ["e1", "e2"]
-
-
-def test_a_file_with_an_answer_is_no_file_of_questions(examples: Path, tmp_path: Path) -> None:
-    answers = write(
-        tmp_path / "a.jsonl",
-        {"id": "e1", "query": EMMA, "references": ["Jane"]},
-        {"id": "e3", "query": EMMA, "answer": "A."},
-    )
-    with pytest.raises(InputError, match="was already given"):
-        load([answers, answers], notes=Notes())
-    assert len(load([answers], notes=Notes())) == 2
+    first, second, *others = result.samples
+    assert [one.system for one in (first, second)] == ["a", "b"]
+    assert all(one.gold and one.answerability is not None for one in (first, second))
+    assert expected(others) == {"q2": ("2",), "other": ()}
 
 
 @pytest.mark.parametrize("name", ["examples.jsonl", "q.json", "q.csv"])
@@ -196,31 +140,8 @@ def test_ids_that_belong_to_other_queries_are_an_error(tmp_path: Path) -> None:
     asked.append({"id": "2", "query": PERSUASION, "references": ["b"]})
     questions = write(tmp_path / "q.jsonl", *asked)
     answers = write(tmp_path / "a.jsonl", {"id": "2", "query": EMMA, "answer": "Ann."})
-    with pytest.raises(InputError, match="has the query of the question '1' there, and the id of"):
-        load([questions, answers], notes=Notes())
     with pytest.raises(InputError, match="has the query of the question '1'"):
         ragassay.evaluate(str(answers), "em", references=str(questions))
-
-
-def test_a_sample_whose_query_is_put_otherwise_is_told(tmp_path: Path) -> None:
-    questions = write(tmp_path / "q.jsonl", {"id": "1", "query": EMMA, "references": ["a"]})
-    answers = write(tmp_path / "a.jsonl", {"id": "1", "query": "Whose is Emma?", "answer": "Ann."})
-    notes = Notes()
-    assert expected(load([questions, answers], notes=notes)) == {"1": ("a",)}
-    assert any("query differs from that of their question" in one for one in notes)
-
-
-def test_a_system_without_a_single_answer_is_no_file_of_questions(tmp_path: Path) -> None:
-    """Its samples would be left out."""
-    record = {"id": "1", "query": EMMA, "references": ["a"]}
-    failed = write(tmp_path / "b.jsonl", {**record, "system": "B", "answer": None})
-    answered = write(tmp_path / "a.jsonl", {**record, "system": "A", "answer": "Ann."})
-    found = load([failed, answered], notes=Notes())
-    assert [one.system for one in found] == ["B", "A"]
-    # A system that is named for all files is none of a file of questions.
-    questions = write(tmp_path / "q.jsonl", record)
-    answers = write(tmp_path / "c.jsonl", {"id": "1", "query": EMMA, "answer": "Ann."})
-    assert [one.system for one in load([questions, answers], system="C", notes=Notes())] == ["C"]
 
 
 def test_a_question_that_expects_two_things_is_an_error(tmp_path: Path) -> None:
@@ -264,17 +185,6 @@ def test_chosen_columns_count_in_the_file_that_has_them(
     assert result.summary.metrics["covers_answer"].n_scored == 1
     told = " ".join(result.summary.warnings)
     assert f"{german}: 1 sample joined with what it expects: 1 by query." in told
-
-
-def test_chosen_columns_count_in_a_second_file_of_questions(german: Path, tmp_path: Path) -> None:
-    runs = write(tmp_path / "r.jsonl", run("r1", EMMA), run("r2", "Why?"))
-    found = load([runs, german], columns=OWN, notes=Notes())
-    assert expected(found) == {"r1": ("Jane Austen",), "r2": ()}
-    assert found[0].query == EMMA
-    with pytest.raises(InputError, match=r"no column 'Frage' \(wanted as query\)"):
-        load([runs, german], columns={"query": "Frage"}, notes=Notes())
-    with pytest.raises(InputError, match=r"soll.csv.*no column is known.*--columns query="):
-        load([runs, german], notes=Notes())
 
 
 def test_a_column_that_no_file_has_is_an_error(german: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 
 from ragassay.base.errors import InputError, RagassayWarning
 from ragassay.engine.run.ranked_runs import read_judged
+from ragassay.formats import Mapper, Notes
 from ragassay.formats.trec import trec_files, trec_run
 
 RUN = "q1 Q0 a 1 2.5 tag\nq1 Q0 b 2 1.5 tag\nq2 Q0 a 1 -3e-2 tag\n"
@@ -152,7 +153,7 @@ def test_a_document_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path) 
     run = write(tmp_path, "# comment\n" + RUN + "q1  Q0 a 9 0.1 tag\n", "run")
     for read in (
         lambda: read_judged(qrels, run),
-        lambda: list(trec_run.read_run_samples(run, qrels)),
+        lambda: list(trec_run.judged_samples(run, qrels, Mapper(run, notes=Notes()))),
     ):
         with pytest.raises(InputError, match="'a' occurs a second time for query 'q1'") as caught:
             read()
@@ -178,7 +179,7 @@ def test_a_run_without_judged_queries_is_an_error_that_shows_both_spellings(
     run = write(tmp_path, RUN.replace("q", "topic-"), "run")
     for read in (
         lambda: read_judged(qrels, run),
-        lambda: list(trec_run.read_run_samples(run, qrels)),
+        lambda: list(trec_run.judged_samples(run, qrels, Mapper(run, notes=Notes()))),
     ):
         with pytest.raises(InputError, match=r"'topic-.*'q1'") as caught:
             read()
@@ -190,7 +191,7 @@ def test_samples_hold_every_judged_query_in_the_order_of_the_qrels(tmp_path: Pat
     tied = "q1 Q0 b 1 2.5 tag\nq1 Q0 z 1 0.5 tag\nu Q0 b 1 1 tag\n"
     run = write(tmp_path, "q1 Q0 a 7 2.5 tag\nq2 Q0 a 1 1 tag\n" + tied, "run")
     with pytest.warns(RagassayWarning, match="1 query of the run has no judgements"):
-        samples = list(trec_run.read_run_samples(run, qrels))
+        samples = list(trec_run.judged_samples(run, qrels, Mapper(run, notes=Notes())))
     assert [sample.id for sample in samples] == ["q2", "q9", "q1"]
     assert {sample.system for sample in samples} == {"tag"}
     assert samples[1].passages == ()

@@ -13,33 +13,17 @@ FEW = 5
 
 
 def plural(n: int, noun: str) -> str:
-    """``1 query``, ``2 queries``.
-
-    Args:
-        n: how many.
-        noun: one of them.
-    """
+    """``1 query``, ``2 queries``."""
     return f"{n:,} {either(n, noun, _several(noun))}"
 
 
 def share(n: int, total: int, noun: str) -> str:
-    """``1 of 3 queries``, ``1 of 1 query``.
-
-    Args:
-        n: how many of them.
-        total: how many there are.
-        noun: one of them.
-    """
+    """``1 of 3 queries``, ``1 of 1 query``."""
     return f"{n:,} of {plural(total, noun)}"
 
 
 def few(names: Sequence[str], most: int = FEW) -> str:
-    """The first names of a list, and how many more there are: ``a, b, c, d, e and 3 more``.
-
-    Args:
-        names: of anything.
-        most: how many are named.
-    """
+    """The first names of a list, and how many more there are: ``a, b, c, d, e and 3 more``."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 

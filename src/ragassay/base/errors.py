@@ -65,11 +65,7 @@ class InputError(RagassayError):
 
 
 def called(path: object) -> str:
-    """A path in words: itself, but for standard input.
-
-    Args:
-        path: a file or folder, or what else holds data.
-    """
+    """A path in words: itself, but for standard input."""
     return "standard input" if str(path) == "/dev/stdin" else str(path)
 
 
@@ -82,11 +78,7 @@ _BETWEEN = {"ragassay", "asyncio", "concurrent", "contextlib", "threading"}
 
 
 def warn_user(fact: str | RagassayWarning) -> None:
-    """Warns of a fact about the data, at the line of the user's code that called this package.
-
-    Args:
-        fact: a sentence, or a warning. A `CountedFact` with the count 0 is passed over.
-    """
+    """Warns of a fact about the data, at the line of the user's code that called this package."""
     if isinstance(fact, CountedFact) and not fact.n:
         return
     level, frame = 2, sys._getframe(1)
@@ -104,14 +96,8 @@ _BY_NUMBER = re.compile(r"\{([^{|}]*)\|([^{|}]*)\}")
 
 
 class CountedFact(RagassayWarning):
-    """A fact that is counted: told once, with the sum of all its counts.
-
-    Args:
-        sentence: with ``{n}`` where the count stands, and ``{one|several}`` where words depend on
-            it, and ``{example}`` where the first one counted is shown.
-        n: the count.
-        example: one of those counted.
-    """
+    """A fact that is counted: told once, with the sum of all its counts. The sentence has ``{n}``,
+    ``{one|several}`` where words depend on it, and ``{example}`` for the first one counted."""
 
     def __init__(self, sentence: str, n: int, example: str = "") -> None:
         worded = _BY_NUMBER.sub(r"\1" if n == 1 else r"\2", sentence)
@@ -132,12 +118,7 @@ class ArgumentError(UsageError, ValueError):
 
 @contextmanager
 def extra_needed(by: str, extra: str) -> Iterator[None]:
-    """Makes an import that fails a `UsageError` that says what to install.
-
-    Args:
-        by: what needs it: ``An Excel workbook needs its package``.
-        extra: of ragassay, that has the package.
-    """
+    """Makes an import that fails a `UsageError` that says what to install."""
     try:
         yield
     except ImportError as error:
@@ -145,12 +126,8 @@ def extra_needed(by: str, extra: str) -> Iterator[None]:
 
 
 class LedgerError(UsageError):
-    """No answer can be kept, or read, in the ledger. This ends a run: it is no matter of one score.
-
-    Args:
-        problem: a sentence.
-        passing: whether it is likely to end by itself, as where a database is restarted.
-    """
+    """No answer can be kept, or read, in the ledger, which ends a run; ``passing`` where that is
+    likely to end by itself, as where a database is restarted."""
 
     def __init__(self, problem: str, *, passing: bool = False) -> None:
         super().__init__(problem)
@@ -158,12 +135,7 @@ class LedgerError(UsageError):
 
 
 class OptionError(UsageError):
-    """An option with a value that it cannot have.
-
-    Args:
-        key: the option's key, as in a configuration.
-        problem: what is wrong with its value.
-    """
+    """An option with a value that it cannot have."""
 
     def __init__(self, key: str, problem: str) -> None:
         self.key, self.problem = key, problem.rstrip(".")
@@ -192,10 +164,8 @@ _LONGEST_NAME, _MOST_NAMES = 200, 2_000
 
 
 def did_you_mean(wrong: str, known: Iterable[str], *, at_least: float = 0.6) -> str:
-    """A hint that names the nearest known spelling, or an empty string when nothing is near.
-
-    ``at_least`` is how alike they must be, from 0 to 1.
-    """
+    """A hint that names the nearest known spelling, at least so much alike (0 to 1); empty when
+    nothing is near."""
     if len(wrong) > _LONGEST_NAME:
         return ""
     by_folded: dict[str, str] = {}

@@ -29,14 +29,8 @@ _BUFFER = 1 << 20
 
 @contextmanager
 def atomic(path: str | Path) -> Iterator[BinaryIO]:
-    """A binary file that appears under ``path`` when the block ends well, and not at all otherwise.
-
-    The bytes are on disk (fsync) before the name changes. Missing parent folders are made. What
-    killed processes left in the folder is deleted.
-
-    Raises:
-        UsageError: the folder cannot be made or written to.
-    """
+    """A binary file that appears under ``path``, on disk (fsync), when the block ends well, and not
+    at all otherwise. Missing folders are made; what killed processes left there is deleted."""
     # A link stays a link: what it points to is replaced.
     target = Path(os.path.realpath(path))
     try:
@@ -82,10 +76,8 @@ def cannot_write(path: Path, error: OSError) -> UsageError:
 
 @cache
 def _sweep(folder: Path) -> None:
-    """Deletes the half-written files of processes of this machine that are no more; once a folder.
-
-    Only where a process can be looked for without harm.
-    """
+    """Deletes the half-written files of processes of this machine that are no more; once a
+    folder."""
     if os.name != "posix":
         return
     for path in folder.glob(f".*.{_machine()}-*-*"):

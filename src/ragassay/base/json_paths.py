@@ -1,9 +1,6 @@
-"""Paths into JSON: ``choices[0].message.content``, ``results[*].text``.
-
-A path is keys and indices. ``[*]`` takes every item of a list, ``[-1]`` the last one, ``["a.b"]``
-a key that holds a dot; ``.`` is the value itself, and a ``?`` at the end says that there may be
-nothing. This is what mapping files and ``columns`` need of JSONPath.
-"""
+"""Paths into JSON, as mapping files and ``columns`` have them: ``choices[0].message.content``.
+``[*]`` takes every item of a list, ``[-1]`` the last one, ``["a.b"]`` a key that holds a dot; ``.``
+is the value itself; a ``?`` at the end says that there may be nothing."""
 
 from __future__ import annotations
 
@@ -46,11 +43,7 @@ class JsonPath:
     @classmethod
     @lru_cache(maxsize=1024)
     def parse(cls, text: str) -> JsonPath:
-        """The path that a text writes.
-
-        Raises:
-            ValueError: it writes none.
-        """
+        """The path that a text writes."""
         bare = text.strip().removesuffix("?").removeprefix("$")
         steps: list[str | int] = []
         at = 0
@@ -67,18 +60,9 @@ class JsonPath:
         return cls(text, tuple(steps), text.strip().endswith("?"))
 
     def find(self, value: Any, unpack: Callable[[Any], Any] = lambda value: value) -> Any:
-        """What the path leads to: a list where it has ``[*]``.
-
-        Args:
-            value: where the path begins.
-            unpack: makes an object or a list of a text that holds one, before a step into it.
-
-        Returns:
-            `NOTHING` where there is nothing and the path is optional.
-
-        Raises:
-            PathError: there is nothing.
-        """
+        """What the path leads to: a list where it has ``[*]``, `NOTHING` where there is nothing and
+        it is optional; else that is a `PathError`. ``unpack`` makes an object or list of a text
+        that holds one, before a step into it."""
         try:
             if EVERY in self.steps:
                 return list(_each(value, self.steps, unpack))
@@ -91,11 +75,7 @@ class JsonPath:
 
     def reach(self, value: Any, unpack: Callable[[Any], Any] = lambda value: value) -> Any:
         """As `find`, but `NOTHING` wherever there is nothing: cheap where few paths of many lead to
-        anything.
-
-        Args:
-            value, unpack: as of `find`.
-        """
+        anything."""
         for at, step in enumerate(self.steps):
             if not isinstance(step, str):
                 try:

@@ -1,9 +1,5 @@
-"""Facts that a result has to say beside its numbers, without the words for them; and how results
-show themselves.
-
-What computes a result emits notes. The words are in ``reports/text/note_words.yaml``, one sentence
-a kind, and `ragassay.reports.said` fills them in.
-"""
+"""Facts that a result has to say beside its numbers, whose words are in
+``reports/text/note_words.yaml``; and how results show themselves."""
 
 from __future__ import annotations
 
@@ -34,11 +30,7 @@ _drawings: list[Callable[[], Drawing]] = []
 
 
 def draw_by(find: Callable[[], Drawing]) -> None:
-    """Says where the drawing is, many floors above: whoever is on top (`ragassay`) knows.
-
-    Args:
-        find: gives it; it is called when something is shown.
-    """
+    """Says where the drawing is, many floors above: whoever is on top (`ragassay`) knows."""
     _drawings.append(find)
 
 
@@ -94,14 +86,7 @@ class Note:
 
 
 def joined(notes: Iterable[Note]) -> list[Note]:
-    """The notes, those of one fact about several names as one.
-
-    Args:
-        notes: those of one kind with the same counts and severity are one fact.
-
-    Returns:
-        A note a fact, in the order of the first of each.
-    """
+    """The notes, those of one fact about several names as one."""
     by_fact = grouped(
         ((note.kind, tuple(note.counts.items()), note.severity), note) for note in notes
     )

@@ -22,12 +22,7 @@ def modules(package: str) -> Iterator[ModuleType]:
 
 
 def table(package: str, file: str) -> Any:
-    """The content of a YAML file of ours: read fast, without the checks that a user's file needs.
-
-    Args:
-        package: the package that has the file.
-        file: its name.
-    """
+    """The content of a YAML file of ours: read fast, without the checks of a user's file."""
     # By whoever asks for a table, not by everyone who imports the package.
     import yaml
 
@@ -37,13 +32,7 @@ def table(package: str, file: str) -> Any:
 
 
 def word_lists(package: str, file: str) -> Mapping[str, tuple[str, ...]]:
-    """The lists of a text file, whose lines are ``NAME: word word ...``.
-
-    Args:
-        package: the package that has the file.
-        file: its name. A line that begins with a blank goes on with the list above it; one that
-            begins with ``#`` is a comment.
-    """
+    """The lists of a text file, whose lines are ``NAME: word word ...``."""
     text = resources.files(package).joinpath(file).read_text(encoding="utf-8")
     lines = text.replace("\n ", " ").splitlines()
     named = (line.partition(":") for line in lines if not line.startswith("#"))

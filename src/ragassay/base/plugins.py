@@ -31,14 +31,8 @@ def summary() -> str:
 
 @cache
 def added(group: str) -> Mapping[str, Any]:
-    """The objects that installed packages add to a group, by the names of their entry points.
-
-    An object that cannot be imported is left out, with a warning: a broken package must not stop a
-    run that does not need it. So is the second of two entry points with one name.
-
-    Args:
-        group: one of `GROUPS`.
-    """
+    """The objects that installed packages add to a group, by the names of their entry points. One
+    that cannot be imported, or takes the name of another, is left out with a warning."""
     objects: dict[str, Any] = {}
     values: dict[str, str] = {}
     for point in _points(group):
@@ -56,15 +50,7 @@ def added(group: str) -> Mapping[str, Any]:
 
 
 def by_name(what: str, named: Iterable[tuple[str, T]]) -> dict[str, T]:
-    """Objects of one kind by name.
-
-    Args:
-        what: the kind, for messages: ``suite``.
-        named: each name with its object.
-
-    Raises:
-        UsageError: a name stands for two of them.
-    """
+    """Objects of one kind by name."""
     objects: dict[str, T] = {}
     for name, one in named:
         if name in objects and objects[name] is not one:

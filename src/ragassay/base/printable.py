@@ -1,9 +1,5 @@
-"""Text from data, models and file names, made safe to print on a terminal.
-
-A control character may move the cursor, change the window's title or hide what was printed; a
-character that turns the direction of the text makes it read as another. What is shown to a person
-has none of them but line breaks and tabs.
-"""
+"""Text from data, models and file names, made safe to print on a terminal: without control
+characters and characters that turn the direction of text, but for line breaks and tabs."""
 
 from __future__ import annotations
 

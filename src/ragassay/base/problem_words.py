@@ -41,16 +41,9 @@ def shown_value(value: object) -> str:
 
 
 def mistakes(error: ValidationError | RequestValidationError) -> list[tuple[tuple[str, ...], str]]:
-    """The mistakes that a validation found, in plain words.
-
-    Args:
-        error: of pydantic, or of a request to the service.
-
-    Returns:
-        Of each mistake the place (keys and numbers of items; empty for the whole value) and what is
-        wrong there, as in ``must be a whole number, not 'x'``. Where a value may be of several
-        types, one mistake says what it must be.
-    """
+    """The mistakes that a validation found, in plain words: of each the place (keys and numbers of
+    items; empty for the whole value) and what is wrong there (``must be a whole number, not
+    'x'``)."""
     by_place: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for one in error.errors():
         place = tuple(str(piece) for piece in one["loc"] if piece != "[key]")
@@ -61,15 +54,7 @@ def mistakes(error: ValidationError | RequestValidationError) -> list[tuple[tupl
 
 
 def mistake(error: ValidationError) -> tuple[str | None, str]:
-    """The first mistake that a validation found.
-
-    Args:
-        error: of pydantic.
-
-    Returns:
-        The field (``gold.0.start``; ``None`` for the whole value), and what is wrong there; see
-        `mistakes`.
-    """
+    """The first mistake that a validation found."""
     place, problem = mistakes(error)[0]
     return ".".join(place) or None, problem
 
@@ -101,11 +86,7 @@ def _own_words(one: Mapping[str, Any]) -> str:
 
 def json_problem(error: ValueError) -> str:
     """What is wrong with a text that is no JSON, after the place: ``line 3, column 7: a comma is
-    missing``. Of a text of one line the column alone.
-
-    Args:
-        error: of a JSON parser (`json`, orjson).
-    """
+    missing``. Of a text of one line the column alone."""
     if not isinstance(error, JSONDecodeError):
         return encoding_problem(error) if isinstance(error, UnicodeDecodeError) else str(error)
     text = error.doc.rstrip()
@@ -131,11 +112,7 @@ _NUMBER = re.compile(r"\[Errno (-?\d+)\] ")
 
 
 def system_problem(error: OSError | UnicodeDecodeError) -> str:
-    """Why a file or a connection cannot be used, without numbers of the operating system.
-
-    Args:
-        error: of the operating system, or of bytes that are no text.
-    """
+    """Why a file or a connection cannot be used, without numbers of the operating system."""
     if isinstance(error, UnicodeDecodeError):
         return encoding_problem(error)
     return _NUMBER.sub("", error.strerror or str(error) or type(error).__name__)

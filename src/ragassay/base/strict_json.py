@@ -11,10 +11,8 @@ _OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 
 
 def dumps(value: Any, *, indent: bool = False) -> bytes:
-    """JSON that every reader takes: no NaN, and UTF-8 throughout.
-
-    Lone surrogates, which have no UTF-8, become question marks; dates and the like their text.
-    """
+    """JSON that every reader takes: no NaN, UTF-8; of lone surrogates question marks, of dates
+    their text."""
     option = _OPTIONS | (orjson.OPT_INDENT_2 if indent else 0)
     try:
         return orjson.dumps(value, default=str, option=option)

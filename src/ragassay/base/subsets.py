@@ -46,14 +46,7 @@ class _Condition:
 
 
 class Subset:
-    """The records for which all of some conditions hold.
-
-    Args:
-        conditions: as the module says.
-
-    Raises:
-        ArgumentError: one is no condition.
-    """
+    """The records for which all of some conditions hold."""
 
     def __init__(self, conditions: Iterable[str]) -> None:
         self._texts = list(conditions)
@@ -68,17 +61,9 @@ class Subset:
     def of(
         self, records: Iterable[T], fields: Callable[[T], Mapping[str, Any]], noun: str = "sample"
     ) -> Iterator[T]:
-        """The records that belong to the subset, in their order, streamed. Where a field of the
-        conditions is in none of the first records, they are kept until one has it.
-
-        Args:
-            records: samples, or items of a golden set.
-            fields: the values of a record, by name.
-            noun: what a record is called in errors.
-
-        Raises:
-            UsageError: no record has a field of the conditions, or none belongs to the subset.
-        """
+        """The records that belong to the subset, streamed in their order; ``fields`` gives the
+        values of a record by name. Where a field of the conditions is in none of the first records,
+        they are kept until one has it. A field that none has, and a subset of none, are errors."""
         unknown = dict.fromkeys(one.field for one in self._conditions)
         known: dict[str, None] = {}
         found: dict[str, dict[str, None]] = {name: {} for name in unknown}
@@ -109,11 +94,7 @@ class Subset:
 def fields_of(sample: Sample) -> dict[str, Any]:
     """The fields of a sample by which subsets are chosen: its metadata (``metadata.NAME`` where a
     field of its own has that name), id, query, system, repeat, answerability, language, failure,
-    and turn (``first`` or ``later``).
-
-    Args:
-        sample: of any data.
-    """
+    and turn (``first`` or ``later``)."""
     own = ("id", "query", "system", "repeat", "answerability", "language", "failure")
     turn = {"turn": "later" if sample.history else "first"}
     named = {f"metadata.{name}": sample.metadata[name] for name in own if name in sample.metadata}

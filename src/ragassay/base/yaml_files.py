@@ -22,13 +22,7 @@ Fill = Callable[[str, Place], str]
 
 @dataclass(frozen=True)
 class Marked:
-    """What a YAML text holds.
-
-    Attributes:
-        value: mappings, lists and scalars.
-        lines: the line of each key and item, from 1.
-        path: names the file in errors.
-    """
+    """What a YAML text holds (``value``), and the line of each key and item, from 1."""
 
     value: Any
     lines: Mapping[Place, int]
@@ -40,26 +34,13 @@ class Marked:
         return next((self.lines[one] for one in around if one in self.lines), None)
 
     def wrong(self, place: Place, problem: str, hint: str | None = None) -> InputError:
-        """An error at a place.
-
-        Args:
-            place: of what is wrong.
-            problem: what is wrong there.
-            hint: what to do.
-
-        Returns:
-            The error, to be raised: with file, line and field.
-        """
+        """An error at a place."""
         field = ".".join(place) or None
         return InputError(problem, path=self.path, line=self.line(place), field=field, hint=hint)
 
 
 def text_of(path: Path) -> str:
-    """A text file, with or without a byte order mark.
-
-    Raises:
-        InputError: it cannot be read, or is not UTF-8.
-    """
+    """A text file, with or without a byte order mark."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -67,11 +48,7 @@ def text_of(path: Path) -> str:
 
 
 def value_of(text: str, path: object) -> Any:
-    """What a YAML text holds; ``path`` names it in errors.
-
-    Raises:
-        InputError: it is no YAML, or a key is given twice.
-    """
+    """What a YAML text holds; ``path`` names it in errors."""
     return marked(text, path).value
 
 
@@ -82,18 +59,9 @@ def marked(
     *,
     later_wins: bool = False,
 ) -> Marked:
-    """What a YAML text holds, with its lines.
-
-    Args:
-        text: the whole file.
-        path: names the file in errors.
-        fill: changes scalars. What it changes in a plain one (without quotation marks) is read
-            anew, so that it may become a number, or a list in brackets.
-        later_wins: whether of a key that is given twice the later one counts, in place of an error.
-
-    Raises:
-        InputError: it is no YAML, or a key is given twice.
-    """
+    """What a YAML text holds, with its lines; a key given twice is an error, unless ``later_wins``.
+    ``fill`` changes scalars: a plain one (without quotation marks) that it changes is read anew, so
+    that it may become a number, or a list in brackets."""
     with explained(path):
         loader = _Loader(text, path, fill, later_wins=later_wins)
         return Marked(loader.get_single_data(), loader.lines, path)
@@ -104,11 +72,8 @@ _MOST_NODES = 100_000
 
 
 class _Loader(yaml.SafeLoader):  # libyaml's dies of deep nesting, this one raises an error
-    """Notes the line of every key and item, and changes scalars on the way.
-
-    It refuses anchors that stand for far more than is written, because each holds several of
-    another.
-    """
+    """Notes the line of every key and item, and changes scalars on the way. It refuses anchors that
+    stand for far more than is written."""
 
     def __init__(self, text: str, path: object, fill: Fill, *, later_wins: bool) -> None:
         super().__init__(text)

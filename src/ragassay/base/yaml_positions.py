@@ -14,17 +14,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def parse(text: str, model: type[M], path: object) -> M:
-    """The model that a YAML mapping holds.
-
-    Args:
-        text: the whole file.
-        model: a pydantic model.
-        path: names the file in errors.
-
-    Raises:
-        InputError: no YAML mapping, a key given twice, or something that the model refuses; with
-            the line, the field and what to do.
-    """
+    """The model that a YAML mapping holds."""
     content = marked(text, path)
     if not isinstance(content.value, dict):
         raise InputError(
@@ -36,17 +26,7 @@ def parse(text: str, model: type[M], path: object) -> M:
 
 
 def validated(content: Marked, body: Any, model: type[M], at: Place = ()) -> M:
-    """The model that a part of a YAML text holds.
-
-    Args:
-        content: the whole text.
-        body: the part.
-        model: a pydantic model.
-        at: where the part stands.
-
-    Raises:
-        InputError: something that the model refuses; with the line, the field and what to do.
-    """
+    """The model that a part of a YAML text holds."""
     try:
         return model.model_validate(body)
     except ValidationError as error:

@@ -17,8 +17,8 @@ from .format_words import (
 from .native import schema as schema, to_record as to_record
 from .nugget_bank_file import NuggetBank as NuggetBank
 from .question_files import (
+    Held as Held,
     Questions as Questions,
-    SourceColumns as SourceColumns,
     columns_of_data as columns_of_data,
     source_columns as source_columns,
 )

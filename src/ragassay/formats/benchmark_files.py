@@ -180,9 +180,6 @@ def run_of_query(rows: list[Numbered], line: int, mapper: Mapper) -> Made:
         if row["query"] != first["query"]:
             raise wrong("other_query_of_run", line=other, field="query", first=line)
     answer = _answer_in(rows)
-    for column in first:
-        if column not in _KNOWN and any(row[column] != first[column] for _, row in rows):
-            mapper.tell("rows_differ", line, column=column)
     failed, silent = answer == _API_ERROR, answer == _NO_ANSWER
     if silent:
         mapper.tell("no_answer", line)
@@ -199,7 +196,7 @@ def run_of_query(rows: list[Numbered], line: int, mapper: Mapper) -> Made:
         "id": first.get("query_id"),
         "query": first["query"],
         "query_run": first.get("query_run"),
-        "passages": _passages_in(rows, mapper),
+        "passages": _passages_in(rows),
         "answer": None if failed else "" if silent else answer,
         "failure": _API_ERROR if failed else None,
         "metadata": metadata,
@@ -214,20 +211,15 @@ def _answer_in(rows: list[Numbered]) -> str | None:
     return next(iter(lines), None)
 
 
-def _passages_in(rows: list[Numbered], mapper: Mapper) -> list[dict[str, Any]] | None:
+def _passages_in(rows: list[Numbered]) -> list[dict[str, Any]] | None:
     """Passages in rank order; ``None`` where ``NA`` or ``ERROR`` replaces all of them."""
-    passages, seen = [], set()
-    for line, row in rows:
+    passages = []
+    for _, row in rows:
         name, words = row["passage_id"], row["passage"]
         if name in _NO_PASSAGE and row["generated_answer"] in (_NO_ANSWER, _API_ERROR):
             continue
         if name is None and words is None:
             continue
-        if words is None:
-            mapper.tell("no_passage_text", line)
-        if name is not None and name in seen:
-            mapper.tell("passage_twice", line)
-        seen.add(name)
         passages.append({"id": name, "text": words})
     if not passages and any(row["passage_id"] in _NO_PASSAGE for _, row in rows):
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,15 +14,8 @@ from ragassay.base.sample import Sample
 from ragassay.formats import reading
 from ragassay.formats.format import get
 from ragassay.formats.format_words import Notes
-from ragassay.formats.records.chosen_columns import LIST_FIELDS, ChosenColumns, Columns
-from ragassay.formats.records.field_names import (
-    ALIKE,
-    FieldKeys,
-    folded,
-    keys_by_field,
-    likeness,
-    names_of,
-)
+from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
+from ragassay.formats.records.field_names import FieldKeys, keys_by_field, suggestions
 from ragassay.formats.records.sample_records import Mapper, MapperOptions
 from ragassay.formats.sources.json_files import all_texts, text_paths, unread
 
@@ -32,31 +24,6 @@ _LOOKED_AT = 100
 
 _MOST_PATHS = 20
 """Paths into one column that are listed."""
-
-_SUGGESTED = ("query", "answer", "references", "passages", "gold")
-
-_EXPECTED = frozenset(
-    {"gold", "golden", "correct", "expected", "true", "truth", "ideal", "reference", "ground"}
-    | {"chosen", "preferred", "best", "oracle", "positive", "relevant", "supporting"}
-    | {"gt", "ref", "erwartet", "erwartete", "soll", "musterlösung"}
-)
-"""Words of columns that hold what is expected: as output of a system it would be scored against
-itself."""
-
-_SHORT = {
-    "query": frozenset({"q", "ask", "asked", "frage"}),
-    "answer": frozenset({"reply", "said", "antwort"}),
-    "references": _EXPECTED - {"oracle", "positive", "relevant", "supporting"},
-}
-"""Words of names that are only suggested: too short or too common to be read as a field."""
-
-_OF_LISTS = re.compile(r"contexts?|ctxs?|passages?|chunks?|docs?|documents?|sources?|ids?|scores?")
-
-_WRONG = frozenset(
-    {"incorrect", "wrong", "rejected", "bad", "worst", "false", "negative", "negatives"}
-    | {"hallucinated", "hallucination", "distractor", "distractors", "falsch", "falsche"}
-)
-"""Words of columns that hold what is wrong on purpose: no field that is suggested holds that."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +43,7 @@ class Placement:
     suggested: Mapping[str, str] = field(default_factory=dict)
 
     def without_field(self, columns: Columns) -> list[str]:
-        """The columns that hold no field when some are chosen.
-
-        Args:
-            columns: field -> column, as they are chosen.
-        """
+        """The columns that hold no field when some are chosen."""
         chosen = ChosenColumns(columns)
         used = chosen.names() | chosen.joined(self.unplaced)
         return [one for one in self.unplaced if one not in used]
@@ -113,7 +76,7 @@ def place(
     used = set(mapper.placed.values()) | mapper.columns.joined(columns)
     unplaced = [key for key in columns if key not in used]
     shown = tuple(path for key in unplaced for path in _paths(mapper.rows, key, used))
-    return Placement(reader.name, mapper.placed, shown, _suggested(mapper, unplaced))
+    return Placement(reader.name, mapper.placed, shown, suggestions(shown, mapper.placed.keys()))
 
 
 def _paths(rows: Sequence[Mapping[str, Any]], key: str, used: Collection[str]) -> list[str]:
@@ -126,48 +89,8 @@ def _paths(rows: Sequence[Mapping[str, Any]], key: str, used: Collection[str]) -
     return [path for path in paths if path.replace("[0]", "[*]") not in read][:_MOST_PATHS]
 
 
-def _suggested(mapper: PlacingMapper, unplaced: Sequence[str]) -> dict[str, str]:
-    """Field -> the one column or path whose name is nearest to those of the field. Nothing where
-    two are equally near: a person has to choose."""
-    wanted = [one for one in _SUGGESTED if one not in mapper.placed]
-    near: list[tuple[float, str, str]] = []
-    for one in wanted:
-        for key in unplaced:
-            listed = one in LIST_FIELDS and one != "references"
-            values = [row.get(key) for row in mapper.rows]
-            near += [
-                (_likeness(path, one), one, path) for path in text_paths(values, key, listed=listed)
-            ]
-    near = sorted((one for one in near if one[0] >= ALIKE), reverse=True)
-    suggested: dict[str, str] = {}
-    for alike, one, path in near:
-        equal = [each for each in near if each[:2] == (alike, one)]
-        if len(equal) == 1 and one not in suggested and path not in suggested.values():
-            suggested[one] = path
-    return suggested
-
-
-def _likeness(path: str, wanted: str) -> float:
-    """How like the last key of a path is to a name of a field, 0 to 1."""
-    last = re.split(r"[.\[]", path.replace("[*]", "").replace("[0]", ""))[-1].strip('"]')
-    own = folded(last)
-    words = set(re.findall(r"[^\W\d_]+", own))
-    if words & _WRONG or (words & _EXPECTED and wanted in ("query", "answer", "passages")):
-        return 0.0
-    of_list = any(map(_OF_LISTS.fullmatch, words))
-    if of_list != (wanted == "gold") and wanted != "passages":
-        return 0.0
-    if words & _SHORT.get(wanted, frozenset()):
-        return 0.9
-    names = [name for name in names_of(wanted) if name in words and len(name) > 3]
-    return 0.95 if names else likeness(own, names_of(wanted))
-
-
 class PlacingMapper(Mapper):
     """Keeps the records and which columns were placed, and goes on where a record cannot be read.
-
-    Args:
-        path, options: as of `Mapper`.
 
     Attributes:
         rows: the records, as they were given.

@@ -11,7 +11,7 @@ from typing import Any
 
 from ragassay.formats.format_words import OptionWords, wrong
 from ragassay.formats.records import step_contents
-from ragassay.formats.records.field_names import FIELD_OF, folded, plan
+from ragassay.formats.records.field_names import FIELD_OF, NAMES, folded, plan
 from ragassay.formats.records.field_values import opened, unpacked
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import delimited, json_files, opening
@@ -28,15 +28,8 @@ Made = tuple[dict[str, Any], Row | None]
 # Test runs and results, datasets in CSV, and conversational test cases of deepeval. Plain lists of
 # test cases need no format of their own: their names are known.
 
-_CASES = (
-    *("testCases", "test_cases", "conversationalTestCases", "conversational_test_cases"),
-    *("test_results", "testResults"),
-)
+_CASES = NAMES["deepeval.cases"]
 _RETRIEVED = frozenset({"retrievalContext", "retrieval_context", "passages"})
-_LEFT_OUT = (
-    *("metricsData", "metrics_data", "success", "order", "runDuration", "trace"),
-    *("conversational", "multimodal", "index", "flaky"),
-)
 _METADATA = ("metadata", "additionalMetadata", "additional_metadata")
 """Names of the metadata of a test case; the later ones are of older versions."""
 
@@ -69,12 +62,8 @@ def run_cases(path: Path, mapper: Mapper) -> Items:
 
 
 def _ids(cases: Sequence[Any], seen: set[str]) -> frozenset[str]:
-    """The names of the test cases of a run that are ids: all of them where each case has one of its
-    own and no earlier test run of the file has it; those of this one are added to ``seen``.
-
-    Names that deepeval made (``test_case_0``) count the cases of one run, so in another run another
-    case may have them: they are no ids.
-    """
+    """The names of the test cases of a run that are ids, which are added to ``seen``: all of them
+    where each case has one of its own and no earlier run of the file has it."""
     listed = [one.get("name") if isinstance(one, dict) else None for one in cases]
     names = {one for one in listed if isinstance(one, str) and one and not _NUMBERED.fullmatch(one)}
     are_ids = len(names) == len(cases) and names.isdisjoint(seen)
@@ -88,7 +77,7 @@ def case_record(item: tuple[Any, frozenset[str] | None], line: int, mapper: Mapp
     if not isinstance(case, dict):
         raise wrong("no_object_item", field=_CASES[0], item="test case")
     metadata = _case_metadata(case)
-    left_out = (*_LEFT_OUT, *_METADATA) if ids is not None else _METADATA
+    left_out = (*NAMES["deepeval.left_out"], *_METADATA) if ids is not None else _METADATA
     record = {key: one for key, one in case.items() if key not in left_out and one is not None}
     if ids is not None and (name := record.pop("name", None)) is not None:
         if name in ids:
@@ -188,12 +177,6 @@ def log_record(item: tuple[Any, Any], line: int, mapper: Mapper) -> Made:
 
 
 # Results of promptfoo: a test each, asked of a provider with a prompt.
-
-_EXPECTED = frozenset(
-    {"equals", "icontains", "contains", "factuality", "similar", "context-recall"}
-    | {"model-graded-factuality", "answer-correctness"}
-)
-"""Assertions whose value is the answer that is expected."""
 
 _FIELDS = ("query", "history", "passages", "references", "gold", "id")
 _OUTPUTS = ("answer", "output", "response", "text", "content")
@@ -330,7 +313,7 @@ def _expected(assertions: Any) -> list[str] | None:
     """The answers that the first assertion about them expects; of several that are ``similar``, one
     is enough, as of references."""
     for one in assertions or ():
-        if isinstance(one, dict) and one.get("type") in _EXPECTED:
+        if isinstance(one, dict) and one.get("type") in NAMES["promptfoo.expected"]:
             value = one.get("value")
             listed = value if isinstance(value, list) and one["type"] == "similar" else [value]
             texts = [each for each in listed if isinstance(each, str) and each]

@@ -1,9 +1,6 @@
 """Exports of other tools, read as the rows of ``exports.yaml`` say: how a file is recognised, where
-the steps of a request are in its records, and which paths lead to what a step says.
-
-The paths are those of ``--columns``. A function of Python prepares the records of the few tools
-whose values no path can name (`traces.prepared_records`).
-"""
+the steps of a request are in its records, and which paths (those of ``--columns``) lead to what a
+step says."""
 
 from __future__ import annotations
 
@@ -23,8 +20,8 @@ from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records import step_contents
 from ragassay.formats.records.answers_and_turns import with_earlier_turns
-from ragassay.formats.records.field_names import folded
-from ragassay.formats.records.field_values import opened, opened_print, unpacked
+from ragassay.formats.records.field_names import NAMES, folded
+from ragassay.formats.records.field_values import opened, unpack, unpacked
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.formats.table_files import parquet_rows
@@ -160,10 +157,6 @@ def _paths(places: str) -> tuple[JsonPath, ...]:
     return tuple(JsonPath.parse(one) for one in places.split("|"))
 
 
-_UNREAD = frozenset({"events", "serialized", "tags", "links", "child_run_ids", "parent_run_ids"})
-"""Columns whose cells are not opened, so that whatever they hold is no error."""
-
-
 def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
     """Each record of JSON, CSV or Parquet with its line or number. Cells of CSV that hold lists or
     objects are opened."""
@@ -175,9 +168,9 @@ def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
         yield from json_files.json_records(path, mapper.tell, mapper.encoding)
     else:
         for line, row in delimited.rows(path, mapper.encoding):
-            read = {name: cell for name, cell in row.items() if name not in _UNREAD}
+            read = {name: cell for name, cell in row.items() if name not in NAMES["unread_cells"]}
             with opening.placed(path, line):
-                cells = {name: opened_print(cell, name) for name, cell in read.items()}
+                cells = {name: unpack(cell, name) for name, cell in read.items()}
             yield line, row | cells
 
 
@@ -190,11 +183,7 @@ class _Reader:
         self._request_is_step = "inputs" in self._of_request
 
     def steps(self, row: Row, line: int) -> Iterator[Span]:
-        """The steps in a record and its line.
-
-        Raises:
-            InputError: steps are missing, or lack what they need.
-        """
+        """The steps in a record and its line."""
         for name in self._shape.get("unwrap", ()):
             inner = unpacked(row.get(name))
             row = {**row, **inner} if isinstance(inner, dict) else row
@@ -328,7 +317,7 @@ class _Reader:
             key: value
             for key, value in own.items()
             if value not in (None, "", [])
-            and not key.casefold().startswith(_INTERNAL)
+            and not key.casefold().startswith(NAMES["internal"])
             and key not in internal
         }
 
@@ -344,12 +333,6 @@ _USED = (
     "cost",
 )
 """Fields that tell what a step took (`request_costs.measured`)."""
-
-_INTERNAL = (
-    *("ls_", "langgraph_", "langfuse_", "langsmith_", "langchain_", "checkpoint_", "__", "lc_"),
-    "mlflow.",
-)
-"""Beginnings of names that tools themselves write into the metadata of steps."""
 
 
 def _head(row: Row) -> Head:

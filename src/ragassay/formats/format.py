@@ -1,9 +1,5 @@
-"""What a format is (a name, a way to recognise a file, and a way to read it), all there are, and
-which one a file has.
-
-A format is one file in this package that defines ``FORMAT`` (or several, ``FORMATS``), or a row of
-``exports.yaml``.
-"""
+"""What a format is, all there are (a file of this package that defines ``FORMAT`` or ``FORMATS``,
+and the rows of ``exports.yaml``), and which one a file has."""
 
 from __future__ import annotations
 
@@ -69,6 +65,7 @@ class Format:
         suffixes: the usual endings of its files.
         sniff: `NO`, `CONTAINER` or `SURE` for the head of a file.
         read: the samples of a file, one after the other; makes them with the mapper it is given.
+        containers: kinds of files (`Head`) that are of the format alone; empty for all.
     """
 
     name: str
@@ -76,6 +73,16 @@ class Format:
     suffixes: tuple[str, ...]
     sniff: Callable[[Head], int]
     read: Callable[[Path, Mapper], Iterator[Sample]]
+    containers: tuple[str, ...] = ()
+
+    def fits(self, head: Head) -> int:
+        """How well a file fits."""
+        return NO if self.containers and head.container not in self.containers else self.sniff(head)
+
+
+def by_container(head: Head) -> int:
+    """The sniffer of a format that all files of its containers are of."""
+    return CONTAINER
 
 
 @cache
@@ -103,18 +110,10 @@ def get(name: str) -> Format:
 
 
 def detect(path: Path, encoding: str | None = None) -> Format:
-    """The format that fits a file or folder best, first by its content, then by its name.
-
-    Args:
-        path: the file or folder.
-        encoding: of its text, where that is not UTF-8.
-
-    Raises:
-        InputError: the file cannot be opened, or none fits.
-    """
+    """The format that fits a file or folder best, first by its content, then by its name."""
     formats = all_formats()
     start = head(path, encoding)
-    ranked = ((one.sniff(start), start.suffix in one.suffixes, one) for one in formats.values())
+    ranked = ((one.fits(start), start.suffix in one.suffixes, one) for one in formats.values())
     fit, _, best = max(ranked, key=lambda item: item[:2])
     if not fit:
         if start.container == "folder":
@@ -130,7 +129,7 @@ def detect(path: Path, encoding: str | None = None) -> Format:
         if inner is not None:
             # An object around a list of records says little: the first of them may say more.
             start = replace(start, columns=tuple(inner), record=inner)
-            return next((one for one in formats.values() if one.sniff(start) == SURE), best)
+            return next((one for one in formats.values() if one.fits(start) == SURE), best)
     return best
 
 

@@ -1,8 +1,5 @@
-"""Rows of data in memory: lists of mappings, frames, Arrow tables, and objects that hold a text
-(documents and messages of LangChain, nodes of LlamaIndex, whatever has the same attributes).
-
-All are recognised by their methods and attributes, so no package of theirs is ever imported here.
-"""
+"""Rows of data in memory: lists of mappings, frames, Arrow tables, and objects that hold a text (of
+LangChain, LlamaIndex and the like), recognised by their methods and attributes."""
 
 from __future__ import annotations
 

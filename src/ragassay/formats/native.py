@@ -1,13 +1,10 @@
-"""ragassay's own format: JSON Lines, one sample a line (docs/formats.md, schema/).
-
-The reader also takes the JSON of others, by known names of their fields.
-"""
+"""ragassay's own format: JSON Lines, one sample a line (docs/formats.md, schema/). The reader also
+takes the JSON of others, by known names of their fields."""
 
 from __future__ import annotations
 
 import gzip
 import os
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
@@ -23,7 +20,7 @@ from pydantic import TypeAdapter
 from ragassay.base.errors import InputError
 from ragassay.base.files import atomic
 from ragassay.base.sample import Answer, GoldPassage, Passage, Sample
-from ragassay.formats.format import CONTAINER, NO, Format, Head
+from ragassay.formats.format import Format, by_container
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import json_files
@@ -45,15 +42,11 @@ def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
 def _with_list_within(error: InputError, record: Mapping[str, Any]) -> InputError:
     """An error about a record that is rather an object around the records: with what to do."""
-    keys = json_files.path_to_records(record)
-    if not keys:
+    names = list(json_files.lists_within(record))
+    if len(names) != 1 or not error.problem.startswith("no column is known"):
         return error
-    path = "".join(
-        f".{one}" if one.isidentifier() and one.isascii() else f".[{orjson.dumps(one).decode()}]"
-        for one in keys
-    )
-    command = f"jq {shlex.quote(path)} {shlex.quote(str(error.path))} > records.json"
-    return error.but(hint=wrong("list_within", name=".".join(keys), command=command).problem)
+    within = wrong("list_within", name=names[0]).problem
+    return error.but(hint=f"{error.hint} {within}.")
 
 
 def to_record(sample: Sample) -> dict[str, Any]:
@@ -66,11 +59,7 @@ def to_record(sample: Sample) -> dict[str, Any]:
 
 
 def from_record(record: Any) -> Sample:
-    """The sample that `to_record` made an object of, field by field.
-
-    Raises:
-        ValueError: the object has not the form of a sample.
-    """
+    """The sample that `to_record` made an object of, field by field."""
     try:
         return _form().validate_python(_with_answer(record))
     except InputError as error:
@@ -100,11 +89,7 @@ def _answer(answer: Answer) -> str | dict[str, Any]:
 
 
 def dump(sample: Sample) -> bytes:
-    """A sample's line, with its line ending. Strict JSON.
-
-    Raises:
-        InputError: the sample holds something that JSON cannot hold.
-    """
+    """A sample's line, with its line ending. Strict JSON."""
     try:
         return orjson.dumps(to_record(sample), option=orjson.OPT_APPEND_NEWLINE)
     except (TypeError, orjson.JSONEncodeError) as error:
@@ -184,16 +169,13 @@ def packed(raw: IO[bytes], target: Path) -> Iterator[IO[bytes]]:
         yield cast("IO[bytes]", stream)
 
 
-def _sniff(head: Head) -> int:
-    return CONTAINER if head.container == "json" else NO
-
-
 FORMAT = Format(
     name="jsonl",
     title="Native JSON Lines, and any JSON records with known field names",
     suffixes=(".jsonl", ".ndjson", ".json"),
-    sniff=_sniff,
+    sniff=by_container,
     read=read,
+    containers=("json",),
 )
 
 _FIELDS = [

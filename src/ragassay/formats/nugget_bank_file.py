@@ -1,12 +1,6 @@
-"""Nugget banks: the facts that a good answer to each query holds, in a file that people can edit.
-
-JSON Lines, one query a line, as castorini's nuggetizer writes it::
-
-    {"qid": "q1", "query": "...", "nuggets": [{"text": "...", "importance": "vital"}, ...]}
-
-``importance`` is ``vital`` or ``okay``. An ``assignment`` beside it belongs to one answer and is
-left out. A line may have a ``failure`` instead of nuggets: the reason why they could not be made.
-"""
+"""Nugget banks: the facts that a good answer to each query holds. JSON Lines as castorini's
+nuggetizer writes them: ``{"qid": "q1", "query": "...", "nuggets": [{"text": "...", "importance":
+"vital"}]}``; a ``failure`` in place of nuggets says why they could not be made."""
 
 from __future__ import annotations
 
@@ -115,11 +109,7 @@ class NuggetBank(Mapping[str, QueryNuggets]):
         raise wrong("other_query", field="query", name=name, own=own, query=query, **place)
 
     def write(self, path: str | Path) -> None:
-        """Writes the bank as JSON Lines.
-
-        Raises:
-            UsageError: the file cannot be written.
-        """
+        """Writes the bank as JSON Lines."""
         with atomic(path) as stream:
             for entry in self._entries.values():
                 stream.write(dumps(entry.to_record()) + b"\n")

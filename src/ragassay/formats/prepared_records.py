@@ -11,8 +11,8 @@ from ragassay.base.sample import Passage, Sample
 from ragassay.formats.format import Head
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records import step_contents
-from ragassay.formats.records.field_names import FIELD_OF, folded
-from ragassay.formats.records.field_values import opened_print, unpacked
+from ragassay.formats.records.field_names import FIELD_OF, NAMES, folded
+from ragassay.formats.records.field_values import opened, unpacked
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources.opening import placed
 
@@ -140,7 +140,7 @@ def addresses(record: Row, source: Source) -> Row:
     passages = step_contents.passages(raw["outputs"], raw["inputs"])
     fields_of = {key: FIELD_OF.get(folded(key)) for key in record}
     if "passage_ids" not in source.mapper.columns and "passage_ids" not in fields_of.values():
-        passages = _with_addresses(passages, gold, source.mapper)
+        passages = _with_addresses(passages, gold)
     fields = {
         # What its tables do not have is somebody's own column.
         **{key: record[key] for key, one in fields_of.items() if one in _OWN},
@@ -150,7 +150,7 @@ def addresses(record: Row, source: Source) -> Row:
     return {**record, "fields": fields, "beside": raw}
 
 
-def _with_addresses(passages: list[Any] | None, expected: Any, mapper: Mapper) -> list[Any] | None:
+def _with_addresses(passages: list[Any] | None, expected: Any) -> list[Any] | None:
     """The passages with the addresses of their documents as their ids. An id of their own stays
     where nothing is expected by an address."""
     by_address = isinstance(expected, list) and any(
@@ -165,8 +165,6 @@ def _with_addresses(passages: list[Any] | None, expected: Any, mapper: Mapper) -
         if address is None or (own is not None and not by_address):
             made.append(one)
             continue
-        if own not in (None, address):
-            mapper.tell("doc_uri")
         made.append({**one, "id": address})
     return passages if passages is None else made
 
@@ -188,14 +186,6 @@ pages."""
 _EXAMPLE = frozenset({"id", "inputs", "outputs", "metadata", "split", "created_at", "modified_at"})
 """The keys of an example of a data set of LangSmith; a run has none of them."""
 
-_NO_SCORES = frozenset(
-    {"latency", "latency_(s)", "latency_s", "execution_time", "latency_(ms)", "latency_ms"}
-    | {"first_token_(s)", "time_to_first_token_(s)", "prompt_tokens", "input_tokens", "tokens"}
-    | {"completion_tokens", "output_tokens", "total_tokens", "total_cost", "cost", "cost_($)"}
-    | {"cost_(usd)", "run_id", "example_id", "dataset_id", "id"}
-)
-"""Columns of LangSmith's tables with numbers that are no scores."""
-
 
 def experiment(record: Row, source: Source) -> Row:
     """A row of a table of LangSmith, of an example or of a result, with the columns of each group
@@ -204,7 +194,9 @@ def experiment(record: Row, source: Source) -> Row:
     scores = {
         key.removeprefix("feedback."): number
         for key, value in row.items()
-        if key and key not in _NO_SCORES and (number := step_contents.number(value)) is not None
+        if key
+        and key not in NAMES["langsmith.no_scores"]
+        and (number := step_contents.number(value)) is not None
     }
     made = {**row, "scores": scores, "beside": {**record, **row}}
     made |= {"answered": row.get("outputs"), "outputs": None}
@@ -253,7 +245,7 @@ def langsmith_table(head: Head) -> bool:
         return False
     cell = head.record.get(inputs[0]) or ""
     with placed(head.path, 2):
-        first = opened_print(cell[:_MOST_LOOKED_AT], inputs[0])
+        first = opened(cell[:_MOST_LOOKED_AT])
     return isinstance(first, dict) and not {"outputs", "output"}.isdisjoint(names)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
-from ragassay.formats import format as formats, frames, question_files, table_files
+from ragassay.formats import format as formats, frames, table_files
 from ragassay.formats.format import Format, get
 from ragassay.formats.records.sample_records import Mapper, MapperOptions
 from ragassay.formats.trec import trec_run
@@ -76,8 +76,7 @@ def read(
     Args:
         path: the file or folder; gzip is recognised by its content. Also a pattern
             (``runs/*.jsonl``) or a list: their samples follow each other, and two of them with one
-            id, system and repeat are an error. What a file of questions alone expects
-            (references, gold) is given to the samples of the others, by id or by query.
+            id, system and repeat are an error.
         format: a name from `all_formats`, where detection is not wanted.
         limit: how many samples to read at most.
         gold: relevance judgements that replace the gold passages of their queries: a qrels file,
@@ -106,7 +105,7 @@ def read(
     files = [
         (get(format) if format is not None else detect(one, mapper.encoding), one) for one in paths
     ]
-    samples = question_files.joined_files(files, mapper, options)
+    samples = mapper.of_files(files)
     if gold is not None:
         samples = trec_run.with_gold(files, samples, mapper, gold)
     return _stream(islice(samples, limit), mapper, paths)
@@ -165,15 +164,7 @@ def from_records(
 def map_records(
     records: Any, mapper: Mapper, gold: str | os.PathLike[str] | Qrels | None = None
 ) -> Iterator[Sample]:
-    """The samples that a mapper makes of records in memory.
-
-    Args:
-        records, gold: as of `from_records`.
-        mapper: made for these records.
-
-    Raises:
-        InputError: as of `from_records`.
-    """
+    """The samples that a mapper makes of records in memory."""
     samples = _mapped(records, mapper)
     yield from samples if gold is None else trec_run.with_gold((), samples, mapper, gold)
     mapper.finish("records")

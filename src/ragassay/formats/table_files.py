@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 from ragassay.base.errors import InputError, RagassayError, did_you_mean, extra_needed
 from ragassay.base.sample import Sample
 from ragassay.formats import frames
-from ragassay.formats.format import CONTAINER, NO, SURE, Format, Head
+from ragassay.formats.format import CONTAINER, NO, SURE, Format, Head, by_container
 from ragassay.formats.format_words import wrong
 from ragassay.formats.frames import plain
 from ragassay.formats.records.field_names import FIELD_OF, folded
@@ -94,20 +94,15 @@ def _reader(rows: Callable[[Path, Mapper], Rows]) -> Callable[[Path, Mapper], It
 
 def _is_table(head: Head) -> int:
     fits = head.suffix == ".csv" or any(folded(name) in FIELD_OF for name in head.columns)
-    return CONTAINER if head.container == "table" and fits else NO
+    return CONTAINER if fits else NO
 
 
 def _is_tsv(head: Head) -> int:
     return _is_table(head) if b"\t" in head.start.split(b"\n", 1)[0] else NO
 
 
-def _is_parquet(head: Head) -> int:
-    return CONTAINER if head.container == "parquet" else NO
-
-
 def _is_data_set(head: Head) -> int:
-    is_data_set = head.has(_STATE, "dataset_info.json") or head.has(_SPLITS)
-    return SURE if head.container == "folder" and is_data_set else NO
+    return SURE if head.has(_STATE, "dataset_info.json") or head.has(_SPLITS) else NO
 
 
 _PARQUET = "Parquet with known column names"
@@ -129,12 +124,7 @@ T = TypeVar("T")
 
 
 def load_workbook(path: Path, *, values: bool) -> Any:
-    """An openpyxl workbook, to be read row by row within `guarded_rows`.
-
-    Args:
-        path: the file.
-        values: whether a formula is read as the value that was saved with it, in place of its text.
-    """
+    """An openpyxl workbook, to be read row by row within `guarded_rows`."""
     with extra_needed("To read XLSX, install the extra 'excel'", "excel"):
         import openpyxl
     with opening.opened(path):
@@ -198,8 +188,6 @@ def _check_parts(path: Path) -> None:
 
 _MOST_COLUMNS = 16_384
 """Of a sheet, by Excel's limit."""
-_TEXTS = {"query", "answer", "references", "negative_references", "passages", "gold"}
-"""Fields of texts, in which a number or a date was perhaps meant as the sheet shows it."""
 
 
 def _read_workbook(path: Path, mapper: Mapper) -> Iterator[Sample]:
@@ -228,15 +216,12 @@ def _sheet_rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any
         mapper.tell("further_sheets", sheet=sheet.title, chosen=chosen.title)
     formulas: Iterator[tuple[int, Any]] | None = None
     header: list[str] | None = None
-    texts: set[str] = set()
-    first: dict[str, str] = {}
     for line, row in enumerate(chosen.iter_rows(), 1):
         cells = [cell.value for cell in row]
         if not _filled(cells):
             continue
         if header is None:
             header, at = _sheet_names(cells, path, line), line
-            texts = {name for name in header if mapper.columns.field_of(name) in _TEXTS}
             continue
         values = dict.fromkeys(filter(None, header))
         for name, cell in zip_longest(header, row):
@@ -250,10 +235,6 @@ def _sheet_rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any
                 value = value.date()
             with placed(path, line):
                 values[name] = plain(value, name)
-            is_text = isinstance(value, str | bool) or cell.number_format == "General"
-            if name in texts and not is_text:
-                shown = first.setdefault(name, str(values[name]))
-                mapper.tell("no_text_cells", line, name=name, first=shown)
         # The cell of a formula whose value was not saved looks empty; a cell that was never
         # written has no format.
         if any(cell.value is None and cell.number_format is not None for cell in row):
@@ -282,15 +263,13 @@ def _sheet_names(cells: list[Any], path: Path, line: int) -> list[str]:
     return names
 
 
-def _is_workbook(head: Head) -> int:
-    return SURE if head.container == "archive" and head.suffix != ".eval" else NO
-
-
 _XLSX = "Excel workbook with known column names in its first sheet (extra 'excel')"
 FORMATS = [
-    Format("csv", _CSV, (".csv",), _is_table, _reader(_text_rows)),
-    Format("hf_dataset", _DATA_SET, (), _is_data_set, _reader(_arrow_rows)),
-    Format("parquet", _PARQUET, (".parquet", ".pq"), _is_parquet, _reader(parquet_rows)),
-    Format("tsv", _TSV, (".tsv",), _is_tsv, _reader(_text_rows)),
-    Format("xlsx", _XLSX, (".xlsx", ".xlsm"), _is_workbook, _read_workbook),
+    Format("csv", _CSV, (".csv",), _is_table, _reader(_text_rows), ("table",)),
+    Format("hf_dataset", _DATA_SET, (), _is_data_set, _reader(_arrow_rows), ("folder",)),
+    Format(
+        "parquet", _PARQUET, (".parquet", ".pq"), by_container, _reader(parquet_rows), ("parquet",)
+    ),
+    Format("tsv", _TSV, (".tsv",), _is_tsv, _reader(_text_rows), ("table",)),
+    Format("xlsx", _XLSX, (".xlsx", ".xlsm"), by_container, _read_workbook, ("archive",)),
 ]

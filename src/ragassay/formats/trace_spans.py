@@ -14,17 +14,19 @@ from typing import Any
 from ragassay.base.errors import InputError
 from ragassay.base.sample import Sample
 from ragassay.formats.records import step_contents
+from ragassay.formats.records.field_names import NAMES
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources.opening import shaped
 
 RETRIEVAL, RERANK, TOOL, MODEL, OTHER = "retrieval", "rerank", "tool", "model", "other"
 
 _KINDS = {
-    **dict.fromkeys(("retriever", "retrieval", "vector_search"), RETRIEVAL),
-    **dict.fromkeys(("reranker", "rerank"), RERANK),
-    **dict.fromkeys(("tool", "execute_tool", "function"), TOOL),
-    **dict.fromkeys(("llm", "chat", "chat_model", "generation", "text_completion"), MODEL),
-    **dict.fromkeys(("generate_content", "completion"), MODEL),
+    name: kind
+    for words, kind in (
+        *(("retrieval", RETRIEVAL), ("rerank", RERANK)),
+        *(("tools", TOOL), ("models", MODEL)),
+    )
+    for name in NAMES[words]
 }
 
 
@@ -87,14 +89,7 @@ def samples(
     rows: Iterable[tuple[int, dict[str, Any]]], spans: SpansOf, tool: str, mapper: Mapper
 ) -> Iterator[Sample]:
     """A sample for each trace. All spans are held in memory, since those of one trace need not
-    follow each other.
-
-    Args:
-        rows: the records, each with its line or number; spans of traces in any order.
-        spans: gives the spans of a record and its line; what it raises gets their place.
-        tool: that wrote the records.
-        mapper: makes the samples.
-    """
+    follow each other."""
     listed: list[Span] = []
     for line, row in rows:
         with shaped(tool, mapper.path, line):
@@ -312,23 +307,13 @@ def _documents_of(used: list[Span], mapper: Mapper, *, reranked: bool = False) -
     return documents if documented else None
 
 
-_RETRIEVAL = frozenset(
-    {"search", "vector", "vectors", "vectorstore", "vectordb", "context", "contexts", "lookup"}
-    | {"knowledge", "similarity"}
-)
-_PREPARING = frozenset(
-    {"rewrite", "expand", "expansion", "generate", "plan", "embed", "embedding", "queries"}
-)
-"""Words in the names of steps that make what is searched with."""
-
-
 def _says_retrieval(name: str) -> bool:
     """Whether a step's name says that it retrieves: one of its words is ``search``, ``vector``,
     ``context`` ..., or begins with ``retriev``."""
     words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold())
-    if not words or words[-1] == "query" or not _PREPARING.isdisjoint(words):
+    if not words or words[-1] == "query" or any(one in NAMES["preparing"] for one in words):
         return False
-    return any(word in _RETRIEVAL or word.startswith("retriev") for word in words)
+    return any(word in NAMES["retrieving"] or word.startswith("retriev") for word in words)
 
 
 def _retrieves(one: Span) -> bool:

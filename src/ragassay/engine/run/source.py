@@ -20,6 +20,7 @@ from ragassay.base.sample import Sample
 from ragassay.base.strict_json import dumps
 from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.config.run_config import RunConfig
+from ragassay.formats.records.chosen_columns import ChosenColumns
 from ragassay.formats.sources import opening
 
 _KEY_FIELDS = frozenset({"id", "query", "history"})
@@ -216,7 +217,7 @@ def _columns(
     if config.references is None or not config.columns:
         return config.columns, None
 
-    def held(path: Path, reader: Any, **more: Any) -> formats.SourceColumns:
+    def held(path: Path, reader: Any, **more: Any) -> formats.Held:
         options: formats.MapperOptions = {"columns": config.columns, **more}  # type: ignore[typeddict-item]
         reader = reader or formats.detect(path, options["encoding"])
         return formats.source_columns((reader, path), options)
@@ -224,7 +225,7 @@ def _columns(
     references = Path(config.references)
     asked = held(references, None, encoding=_encoding(references, config.encoding))
     of_questions = _KEY_FIELDS | _EXPECTED_FIELDS
-    asked = asked._replace(held={n: c for n, c in asked.held.items() if n in of_questions})
+    asked = {name: column for name, column in asked.items() if name in of_questions}
     looked = []
     data_paths = paths_of(data)
     if data_paths is not None:
@@ -232,8 +233,8 @@ def _columns(
         more = {"encoding": config.encoding, "sheet": config.sheet}
         looked = [held(path, chosen, **more) for path in formats.files_of(data_paths)]
     elif (record := _record_of(data)) is not None:
-        looked.append(formats.SourceColumns.at_record(record, config.columns))
-    return formats.columns_of_data(config.columns, looked, [asked]), asked.held
+        looked.append(ChosenColumns(config.columns).held(record))
+    return formats.columns_of_data(config.columns, looked, [asked]), asked
 
 
 def _record_of(data: Any) -> Mapping[str, Any] | None:

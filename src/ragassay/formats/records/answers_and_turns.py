@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ragassay.base.errors import CountedFact, warn_user
 from ragassay.base.sample import Answer, Answerability, Sample, Statement, Turn
 from ragassay.formats.format_words import kind, unexpected, wrong
-from ragassay.formats.records.field_names import pick
+from ragassay.formats.records.field_names import NAMES, pick
 from ragassay.formats.records.field_values import (
     is_number,
     needed_identifier,
@@ -26,18 +26,7 @@ _ANSWER_PARTS = (("text", "response", "answer", "content", "output"), ("statemen
 
 
 def answer(value: Any, field: str) -> Answer | None:
-    """An answer from a text, from statements with citations, or from an object with either.
-
-    Args:
-        value: what the record holds.
-        field: its name, for errors.
-
-    Returns:
-        The answer; ``None`` where there is none.
-
-    Raises:
-        InputError: the value has another shape.
-    """
+    """An answer from a text, from statements with citations, or from an object with either."""
     if type(value) is str:
         refuse_object(value, field)
         return Answer(value)
@@ -78,17 +67,6 @@ def with_statements(cell: str) -> Any:
 
 
 _STATED = re.compile(r"\s*(?:\{|\[\s*\{)\s*[\"'](?:text|statements|citations)[\"']\s*:")
-
-
-def unknown(value: Any) -> list[str]:
-    """The keys of an answer and its statements that `answer` does not read."""
-    keys: set[str] = set()
-    parts: Any = value
-    if isinstance(value, dict):
-        text_key, parts_key = pick(tuple(value), _ANSWER_PARTS)
-        keys |= value.keys() - {text_key, parts_key, "citations", "speaker"}
-        parts = value[parts_key] if parts_key else None
-    return sorted(keys.union(*(item.keys() - {"text", "citations"} for item in parts or ())))
 
 
 def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
@@ -173,17 +151,10 @@ _TURN_PARTS = (
     ("tool_calls", "function_call"),
 )
 _SPEAKERS: Mapping[str, str] = {
-    "user": "user", "human": "user", "humanmessage": "user",
-    "agent": "agent", "assistant": "agent", "ai": "agent", "bot": "agent", "model": "agent",
-    "aimessage": "agent", "aimessagechunk": "agent",
-    "system": "system", "developer": "system", "systemmessage": "system",
-    "tool": "tool", "function": "tool", "toolmessage": "tool", "function_call_output": "tool",
-    "function_call": "step", "reasoning": "step", "tool_call": "step",
-}  # fmt: skip
-_PICTURES = frozenset({"image", "image_url", "input_image", "image_file"})
-_FILES = frozenset({"input_audio", "audio", "video", "file", "input_file", "blob", "uri"})
-_RESULTS = frozenset({"tool_result", "tool_call_response"})
-_STEPS = frozenset({"tool_use", "tool_call", "thinking", "redacted_thinking", "reasoning"})
+    name: speaker
+    for speaker in ("user", "agent", "system", "tool", "step")
+    for name in NAMES[speaker]
+}
 
 
 class Conversation(NamedTuple):
@@ -283,12 +254,12 @@ def _parts(content: Any, field: str) -> tuple[str | None, list[Any], bool]:
             words += filter(None, [text(part, field)])
             continue
         kind = str(part.get("type") or "text")
-        if kind in _PICTURES or kind in _FILES or part.get("image_url") is not None:
-            called = "an image" if kind not in _FILES else f"a part of the type {kind!r}"
+        if kind in NAMES["pictures"] or kind in NAMES["files"] or part.get("image_url") is not None:
+            called = "an image" if kind not in NAMES["files"] else f"a part of the type {kind!r}"
             raise wrong("no_text_message", field=field, called=called)
-        if kind in _RESULTS:
+        if kind in NAMES["results"]:
             results.append(part.get("content", part.get("response")))
-        elif kind in _STEPS:
+        elif kind in NAMES["calls"]:
             calls = calls or kind in ("tool_use", "tool_call")
         else:
             content = next((part[k] for k in ("text", "content", "refusal") if part.get(k)), "")
@@ -299,18 +270,9 @@ def _parts(content: Any, field: str) -> tuple[str | None, list[Any], bool]:
 def split_at_query(
     turns: Sequence[Turn], query: str | None, field: str, *, may_hold_query: bool
 ) -> tuple[str | None, tuple[Turn, ...], Answer | None]:
-    """The query, the turns before it and the answer after it.
-
-    Without ``query``, the last user turn of the conversation is the query. With ``query``, the
-    conversation is what came before it; where it ends with the query itself, that turn is left out.
-    Where it goes on after the query and may hold that, it is split there, too.
-
-    Args:
-        turns: oldest first.
-        query: the record's own query.
-        field: the name of the conversation, for errors.
-        may_hold_query: whether it may hold the query and its answer, also where ``query`` is given.
-    """
+    """The query, the turns before it and the answer after it. Without ``query``, the last user turn
+    is it. Else the conversation is what came before; where it ends with the query itself, or goes
+    on after it and ``may_hold_query``, it is split there, too."""
     last = max((i for i, turn in enumerate(turns) if turn.speaker == "user"), default=None)
     if last is None:
         return query, tuple(turns), None
@@ -344,11 +306,7 @@ def with_earlier_turns(samples: Iterable[Sample]) -> Iterator[Sample]:
     their session as conversation. Those whose metadata has no ``session_id`` stay unchanged.
 
     A turn that is earlier than one before it in its session gets no history; a `CountedFact` says
-    how many do not.
-
-    Args:
-        samples: in order of time. The turns of several systems are several sessions.
-    """
+    how many do not."""
     n_late = 0
     said: dict[tuple[str, str], tuple[Turn, ...]] = {}
     times: dict[tuple[str, str], float] = {}

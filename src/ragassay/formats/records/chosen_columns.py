@@ -31,11 +31,7 @@ _MOST_PATHS = 10
 
 
 def canonical(columns: Columns | None) -> dict[str, tuple[str, ...]]:
-    """A ``columns`` mapping with canonical fields as its keys, each with its candidates.
-
-    Raises:
-        UsageError: a key that is no field, two keys for one field, or no column.
-    """
+    """A ``columns`` mapping with canonical fields as its keys, each with its candidates."""
     chosen: dict[str, tuple[str, ...]] = {}
     for name, column in (columns or {}).items():
         field = KEY_MAP.get(name) or FIELD_OF.get(folded(name))
@@ -98,11 +94,7 @@ def _order(match: re.Match[str]) -> tuple[tuple[int, int, str], ...]:
 
 
 class ChosenColumns:
-    """Finds in each record what the user's columns name.
-
-    Args:
-        columns: the user's choice; `canonical` refuses what is none.
-    """
+    """Finds in each record what the user's columns name."""
 
     def __init__(self, columns: Columns | None) -> None:
         self._candidates = canonical(columns)
@@ -125,12 +117,9 @@ class ChosenColumns:
         return bool(self._candidates)
 
     def resolve(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
-        """The record with the values of chosen paths at its top, and the key of each chosen field.
-
-        The key of such a value is the text of its path; the value is removed from where it was. A
-        field of which the record has no column has its first candidate as its key, which then is
-        not in the record. A path goes on into a text that holds an object or a list.
-        """
+        """The record with the values of chosen paths at its top, taken from where they were, by the
+        texts of the paths; and the key of each chosen field. Of a field whose columns the record
+        lacks the key is its first candidate."""
         if all(record.get(name) is not None for name in self._plain.values()):
             return record, self._plain
         keys, resolved = dict(self._plain), dict(record)
@@ -155,10 +144,14 @@ class ChosenColumns:
                 self._take_out(resolved, self._paths[name].steps)
         return resolved, keys
 
-    def fields_in(self, record: Mapping[str, Any]) -> set[str]:
-        """The fields whose columns are in a record."""
-        resolved, keys = self.resolve(record)
-        return {field for field, key in keys.items() if key in resolved}
+    def held(self, record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+        """Those of the chosen columns that a record has."""
+        # Each by itself: two fields may use one column, and one of them a path into it.
+        return {
+            field: names
+            for field, names in self._candidates.items()
+            if any(self._value(name, record) is not NOTHING for name in _alternatives(names))
+        }
 
     def names(self) -> set[str]:
         """Every name and path that was chosen."""
@@ -177,25 +170,26 @@ class ChosenColumns:
         listed = list(names)
         return {name for joined in self._joined.values() for name in joined.among(listed)}
 
-    def excused(self, record: Mapping[str, Any], *, made: bool) -> frozenset[str]:
-        """The fields whose columns a record may lack although the file has them. These are the
-        outputs of a system, where the record says that it failed; and, of a record that a format
-        made, the fields of paths that begin in a field of ours which it found no value for."""
+    def excused(self, record: Mapping[str, Any]) -> frozenset[str]:
+        """The fields whose columns a record may lack although the file has them: the outputs of a
+        system that failed, and paths into outputs that are not there."""
         resolved, keys = self.resolve(record)
         failed = any(
             (key == keys.get("failure") or FIELD_OF.get(folded(key)) == "failure")
             and says_failure(value)
             for key, value in resolved.items()
         )
-        found_none = {name for name in _OUTPUTS if made and record.get(name) is None}
-        lacking = (field for field in self._candidates if keys[field] not in resolved)
+        gave_none = {name for name in _OUTPUTS if record.get(name) is None}
         return frozenset(
             field
-            for field in lacking
-            if (failed and field in _OUTPUTS)
-            or all(
-                name in self._paths and self._paths[name].steps[0] in found_none
-                for name in _alternatives(self._candidates[field])
+            for field, names in self._candidates.items()
+            if keys[field] not in resolved
+            and (
+                (failed and field in _OUTPUTS)
+                or all(
+                    name in self._paths and self._paths[name].steps[0] in gave_none
+                    for name in _alternatives(names)
+                )
             )
         )
 

@@ -1,14 +1,11 @@
 """The names under which each part of a sample is known, and which key of a record holds which
-field.
-
-A name is compared in lower case, with spaces and hyphens as underscores and words of camel case
-apart, so that ``Answerability``, ``User Input`` and ``actualOutput`` need no entry of their own.
-"""
+field. Names are compared in lower case, with spaces and hyphens as underscores and words of camel
+case apart."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Set
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -19,6 +16,9 @@ from ragassay.formats.format_words import Notes, OptionWords, wrong
 
 ALIASES = word_lists("ragassay.formats.records", "aliases.txt")
 """Canonical field -> its other names. Where one must be chosen among several, earlier ones win."""
+
+NAMES = word_lists("ragassay.formats.records", "names.txt")
+"""Further lists of names and words."""
 
 KEY_MAP: Mapping[str, str] = {
     "q_ls": "query",
@@ -75,21 +75,68 @@ def keys_by_field(keys: Iterable[str]) -> dict[str, list[str]]:
     return by_field
 
 
-ALIKE = 0.8
-"""The `likeness` from which a name may be another one, mistyped."""
+_ALIKE = 0.8
+"""How like a name must be to another one to be it, mistyped."""
+
+_EXPECTED, _WRONG = frozenset(NAMES["expected"]), frozenset(NAMES["wrong"])
+"""Words of columns that hold what is expected, which as output of a system would be scored against
+itself, and what is wrong on purpose."""
+
+_SUGGESTED: Mapping[str, frozenset[str]] = {
+    field: frozenset(NAMES.get(f"of_{field}", ()))
+    for field in ("query", "answer", "references", "passages", "gold")
+}
+"""Fields for which columns are suggested, and words of names that are too short or too common to be
+read as the field."""
+
+_OF_LISTS = re.compile(r"contexts?|ctxs?|passages?|chunks?|docs?|documents?|sources?|ids?|scores?")
+
+_ELSEWHERE: Mapping[str, tuple[str, ...]] = {
+    "query": ("history",),
+    "answer": ("history",),
+    "references": ("reference_groups",),
+    "passages": ("passage_ids",),
+    "gold": ("gold_ids",),
+}
+"""Fields that may hold another one, too."""
 
 
-def names_of(field: str) -> list[str]:
-    """The names of a field, folded, without those that are paths."""
-    return [name for name, one in FIELD_OF.items() if one == field and "." not in name]
+def suggestions(columns: Iterable[str], known: Set[str]) -> dict[str, str]:
+    """Field -> the one column or path whose name is nearest to those of the field, of columns that
+    hold none. Nothing for the fields that are known, and where two are equally near: a person has
+    to choose."""
+    listed = list(columns)
+    wanted = [one for one in _SUGGESTED if known.isdisjoint((one, *_ELSEWHERE[one]))]
+    near = sorted(
+        ((alike, field, column) for field in wanted for column in listed
+         if (alike := _likeness(column, field)) >= _ALIKE), reverse=True,
+    )  # fmt: skip
+    found: dict[str, str] = {}
+    for alike, field, column in near:
+        equal = [one for one in near if one[:2] == (alike, field)]
+        if len(equal) == 1 and field not in found and column not in found.values():
+            found[field] = column
+    for field in found.keys() & {"passages", "gold"}:  # every item of a list of objects is one
+        found[field] = found[field].replace("[0]", "[*]")
+    return {field: found[field] for field in _SUGGESTED if field in found}
 
 
-def likeness(name: str, names: Iterable[str]) -> float:
-    """How like a folded name is to the nearest of others, 0 to 1. A much longer one is not like a
-    known one, whatever it holds."""
-    ratios = (
-        SequenceMatcher(None, name, one).ratio() for one in names if len(name) <= 4 * len(one)
-    )
+def _likeness(column: str, field: str) -> float:
+    """How like the last key of a column's path is to a name of a field, 0 to 1."""
+    last = re.split(r"[.\[]", re.sub(r"\[(\*|0)\]", "", column))[-1].strip('"]')
+    own = folded(last)
+    words = set(re.findall(r"[^\W\d_]+", own))
+    if words & _WRONG or (words & _EXPECTED and field in ("query", "answer", "passages")):
+        return 0.0
+    if any(map(_OF_LISTS.fullmatch, words)) != (field == "gold") and field != "passages":
+        return 0.0
+    if words & _SUGGESTED[field]:
+        return 0.9
+    names = [name for name, one in FIELD_OF.items() if one == field and "." not in name]
+    if any(name in words and len(name) > 3 for name in names):
+        return 0.95
+    # A much longer name is not like a known one, whatever it holds.
+    ratios = (SequenceMatcher(None, own, one).ratio() for one in names if len(own) <= 4 * len(one))
     return max(ratios, default=0.0)
 
 
@@ -134,17 +181,7 @@ class FieldKeys(NamedTuple):
 
 
 def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) -> FieldKeys:
-    """Decides which key holds which field.
-
-    Args:
-        keys: the record's keys.
-        columns: the user's choice, canonical field -> key; keys that are absent are skipped.
-        words: for how the user chooses.
-
-    Raises:
-        InputError: two keys could be the same field and the choice would change the numbers, or no
-            key is known.
-    """
+    """Decides which key holds which field."""
     all_keys = list(keys)
     chosen = {field: key for field, key in columns.items() if key in all_keys}
     by_field = keys_by_field(key for key in all_keys if key not in {*chosen.values()})
@@ -165,7 +202,7 @@ def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) ->
     rest = tuple(key for key in all_keys if key not in used)
     says_something = any(field in chosen for field in (*SUBSTANCE, "failure", "given"))
     if not says_something and (rest or "id" not in chosen):
-        near = [words.columns(field, key) for key, field in mistyped(chosen, rest)]
+        near = [words.columns(*one) for one in suggestions(rest, chosen.keys()).items()]
         example = f"Name them, for example {words.columns('query', '<your column>')}."
         raise wrong(
             "no_column_known",
@@ -175,29 +212,6 @@ def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) ->
     missing = tuple(key for key in columns.values() if key not in all_keys)
     given = tuple(name for name in GIVEN if name in chosen)
     return FieldKeys(chosen, labels, given, rest, missing, contested)
-
-
-_ELSEWHERE: Mapping[str, tuple[str, ...]] = {
-    "query": ("history",),
-    "answer": ("history",),
-    "references": ("reference_groups",),
-    "passages": ("passage_ids",),
-    "gold": ("gold_ids",),
-}
-"""Fields that may hold another one, too."""
-
-
-def mistyped(keys: Keys, rest: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The keys left over that resemble the name of a field that the record lacks, each with that
-    field. Only names of as many words are compared."""
-    unread = list(rest)
-    for field, others in _ELSEWHERE.items():
-        if keys.keys().isdisjoint((field, *others)):
-            for key in unread:
-                n = folded(key).count("_")
-                names = [name for name in names_of(field) if name.count("_") == n]
-                if likeness(folded(key), names) >= ALIKE:
-                    yield key, field
 
 
 def _choose(field: str, candidates: list[str], words: OptionWords) -> str:
@@ -216,12 +230,7 @@ def _ambiguous(field: str, keys: list[str], words: OptionWords) -> InputError:
 
 
 class ColumnPlans:
-    """Finds the fields of records, and keeps what it found for the next record with the same keys.
-
-    Args:
-        words: how errors name options.
-        notes: collects the names that may be mistyped.
-    """
+    """Finds the fields of records, and keeps it for the next one with the same keys."""
 
     def __init__(self, words: OptionWords, notes: Notes) -> None:
         self._words, self._notes = words, notes
@@ -244,9 +253,10 @@ class ColumnPlans:
             found = plan(keys[0], chosen, self._words)
             self._check_meaning(found)
             self._plans[keys] = found
-            for key, field in mistyped(found.keys, found.rest):
+            looked_at = found.rest if len(self._plans) <= _MOST_LOOKED_AT else ()
+            for field, key in suggestions(looked_at, found.keys.keys()).items():
                 fits = field not in ("query", "answer") or isinstance(record[key], str)
-                if fits and key not in self._mistyped and len(self._plans) <= _MOST_LOOKED_AT:
+                if fits and key not in self._mistyped:
                     self._mistyped.add(key)
                     choice = self._words.columns(field, key)
                     self._notes.tell("mistyped", key=key, field=field, choice=choice)

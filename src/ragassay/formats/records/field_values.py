@@ -1,9 +1,6 @@
-"""Texts, numbers, ids and points in time from values in files; and the lists and objects that texts
-hold, as JSON or as Python prints them.
-
-Every function raises `InputError` without a place; the caller that knows the file and the line adds
-it. Every ``field`` is the name of the value in the data, for errors.
-"""
+"""Texts, numbers, ids and points in time from values in files, and lists and objects in texts, as
+JSON or as Python prints them. ``field`` is the name of the value in the data; who calls adds file
+and line to errors."""
 
 from __future__ import annotations
 
@@ -92,8 +89,7 @@ def unpack(value: Any, field: str) -> Any:
     parsed = _evaluated(value)
     if isinstance(parsed, list | dict) and not _has_joined_texts(value):
         return parsed
-    kind = "cell_no_list" if parsed is None else "cell_of_arrays"
-    raise wrong(kind, field=field, cell=value[:60])
+    raise wrong("cell_no_list", field=field, cell=value[:60])
 
 
 def opened(value: Any) -> Any:
@@ -101,28 +97,6 @@ def opened(value: Any) -> Any:
     with suppress(InputError):
         return unpack(value, "")
     return value
-
-
-def opened_print(cell: str | None, column: str) -> Any:
-    """What a cell of a table holds that a frame of pandas wrote: its list or object, else its text.
-    Objects of Python in it (``Timestamp('2026-01-31')``) are an error."""
-    value = unpacked(cell)
-    if value is not cell or cell is None or cell.lstrip()[:1] not in ("[", "{"):
-        return value
-    if len(cell) > _MOST:
-        if cell.lstrip()[:2] not in ("[{", "['", '["', "{'"):
-            return cell
-        raise wrong("long_print", field=column, n=len(cell), most=_MOST)
-    try:
-        tree = ast.parse(cell.strip(), mode="eval")
-        return ast.literal_eval(_Missing().visit(tree))
-    except (SyntaxError, MemoryError, RecursionError):
-        return cell
-    except ValueError:
-        called = next((one for one in ast.walk(tree) if isinstance(one, ast.Call)), None)
-        if called is None:
-            return cell
-        raise wrong("object_in_print", field=column, object=ast.unparse(called)[:60]) from None
 
 
 class _Missing(ast.NodeTransformer):
@@ -153,8 +127,10 @@ def refuse_printed(value: Any, field: str) -> None:
 
 def _evaluated(written: str) -> Any:
     """The value that a text writes as Python does; ``None`` where it writes none."""
+    if len(written) > _MOST:
+        return None
     with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-        return ast.literal_eval(written.strip())
+        return ast.literal_eval(_Missing().visit(ast.parse(written.strip(), mode="eval")))
     return None
 
 
@@ -338,15 +314,7 @@ FIRST_TIME, LAST_TIME = -62135596800.0, 253402300799.0
 
 
 def timestamp(value: Any, field: str) -> float | None:
-    """Seconds since 1970, or ``None`` where nothing was given.
-
-    Args:
-        value: such a number, a date, or ISO 8601 (UTC where it names no zone).
-        field: its name, for errors.
-
-    Raises:
-        InputError: it is no point in time in the years 1 to 9999.
-    """
+    """Seconds since 1970, or ``None`` where nothing was given."""
     if value is None or value == "":
         return None
     value = _moment(value)
@@ -364,15 +332,7 @@ def lacks_zone(value: Any) -> bool:
 
 
 def in_zone(moment: float, zone: str) -> float:
-    """The point in time that a clock of a zone shows as one of UTC shows another.
-
-    Args:
-        moment: seconds since 1970 of a time without a zone that was read as UTC.
-        zone: by its name, such as Europe/Berlin.
-
-    Raises:
-        UsageError: there is no such zone.
-    """
+    """The point in time that a clock of a zone shows as one of UTC shows another."""
     try:
         place = ZoneInfo(zone)
     except (KeyError, ValueError, OSError) as error:

@@ -11,7 +11,7 @@ from ragassay.base.counts import either, plural
 from ragassay.base.errors import InputError
 from ragassay.base.sample import GoldPassage, Passage
 from ragassay.formats.format_words import OptionWords, kind, unexpected, wrong
-from ragassay.formats.records.field_names import pick
+from ragassay.formats.records.field_names import NAMES, pick
 from ragassay.formats.records.field_values import (
     identifier,
     is_number,
@@ -27,23 +27,17 @@ from ragassay.formats.sources.json_files import SCORES as SCORES
 P = TypeVar("P", Passage, GoldPassage)
 Read = Callable[[Any, str], Any]
 
-_PARTS: Mapping[str, tuple[Read, tuple[str, ...]]] = {
-    "text": (
-        passage_text,
-        ("text", "content", "page_content", "passage", "chunk", "contents", "body", "fact"),
-    ),
-    "id": (
-        identifier,
-        ("id", "_id", "doc_id", "docid", "document_id", "passage_id", "chunk_id", "segment_id"),
-    ),
-    "score": (score, SCORES),
-    "rank": (whole_number, ("rank",)),
-    "grade": (whole_number, ("grade", "relevance", "rel")),
-    "document": (identifier, ("document", "filename", "file_name", "file", "doc_uri", "source")),
-    "start": (whole_number, ("start", "start_char_offset", "start_offset", "start_index")),
-    "end": (whole_number, ("end", "end_char_offset", "end_offset", "end_index")),
+_READ: Mapping[str, Read] = {
+    "text": passage_text,
+    "id": identifier,
+    "score": score,
+    "rank": whole_number,
+    "grade": whole_number,
+    "document": identifier,
+    "start": whole_number,
+    "end": whole_number,
 }
-"""How a part of a passage is read, and its names; ``source`` names a document in metadata only."""
+"""How a part of a passage is read."""
 
 _PLACE = frozenset({"document", "start", "end"})
 _NESTED = _PLACE | {"id", "score"}
@@ -54,20 +48,8 @@ _RANK = frozenset({"rank"})
 
 
 def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
-    """Passages from a list of texts or objects, from one object, or from a mapping id -> text.
-
-    Args:
-        value: what the record holds.
-        field: its name, for errors.
-
-    Returns:
-        The passages, in the order of their ``rank`` where they have one; ``None`` where the value
-        is ``None``.
-
-    Raises:
-        InputError: the value has another shape, a passage has neither text nor id, or the ranks are
-            no different whole numbers, one for each passage.
-    """
+    """Passages, in the order of their ``rank`` where they have one, from a list of texts or
+    objects, from one object, or from a mapping id -> text; ``None`` where the value is ``None``."""
     if value is None:
         return None
     made = _each(value, field, _passage, _passage_of_entry)
@@ -122,14 +104,8 @@ def with_ids(
     listed: tuple[Passage, ...] | None, ids: Any, field: str
 ) -> tuple[Passage, ...] | None:
     """Passages from texts and ids in two columns, joined by rank; by id only where there are no
-    texts.
-
-    Args:
-        listed: the passages of the column of texts; ``None`` where there is none.
-        ids: of the other column: a list, best first, or a mapping from id to score, ranked as in
-            TREC: score descending, then id descending.
-        field: the name of the column of ids, for errors.
-    """
+    texts. Ids are a list, best first, or a mapping from id to score, ranked as in TREC: score
+    descending, then id descending."""
     if ids is None:
         return listed
     if isinstance(ids, list):
@@ -195,14 +171,7 @@ def gold_with_ids(
     listed: tuple[GoldPassage, ...] | None, ids: Any, field: str
 ) -> tuple[GoldPassage, ...] | None:
     """Gold passages from texts and ids in two columns, joined one by one; by id only where there
-    are no texts.
-
-    Args:
-        listed: the passages of the column of texts; ``None`` where there is none.
-        ids: of the other column: a list (nested lists are flattened), one id, or id -> grade; then
-            the grades are used.
-        field: the name of the column of ids, for errors.
-    """
+    are no texts."""
     if ids is None:
         return listed
     if isinstance(ids, dict):
@@ -247,7 +216,7 @@ def _joined(
 
 def _is_one(value: Mapping[str, Any]) -> bool:
     """Whether an object is one passage, not several by their ids: its keys name its parts."""
-    text_key, id_key = pick(tuple(value), (_PARTS["text"][1], _PARTS["id"][1]))
+    text_key, id_key = pick(tuple(value), (NAMES["passage.text"], NAMES["passage.id"]))
     return isinstance(value.get(text_key or ""), str) or isinstance(
         value.get(id_key or ""), str | int
     )
@@ -259,14 +228,14 @@ def _entries(
 ) -> tuple[tuple[str, str, Read, str], ...]:
     """The parts that an object has: each with its key, how it is read, and the name of the value
     for errors."""
-    parts = {part: entry for part, entry in _PARTS.items() if part in wanted}
+    parts = [part for part in _READ if part in wanted]
     names = tuple(
-        names if "text" not in wanted or part != "document" else names[:-1]
-        for part, (_, names) in parts.items()
+        NAMES[f"passage.{part}"][: -1 if "text" in wanted and part == "document" else None]
+        for part in parts
     )
     return tuple(
-        (part, key, read, f"{field}.{key}")
-        for (part, (read, _)), key in zip(parts.items(), pick(keys, names), strict=True)
+        (part, key, _READ[part], f"{field}.{key}")
+        for part, key in zip(parts, pick(keys, names), strict=True)
         if key is not None
     )
 
@@ -302,21 +271,18 @@ def _in_metadata(
     return _parts(item["metadata"], lacking, f"{field}.metadata")
 
 
-_NAMES = ("title", "url", "uri", "link", "address", "source_url", "web_url", "file_path", "path")
-
-
 def _names(item: Mapping[str, Any], parts: Mapping[str, Any]) -> tuple[str, ...]:
     """The title and the address of a passage."""
     own = item.get("names")
     found = [one for one in own if isinstance(one, str)] if isinstance(own, list) else []
     metadata = item.get("metadata")
     for place in (item, metadata if isinstance(metadata, dict) else {}):
-        found += [place[key] for key in _NAMES if isinstance(place.get(key), str)]
+        found += [place[key] for key in NAMES["passage.names"] if isinstance(place.get(key), str)]
     others = (parts.get("id"), parts.get("document"), "")
     return tuple(dict.fromkeys(name for name in found if name not in others))
 
 
-_LIKE_GRADES = ("label", "score", "relevant", "is_relevant", "judgement", "judgment")
+_LIKE_GRADES = NAMES["passage.like_grades"]
 """Names under which a gold passage may have its grade: read without, its grade would be 1, also
 where it was judged not relevant. Scores of systems are seldom whole."""
 

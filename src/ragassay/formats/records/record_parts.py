@@ -18,55 +18,26 @@ from ragassay.formats.records.field_names import ALIASES, FIELD_OF, FieldKeys, K
 from ragassay.formats.records.field_values import opened, timestamp, unpack
 from ragassay.formats.sources.json_files import is_list_of_texts
 
-
-def _runs(signs: str, least: int) -> str:
-    """A pattern for one of these signs repeated ``least`` times or more."""
-    return "|".join(f"{re.escape(sign)}{{{least},}}" for sign in signs)
-
-
 _WORDS = "sep|separator|chunk|passage|break|split"
-_SIGNS = "|#@~;^$%&+/\\<>:"
-"""Signs of which two in a row between sentences separate chunks. Not among them: signs that end or
-quote a sentence, and those of Markdown and typesetting (``**``, ``__``, ``==``, ``--``)."""
+_AFTER_SENTENCE = r"(?<=[.!?…\"'”’)\]])"
 
 _MARK = re.compile(
     rf"<<\s*/?\s*(?:{_WORDS})\s*>>|<\|?\s*/?\s*(?:{_WORDS})\s*/?\s*\|?>|\[\[?(?:{_WORDS})\]\]?"
-    r"|\|{3,}"
-    # Headings, fences, rules and code begin a line with such signs, so they count inside one only.
-    r"|(?<=\S)[ \t]*(?:#{3,}|@{3,}|~{3,}|;{3,}|\^{3,}|\${3,})"
-    # Fewer or commoner signs count between blanks, where they are neither code nor a table.
-    rf"|(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]]))[ \t]+(?:{_runs(_SIGNS, 2)})[ \t]+(?=\S)"
-    rf"|(?<=[\w.!?…\"'”’)\]])[ \t]+(?:{_runs('-=*', 4)})[ \t]+(?=\S)"
-    # A line of signs after a sentence; under a heading it would belong to that.
-    r"|(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]]))[ \t]*\r?\n(?:[-=*_~+#]{3,})[ \t]*\r?\n(?=\S)"
-    r"|(?:(?:\\r)?\\n){2,}",
+    r"|\|{3,}|(?:(?:\\r)?\\n){2,}"
+    rf"|{_AFTER_SENTENCE}[ \t]*([#@~;^$])\1{{2,}}[ \t]*(?=\S)"
+    rf"|{_AFTER_SENTENCE}[ \t]+(?:([|#@~;^$%&+/\\<>:])\2+|([-=*])\3{{3,}})[ \t]+(?=\S)"
+    rf"|{_AFTER_SENTENCE}[ \t]*\r?\n[-=*_~+#]{{3,}}[ \t]*\r?\n(?=\S)",
     re.IGNORECASE,
 )
-"""Separators of chunks that hardly ever occur inside one: a word such as "chunk" in brackets; a run
-of one sign inside a line (the commoner the sign, the longer the run); escaped line ends."""
-
-_HEADING = re.compile(r"^[ \t]*#+[ \t].*$", re.MULTILINE)
-"""A line that begins as a Markdown heading: every ``#`` in it belongs to the heading."""
+"""Separators of chunks that hardly ever occur inside one: a word such as "chunk" in brackets;
+escaped line ends; after a sentence a run of one sign, the commoner the sign, the longer the run."""
 
 _BLANK_LINE = re.compile(r"\n[ \t\r]*(?:[-=*_#~+]{3,}[ \t\r]*)?\n")
 """A separator of chunks that also separates the paragraphs of one."""
 
-_ESCAPES = {r"\n": "\n", r"\r": "\r", r"\t": "\t"}
-
 
 class ContextSplitter:
-    """Cuts the contexts of one source.
-
-    Args:
-        separator: what stands between the chunks. A written ``\\n`` or ``\\t`` in it, as a shell
-            hands it on, matches a line end or tab, and also the two characters themselves.
-        single: each text is one chunk, whatever it holds.
-        refused: whether a text that seems to hold several chunks and is not cut is an error,
-            because metrics that count chunks would count wrongly; ``marks``: one with blank lines
-            alone is accepted. Otherwise it is a note; a text with blank lines alone causes none.
-        notes: collects remarks about the contexts.
-        words: how errors name the options that say how such a text is read.
-    """
+    """Cuts the contexts of one source."""
 
     def __init__(
         self,
@@ -85,7 +56,9 @@ class ContextSplitter:
         self.separator = separator or None
         self._single, self._refused, self._notes = single, refused, notes
         self._words = words
-        self._pattern = re.compile("|".join(map(re.escape, _forms(separator or ""))))
+        written = separator or ""
+        read = written.replace(r"\n", "\n").replace(r"\r", "\r").replace(r"\t", "\t")
+        self._pattern = re.compile("|".join(map(re.escape, (written, read))))
         self._uncut = 0
         self._has_cut = False
 
@@ -112,7 +85,7 @@ class ContextSplitter:
             self._notes.tell("no_separator", count=self._uncut, separator=self.separator)
 
     def _check_uncut(self, text: str, field: str, line: int) -> None:
-        mark = _between(_MARK, _HEADING.sub(lambda line: line[0].replace("#", " "), text))
+        mark = _between(_MARK, text)
         by = f"joined by '{mark}'"
         if mark is None and self._refused is True and not self.separator:
             # A task with a separator may retrieve one chunk, with paragraphs of its own.
@@ -140,19 +113,11 @@ class ContextSplitter:
 def _between(pattern: re.Pattern[str], text: str) -> str | None:
     """The text that the pattern matches between two pieces of text, line ends as they are written
     in a separator; ``None`` where there is none."""
-    pieces = [piece for piece in pattern.split(text) if piece.strip()]
     match = pattern.search(text)
+    pieces = [piece for piece in pattern.sub("\0", text).split("\0") if piece.strip()]
     if match is None or len(pieces) < 2:
         return None
     return match[0].strip(" \t").replace("\r", "\\r").replace("\n", "\\n")
-
-
-def _forms(separator: str) -> list[str]:
-    """A separator as it is written, and with its escapes replaced."""
-    read = separator
-    for written, escaped in _ESCAPES.items():
-        read = read.replace(written, escaped)
-    return list(dict.fromkeys((separator, read)))
 
 
 _READ: Mapping[str, Callable[[Any, str], Any]] = {
@@ -200,13 +165,10 @@ def with_dotted(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def with_lists(record: Mapping[str, Any], plan: FieldKeys, *, cells: bool) -> Mapping[str, Any]:
-    """The record with lists and objects in place of the texts that hold them.
-
-    In tables (``cells``) these are texts of all fields that hold lists; in JSON those of passages
-    and ids, as pandas' ``read_csv().to_json()`` writes them. A text that begins like a list and is
-    none is an error; so is a list of texts as the text of a reference in JSON, where it may be the
-    list that a system was asked for.
-    """
+    """The record with lists and objects in place of the texts that hold them: in tables (``cells``)
+    those of all fields that hold lists, in JSON those of passages and ids, as pandas'
+    ``read_csv().to_json()`` writes them. A list of texts as the text of a reference in JSON is an
+    error: it may be the list that a system was asked for."""
     read: dict[str, Any] = {}
     for field, key in plan.keys.items():
         value = record[key]

@@ -123,7 +123,7 @@ class Mapper:
             InputError: the record cannot be read as a sample, or repeats an earlier one.
         """
         try:
-            sample = self._map(record, line, beside or {}, made=beside is not None)
+            sample = self._map(record, line, beside or {})
         except InputError as error:
             if self.columns:
                 error = self.columns.with_texts_below(error, {**record, **(beside or {})})
@@ -131,23 +131,23 @@ class Mapper:
         self.claim(sample, line)
         return sample
 
-    def of_files(
-        self, files: Sequence[tuple[Format, Path]], *, several: bool = False
-    ) -> Iterator[Sample]:
-        """The samples of several files, one file after the other.
-
-        Args:
-            files: each with its format.
-            several: whether the caller reads further files.
-
-        Raises:
-            InputError: a file cannot be read, or two samples have one identity.
-        """
-        self._several = several or len(files) > 1
+    def of_files(self, files: Sequence[tuple[Format, Path]]) -> Iterator[Sample]:
+        """The samples of several files, one file after the other. Two samples of one identity are
+        an error, and so are a file that holds questions alone and another one with answers."""
+        self._several = len(files) > 1
+        of_questions: Path | None = None
+        has_outputs = False
         for reader, path in files:
             self.path, self.cells, self._has_begun = path, False, False
             self._plans.begin_file()
-            yield from reader.read(path, self)
+            asks_alone = True
+            for sample in reader.read(path, self):
+                asks_alone = asks_alone and _is_question(sample)
+                yield sample
+            of_questions = path if asks_alone else of_questions
+            has_outputs = has_outputs or not asks_alone
+            if of_questions and has_outputs and not self.queries_alone:
+                raise wrong("questions_beside_answers", path=of_questions, file=of_questions)
 
     def claim(self, sample: Sample, line: int) -> None:
         """Registers a sample and its line, so that a later sample with the same identity is
@@ -156,9 +156,6 @@ class Mapper:
         Args:
             sample: the sample.
             line: 1-based line or record number.
-
-        Raises:
-            InputError: an earlier line has the same id, system and repeat.
         """
         key = hash((sample.id, sample.system, sample.repeat))
         if key not in self._places:
@@ -168,6 +165,7 @@ class Mapper:
         facts: dict[str, Any] = {"path": self.path, "line": line}
         facts["of"] = f" of system {sample.system!r}" if sample.system else ""
         facts["where"] = f"{first[1]} of {first[0]}" if self._several else first[1]
+        facts["more"] = _ELSEWHERE if self._several else ""
         if record_parts.has_made_id(sample):
             choice = OptionWords().columns("id", record_parts.LINE)
             query = (sample.query or "")[:80]
@@ -201,7 +199,13 @@ class Mapper:
         self.tell("left_out", line, why=self.nothing_known.problem, how=self.nothing_known.hint)
 
     def fits_metadata(self, key: str, value: Any, line: int) -> bool:
-        """Whether the value of an unknown field stays in the metadata; notes where it does not."""
+        """Whether the value of an unknown field stays in the metadata; notes where it does not.
+
+        Args:
+            key: of the field.
+            value: what it holds.
+            line: 1-based line or record number.
+        """
         fits = field_values.is_small(value)
         if not fits:
             self.tell("large_value", line, key=key)
@@ -212,11 +216,7 @@ class Mapper:
         self.tell("no_zone", line, key=key)
 
     def refuse_columns(self, name: str) -> None:
-        """Refuses chosen columns, for formats whose names are fixed.
-
-        Raises:
-            UsageError: the user named columns.
-        """
+        """Refuses chosen columns, for formats whose names are fixed."""
         if self.columns:
             raise UsageError(
                 f"The format {name} has names of its own, so columns cannot be chosen. "
@@ -235,32 +235,17 @@ class Mapper:
     def reaches_into(self, record: Record) -> bool:
         """Whether a record has a column that the user chose for a query, an answer, passages or the
         like."""
-        return bool(self.columns) and not self.columns.fields_in(record).isdisjoint(
-            field_names.SUBSTANCE
-        )
+        return any(field in field_names.SUBSTANCE for field in self.columns.held(record))
 
     def finish(self, about: object) -> None:
         """Adds what is known after the last record, and issues all remarks as warnings where the
-        caller gave no notes of their own.
-
-        Args:
-            about: the source, for the warnings.
-        """
+        caller gave no notes of their own."""
         self.splitter.finish()
         if self._warns:
             self._notes.warn(about)
 
     def plan(self, record: Record, chosen: Keys) -> FieldKeys:
-        """The key of the record that holds each field. Decided once for each set of keys.
-
-        Args:
-            record: plain values.
-            chosen: the keys that the user chose.
-
-        Raises:
-            InputError: see `field_names.plan`; or a name means one field here and another one in
-                an earlier record of the file.
-        """
+        """The key of the record that holds each field. Decided once for each set of keys."""
         field_keys = self._plans.of(record, chosen)
         empty = [key for key in field_keys.contested if record[key] is None]
         if not empty:
@@ -268,11 +253,9 @@ class Mapper:
         return self.plan({key: record[key] for key in record if key not in empty}, chosen)
 
     def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
-        """An id for a record that has none.
-
-        It is a hash of the query and the turns before it, so that the same query asked of two
-        systems has the same id. Without a query it is the record's number, and two files can only
-        be compared if their records are in the same order.
+        """An id for a record that has none: a hash of the query and the turns before it, so that
+        the same query asked of two systems has the same id. Without a query it is the record's
+        number.
 
         Args:
             query: the record's query.
@@ -282,13 +265,13 @@ class Mapper:
         self.tell("no_id" if query is not None else "no_id_or_query", line)
         return f"row-{line}" if query is None else record_parts.made_id(query, history)
 
-    def _map(self, record: Record, line: int, beside: Record, *, made: bool = False) -> Sample:
+    def _map(self, record: Record, line: int, beside: Record) -> Sample:
         record = record_parts.with_dotted(record)
         chosen: Keys = {}
         if self.columns:
             if record_parts.LINE in self.columns.names():
                 record = {**record, record_parts.LINE: line}
-            record, chosen = self._with_chosen(record, beside, made=made)
+            record, chosen = self._with_chosen(record, beside)
         plan = self.plan(record, chosen)
         record = record_parts.with_lists(record, plan, cells=self.cells)
         for column in plan.missing:
@@ -341,12 +324,12 @@ class Mapper:
         self._tell_missing_words(parts, line)
         return Sample(id=own_id or self.made_id(asked.query, asked.history, line), **parts)
 
-    def _with_chosen(self, record: Record, beside: Record, *, made: bool) -> tuple[Record, Keys]:
+    def _with_chosen(self, record: Record, beside: Record) -> tuple[Record, Keys]:
         """The record with the values of chosen columns, and the key of each chosen field. A column
         that the file lacks, as far as its first record shows that, is an error."""
         record = {**record, **beside}
         if not self._has_begun:
-            excused = self.columns.excused(record, made=made)
+            excused = self.columns.excused(record)
             self.columns.refuse_missing(record, excused)
             self._has_begun = not excused  # else the next record shows its columns
         record, chosen = self.columns.resolve(record)
@@ -384,9 +367,6 @@ class Mapper:
                 self.tell("several_predictions", line)
             value = value[0] if value else None
         own = answers_and_turns.answer(value, key)
-        if isinstance(value, dict | list):
-            for name in answers_and_turns.unknown(value):
-                self.tell("part_of_answer", line, name=name)
         if own is None or answer_after is None or own.text == answer_after.text:
             return answer_after if own is None else own
         raise wrong("two_answers", field=key)
@@ -423,3 +403,14 @@ class Mapper:
             for text in texts:
                 if text and len(text) < _LONGEST_MISSING and text.strip().casefold() in _MISSING:
                     self.tell("missing_words", line, subject=subject)
+
+
+_ELSEWHERE = "Of questions with what is expected, give the file with --references."
+
+
+def _is_question(sample: Sample) -> bool:
+    """Whether a sample has no system and no outputs of one, but references, gold or a label."""
+    outputs = (sample.answer, sample.passages, sample.failure)
+    if sample.system or sample.runs or any(one is not None for one in outputs):
+        return False
+    return bool(sample.references or sample.gold or sample.answerability is not None)

@@ -14,16 +14,11 @@ import orjson
 
 from ragassay.base.errors import InputError
 from ragassay.formats.records import answers_and_turns, field_values
+from ragassay.formats.records.field_names import NAMES
 from ragassay.formats.records.field_values import EXACT, LAST_TIME, timestamp, unpacked
 
-LISTS = (
-    *("documents", "source_documents", "retrieved_documents", "retrieved_contexts", "contexts"),
-    *("context", "passages", "chunks", "docs", "nodes", "source_nodes", "matches", "hits"),
-    *("results", "retrieval_context", "sources"),
-)
+LISTS = NAMES["documents"]
 """Under which names an output holds its documents."""
-
-_TEXTS = ("text", "content", "page_content", "pageContent", "passage", "chunk", "snippet")
 
 
 def unwrapped(value: Any) -> Any:
@@ -135,38 +130,24 @@ def _document(item: Any) -> Any:
             made.setdefault("text", made.pop(name))
     if "id_" in made:
         made.setdefault("id", made.pop("id_"))
-    if not any(isinstance(item.get(name), str) for name in _TEXTS) and not made.get("id"):
+    if not any(
+        isinstance(item.get(name), str) for name in NAMES["document_texts"]
+    ) and not made.get("id"):
         # Nothing in it is known as its text: all of it is.
         return orjson.dumps(item, default=str).decode()
     return {key: value for key, value in made.items() if value is not None}
 
 
-_QUESTION = (
-    *("question", "query", "user_input", "input", "user_query", "user_message", "message"),
-    *("prompt", "text", "q", "content", "inputs", "kwargs", "input_value", "value"),
-)
-_ANSWER = (
-    *("answer", "output", "response", "result", "generation", "output_text", "text", "completion"),
-    *("content", "message", "outputs", "final_answer", "output_value", "value", "return_value"),
-)
-_HISTORY = ("chat_history", "history", "conversation_history", "messages")
-_AGENTS = frozenset({"assistant", "ai", "aimessage", "aimessagechunk", "agent", "model"})
-
-
 def asked(value: Any) -> dict[str, Any]:
     """What a system was asked, as fields of a record: the ``messages`` of a conversation, or the
-    ``query`` and, where they stand beside it, the turns before it (``chat_history``).
-
-    Args:
-        value: its inputs, also as JSON in a text.
-    """
-    content = _content(value, _QUESTION, _messages)
+    ``query`` and, where they stand beside it, the turns before it (``chat_history``)."""
+    content = _content(value, NAMES["question"], _messages)
     if isinstance(content, list):
         # The conversation ends with the question; what a model answered stands in the outputs.
         return {"messages": content}
     parsed = unpacked(value)
     fields_of_value = parsed if isinstance(parsed, Mapping) and content is not None else {}
-    turns = (_turns(unpacked(fields_of_value.get(name))) for name in _HISTORY)
+    turns = (_turns(unpacked(fields_of_value.get(name))) for name in NAMES["history"])
     # It may end with the query.
     fields = {"query": content, "chat_history": next(filter(None, turns), None)}
     return {name: one for name, one in fields.items() if one is not None}
@@ -180,28 +161,20 @@ def _turns(value: Any) -> list[Any] | None:
 
 def answer(value: Any) -> str | None:
     """The answer in the outputs of a system: a text, else a number as a text; ``None`` where there
-    is neither.
-
-    Args:
-        value: its outputs, also as JSON in a text.
-    """
-    content = _content(value, _ANSWER, _last_agent)
+    is neither."""
+    content = _content(value, NAMES["answer"], _last_agent)
     if content is None:
         parsed = unpacked(value)
         values: list[Any] = [parsed]
         if isinstance(parsed, Mapping):
-            values = [parsed.get(name) for name in _ANSWER]
+            values = [parsed.get(name) for name in NAMES["answer"]]
         numbers = (one for one in values if field_values.is_number(one) and abs(one) < EXACT)
         content = next((field_values.text(one, "") for one in numbers), None)
     return content if isinstance(content, str) else None
 
 
 def passages(*values: Any) -> list[Any] | None:
-    """The documents that the first of some inputs or outputs holds in a list under a known name.
-
-    Args:
-        values: in the order in which they are looked at.
-    """
+    """The documents that the first of some inputs or outputs holds in a list under a known name."""
     lists = (within(value) for value in values)
     return next((listed for listed in lists if listed is not None), None)
 
@@ -254,21 +227,12 @@ def _messages(listed: list[Any]) -> list[Any] | None:
 
 def _last_agent(listed: list[Any]) -> str | None:
     """The text of the last message of the agent."""
-    turns = _messages(listed)
-    for one in reversed(turns or ()):
-        if str(_role(one)).casefold() not in _AGENTS:
-            continue
-        inner = one.get("kwargs", one.get("data", one))
-        content = inner.get("content", inner.get("parts")) if isinstance(inner, dict) else None
-        if isinstance(content, list):
-            texts = [
-                part if isinstance(part, str) else part.get("text") or part.get("content")
-                for part in content
-                if isinstance(part, str) or part.get("type", "text") in ("text", "output_text")
-            ]
-            content = "\n".join(text for text in texts if isinstance(text, str)) or None
-        if isinstance(content, str) and content:
-            return content
+    for one in reversed(_messages(listed) or ()):
+        if str(_role(one)).casefold() in NAMES["agent"]:
+            with suppress(InputError):  # one that only calls a tool
+                (said,) = answers_and_turns.conversation([one], "").turns
+                if said.text:
+                    return said.text
     return None
 
 
@@ -291,11 +255,7 @@ def failure(error: Any) -> tuple[Any, str]:
     """Why a step failed, in one line, and the whole text where that says more.
 
     Of a text with a traceback the line is the exception at its end; of one that was cut before its
-    end, what stands before the traceback.
-
-    Args:
-        error: what the trace says; what is no text stays as it is.
-    """
+    end, what stands before the traceback."""
     if not isinstance(error, str):
         return error, ""
     before, *traces = error.split(_TRACEBACK)
@@ -312,11 +272,7 @@ _TRACEBACK = "Traceback (most recent call last):"
 
 
 def number(value: Any) -> float | None:
-    """A finite number, also as its text; ``None`` where it is none.
-
-    Args:
-        value: what a record holds.
-    """
+    """A finite number, also as its text; ``None`` where it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     with suppress(ValueError):
@@ -370,22 +326,14 @@ def _seconds(value: Any) -> float | None:
 
 
 def of_nanoseconds(value: Any) -> float | None:
-    """A time that counts nanoseconds since 1970, in seconds; ``None`` where it is none.
-
-    Args:
-        value: what a record holds.
-    """
+    """A time that counts nanoseconds since 1970, in seconds; ``None`` where it is none."""
     count = number(value)
     return None if count is None else count / 1e9
 
 
 def of_any_unit(value: Any) -> Any:
     """A time that counts seconds, milliseconds, microseconds or nanoseconds since 1970, in seconds:
-    the first of them by which it lies in the years to 9999. What is no number stays as it is.
-
-    Args:
-        value: what a record holds.
-    """
+    the first of them by which it lies in the years to 9999. What is no number stays as it is."""
     count = number(value)
     while count is not None and count > LAST_TIME:
         count /= 1000

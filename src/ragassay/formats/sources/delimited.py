@@ -1,8 +1,5 @@
-"""Text tables: rows of CSV and TSV files, one by one.
-
-Cells are text. An empty cell means that nothing was given (CSV cannot say it otherwise); lists are
-JSON in a cell.
-"""
+"""Text tables: rows of CSV and TSV files, one by one. Cells are text; an empty one means that
+nothing was given; lists are JSON in a cell."""
 
 from __future__ import annotations
 
@@ -25,11 +22,9 @@ _EXCEL = re.compile(r"""(?i)"?sep=([^\w"'\r\n])"?\s*""")
 def rows(
     path: Path, encoding: str | None = None, delimiter: str | None = None
 ) -> Generator[tuple[int, Row]]:
-    """Every row with a cell that is not empty, with the line that it begins in.
-
-    A row maps column to cell, ``None`` where the cell is empty. A delimiter that is not given is
-    found from the header, or named by a line ``sep=;`` above it, as Excel writes it. A header that
-    is none, a row with another number of cells and quotes that do not match are errors."""
+    """Every row with a cell that is not empty (others are ``None``), with the line that it begins
+    in. A delimiter that is not given is found from the header, or named by a line ``sep=;`` above
+    it."""
     csv.field_size_limit(min(2**31 - 1, opening.most_of_a_piece()))
     lines = opening.text_lines(path, encoding)
     first, declared = _opening(lines)
@@ -61,14 +56,7 @@ def rows(
 
 
 def demand(row: Row, columns: Iterable[str], path: Path, wanted: str) -> None:
-    """Checks that a table has the columns that a format needs.
-
-    Args:
-        row: any row of it.
-        columns: the columns.
-        path: the file.
-        wanted: how a person would list them, for the error's hint.
-    """
+    """Checks that a table has the columns that a format needs."""
     if lacking := [column for column in columns if column not in row]:
         facts = {"column": lacking[0], "found": ", ".join(row), "wanted": wanted}
         raise wrong("no_such_column", path=path, field=lacking[0], **facts)

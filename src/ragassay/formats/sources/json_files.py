@@ -1,7 +1,5 @@
-"""JSON values, strict where a reader would silently lose something and lenient where files are
-known to differ; and the records of JSON files: of lines, of lists, and of objects that hold them in
-a list under one of a few names, or as a table that was written column by column. Also the paths to
-the texts in values of several records, for ``columns``."""
+"""JSON values; the records of JSON files: of lines, of lists, of objects that hold them, of tables
+written column by column; and the paths to the texts in values, for ``columns``."""
 
 from __future__ import annotations
 
@@ -20,26 +18,14 @@ from ragassay.base.errors import InputError
 from ragassay.base.json_paths import EVERY, JsonPath
 from ragassay.base.problem_words import json_problem
 from ragassay.formats.format_words import unexpected, wrong
-from ragassay.formats.records.field_names import FIELD_OF, SUBSTANCE, folded
+from ragassay.formats.records.field_names import FIELD_OF, NAMES, SUBSTANCE, folded
 from ragassay.formats.sources.opening import lines, opened, placed, read_all
 
 
 def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) -> Any:
-    """One JSON value.
-
-    Python and pandas write ``NaN`` for missing values, and programs that cut text in the middle of
-    a character write halves of surrogate pairs. Published files hold both. ``NaN`` becomes ``null``
-    (except where a score is expected, which `field_values` of records then refuses), half a pair
-    becomes U+FFFD.
-
-    Args:
-        raw: the bytes.
-        path, line: their place, for errors.
-
-    Raises:
-        InputError: it is not JSON, not UTF-8, names a key twice in one object, or holds an infinite
-            number.
-    """
+    """One JSON value. ``NaN``, as Python and pandas write it, becomes ``null`` (except as a score,
+    which is refused later), half a surrogate pair U+FFFD. A key that stands twice and an infinite
+    number are errors."""
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as strict:
@@ -76,16 +62,9 @@ def whole_object(path: Path, encoding: str | None = None) -> dict[str, Any]:
 
 
 def refuse_repeats(raw: bytes, value: Any) -> None:
-    """Refuses an object that names a key twice; JSON readers silently keep the last value.
-
-    Each key has its colon, so an object with as many keys as the text has colons lost none.
-    Otherwise the value, written again, has as many colons as the text unless a key was lost (or a
-    colon was written as an escape). Only then is the text parsed again, slowly.
-
-    Args:
-        raw: the text, as bytes.
-        value: what was read from it.
-    """
+    """Refuses an object that names a key twice; JSON readers silently keep the last value. Each key
+    has its colon: the text is parsed again, slowly, only where the value written again has fewer of
+    them."""
     colons = raw.count(b":")
     if isinstance(value, dict) and len(value) == colons:
         return
@@ -123,7 +102,7 @@ def cleaned(value: Any, key: str = "") -> Any:
     return value
 
 
-SCORES = ("score", "relevance_score", "similarity")
+SCORES = NAMES["passage.score"]
 """What the score of a passage is called."""
 
 
@@ -142,18 +121,7 @@ _Steps = tuple[str | int, ...]
 
 
 def text_paths(values: Sequence[Any], column: str, *, listed: bool = False) -> dict[str, list[Any]]:
-    """The paths to the texts and lists of texts in the values of a column.
-
-    Args:
-        values: what some records have in the column.
-        column: its name.
-        listed: whether they are for a field that is a list.
-
-    Returns:
-        Path -> what it leads to in those values that have it. The texts of a list of objects are a
-        list (``hits[*].text``), unless every such list has a single item (``choices[0].message``)
-        and the field is no list: in other records the list may be longer.
-    """
+    """The paths to the texts and lists of texts in the values of a column."""
     values_of: dict[str, list[Any]] = {}
     for path, steps in dict(_paths_below(list(values), column, (), listed)).items():
         way = JsonPath(path, steps, optional=True)
@@ -222,20 +190,9 @@ def all_texts(value: Any) -> Iterator[str]:
             yield from all_texts(one)
 
 
-_LISTS = (
-    *("results", "input_data", "data", "samples", "records", "examples", "rows", "traces"),
-    *("items", "entries", "runs", "questions", "queries", "dataset"),
-)
-"""Names of a list at the top of an object that holds the records."""
-
-_ABOUT = frozenset(
-    {"meta", "metadata", "info", "usage", "config", "stats", "summary", "params", "pagination"}
-    | {"status", "object", "type", "kind", "version", "next", "previous", "cursor", "page", "code"}
-    | {"message", "name", "title", "description", "id", "request_id", "url", "error", "source"}
-    | {"created", "created_at", "timestamp", "generated_at", "project", "model", "author"}
-    | {"license", "paging", "page_info", "batch"}
-)
-"""Names of what stands around a list of records, folded: their texts are none of a record."""
+_LISTS, _ABOUT = NAMES["lists_of_records"], frozenset(NAMES["around_records"])
+"""Names of a list at the top of an object that holds the records, and, folded, of what stands
+around it: their texts are none of a record."""
 
 
 def json_records(
@@ -246,21 +203,8 @@ def json_records(
     is_record: Callable[[dict[str, Any]], bool] = lambda record: False,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Every object of a JSON Lines file, or of a JSON document that is a list of objects or holds
-    one (`records_within`).
-
-    Each record comes with its line, in a document with its number. Where the first line holds a
-    list of records (batches), every line may; their records are numbered consecutively.
-
-    Args:
-        path: the file.
-        tell: takes a remark about what surrounds such a list (`Notes.tell`).
-        encoding: of the file, where it is not UTF-8.
-        is_record: whether an object is known to be a record, whatever lists it holds.
-
-    Raises:
-        InputError: something is not JSON, or not an object; or an object holds several lists of
-            records.
-    """
+    one (`records_within`), with its line or number. ``tell`` takes a remark about what surrounds
+    such a list; ``is_record`` says of an object that it is a record, whatever lists it holds."""
     stream = lines(path, encoding)
     first = next(stream, None)
     if first is None:
@@ -309,15 +253,7 @@ def records_within(
     outer: Mapping[str, Any], *, is_record: bool = False
 ) -> tuple[Iterable[dict[str, Any]], list[str]] | None:
     """The records that an object holds, and the names of what stands around them; ``None`` where it
-    is a record itself.
-
-    Args:
-        outer: the object.
-        is_record: whether it is known to be a record, so that only a table counts.
-
-    Raises:
-        InputError: it holds several lists of records, or a table of columns of different lengths.
-    """
+    is a record itself."""
     own = {"id", "runs"} <= outer.keys()  # a sample of ours that holds the runs of its query
     names = [] if is_record or own else [one for one in _LISTS if are_objects(outer.get(one))]
     if names and _says_nothing(outer, names):
@@ -329,25 +265,13 @@ def records_within(
     return None if table is None else (table, [])
 
 
-def path_to_records(outer: Mapping[str, Any]) -> list[str]:
-    """The keys that lead to the only list of objects in an object that is no record itself, under
-    whatever names; empty where there is none. Only a guess, for a hint."""
-    paths = list(_lists(outer, []))
-    if len(paths) != 1 or FIELD_OF.get(folded(paths[0][-1])) is not None:
-        return []
-    for key in paths[0]:
-        if not _says_nothing(outer, [key]):
-            return []
-        outer = outer[key]
-    return paths[0]
-
-
-def _lists(value: Mapping[str, Any], before: list[str]) -> Iterator[list[str]]:
-    for key, inner in value.items():
+def lists_within(outer: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    """The dotted keys that lead to lists of objects, under whatever names."""
+    for key, inner in outer.items():
         if isinstance(inner, dict):
-            yield from _lists(inner, [*before, key])
-        elif are_objects(inner):
-            yield [*before, key]
+            yield from lists_within(inner, f"{before}{key}.")
+        elif are_objects(inner) and FIELD_OF.get(folded(key)) is None:
+            yield f"{before}{key}"
 
 
 def are_objects(value: Any) -> bool:

@@ -1,10 +1,6 @@
 """Bytes and lines from files, plain or gzip, in any encoding, with errors that say where; and
-standard input as data, which is kept in a file while the program runs, since data is read more than
-once.
-
-A few megabytes of gzip may hold ten gigabytes in one line, which would fill the memory: what is
-read in one piece is limited. A file of any size with short lines is read line by line.
-"""
+standard input as data, kept in a file. What is read in one piece is limited: a few megabytes of
+gzip may hold ten gigabytes in one line."""
 
 from __future__ import annotations
 
@@ -70,11 +66,7 @@ def by_mark(start: bytes) -> str | None:
 
 
 def checked_encoding(encoding: str | None) -> str | None:
-    """The usual name of an encoding; ``None`` for UTF-8.
-
-    Raises:
-        UsageError: there is no such encoding of text.
-    """
+    """The usual name of an encoding; ``None`` for UTF-8."""
     if encoding is None:
         return None
     try:
@@ -144,17 +136,8 @@ _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 @contextmanager
 def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
-    """The file's bytes, decompressed when it is gzip, after its byte order mark. Text in UTF-16 or
-    UTF-32 with a byte order mark, or in the encoding that is named, comes as UTF-8.
-
-    Args:
-        path: the file.
-        encoding: of its text; where left out, that of its byte order mark, else UTF-8.
-
-    Raises:
-        InputError: it is missing, a folder, a pipe, empty, unreadable, not UTF-8 by its first
-            bytes, or a gzip file that is damaged or ends too early.
-    """
+    """The file's bytes, decompressed, after its byte order mark. Text in UTF-16 or UTF-32 with such
+    a mark, or in the encoding that is named, comes as UTF-8."""
     try:
         file = on_disk(path)
         if file.is_fifo():  # opening one may wait for ever
@@ -312,11 +295,7 @@ def _nearby(path: Path) -> str:
 
 @contextmanager
 def pieces_within(most: int) -> Iterator[None]:
-    """Within, a line of text and a cell of CSV are limited. A longer one raises an `InputError`.
-
-    Args:
-        most: bytes of a line, characters of a cell.
-    """
+    """Within, a line of text and a cell of CSV are limited. A longer one raises an `InputError`."""
     token = _most.set(most)
     try:
         yield

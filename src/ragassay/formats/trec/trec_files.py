@@ -1,16 +1,7 @@
-"""TREC qrels and runs, and BEIR qrels.
-
-A run has six columns (query, ``Q0``, document, rank, score, tag), qrels have four (query,
-iteration, document, grade). A line with tabs between all of them is split at the tabs, any other
-one at blanks; one with more or fewer columns is an error, as in trec_eval. Blank lines, lines that
-begin with ``#`` and such a comment at the end of a line are left out. Ranks follow from the scores;
-a rank column that contradicts them causes a warning. BEIR qrels are tab-separated with the header
-``query-id``, ``corpus-id``, ``score``. All may be gzip.
-
-Runs and qrels may also be JSON ``{query: {document: number}}`` (ranx, pytrec_eval, mteb), JSON
-Lines and Parquet with a row for each query and document. trec_eval reads further files beside
-qrels: judgements of several groups, preferences (five columns: query, group, sub-group, document,
-level; or qrels, whose iteration column then names the group) and z-scores."""
+"""TREC qrels and runs, and BEIR qrels; also as JSON ``{query: {document: number}}``, JSON Lines and
+Parquet with a row for each query and document. Lines are split at tabs where these separate all
+columns, else at blanks; comments and blank lines are left out; all may be gzip. trec_eval's
+judgements of groups, preferences and z-scores, too."""
 
 from __future__ import annotations
 
@@ -221,10 +212,7 @@ def _n_contradicted(run: pl.DataFrame) -> int:
 
 def read_qrels(path: Path) -> pl.DataFrame:
     """TREC or BEIR qrels: a frame of ``query``, ``document``, ``grade`` in the order of the lines.
-
-    ``path`` may be a BEIR folder: its ``qrels/test.tsv``, or its only file in ``qrels``, is read;
-    where ``test.tsv`` is one of several, a `RagassayWarning` says so.
-    """
+    Of a BEIR folder ``qrels/test.tsv``, or its only file in ``qrels``, is read."""
     if path.is_dir():
         path = _beir_file(path)
         others = sorted(other.name for other in path.parent.glob("*.tsv") if other != path)

@@ -21,7 +21,7 @@ from ragassay.formats.format_words import OptionWords, wrong
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import json_files
 from ragassay.formats.sources.opening import opened, placed
-from ragassay.formats.trec import trec_files, trec_run
+from ragassay.formats.trec import trec_files
 from ragassay.formats.trec.trec_files import chosen, is_mapping
 from ragassay.formats.trec.trec_tables import NUMBER
 
@@ -35,17 +35,9 @@ def with_gold(
     mapper: Mapper,
     gold: str | os.PathLike[str] | Qrels,
 ) -> Iterator[Sample]:
-    """Samples with the judgements of their query as gold; queries without any stay unchanged.
-
-    A judged query that the data lacks becomes a sample that retrieved nothing (for each system),
-    since a mean over judged queries counts it; the notes give their number.
-
-    Args:
-        files: the files, each with its format; none for samples in memory. TREC runs are read here.
-        samples: of other files; not read where all files are TREC runs and ``gold`` is a path.
-        mapper: takes the notes.
-        gold: a qrels file, a BEIR folder, or query id -> document id -> grade.
-    """
+    """Samples (of TREC runs among the files, else those given) with the judgements of their query
+    as gold; queries without any stay unchanged. A judged query that the data lacks becomes a sample
+    that retrieved nothing, for each system: a mean over judged queries counts it."""
     if files and all(one is RUN for one, _ in files) and not isinstance(gold, Mapping):
         for _, path in files:
             yield from judged_samples(path, Path(gold), mapper)
@@ -93,27 +85,15 @@ def _none_judged(
     )
 
 
-def judged_samples(path: Path, gold: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of `read_run_samples`; the mapper's notes count the queries that the run
-    lacks."""
-    for sample in read_run_samples(path, gold):
-        if not sample.passages:
-            mapper.tell("absent_query")
-        yield sample
-
-
 def judged_documents(grades: Mapping[str, int]) -> tuple[GoldPassage, ...]:
     """The judged documents of a query, by their ids."""
     return tuple(GoldPassage(id=key, grade=grade) for key, grade in grades.items())
 
 
-def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
-    """One sample for each judged query, in the order of the qrels.
-
-    A query that the run lacks has ``passages=()``. Queries of the run that were never judged are
-    left out, with a `RagassayWarning`. Passages are in trec_eval's order: score, then document id,
-    both descending. A document that occurs twice for one query, or no query in common, is an error.
-    """
+def judged_samples(run_path: Path, qrels_path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """One sample for each judged query, in the order of the qrels; a query that the run lacks has
+    ``passages=()``. Queries that were never judged are left out, with a warning. Passages are in
+    trec_eval's order: score, then document id, both descending."""
     judged = trec_files.read_qrels_by_query(qrels_path)
     run = trec_files.read_run(run_path)
     in_run = run.frame["query"].unique()
@@ -142,6 +122,8 @@ def read_run_samples(run_path: Path, qrels_path: Path) -> Iterator[Sample]:
         if len(set(names)) < len(names):
             twice = next(name for name, n in Counter(names).items() if n > 1)
             raise trec_files.repeated(run_path, query, twice, run=True)
+        if not names:
+            mapper.tell("absent_query")
         passages = zip(names, scores[rows].to_list(), strict=True)
         yield Sample(
             id=query,
@@ -166,7 +148,7 @@ def _is_run(head: Head) -> int:
     if head.container in ("json", "parquet"):
         table = len(head.columns) < 6 and chosen(head.columns, "score")
         return SURE if table or is_mapping(head.record) else NO
-    return SURE if head.container in ("table", "other") and _begins_like_run(head.start) else NO
+    return SURE if _begins_like_run(head.start) else NO
 
 
 def _begins_like_run(start: bytes) -> bool:
@@ -209,16 +191,17 @@ def _is_qrels(head: Head) -> int:
         shown = head.record.get(known["grade"], known["grade"] != "score")
         return SURE if _WHOLE.fullmatch(str(shown)) else NO
     lines = [one for one in head.start.split(b"\n") if one.strip() and not one.startswith(b"#")]
-    is_qrels = head.container in ("table", "other") and len(lines) > 0
-    return SURE if is_qrels and all(map(_QRELS_LINE.fullmatch, lines[:5])) else NO
+    return SURE if lines and all(map(_QRELS_LINE.fullmatch, lines[:5])) else NO
 
 
+_OF_TEXT = ("json", "parquet", "table", "other")
 RUN = Format(
     name="trec_run",
     title="TREC run (six columns; JSON {query: {document: score}}; Parquet), with its qrels",
     suffixes=(".run", ".txt", ".trec"),
     sniff=_is_run,
     read=read,
+    containers=_OF_TEXT,
 )
 _JUDGEMENTS = "Judgements (TREC or BEIR qrels), given by --qrels beside a run"
 
@@ -235,12 +218,10 @@ def _read_beir(path: Path, mapper: Mapper) -> Iterator[Sample]:
     runs = _runs(path)
     if not runs and not mapper.queries_alone:
         raise wrong("beir_without_run", path=path, folder=path)
-    samples = [one for run in runs for one in trec_run.judged_samples(run, path, mapper)]
+    samples = [one for run in runs for one in judged_samples(run, path, mapper)]
     if not runs:
         judged = trec_files.read_qrels_by_query(path)
-        samples = [
-            Sample(id=name, gold=trec_run.judged_documents(each)) for name, each in judged.items()
-        ]
+        samples = [Sample(id=name, gold=judged_documents(each)) for name, each in judged.items()]
     queries = _beir_texts(path, "queries", {sample.id for sample in samples})
     wanted = {one.id for sample in samples for one in sample.passages or ()}
     wanted |= {one.id for sample in samples for one in sample.gold or ()}
@@ -289,17 +270,17 @@ def _beir_texts(folder: Path, name: str, wanted: set[str | None]) -> dict[str, s
 def _runs(folder: Path) -> list[Path]:
     paths = [*folder.glob("*"), *folder.glob("runs/*")]
     files = (one for one in sorted(paths) if one.is_file() and one.suffix not in _OTHERS)
-    return [one for one in files if trec_run.is_run(one)]
+    return [one for one in files if is_run(one)]
 
 
 def _is_beir(head: Head) -> int:
     names = {name.removesuffix(".gz") for name in head.columns}
-    return SURE if head.container == "folder" and {"queries.jsonl", "qrels"} <= names else NO
+    return SURE if {"queries.jsonl", "qrels"} <= names else NO
 
 
 _FOLDER = "BEIR folder (corpus, queries, qrels) with TREC runs in it"
 FORMATS = [
-    Format("qrels", _JUDGEMENTS, (".qrels",), _is_qrels, _read_qrels),
+    Format("qrels", _JUDGEMENTS, (".qrels",), _is_qrels, _read_qrels, _OF_TEXT),
     RUN,
-    Format("beir", _FOLDER, (), _is_beir, _read_beir),
+    Format("beir", _FOLDER, (), _is_beir, _read_beir, ("folder",)),
 ]

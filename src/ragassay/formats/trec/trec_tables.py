@@ -1,8 +1,5 @@
-"""Tables of TREC files: lines whose columns a `Layout` names.
-
-polars reads a file at once. Only where that meets something unexpected is the file read again line
-by line, which finds the faulty line.
-"""
+"""Tables of TREC files. polars reads a file at once; where that meets something unexpected the file
+is read again line by line, which finds the faulty line."""
 
 from __future__ import annotations
 
