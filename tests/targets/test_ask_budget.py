@@ -173,8 +173,6 @@ def test_what_earlier_answers_took_is_known_to_the_next_run() -> None:
     assert "or too little is left. The same command asks" in said
 
 
-
-
 @pytest.mark.usefixtures("no_long_waits")
 @pytest.mark.parametrize(("concurrency", "answers_at"), [(1, 2), (16, 3)])
 def test_retries_are_calls_that_are_claimed_before_they_are_sent(
