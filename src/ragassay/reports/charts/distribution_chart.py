@@ -39,13 +39,7 @@ def box(values: Values) -> Box | None:
 
 
 def histogram(values: Values, low: float, high: float, bins: int = 24) -> list[int]:
-    """Counts the values in bins of equal width; the last bin includes ``high``.
-
-    Args:
-        values: all in ``[low, high]``, shape ``(n,)``.
-        low, high: ends of the scale (`scale`).
-        bins: their number.
-    """
+    """Counts the values in bins of equal width; the last bin includes ``high``."""
     if np.unique(np.linspace(low, high, bins + 1)).size <= bins:
         # The ends differ by rounding alone, so the values count as one.
         margin = max(0.5, 1e-9 * max(abs(low), abs(high)))

@@ -48,12 +48,7 @@ def interval_bar(metric: MetricSummary) -> Markup:
 
 def distribution(metric: MetricSummary, values: Values) -> Markup:
     """Histogram, box plot and points of a metric's values, with the mean and its interval. The
-    lower part is drawn as ``ragassay plot`` draws it.
-
-    Args:
-        metric: that is shown.
-        values: its scores, shape ``(n,)``.
-    """
+    lower part is drawn as ``ragassay plot`` draws it."""
     box = distribution_chart.box(values)
     if box is None:
         return markup("")

@@ -30,16 +30,7 @@ def write_badge(result: Result, path: Path, metric: str | None = None) -> None:
     """Writes a badge.
 
     It is green where every gate on the metric passed, red where one failed, amber where one is
-    undecided, and grey where there is none.
-
-    Args:
-        result: a finished run.
-        path: of the SVG.
-        metric: that it shows; that of the first gate, or the first of the run, when left out.
-
-    Raises:
-        UsageError: the run has not exactly one metric of this name.
-    """
+    undecided, and grey where there is none."""
     metrics = gates.summaries_of(result)
     gated = [(one.metrics[0], one.passed) for one in gates.results_of(result)]
     if metric is not None:
@@ -59,15 +50,7 @@ def write_badge(result: Result, path: Path, metric: str | None = None) -> None:
 
 def write_badge_of_comparison(compared: Comparison, path: Path) -> None:
     """Writes a badge with the difference of a metric: that of the first gate on a drop, else the
-    first one that is tested. Its colour is that of all gates together.
-
-    Args:
-        compared: a comparison with its gates.
-        path: of the SVG.
-
-    Raises:
-        UsageError: the runs have no metric in common.
-    """
+    first one that is tested. Its colour is that of all gates together."""
     differences = compared.differences
     if not differences:
         raise UsageError("The runs have no metric in common that a badge could show.")

@@ -24,12 +24,7 @@ _LINE_END = re.compile("[\u2028\u2029]")
 
 def commands(results: Iterable[GateResult], summaries: Sequence[Summary] = ()) -> Iterator[str]:
     """Workflow commands, one a line: an error for each gate that did not pass, a notice for each
-    that did, an error where scores are missing by accident or nothing was scored.
-
-    Args:
-        results: what gates found.
-        summaries: of the run, and of its consistency.
-    """
+    that did, an error where scores are missing by accident or nothing was scored."""
     for gate in results:
         level = "notice" if gate.passed else "error"
         state = {True: "passed", False: "failed", None: "undecided"}[gate.passed]
@@ -61,11 +56,7 @@ def gate_list(results: Iterable[GateResult]) -> str:
 
 def add_to_step_summary(text: str, environment: Mapping[str, str]) -> bool:
     """Adds Markdown to the summary of the step, where the environment names its file; whether it
-    does. More than GitHub shows is cut, and says so.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    does. More than GitHub shows is cut, and says so."""
     place = environment.get(STEP_SUMMARY)
     if not place:
         return False

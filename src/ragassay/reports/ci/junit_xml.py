@@ -72,12 +72,7 @@ def write_junit(result: Result, path: Path) -> None:
 
 
 def write_junit_of_comparisons(compared: Sequence[Comparison], path: Path) -> None:
-    """Writes the gates of comparisons as JUnit XML, as `write_junit` does.
-
-    Args:
-        compared: each comparison with its gates.
-        path: of the file.
-    """
+    """Writes the gates of comparisons as JUnit XML, as `write_junit` does."""
     cases = []
     for one in compared:
         of_gates = [
@@ -133,11 +128,7 @@ def _write(
 
 
 def lack_of(summaries: Sequence[Summary]) -> str:
-    """Why a run is incomplete; empty where it is not.
-
-    Args:
-        summaries: of the run, and of its consistency.
-    """
+    """Why a run is incomplete; empty where it is not."""
     if missing := missing_by_accident(*summaries):
         return f"{missing}."
     if not any(metric.n_scored for one in summaries for metric in one.metrics.values()):
@@ -179,13 +170,7 @@ def _compared_figures(gate: GateResult, differences: Sequence[Difference]) -> di
 
 
 def worst_rows(result: Result, gate: GateResult, most: int) -> list[tuple[float, ScoreRow]]:
-    """The values of a gate's metric that break its condition, worst first, with their rows.
-
-    Args:
-        result: of a run.
-        gate: one of its gates.
-        most: how many at most.
-    """
+    """The values of a gate's metric that break its condition, worst first, with their rows."""
     condition = gates.parse(gate.gate)
     values = (
         (float(row.value), row)

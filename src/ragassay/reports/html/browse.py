@@ -54,15 +54,7 @@ class Limits:
 def details_of(
     identity: Identity, sample: Sample | None, rows: Rows, verdicts: JudgeAnswers, limits: Limits
 ) -> dict[str, Any]:
-    """A sample's details, with the verdicts that its scores rest on.
-
-    Args:
-        identity: of the sample.
-        sample: itself; ``None`` where it was not kept.
-        rows: its scores, by metric.
-        verdicts: of the run.
-        limits: of its texts.
-    """
+    """A sample's details, with the verdicts that its scores rest on."""
     answer = "" if sample is None or sample.answer is None else sample.answer.text
     shared, names = _shared(rows, answer, limits.main)
     each = _each(limits.main, rows, 100)
@@ -179,11 +171,7 @@ def _shared(rows: Rows, answer: str, limit: int) -> tuple[dict[str, Any], Collec
 
     A place of a piece is two numbers, small ones because they take little space: characters between
     the end of the placed piece before and this one's start (fewer than 0 where it stands before
-    that end), and its length.
-
-    Returns:
-        Both, and the names of these scores.
-    """
+    that end), and its length."""
     nuggets = {n: tuple(verdict_view.nugget_table(row.parts)) for n, row in rows.items()}
     tables = {name: table for name, table in nuggets.items() if table}
     pieces = {n: tuple(answer_pieces(r.parts, answer)) for n, r in rows.items() if n not in tables}

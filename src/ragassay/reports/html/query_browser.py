@@ -98,11 +98,7 @@ class TextPool:
         return value
 
     def drain(self, *, end: bool = False) -> Iterator[tuple[str, str]]:
-        """Element id and content of the texts at hand, where they are enough for a batch.
-
-        Args:
-            end: whether to drain also less than a batch.
-        """
+        """Element id and content of the texts at hand, where they are enough for a batch."""
         enough = len(self._waiting) >= POOLED or self._length >= AT_ONCE
         if enough or (end and self._waiting):
             yield f"t-{len(self.starts)}", packed(self._waiting)

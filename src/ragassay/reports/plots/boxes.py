@@ -53,15 +53,7 @@ def boxes(
     point: str,
 ) -> Spec:
     """For each metric a panel, in it for each file a box, its points, mean, interval, median and n;
-    for a share a bar instead. A metric without a value has a panel that says why.
-
-    Args:
-        series: the files.
-        panels: one for each metric.
-        title: of the chart.
-        notes: sentences below the title.
-        point: what a point is, such as ``query``.
-    """
+    for a share a bar instead. A metric without a value has a panel that says why."""
     n = len(panels)
     columns = n if n <= 3 else 2 if n == 4 else 3 if n <= 9 else 4
     inner = [(_bars if panel.share else _boxes)(series, panel.metric) for panel in panels]

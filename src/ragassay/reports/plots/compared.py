@@ -72,18 +72,7 @@ def overview(
     panels: Mapping[str, PlotPanel] | None = None,
     notes: Sequence[str] = (),
 ) -> Spec:
-    """The whole comparison as a picture.
-
-    Args:
-        comparison: of the new run (A) with the old one (B).
-        a: the new run.
-        b: the old run.
-        panels: what metrics are called, by name; the names themselves where left out.
-        notes: sentences that come first below the title.
-
-    Raises:
-        UsageError: no metric has a difference.
-    """
+    """The whole comparison as a picture."""
     lines = _lines(comparison, a, b, panels or {})
     blocks = _blocks(lines)
 

@@ -40,13 +40,7 @@ signature. What a CSV does not hold is left out, and counts as no difference."""
 
 
 def draw(sources: Sources, metrics: Sequence[str], *, chosen: bool = False) -> Spec:
-    """The box plots of some metrics.
-
-    Args:
-        sources: the files.
-        metrics: names as `chosen` gives them.
-        chosen: whether the user named the metrics; then none is reported as missing.
-    """
+    """The box plots of some metrics."""
     series, layout = sources.series, sources.layout
     panels = [_marked(_panel(name, series, layout), series) for name in metrics]
     notes = [
@@ -74,13 +68,7 @@ def draw(sources: Sources, metrics: Sequence[str], *, chosen: bool = False) -> S
 def remarks(sources: Sources, drawn: Sequence[str], *, chosen: bool) -> list[str]:
     """What a reader of the picture must know: that the series are not of the same queries, which
     scores were not computed alike, or that no metric of the evaluator is drawn (unless the user
-    named the metrics). One sentence each.
-
-    Args:
-        sources: the files.
-        drawn: metrics in the picture.
-        chosen: whether the user named the metrics.
-    """
+    named the metrics). One sentence each."""
     series, layout = sources.series, sources.layout
     sentences = [*_unshared(sources), *differences_in_computation(series, drawn)]
     if not chosen and layout.all_foreign(drawn):
@@ -191,21 +179,7 @@ def compared(
     *,
     force: bool = False,
 ) -> tuple[Comparison, Spec]:
-    """Compares two files query by query, with the tests of ``ragassay compare``.
-
-    Args:
-        new: the file with the new run.
-        old: the file with the old run.
-        metrics: that may be drawn.
-        layout: of the evaluator whose metrics they are.
-        force: compare although the scores were not computed alike.
-
-    Returns:
-        The comparison, and the picture of it.
-
-    Raises:
-        UsageError: they share no query or no metric, or the scores were not computed alike.
-    """
+    """Compares two files query by query, with the tests of ``ragassay compare``."""
     both = [
         name for name in metrics if new.metric(name) is not None and old.metric(name) is not None
     ]

@@ -72,18 +72,7 @@ class Sources:
 
 def opened(paths: Sequence[Path], evaluator: Evaluator, statistic: Statistic = "cai") -> Sources:
     """Reads result files (CSV) and run folders of ours. A file or folder that holds several systems
-    gives a series for each.
-
-    Args:
-        paths: of the files and folders.
-        evaluator: whose metrics are meant.
-        statistic: that is drawn of the consistency metrics.
-
-    Raises:
-        InputError: a file is missing, damaged, empty, or not of this evaluator; the message says
-            where and what to do.
-        UsageError: no path at all.
-    """
+    gives a series for each."""
     if not paths:
         raise UsageError(
             "Name at least one file with results: ragassay plot results.csv --evaluator trec."
@@ -109,16 +98,7 @@ def opened(paths: Sequence[Path], evaluator: Evaluator, statistic: Statistic = "
 
 def chosen(sources: Sources, wanted: Sequence[str] | None) -> list[str]:
     """The metrics to draw, in order: those that are named, else the evaluator's own that have a
-    value, else all of its own.
-
-    Args:
-        sources: the files.
-        wanted: names of metrics, where the user gave any.
-
-    Raises:
-        UsageError: a metric is unknown, or the files have none that could be drawn; the message
-            lists what there is, or what comes near it.
-    """
+    value, else all of its own."""
     available: dict[str, str] = {}
     for one in sources.series:
         for metric in one.result.summary.metrics.values():

@@ -18,11 +18,7 @@ Results = Result | Sequence[Result]
 
 
 def boxplots(results: Results) -> Spec:
-    """A box with its points for each metric of each run, and the mean with its interval.
-
-    Raises:
-        UsageError: no run has a number.
-    """
+    """A box with its points for each metric of each run, and the mean with its interval."""
     series, metrics = _shown(results)
     return boxes(
         series, [*map(bare, metrics)], _title(series, "scores of all samples"), [], "sample"
@@ -30,11 +26,7 @@ def boxplots(results: Results) -> Spec:
 
 
 def histograms(results: Results) -> Spec:
-    """A histogram of each metric's values, the runs beside each other on one scale.
-
-    Raises:
-        UsageError: no run has a number.
-    """
+    """A histogram of each metric's values, the runs beside each other on one scale."""
     series, metrics = _shown(results)
     panels = [_histogram(s, m.name) for m in metrics for s in series if s.size(m.name)]
     every = [metric for one in series for metric in one.result.summary.metrics.values()]

@@ -55,17 +55,7 @@ def filled(
     rows: tuple[float, float],
 ) -> Spec:
     """A picture whose panels fill the sheet, with title and notes; a larger sheet where they need
-    it.
-
-    Args:
-        draw: the panels.
-        title: of the chart.
-        notes: sentences below the title.
-        across: panels beside each other.
-        down: rows one below the other, over all panels.
-        widths: the least and the greatest width of a panel.
-        rows: the least and the greatest height of a row.
-    """
+    it."""
     head = [line for note in notes for line in _lines(note)]
     # The title may be wider than all panels, and leaves no room for them to grow into.
     width, height = _size(_titled(draw(widths[0], rows[0]), "", ["x"] * len(head)))
@@ -100,14 +90,7 @@ def number(value: float | None) -> str:
 
 
 def wrapped(text: str, width: float, size: float, most: int) -> list[str]:
-    """A text broken into lines.
-
-    Args:
-        text: to be broken.
-        width: of a line, in pixels.
-        size: of the font, in pixels.
-        most: number of lines. Text beyond them is left out, and an ellipsis shows it.
-    """
+    """A text broken into lines."""
     chars = max(int(width / (size * CHAR)), 2)
     lines = [line.replace(", …", " …") for line in _lines(text, chars, most)]
     return [line if len(line) <= chars else f"{line[: chars - 1]}…" for line in lines]
@@ -168,14 +151,7 @@ DASHED = "Nothing may be concluded from a dashed interval."
 
 
 def mark(kind: str, rows: Sequence[Spec], channels: Mapping[str, Channel], **style: Any) -> Spec:
-    """One layer: a mark for each row.
-
-    Args:
-        kind: of Vega-Lite.
-        rows: data of the mark.
-        channels: encodings by name.
-        style: properties of the mark.
-    """
+    """One layer: a mark for each row."""
     return {
         "data": {"values": list(rows)},
         "mark": {"type": kind, **style},
@@ -186,15 +162,7 @@ def mark(kind: str, rows: Sequence[Spec], channels: Mapping[str, Channel], **sty
 def mean(
     rows: Sequence[Spec], x: Callable[[str], Channel], y: Channel, ink: str = INK, size: float = 3.5
 ) -> list[Spec]:
-    """Means on their intervals, which are dashed where nothing may be concluded from them.
-
-    Args:
-        rows: each with ``mean``, ``low`` and ``high`` (which may be missing), and ``indicative``.
-        x: from a field to a place on the scale.
-        y: place of a row.
-        ink: colour of lines.
-        size: of the intervals' lines.
-    """
+    """Means on their intervals, which are dashed where nothing may be concluded from them."""
     lines = [
         mark(
             "rule",
@@ -215,25 +183,13 @@ def mean(
 
 
 def text(words: str, x: float, y: float, **style: Any) -> Spec:
-    """Words at a place of the panel.
-
-    Args:
-        words: to write.
-        x, y: in pixels from the upper left corner of the panel.
-        style: properties of the mark.
-    """
+    """Words at a place of the panel."""
     place = {"x": here(x), "y": here(y), "text": WORDS}
     return mark("text", [{"text": wording.one_line(words)}], place, **style)
 
 
 def along(field: str, low: float, high: float, axis: Channel | None = None) -> Channel:
-    """A field on a scale.
-
-    Args:
-        field: of the rows.
-        low, high: ends of the scale; ``low`` may be above ``high``.
-        axis: of the scale; none where left out.
-    """
+    """A field on a scale."""
     scale = {"domain": [low, high], "nice": False, "zero": False}
     return {"field": field, "type": "quantitative", "title": None, "axis": axis, "scale": scale}
 

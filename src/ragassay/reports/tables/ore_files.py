@@ -85,19 +85,7 @@ Pairs = Mapping[str, Any]
 
 
 def write(result: Result, folder: Path) -> dict[str, Path]:
-    """Writes the files into a folder. The consistency file of an older run is removed.
-
-    Args:
-        result: of a run.
-        folder: where the files go.
-
-    Returns:
-        The path of each file, by its name in `FILES`.
-
-    Raises:
-        UsageError: the run has none of the suite's metrics, or holds several systems (the files
-            have no column for them); or a file cannot be written.
-    """
+    """Writes the files into a folder. The consistency file of an older run is removed."""
     demand(result)
     n_systems = len(result.columns.systems)
     if n_systems > 1:

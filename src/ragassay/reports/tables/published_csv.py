@@ -70,15 +70,7 @@ def write_ragreport(result: Result, path: str | Path) -> None:
 
     The last columns name the metrics that have the lowest value because a component is missing
     (``assumed``), those without a value and why (``unscored``: their cells are empty), and the
-    judge (``judge``).
-
-    Args:
-        result: of a run.
-        path: of the file to write.
-
-    Raises:
-        UsageError: the result has none of the report's metrics, or the file cannot be written.
-    """
+    judge (``judge``)."""
     names = metrics_of(result)
     if not names:
         raise UsageError(
@@ -120,15 +112,7 @@ def write_trecrag(result: Result, path: str | Path) -> None:
     holds several systems, the column ``system`` comes first.
 
     The values are those of the page's formulas; where its tool computes others,
-    docs/open-rag-eval.md names both, and `ore_files` writes the tool's.
-
-    Args:
-        result: of a run.
-        path: of the file to write.
-
-    Raises:
-        UsageError: the run has none of the suite's metrics, or the file cannot be written.
-    """
+    docs/open-rag-eval.md names both, and `ore_files` writes the tool's."""
     demand(result)
     number = run_numbers(result.columns.identities)
     n_runs = max(number.values(), default=1)
@@ -162,15 +146,7 @@ def write_consistency(result: Result, path: str | Path) -> None:
     ``consistency_METRIC`` holds ``{"values": [...], "stats": {...}}`` as JSON: for a metric of
     single runs its value in each run, for one of similarity its value for each pair of runs; null
     where there is none. The statistics are Open RAG Eval's, and our variance and coefficient of
-    variation. ROUGE has the precision, recall and F1 of each pair, where they were computed.
-
-    Args:
-        result: of a run.
-        path: of the file to write.
-
-    Raises:
-        UsageError: the run has no consistency, or the file cannot be written.
-    """
+    variation. ROUGE has the precision, recall and F1 of each pair, where they were computed."""
     inner = consistency_of(result)
     if inner is None:
         raise UsageError("The run has no consistency: run it with --suite consistency.")
@@ -206,11 +182,7 @@ def write_consistency(result: Result, path: str | Path) -> None:
 
 
 def signatures(inner: Result) -> dict[str, str]:
-    """By column, the text that two runs must share for the column to be comparable.
-
-    Args:
-        inner: the consistency of a run.
-    """
+    """By column, the text that two runs must share for the column to be comparable."""
     metrics = inner.summary.metrics
     by_column = {column: metrics[name].signature for name, column in _similarities(inner).items()}
     for metric in metrics.values():

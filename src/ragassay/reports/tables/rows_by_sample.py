@@ -28,15 +28,7 @@ def gaps(rows: Rows) -> str:
 def by_query(
     result: Result, make: Callable[[Identity, Sample | None, Rows], Made]
 ) -> Iterator[tuple[str, str, list[Made]]]:
-    """Groups what is made of the samples by query and system; a group ends with its last sample.
-
-    Args:
-        result: of a run.
-        make: from a sample (identity, content, scores) to what its group holds.
-
-    Yields:
-        Query id, system, and what was made of the samples, in the order of evaluation.
-    """
+    """Groups what is made of the samples by query and system; a group ends with its last sample."""
     sizes = Counter((name, system) for name, system, _ in result.columns.identities)
     groups: dict[tuple[str, str], list[Made]] = defaultdict(list)
     for identity, sample, rows in with_samples(result):

@@ -32,15 +32,7 @@ def write_csv(result: Result, path: str | Path) -> None:
 
     A text that a spreadsheet would run as a formula is written with an apostrophe before it; plain
     numbers stay numbers. Control characters are escapes. The exact texts are in the JSON lines and
-    Parquet forms.
-
-    Args:
-        result: of a run.
-        path: of the file to write.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    Parquet forms."""
     write_lines(path, ROW_FIELDS, (_record(row).values() for row in result.scores))
 
 
@@ -48,11 +40,7 @@ def write_wide_csv(result: Result, path: str | Path) -> None:
     """One line a sample, one column a metric; an unscored cell is empty.
 
     The last columns say which metrics have no value and why (``unscored``), and which judges were
-    asked (``judge``; only where a metric has one).
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    asked (``judge``; only where a metric has one)."""
     names = result.columns.metrics
     judged = any(metric.judge for metric in result.summary.metrics.values())
     lines = (
@@ -69,11 +57,7 @@ def write_wide_csv(result: Result, path: str | Path) -> None:
 
 
 def write_jsonl(result: Result, path: str | Path) -> None:
-    """Writes one line of strict JSON for each score, as in a run folder's ``scores.jsonl``.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    """Writes one line of strict JSON for each score, as in a run folder's ``scores.jsonl``."""
     with files.atomic(path) as stream:
         for row in result.scores:
             stream.write(dumps(_record(row)) + b"\n")
@@ -83,15 +67,7 @@ def write_parquet(result: Result, path: str | Path) -> None:
     """Writes one row for each score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
 
     ``value`` is a float. A label is in the further column ``label`` (a list as JSON). A flag is
-    there as ``true`` or ``false``, beside its value 1 or 0.
-
-    Args:
-        result: of a run.
-        path: of the file to write.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    there as ``true`` or ``false``, beside its value 1 or 0."""
     import polars as pl
     from polars.io.plugins import register_io_source
 
@@ -133,17 +109,7 @@ def write_lines(
     lines: Iterable[Iterable[Any]],
     spell: Callable[[Any], str | float] | None = None,
 ) -> None:
-    """Writes a CSV file whose cells no spreadsheet runs as formulas.
-
-    Args:
-        path: of the file to write.
-        heads: names of the columns.
-        lines: cells of each line; ``None`` is an empty cell.
-        spell: gives another text of a cell, where a published form has one.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    """Writes a CSV file whose cells no spreadsheet runs as formulas."""
     with files.atomic(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
         writer = csv.writer(_LineFeeds(text), lineterminator="\r\n")

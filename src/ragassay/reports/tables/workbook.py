@@ -50,16 +50,7 @@ _Row = tuple[Sequence[Any], Any]
 
 
 def write_workbook(result: Result, path: Path) -> None:
-    """Writes a run as an Excel workbook.
-
-    Args:
-        result: of a run.
-        path: of the file to write, ``.xlsx``.
-
-    Raises:
-        UsageError: the extra ``excel`` is not installed, the run has more samples than a sheet has
-            rows, or the file cannot be written.
-    """
+    """Writes a run as an Excel workbook."""
     with extra_needed("An Excel workbook needs its package", "excel"):
         import xlsxwriter
     if result.summary.n_samples >= MOST_ROWS:

@@ -41,14 +41,7 @@ _SHORT = (
 
 
 def said(note: Note) -> str:
-    """The sentence of a note.
-
-    Args:
-        note: whose kind has words in ``note_words.yaml``.
-
-    Raises:
-        KeyError: a kind without words, or a count that they need and the note lacks.
-    """
+    """The sentence of a note."""
     return _Words().vformat(words()[note.kind], (), {**note.counts, "names": note.names})
 
 

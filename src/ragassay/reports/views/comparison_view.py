@@ -21,12 +21,7 @@ _VERDICT_STYLES: dict[str, Style] = {"better": "good", "worse": "bad", "differen
 
 
 def comparison_report(comparison: Comparison, *, full: bool = False) -> Report:
-    """A comparison of two runs.
-
-    Args:
-        comparison: of the runs.
-        full: whether p-values, detectable differences, all notes and the method are shown.
-    """
+    """A comparison of two runs."""
     shown = [differences(comparison, full=full)] if comparison.with_scores else []
     blocks: tuple[Block, ...] = (*shown, *below(comparison, full=full))
     return Report(wording.against(comparison), blocks, verdict=verdict_line(comparison))

@@ -151,11 +151,6 @@ def _table(
     first: str, counts: Mapping[str, MetricSummary], columns: Mapping[str, Sequence[str]]
 ) -> Table:
     """A row for each name, with the number of scored queries, and the reasons where there is none.
-
-    Args:
-        first: the head of the names.
-        counts: what says how many were scored, by name.
-        columns: the texts of each further column, by its head.
     """
     gaps = ["" if one.n_scored else wording.reasons(one.unscored) for one in counts.values()]
     pairs = ((gap, name) for gap, name in zip(gaps, counts, strict=True) if gap)

@@ -43,12 +43,7 @@ have a line each."""
 
 def evidence_report(explanation: Explained, *, full: bool = False) -> Report:
     """All scores of a sample with their evidence. What several scores share, a verdict or a table
-    of nuggets, is shown once.
-
-    Args:
-        explanation: scores with their verdicts.
-        full: whether prompts and texts under judgment are shown, and nothing is clipped.
-    """
+    of nuggets, is shown once."""
     limit = None if full else CLIP
     sample = explanation.sample
     fields: list[Cell] = []

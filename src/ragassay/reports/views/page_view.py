@@ -49,13 +49,7 @@ _SIGNED = ("what it is", "signature")
 
 
 def run_page(result: Result, diagnosis: Diagnosis | None, *, linked: bool = True) -> Report:
-    """The page of a run.
-
-    Args:
-        result: of the run.
-        diagnosis: of its samples; ``None`` where there is none.
-        linked: whether the page has a list of samples that knows the classes of the diagnosis.
-    """
+    """The page of a run."""
     summary, columns = result.summary, result.columns
     facts = {
         "System": summary.system,
@@ -141,14 +135,7 @@ def _method(*runs: Result) -> Part:
 def comparison_page(
     comparison: Comparison, a: Result, b: Result, change: Moved | None, *, linked: bool = True
 ) -> Report:
-    """The page of a comparison.
-
-    Args:
-        comparison: of two runs.
-        a, b: the new run and the old one.
-        change: of the classes of failing samples; ``None`` where there is none.
-        linked: as of `run_page`.
-    """
+    """The page of a comparison."""
     b = aligned(b, a)
     comparison = replace(comparison, runs=(a, b))
     warnings, notes = below(comparison, full=True)

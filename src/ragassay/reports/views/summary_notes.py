@@ -222,12 +222,7 @@ def _calls(spent: Spending, noun: str) -> list[str]:
 
 
 def _advised(spent: Spending, *, kept: bool = True) -> str:
-    """How many questions have no answer for each reason, with what helps.
-
-    Args:
-        spent: what was asked.
-        kept: whether permanent failures are kept, so that the same run does not ask again.
-    """
+    """How many questions have no answer for each reason, with what helps."""
     pieces = []
     for name, n in spent.failures.items():
         reason = Reason(name)

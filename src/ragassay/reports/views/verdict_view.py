@@ -31,14 +31,7 @@ def ranks_of(sample: Sample | None) -> Mapping[str, int]:
 
 
 def about(record: Mapping[str, Any], ranks: Mapping[str, int], *, quoted: bool = True) -> str:
-    """What a verdict's question is about: ``passage [2] "Open daily ..."``.
-
-    Args:
-        record: of a verdict.
-        ranks: of the passages, by their first words (`ranks_of`).
-        quoted: whether passages whose rank is known, and lists of passages, claims and nuggets,
-            are quoted, too.
-    """
+    """What a verdict's question is about: ``passage [2] "Open daily ..."``."""
     pieces = []
     for name, text in (record.get("about") or {}).items():
         place = f" [{ranks[text]}]" if name == "passage" and text in ranks else ""
@@ -160,13 +153,7 @@ def searchable(answer: str) -> str:
 
 def place_of(text: str, folded: str, at: int = 0) -> tuple[int, int] | None:
     """The characters ``[start, end)`` of an answer that are a text, but for case and a full stop;
-    ``None`` where it does not stand there.
-
-    Args:
-        text: of a statement or claim.
-        folded: the answer's text (`searchable`).
-        at: where the search begins.
-    """
+    ``None`` where it does not stand there."""
     piece = text.strip().rstrip(".").casefold()
     start = folded.find(piece, at) if piece else -1
     return None if start < 0 else (start, start + len(piece))

@@ -138,12 +138,7 @@ class _RecordedModels(Models):
         }
 
     def use(self, kind: type[I], *spec: Hashable) -> I:
-        """The recorded model of a kind, else the kind itself.
-
-        Args:
-            kind: the class of a model.
-            *spec: its further arguments.
-        """
+        """The recorded model of a kind, else the kind itself."""
         return cast(I, self._recorded.get(kind)) or super().use(kind, *spec)
 
 
