@@ -12,7 +12,7 @@ import plot_files
 from plot_reading import drawn, labels, overlaps, walk
 from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.reports.charts import drawing
-from ragassay.reports.plots import boxes, layouts, sheet
+from ragassay.reports.plots import boxes, layouts, marks
 from ragassay.reports.plots.series import PlotPanel, Series
 from reports_examples import Kind, result, samples
 
@@ -74,7 +74,7 @@ def test_eight_colours_stay_apart_for_every_kind_of_colour_vision() -> None:
         "no blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
                     [0.004733, 0.691367, 0.303900]],
     }  # fmt: skip
-    bytes_ = np.array([[int(c[at : at + 2], 16) for at in (1, 3, 5)] for c in sheet.COLORS]) / 255
+    bytes_ = np.array([[int(c[at : at + 2], 16) for at in (1, 3, 5)] for c in marks.COLORS]) / 255
     linear = np.where(bytes_ <= 0.04045, bytes_ / 12.92, ((bytes_ + 0.055) / 1.055) ** 2.4)
     to_xyz = np.array(
         [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
@@ -112,9 +112,9 @@ def test_why_there_is_no_value_stands_within_its_panel(tmp_path: Path, n_metrics
 
 def test_a_text_is_wrapped_to_its_room_or_cut_with_an_ellipsis() -> None:
     text = "no value: needs extra (15), missing input (1), undefined (1)"
-    chars = sheet.CHAR * 10
-    assert sheet.wrapped(text, 100 * chars, 10, 1) == [text]
-    two = sheet.wrapped(text, 32 * chars, 10, 2)
+    chars = marks.CHAR * 10
+    assert marks.wrapped(text, 100 * chars, 10, 1) == [text]
+    two = marks.wrapped(text, 32 * chars, 10, 2)
     assert " ".join(two) == text and max(map(len, two)) <= 32
-    assert sheet.wrapped(text, 32 * chars, 10, 1) == ["no value: needs extra (15) …"]
-    assert sheet.wrapped("x" * 40, 10 * chars, 10, 3) == ["x" * 9 + "…"]
+    assert marks.wrapped(text, 32 * chars, 10, 1) == ["no value: needs extra (15) …"]
+    assert marks.wrapped("x" * 40, 10 * chars, 10, 3) == ["x" * 9 + "…"]

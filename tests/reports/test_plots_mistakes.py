@@ -29,12 +29,6 @@ def test_the_evaluator_must_be_named_and_the_choices_are_listed(three: Path, cap
     assert "trec" in wrong and "consistency" in wrong
 
 
-def test_options_that_would_change_nothing_are_refused(three: Path, capsys) -> None:
-    text = said(capsys, str(three), "-e", "trec", "--statistic", "cv")
-    assert "goes with --evaluator consistency only" in text
-    assert "--compare only" in said(capsys, str(three), "-e", "trec", "--force")
-
-
 def test_of_many_metrics_only_the_nearest_are_listed(tmp_path: Path, capsys) -> None:
     folder = plot_files.many_metrics(tmp_path / "run")
     text = said(capsys, str(folder), "-e", "trec", "--metrics-to-plot", "metric-with-long-name-7")
@@ -170,11 +164,3 @@ def test_a_metric_without_any_value_can_be_asked_for(tmp_path: Path) -> None:
     assert sources.chosen(found, ["hallucination_score"]) == ["hhem"]
     nothing = plot_files.ore(tmp_path / "y.csv", {"q1": [{"hhem": None}]})
     assert "hhem" in sources.chosen(sources.opened([nothing], "trec"), None)
-
-
-def test_a_spread_below_nothing_is_a_wrong_cell(tmp_path: Path) -> None:
-    for name, statistic in (("mean_umbrela_score", "cai"), ("rouge_score", "std")):
-        cell = {"stats": {"mean": 3, "std": -3}}
-        path = plot_files.consistency(tmp_path / "c.csv", {"q": {name: cell}})
-        with pytest.raises(InputError, match="std is -3, which lies below 0"):
-            sources.opened([path], "consistency", statistic)

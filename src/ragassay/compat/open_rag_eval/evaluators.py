@@ -110,7 +110,7 @@ class Evaluator:
         target = Path(output_file)
         drawing.renderer()
         drawing.check_suffix(target)
-        opened = result_files.opened([*map(Path, csv_files)], cls.plotted, "cai")
+        opened = result_files.opened([*map(Path, csv_files)], cls.plotted)
         metrics = result_files.chosen(opened, metrics_to_plot)
         named = metrics_to_plot is not None
         for remark in picture.remarks(opened, metrics, chosen=named):

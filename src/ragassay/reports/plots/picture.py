@@ -6,17 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ragassay.base.counts import few, grouped
-from ragassay.base.errors import UsageError
 from ragassay.base.note import Note, joined
-from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.comparison.pairs import OWN_NUGGETS
 from ragassay.engine.comparison.verdict_rules import judge_agreement
-from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts.drawing import Spec
 from ragassay.reports.plots.boxes import boxes
-from ragassay.reports.plots.compared import overview
 from ragassay.reports.plots.layouts import (
     BY_FILE,
     PAGE,
@@ -25,9 +21,9 @@ from ragassay.reports.plots.layouts import (
     by_two_formulas,
     plain,
 )
+from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.result_files import Sources
 from ragassay.reports.plots.series import PlotPanel, Series
-from ragassay.reports.plots.sheet import DASHED
 from ragassay.reports.tables.rows_by_sample import run_numbers
 from ragassay.reports.text import wording
 
@@ -74,11 +70,9 @@ def remarks(sources: Sources, drawn: Sequence[str], *, chosen: bool) -> list[str
     if not chosen and layout.all_foreign(drawn):
         sentences.append("No metric of the TREC evaluator has a value, so the others are drawn.")
     metrics = [m for one in series for name in drawn if (m := one.metric(name)) is not None]
-    is_empty = layout.statistic is not None and not any(metric.n_scored for metric in metrics)
-    if is_empty and not any(m.metric.endswith((".mean", ".median")) for m in metrics):
+    if layout.over_runs and not any(metric.n_scored for metric in metrics):
         sentences.append(
-            "No metric has a value of this statistic; where two runs make one pair of "
-            "answers, which has no spread, draw --statistic mean."
+            "No metric has a value: two runs make one pair of answers, which has no spread."
         )
     return sentences
 
@@ -107,7 +101,7 @@ def _panel(name: str, series: Sequence[Series], layout: Layout) -> PlotPanel:
     title = layout.titles.get(short, short)
     named = f"{short} of grade / 3" if layout.is_scaled(name) else short
     below = arrow if title == short else f"{named} {arrow}".strip()
-    return PlotPanel(name, title, below, share=name == "answered" and not layout.statistic)
+    return PlotPanel(name, title, below, share=name == "answered" and not layout.over_runs)
 
 
 def _marked(panel: PlotPanel, series: Sequence[Series]) -> PlotPanel:
@@ -149,17 +143,12 @@ def _size_note(series: Sequence[Series], layout: Layout) -> str:
     queries = wording.plural(n[-1], "query") if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} queries"
     most = max(max(run_numbers(one.result.columns.identities).values()) for one in series)
     if most == 1:
-        each = ", each with one value over its repeated runs" if layout.statistic else ""
-        return f"{queries.capitalize()}{each}.{_direction(layout)}"
+        each = ", each with one value over its repeated runs" if layout.over_runs else ""
+        return f"{queries.capitalize()}{each}."
     return (
         f"{queries.capitalize()}, up to {most} runs each. All runs are drawn, not the first only; "
         "the intervals take the runs of a query together."
     )
-
-
-def _direction(layout: Layout) -> str:
-    """Which direction is better, of a measure of spread."""
-    return "" if layout.is_level else " Lower is more consistent."
 
 
 def _judged(series: Sequence[Series]) -> list[str]:
@@ -169,31 +158,6 @@ def _judged(series: Sequence[Series]) -> list[str]:
         return [f"Judged by {judges}." for judges in files]
     notes = [f"Judged by {judges}: {', '.join(names)}." for judges, names in files.items()]
     return [*notes, *[f"No judge is named in {', '.join(without)}."] * bool(without)]
-
-
-def compared(
-    new: Series,
-    old: Series,
-    metrics: Sequence[str],
-    layout: Layout,
-    *,
-    force: bool = False,
-) -> tuple[Comparison, Spec]:
-    """Compares two files query by query, with the tests of ``ragassay compare``."""
-    both = [
-        name for name in metrics if new.metric(name) is not None and old.metric(name) is not None
-    ]
-    if not both:
-        raise UsageError(
-            f"{new.full} and {old.full} share none of the metrics {', '.join(metrics)}."
-        )
-    comparison = compare(new.result, old.result, metrics=both, force=force)
-    panels = {
-        name: panel for name in both if (panel := _panel(name, [new], layout)).title != plain(name)
-    }
-    title = f"{layout.title(both)}.{_direction(layout)}"
-    notes = [title, *differences_in_computation([new, old], both)]
-    return comparison, overview(comparison, new.result, old.result, panels, notes)
 
 
 def differences_in_computation(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:

@@ -27,7 +27,8 @@ from ragassay.reports.plots.layouts import (
     BY_FILE,
     EVALUATORS,
     HIGHEST_GRADE,
-    KEYS,
+    INDEX,
+    LAYOUTS,
     LEVEL,
     OF_PAGE,
     PAGE,
@@ -37,10 +38,8 @@ from ragassay.reports.plots.layouts import (
     Evaluator,
     Layout,
     Paths,
-    Statistic,
     by_two_formulas,
     in_trecrag,
-    layout_of,
 )
 from ragassay.reports.plots.series import Series, labels, numbered, shortened
 from ragassay.reports.tables.ore_values import COLUMNS
@@ -70,14 +69,14 @@ class Sources:
     layout: Layout
 
 
-def opened(paths: Sequence[Path], evaluator: Evaluator, statistic: Statistic = "cai") -> Sources:
+def opened(paths: Sequence[Path], evaluator: Evaluator) -> Sources:
     """Reads result files (CSV) and run folders of ours. A file or folder that holds several systems
     gives a series for each."""
     if not paths:
         raise UsageError(
             "Name at least one file with results: ragassay plot results.csv --evaluator trec."
         )
-    layout = layout_of(evaluator, statistic)
+    layout = LAYOUTS[evaluator]
     found: list[tuple[str, Path, Result]] = []
     for path, label in zip(paths, labels(paths), strict=True):
         results = _read(path, layout)
@@ -107,7 +106,7 @@ def chosen(sources: Sources, wanted: Sequence[str] | None) -> list[str]:
     valued = [name for name in available if any(one.size(name) for one in sources.series)]
     layout, files = sources.layout, list(dict.fromkeys(sources.paths.values()))
     if wanted:
-        table = _CONSISTENCY_FILE if layout.statistic else "scores.csv"
+        table = _CONSISTENCY_FILE if layout.over_runs else "scores.csv"
         places = [str(path / table if path.is_dir() else path) for path in files]
         listed = f"all stand in {', '.join(places[:3])}{' ...' if places[3:] else ''}"
         names = layout.our_names(wanted, available)
@@ -131,7 +130,7 @@ def _read(path: Path, layout: Layout) -> list[Result]:
                 hint="Name the picture to write with --output-file.",
             )
         return _read_table(path, layout)
-    if layout.statistic is None:
+    if not layout.over_runs:
         run = open_run(path)
         if consistency_of(run) is run:
             raise InputError(
@@ -159,7 +158,7 @@ def _read(path: Path, layout: Layout) -> list[Result]:
 
 def _other_kind(path: Path, heads: Sequence[str], layout: Layout) -> InputError:
     """The error for a table of another kind, with what to do about it."""
-    others = [name for name in EVALUATORS if layout_of(name).columns_of(heads)]
+    others = [name for name in EVALUATORS if LAYOUTS[name].columns_of(heads)]
     hint = (
         "Wanted: trecrag.csv or consistency.csv of a run, or what Open RAG Eval writes. "
         f"Found: {few(heads, 8)}."
@@ -221,8 +220,8 @@ class _Cell:
         """The metrics in the cell; of an empty one, that of a column which holds one alone."""
         for path, name in paths.items():
             key, each = path.removesuffix(".*"), path.endswith(".*")
-            if layout.statistic is not None:
-                yield name, self._statistic(layout.statistic, scaled=layout.is_scaled(name))
+            if layout.over_runs:
+                yield name, self._index(scaled=layout.is_scaled(name))
             elif not path:
                 yield name, self.number(self.content)
             elif name == "answered":
@@ -242,31 +241,21 @@ class _Cell:
             raise self.error(f"'query_answered' is {kind(said)}, and neither yes nor no")
         return float(str(said).casefold() == "yes")
 
-    def _statistic(self, statistic: Statistic, *, scaled: bool) -> float | None:
-        """The statistic of one query; from the values where the file does not have it (Open RAG
-        Eval's has neither variance nor coefficient of variation).
-
-        The index of a metric that goes from 0 to 3 is that of its values over 3, as the tool draws
-        it.
+    def _index(self, *, scaled: bool) -> float | None:
+        """The consistency-adjusted index of one query: the file's own, else that of its values. A
+        metric that goes from 0 to 3 is divided by 3 before, as the tool draws it.
         """
         stats, listed = self.object("stats"), self.object().get("values")
-        key, by = KEYS[statistic], HIGHEST_GRADE if scaled else 1.0
-        if not scaled and key in stats:
-            return self.number(stats[key], key)
+        if not scaled and INDEX in stats:
+            return self.number(stats[INDEX], INDEX)
         plain = [one for one in listed or () if not isinstance(one, dict | list)]
         numbers = [n for one in plain if (n := self.number(one, "values")) is not None]
-        if len(numbers) >= 2:
-            try:
-                value: float | None = getattr(spread([one / by for one in numbers]), statistic)
-            except ValueError as error:
-                raise self.error(str(error)) from None
-            return value
-        if not scaled:
+        if len(numbers) < 2:
             return None
-        mean, std = (self.number(stats.get(name), name) for name in ("mean", "std"))
-        if std is not None and std < 0:
-            raise self.error(f"the std is {std:g}, which lies below 0")
-        return None if mean is None or std is None else mean / by / (1 + std / by)
+        try:
+            return spread([one / (HIGHEST_GRADE if scaled else 1.0) for one in numbers]).cai
+        except ValueError as error:
+            raise self.error(str(error)) from None
 
 
 Scored = tuple[Identity, Mapping[str, float | None], Mapping[str, Reason]]
@@ -332,7 +321,7 @@ def _values(
             if name not in metrics:
                 metrics[name] = layout.described(name)
             low, high = metrics[name].bounds
-            called = name if layout.statistic is None else KEYS[layout.statistic]
+            called = INDEX if layout.over_runs else name
             if value is not None and low is not None and value < low - ROUNDING:
                 raise cell.error(f"{called} is {value:g}, which lies below {low:g}")
             if value is not None and high is not None and value > high + ROUNDING:

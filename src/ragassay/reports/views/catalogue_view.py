@@ -40,8 +40,7 @@ def all_entries(suite: str | None = None) -> list[Entry]:
 
 
 def entries_named(name: str, suite: str | None = None) -> list[Entry]:
-    """The entries of the metrics with this name; several where suites use it for different metrics.
-    """
+    """The entries of the metrics with this name; several where suites use it differently."""
     aliases = suites.get(suite).aliases if suite is not None else suites.every_alias()
     try:
         matches = naming.find(name, aliases)

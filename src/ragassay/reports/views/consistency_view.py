@@ -150,8 +150,7 @@ def _tables(rows: _Overview) -> Iterator[Table]:
 def _table(
     first: str, counts: Mapping[str, MetricSummary], columns: Mapping[str, Sequence[str]]
 ) -> Table:
-    """A row for each name, with the number of scored queries, and the reasons where there is none.
-    """
+    """A row for each name, with the number of scored queries, or why there is none."""
     gaps = ["" if one.n_scored else wording.reasons(one.unscored) for one in counts.values()]
     pairs = ((gap, name) for gap, name in zip(gaps, counts, strict=True) if gap)
     instead = tuple(wording.sentences("Unscored: {}: {}.", pairs))
