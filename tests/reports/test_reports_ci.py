@@ -121,11 +121,10 @@ def test_github_shows_annotations_and_the_summary_of_the_step(
     assert "| metric | new | old | difference | verdict | interval |" in place.read_text()
 
 
-def test_a_summary_that_github_would_not_show_is_cut(tmp_path: Path) -> None:
+def test_the_summary_of_a_step_is_added_where_there_is_one(tmp_path: Path) -> None:
     place = tmp_path / "summary.md"
     named = {"GITHUB_STEP_SUMMARY": str(place)}
-    assert github_workflow.add_to_step_summary("ä" * 900_000, named)
-    assert place.stat().st_size <= 1_000_000 and "The rest is cut" in place.read_text()
+    assert github_workflow.add_to_step_summary("x", named) and place.read_text() == "x\n\n"
     assert not github_workflow.add_to_step_summary("x", {})
     with pytest.raises(UsageError, match="cannot be written"):
         github_workflow.add_to_step_summary("x", {"GITHUB_STEP_SUMMARY": str(tmp_path)})

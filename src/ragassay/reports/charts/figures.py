@@ -106,23 +106,6 @@ def difference_bar(difference: Difference, extent: float) -> Markup:
     return _svg(width, _BAR_H, shapes, description, fixed=True)
 
 
-def balance(difference: Difference) -> Markup:
-    """The numbers of queries on which A is higher, both are equal, and B is higher."""
-    width, height, left = 240, 14, 0.0
-    shapes = []
-    for n, kind in (
-        (difference.wins, "side-a"),
-        (difference.ties, "side-tie"),
-        (difference.losses, "side-b"),
-    ):
-        share = width * n / max(difference.n, 1)
-        if n:
-            shapes.append(_rect(left, 0, max(share - 1, 0.5), height, kind))
-        left += share
-    description = f"{difference.wins} higher, {difference.ties} equal, {difference.losses} lower"
-    return _svg(width, height, shapes, description, fixed=True)
-
-
 def _axis(low: float, high: float, left: float, right: float) -> Callable[[float], float]:
     """From a value to a coordinate; what lies outside is drawn at the edge."""
 

@@ -26,9 +26,6 @@ COMPLETE = "no score is missing by accident"
 which build servers refuse. What a failed system leaves unscored is no accident of the scoring:
 gates count it."""
 
-ALL_VOTES = "no vote of the panel is missing by accident"
-"""The test case of a run whose panel lost votes."""
-
 COMPARED = "a metric is compared"
 """The test case of a comparison that says whether there was anything to decide by."""
 
@@ -53,12 +50,7 @@ def write_junit(result: Result, path: Path) -> None:
         figures = _figures(metrics.get(gate.metrics[0]))
         cases.append(_gate_case(gate, figures, () if gate.passed else _worst_lines(result, gate)))
     summaries = [step.summary for step in result.steps]
-    missing = lack_of(summaries)
-    lost = any(one.lost_votes for one in summaries)
-    missing_scores = "" if lost and not any(one.n_missing for one in summaries) else missing
-    cases.append(_state_case(COMPLETE, missing_scores, summary.warnings))
-    if lost:
-        cases.append(_state_case(ALL_VOTES, missing, summary.warnings))
+    cases.append(_state_case(COMPLETE, lack_of(summaries), summary.warnings))
     facts = {
         "data": summary.title,
         "system": summary.system,

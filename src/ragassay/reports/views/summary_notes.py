@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ragassay.base.counts import few, grouped, share
 from ragassay.base.note import joined
@@ -171,7 +171,9 @@ def _judge_notes(summary: Summary, spent: Spending) -> Iterator[str]:
     rules = " (rules about words, not a model)" if spent.judge.startswith("offline") else ""
     judge = f"{spent.judge}{rules}"
     if judged:
-        yield sentence("judged", judge=judge, which=_which(judged, list(summary.metrics)))
+        every = len(judged) == len(summary.metrics)
+        which = "all metrics" if every else few(judged, MOST_LABELS)
+        yield sentence("judged", judge=judge, which=which)
     if spent.calls or spent.cached:
         pieces = _calls(spent, "question")
         if not spent.by_functions:
@@ -202,18 +204,6 @@ def _judged(summary: Summary, spent: Spending) -> list[str]:
             else metric.judge and metric.n_scored > metric.n_assumed + metric.n_given
         )
     ]
-
-
-def _which(judged: Sequence[str], metrics: Sequence[str]) -> str:
-    """The judged metrics in few words."""
-    others = [name for name in metrics if name not in judged]
-    if not others:
-        return "all metrics"
-    if len(judged) <= MOST_LABELS:
-        return ", ".join(judged)
-    if len(others) <= MOST_LABELS:
-        return f"all metrics but {', '.join(others)}"
-    return share(len(judged), len(metrics), "metric")
 
 
 def _calls(spent: Spending, noun: str) -> list[str]:
