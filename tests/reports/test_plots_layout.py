@@ -98,7 +98,7 @@ def test_why_there_is_no_value_stands_within_its_panel(tmp_path: Path, n_metrics
     series = []
     for name in ("new", "a-system-with-a-longer-name", *(f"system-{at}" for at in range(6))):
         run = result(samples(len(reasons)), dict.fromkeys(names, outcomes), kinds)
-        series.append(Series(name, name, run))
+        series.append(Series(name, run))
     panels = [PlotPanel(name, name, "↑") for name in names]
     target = tmp_path / "p.svg"
     drawing.save(boxes.boxes(series, panels, "title", [], "value"), target)

@@ -47,8 +47,6 @@ def plot(given: Given) -> None:
     with show.status("reading results"):
         opened = result_files.opened(given.files, kind)
         metrics = result_files.chosen(opened, wanted)
-    shortened = [one.name for one in opened.series if one.name != one.full]
-    show.lines(*(f"{name}: {opened.paths[name]}" for name in shortened))
     chosen = wanted is not None
     show.warn(picture.remarks(opened, metrics, chosen=chosen))
     with show.status("drawing"):

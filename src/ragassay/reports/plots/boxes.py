@@ -51,7 +51,7 @@ def boxplots(result: Result) -> Spec:
         UsageError: the run has no number.
     """
     name = wording.one_line(result.name)
-    one = Series(name, name, result)
+    one = Series(name, result)
     panels = [bare(m) for m in result.summary.metrics.values() if one.size(m.name)]
     if not panels:
         raise UsageError("There is nothing to draw: no metric has a number.")

@@ -209,10 +209,6 @@ class Layout:
         titled = [name for name in every if plain(name) in order]
         return tuple(sorted(titled, key=lambda name: order.index(plain(name)))) or every
 
-    def all_foreign(self, metrics: Iterable[str]) -> bool:
-        """Whether none of the metrics is the TREC evaluator's own, though these may be drawn."""
-        return self.suite == "trecrag" and not any(map(in_trecrag, metrics))
-
     def our_names(self, wanted: Sequence[str], available: Iterable[str]) -> list[str]:
         """The wanted names, where published names that are no aliases of the suite are replaced by
         ours."""

@@ -24,7 +24,7 @@ from ragassay.reports.plots.layouts import (
 from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.result_files import Sources
 from ragassay.reports.plots.series import PlotPanel, Series
-from ragassay.reports.tables.rows_by_sample import run_numbers
+from ragassay.reports.tables.tables import run_numbers
 from ragassay.reports.text import wording
 
 _METRICS, _FILES = 8, 3
@@ -45,7 +45,7 @@ def draw(sources: Sources, metrics: Sequence[str], *, chosen: bool = False) -> S
         *_judged(series),
         *_indicative(series, metrics),
     ]
-    if not chosen and not layout.all_foreign(metrics):  # else `remarks` says that all are missing
+    if not chosen and any(name in layout.main_metrics(metrics) for name in metrics):
         available = dict.fromkeys(n for one in series for n in one.result.summary.metrics)
         missing = [
             name
@@ -56,7 +56,7 @@ def draw(sources: Sources, metrics: Sequence[str], *, chosen: bool = False) -> S
             notes.append(f"Not drawn, because no file has a value: {', '.join(missing)}.")
     sizes = [one.result.summary for one in series]
     several = any(size.n_samples > size.n_queries for size in sizes)
-    of = f": {series[0].full}" if len(series) == 1 else ""
+    of = f": {series[0].name}" if len(series) == 1 else ""
     title = f"{layout.title(metrics)}{of}"
     return boxes(series, panels, title, notes, "answer" if several else "query")
 
@@ -67,8 +67,6 @@ def remarks(sources: Sources, drawn: Sequence[str], *, chosen: bool) -> list[str
     named the metrics). One sentence each."""
     series, layout = sources.series, sources.layout
     sentences = [*_unshared(sources), *differences_in_computation(series, drawn)]
-    if not chosen and layout.all_foreign(drawn):
-        sentences.append("No metric of the TREC evaluator has a value, so the others are drawn.")
     metrics = [m for one in series for name in drawn if (m := one.metric(name)) is not None]
     if layout.over_runs and not any(metric.n_scored for metric in metrics):
         sentences.append(

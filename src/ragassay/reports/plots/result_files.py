@@ -41,10 +41,10 @@ from ragassay.reports.plots.layouts import (
     by_two_formulas,
     in_trecrag,
 )
-from ragassay.reports.plots.series import Series, labels, numbered, shortened
+from ragassay.reports.plots.series import Series, labels, numbered
 from ragassay.reports.tables.ore_values import COLUMNS
 from ragassay.reports.tables.published_csv import signatures as signatures_of
-from ragassay.reports.tables.rows_by_sample import consistency_of
+from ragassay.reports.tables.tables import consistency_of
 from ragassay.stats.repeats import spread
 
 ROUNDING = 1e-6
@@ -85,14 +85,14 @@ def opened(paths: Sequence[Path], evaluator: Evaluator) -> Sources:
             if len(results) > 1:
                 name = own if len(paths) == 1 else f"{label} · {own}"
             found.append((name, path, result))
-    full = numbered([name for name, _, _ in found])
-    series, files = [], {}
-    for short, name, (_, path, result) in zip(shortened(full), full, found, strict=True):
+    names = numbered([name for name, _, _ in found])
+    series = tuple(
         # The name that tells it from the others.
-        renamed = replace(result, folder=None, summary=replace(result.summary, system=name))
-        series.append(Series(short, name, renamed))
-        files[short] = path
-    return Sources(tuple(series), files, layout)
+        Series(name, replace(result, folder=None, summary=replace(result.summary, system=name)))
+        for name, (_, _, result) in zip(names, found, strict=True)
+    )
+    files = dict(zip(names, (path for _, path, _ in found), strict=True))
+    return Sources(series, files, layout)
 
 
 def chosen(sources: Sources, wanted: Sequence[str] | None) -> list[str]:

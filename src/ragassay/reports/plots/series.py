@@ -13,9 +13,6 @@ from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts.distribution_chart import Values
 from ragassay.reports.text import wording
 
-MOST = 26
-"""Characters of a name in a picture."""
-
 _GENERIC = ("trecrag", "consistency")
 """Files that every run folder holds, so the folder's name says more."""
 
@@ -41,12 +38,10 @@ class Series:
 
     Attributes:
         name: what it is called in the picture.
-        full: the same before it was shortened.
         result: its scores, with means and intervals.
     """
 
     name: str
-    full: str
     result: Result
 
     def metric(self, name: str) -> MetricSummary | None:
@@ -105,20 +100,3 @@ def numbered(names: Sequence[str]) -> list[str]:
             one = f"{name} ({n})"
         unique.append(one)
     return unique
-
-
-def shortened(names: Sequence[str]) -> list[str]:
-    """The names, cut in the middle where they are too long. Names that were different stay
-    different."""
-    short = [_middle(name, MOST) for name in names]
-    return [
-        one if short.count(one) == 1 else f"{at}: {_middle(name, MOST - 4)}"
-        for at, (one, name) in enumerate(zip(short, names, strict=True), start=1)
-    ]
-
-
-def _middle(name: str, most: int) -> str:
-    if len(name) <= most:
-        return name
-    last = (most - 1) // 2
-    return f"{name[: most - 1 - last]}…{name[len(name) - last :]}"

@@ -47,8 +47,7 @@ from ragassay.reports.tables.ore_values import (
     texts,
     tokens_of,
 )
-from ragassay.reports.tables.rows_by_sample import by_query, consistency_of
-from ragassay.reports.tables.tables import write_lines
+from ragassay.reports.tables.tables import by_query, consistency_of, write_lines
 
 TREC, CONSISTENCY, MERGED, JSON = FILES.values()
 

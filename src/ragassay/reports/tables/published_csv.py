@@ -21,8 +21,7 @@ from ragassay.metrics.consistency.runs_spread import SCORES
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.reports.tables.ore_values import COLUMNS, NUMBERS, SpecValues, cell, demand, texts
-from ragassay.reports.tables.rows_by_sample import by_query, consistency_of, gaps, run_numbers
-from ragassay.reports.tables.tables import write_lines
+from ragassay.reports.tables.tables import by_query, consistency_of, gaps, run_numbers, write_lines
 from ragassay.reports.views.consistency_view import SIMILARITIES
 from ragassay.stats.repeats import spread
 

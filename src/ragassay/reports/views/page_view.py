@@ -16,7 +16,7 @@ from ragassay.engine.results.result import CONSISTENCY
 from ragassay.reports.charts import figures
 from ragassay.reports.html.query_browser import named
 from ragassay.reports.model import Block, Cell, Column, Part, Report, Table, lines, part, table
-from ragassay.reports.tables.rows_by_sample import consistency_of
+from ragassay.reports.tables.tables import consistency_of
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import (
     MOST_NOTES,
