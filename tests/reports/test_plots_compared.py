@@ -12,11 +12,9 @@ import plot_files
 from plot_reading import labels, overlaps, rows
 from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.results import open_run
-from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import drawing
 from ragassay.reports.plots.compared import overview
 from ragassay.reports.run_reports import write_comparison
-from ragassay.reports.views import comparison_view
 from reports_examples import pair
 
 
@@ -57,27 +55,3 @@ def test_metrics_of_one_scale_stand_together_above_an_axis(many: Any) -> None:
     assert first == closed, "in the order given"
     at = drawn_order.index(closed[0])
     assert drawn_order[at : at + len(closed)] == closed
-
-
-def test_the_same_statistic_of_metrics_of_one_range_shares_an_axis() -> None:
-    def one(name: str, canonical: str, group: str, high: float | None) -> MetricSummary:
-        return MetricSummary(name, "", "consistency", 0.1, 0.0, 0.2, 0.95, "t", 4, 4,
-                             bounds=(0.0, high), metric=canonical, group=group)  # fmt: skip
-
-    metrics = {
-        m.name: m
-        for m in (
-            one("x.mean", "runs_mean(of=x)", "x", 1.0),
-            one("x.cv", "runs_cv(of=x)", "x", None),
-            one("y.mean", "runs_mean(of=y)", "y", 1.0),
-            one("y.cv", "runs_cv(of=y)", "y", None),
-            one("y.variance", "runs_variance(of=y)", "y", None),
-            one("z.mean", "runs_mean(of=z)", "z", 3.0),
-            one("z.cv", "runs_cv(of=z)", "z", None),
-            one("length", "length", "", None),
-        )
-    }
-    scales = {name: comparison_view.scale_of(metric, metrics) for name, metric in metrics.items()}
-    assert scales["x.cv"] == scales["y.cv"] != scales["z.cv"]
-    assert scales["x.mean"] == scales["y.mean"] != scales["z.mean"]
-    assert len(set(scales.values())) == 6

@@ -43,7 +43,7 @@ def overview(comparison: Comparison, a: Result, b: Result) -> Spec:
     if not tested:
         raise UsageError("The comparison has no difference to draw.")
     metrics = a.summary.metrics
-    scales = {d.name: scale_of(metrics[d.name], metrics) for d in tested}
+    scales = {d.name: scale_of(metrics[d.name]) for d in tested}
     reach = reach_of(tested, scales)
     groups = grouped((scales[d.name], d) for d in tested)
     panels = [
