@@ -16,8 +16,6 @@ from ragassay.base.errors import UsageError
 from ragassay.engine.diagnosis.moved_classes import moved
 from ragassay.engine.run import evaluation
 from ragassay.reports.text import wording
-from ragassay.targets.asking.ask_summary import AskSummary, asked_report
-from terminal_text import shown as shown_in
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 HOSTILE = "<script>alert(1)</script>"
@@ -134,20 +132,6 @@ def test_what_a_diagnosis_and_asking_gave_is_readable(
     assert "bad 3 0 0 0 3" in words(answers._repr_html_())
     for text in (found, change, run.compare(old), answers):
         assert max(map(len, str(text).splitlines())) <= 80
-
-
-def test_a_table_of_answers_fits_80_columns_with_whole_heads() -> None:
-    summary = AskSummary(
-        "my-system", "f", 1200, 1190, 10, 500, {"timeout": 10}, {"timeout": [("query '7'", 10)]},
-        12, {"p50": 0.81, "p95": 12.4, "p99": 100.0}, {}, 1_200_000, 400_000, 12.5, (),
-    )  # fmt: skip
-    for width in (80, 120):
-        printed = shown_in(asked_report([summary]), width)
-        assert "…" not in printed and "answered" in printed and "$12.50" in printed
-        assert max(len(line.rstrip()) for line in printed.splitlines()) <= width
-        assert ("No room for" in printed) == (width == 80)
-    with pytest.raises(UsageError, match="Unknown metric"):
-        ragassay.plan(TOWN / "hybrid.jsonl", ["emm(x=1)"])
 
 
 def test_pictures_show_themselves_and_are_saved(

@@ -28,7 +28,6 @@ from ragassay.reports.plots import (
 from ragassay.stats.intervals import mean_interval
 from ragassay.stats.repeats import spread
 from reports_examples import example
-from scripted_judge import Scripted
 
 
 @pytest.fixture
@@ -74,16 +73,6 @@ def test_questions_answered_is_a_share_of_the_judged_answers(three: Path) -> Non
     assert bar["mean"] == 0.75 and bar["n"] == 4
     assert {"75.0 %", "4/4"} <= set(words(spec))
     assert not rows(spec, "value", "at"), "a share has no points"
-
-
-def test_prefixed_and_unprefixed_files_hold_the_same(tmp_path: Path) -> None:
-    queries = plot_files.many(12)
-    published = plot_files.ore(tmp_path / "a.csv", queries)
-    ours = plot_files.ore(tmp_path / "b.csv", queries, prefixed=False)
-    one, two = (sources.opened([path], "trec").series[0] for path in (published, ours))
-    assert one.result.columns.metrics == two.result.columns.metrics
-    for name in one.result.columns.metrics:
-        assert one.result.columns.values(name).tolist() == two.result.columns.values(name).tolist()
 
 
 def test_our_own_file_and_its_run_folder_draw_the_same(tmp_path: Path) -> None:
@@ -144,15 +133,6 @@ def test_values_that_are_only_indicative_are_marked(tmp_path: Path) -> None:
     assert not dashed(settled) and "only a hint" not in " ".join(words(settled))
 
 
-def test_an_indicative_row_is_marked_beside_one_that_is_not(tmp_path: Path) -> None:
-    grade = {"match": 2, "trust": 2, "grade": 2}
-    for name, judge in (("rules", "offline"), ("people", Scripted({"relevance_grade": grade}))):
-        data = [{"id": f"q{at}", "query": "Who?", "passages": ["Ann."]} for at in range(4)]
-        ragassay.evaluate(data, ["umbrela"], judge=judge, save=tmp_path / name)
-    spec = drawn(tmp_path / "rules", tmp_path / "people", metrics=["umbrela"])
-    assert "umbrela in rules: only a hint. The offline judge" in " ".join(spec["title"]["subtitle"])
-
-
 def test_one_scale_a_metric_whatever_the_files_hold(tmp_path: Path) -> None:
     low = plot_files.ore(tmp_path / "low.csv", {"q1": [plot_files.full(0.1)]})
     high = plot_files.ore(tmp_path / "high.csv", plot_files.many(9))
@@ -163,20 +143,6 @@ def test_one_scale_a_metric_whatever_the_files_hold(tmp_path: Path) -> None:
         if part.get("field") in ("mean", "q1", "value") and "scale" in part
     }
     assert domains == {(0.0, 3.0), (0.0, 1.0)}
-
-
-def test_files_stand_in_the_order_given_in_every_panel(tmp_path: Path) -> None:
-    paths = [plot_files.ore(tmp_path / f"{n}.csv", plot_files.many(6, at))
-             for at, n in enumerate(("zebra", "ant", "mole"))]  # fmt: skip
-    for row in rows(drawn(*paths), "file", "row"):
-        assert row["file"] == ("zebra", "ant", "mole")[row["row"]]
-
-
-def test_what_a_single_file_lacks_is_said_in_its_row(tmp_path: Path) -> None:
-    whole = plot_files.ore(tmp_path / "whole.csv", plot_files.many(4))
-    runs = {name: [{**runs[0], "hhem": None}] for name, runs in plot_files.many(4).items()}  # type: ignore[dict-item]
-    part = plot_files.ore(tmp_path / "part.csv", runs)
-    assert "no value: missing input (4)" in words(drawn(whole, part))
 
 
 def test_systems_of_one_file_are_rows(tmp_path: Path) -> None:
@@ -198,13 +164,6 @@ def test_many_points_are_thinned_evenly_and_told_and_the_rest_is_of_all(tmp_path
     values = [run["all"] for (run,) in queries.values() if run]
     (box,) = rows(spec, "q1", "mean")
     assert box["mean"] == pytest.approx(np.mean(values)) and box["median"] == np.median(values)
-
-
-def test_points_stay_in_their_row_and_are_always_the_same(tmp_path: Path) -> None:
-    paths = [plot_files.ore(tmp_path / f"{at}.csv", plot_files.many(60, at)) for at in range(3)]
-    first, second = drawn(*paths), drawn(*paths)
-    assert json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
-    assert all(abs(row["at"] - row["row"]) <= 0.5 for row in rows(first, "value", "at"))
 
 
 # --- consistency
@@ -289,14 +248,6 @@ def test_a_png_is_a_slide_and_an_svg_has_the_labels(tmp_path: Path, capsys) -> N
     assert f"plot: {target}" in capsys.readouterr().out
 
 
-def test_the_published_default_name_is_used_and_replaced(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    plot_files.ore(tmp_path / "results.csv", plot_files.many(5))
-    for _ in range(2):
-        assert call(["plot", "results.csv", "--evaluator", "trec"]) == 0
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["metrics_comparison.png", "results.csv"]
-
-
 def test_eight_files_with_long_names_stay_apart_and_fit(tmp_path: Path) -> None:
     said = ["bm25", "hybrid-with-a-reranker-that-has-a-very-long-name-v1",
             "hybrid-with-a-reranker-that-has-a-very-long-name-v2", *"abcde"]  # fmt: skip
@@ -349,17 +300,6 @@ def test_files_of_different_queries_are_told_apart(
         assert said_ in told and said_ in subtitle
     else:
         assert "stand" not in told and "by id" not in subtitle
-
-
-def test_a_run_without_trec_metrics_is_not_titled_so(tmp_path: Path, capsys) -> None:
-    example(12).save(tmp_path / "run")
-    target = tmp_path / "p.json"
-    assert call(["plot", str(tmp_path / "run"), "-e", "trec", "-o", str(target)]) == 0
-    title = json.loads(target.read_text())["title"]
-    assert title["text"] == "Scores: run"
-    assert "Not drawn" not in " ".join(title["subtitle"])
-    path = plot_files.ore(tmp_path / "results.csv", plot_files.many(4))
-    assert drawn(path, metrics=["precision@3"])["title"]["text"] == "TREC RAG scores: results"
 
 
 def test_panels_stand_in_the_order_asked_for_on_one_scale(tmp_path: Path) -> None:

@@ -93,23 +93,3 @@ def test_runs_with_nuggets_of_their_own_are_told_apart(tmp_path: Path) -> None:
     (sentence,) = differences_in_computation(series, ["umbrela", "nuggets.all"])
     assert sentence == "Not computed alike: nuggets.all (each file has nuggets of its own)."
     assert "not comparable" in " ".join(words(drawn(*folders)))
-
-
-def judged_by(folder: Path, *judges: str) -> list[Path]:
-    """A file for each judge: a judged metric and one of a model."""
-    heads = ["query_id", plot_files.COLUMN["vital"], plot_files.COLUMN["hhem"], "judge"]
-    paths = []
-    for judge in judges:
-        rows = [dict(zip(heads, (f"q{at}", "0.5", "0.5", judge), strict=True)) for at in range(3)]
-        paths.append(plot_files.write(folder / f"{judge[-1:] or 'none'}.csv", heads, rows))
-    return paths
-
-
-def test_other_judges_are_told_apart_and_a_model_has_none(tmp_path: Path) -> None:
-    paths = judged_by(tmp_path, "openai:a", "openai:b")
-    found = differences_in_computation(
-        sources.opened(paths, "trec").series, ["nuggets.vital", "hhem"]
-    )
-    assert found == [
-        "Not computed alike: nuggets.vital (judge=openai:a in a; judge=openai:b in b)."
-    ]

@@ -38,10 +38,6 @@ def test_of_many_metrics_only_the_nearest_are_listed(tmp_path: Path, capsys) -> 
     assert text.count("metric-with-a-long-name-") <= 5 and "42" in text
 
 
-def test_no_file_is_a_usage_error(capsys) -> None:
-    assert "FILES" in said(capsys, "--evaluator", "trec")
-
-
 def test_an_unknown_metric_lists_what_there_is_with_the_nearest(three: Path, capsys) -> None:
     text = said(capsys, str(three), "-e", "trec", "--metrics-to-plot", "vital_nugetizer", "MRR")
     assert "'vital_nugetizer' is not in the files" in text and "nuggets.vital" in text
@@ -71,12 +67,6 @@ def test_a_metric_goes_by_its_published_names_and_ours(
     three: Path, spelled: str, name: str
 ) -> None:
     assert sources.chosen(sources.opened([three], "trec"), [spelled]) == [name]
-
-
-def test_metrics_may_be_separated_by_blanks_or_commas(three: Path) -> None:
-    found = sources.opened([three], "trec")
-    by_blanks = sources.chosen(found, ["MRR", "umbrela"])
-    assert sources.chosen(found, ["MRR,umbrela"]) == by_blanks == ["umbrela_MRR", "umbrela"]
 
 
 @pytest.mark.parametrize("name", ["x.jpg", "x.pdf", "x"])
@@ -156,11 +146,3 @@ def test_a_query_that_stands_twice_and_one_without_an_id_are_refused(tmp_path: P
     plot_files.write(path, heads, [{heads[1]: "1"}])
     with pytest.raises(InputError, match="has no id"):
         sources.opened([path], "trec")
-
-
-def test_a_metric_without_any_value_can_be_asked_for(tmp_path: Path) -> None:
-    runs = {"q1": [{"vital": 0.5, "hhem": None}]}
-    found = sources.opened([plot_files.ore(tmp_path / "x.csv", runs)], "trec")
-    assert sources.chosen(found, ["hallucination_score"]) == ["hhem"]
-    nothing = plot_files.ore(tmp_path / "y.csv", {"q1": [{"hhem": None}]})
-    assert "hhem" in sources.chosen(sources.opened([nothing], "trec"), None)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay.base.score import Reason, Score, Unscored
-from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow, by_sample, with_samples
+from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.tables import _cell
 from reports_examples import HOSTILE, Kind, example, hostile, outcomes, result, samples
@@ -79,11 +79,6 @@ def test_a_text_cell_is_never_a_formula(start: str) -> None:
     assert _cell(f"{start}HYPERLINK(1)") == f"'{start}HYPERLINK(1)"
 
 
-@pytest.mark.parametrize("value", [-0.25, -3, "-5", "+1.5", "-1e-3", "q-1", "plain"])
-def test_numbers_and_plain_texts_stay_as_they_are(value: Any) -> None:
-    assert _cell(value) == value
-
-
 @given(st.text(max_size=12))
 def test_no_text_cell_starts_as_a_formula_unless_it_is_a_number(text: str) -> None:
     found = str(_cell(text))
@@ -145,18 +140,6 @@ def test_parquet_round_trips_values_labels_and_parts(tmp_path: Path) -> None:
     assert frame.filter(pl.col("metric") == "verdict")["label"].to_list() == ["yes", "no", "yes"]
 
 
-def test_parquet_keeps_every_row_of_many_batches(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import polars as pl
-
-    monkeypatch.setattr(tables, "_BATCH", 7)
-    found = example(30)
-    tables.write_parquet(found, tmp_path / "scores.parquet")
-    frame = pl.read_parquet(tmp_path / "scores.parquet")
-    assert frame["sample"].to_list() == [row.sample for row in found.scores]
-
-
 @pytest.mark.parametrize(
     "write", [tables.write_csv, tables.write_wide_csv, tables.write_jsonl, tables.write_parquet]
 )
@@ -177,14 +160,6 @@ def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(
         write(replace(found, _rows=rows), path)
     assert path.read_text() == "old"
     assert [item.name for item in tmp_path.iterdir()] == ["scores.out"]
-
-
-def test_rows_are_gathered_by_sample_with_their_samples() -> None:
-    found = example(8)
-    gathered = list(with_samples(found))
-    assert [identity for identity, _, _ in gathered] == found.columns.identities
-    assert all(sample and sample.identity == identity for identity, sample, _ in gathered)
-    assert all(list(rows) == found.columns.metrics for _, rows in by_sample(found))
 
 
 def test_lone_surrogates_do_not_stop_a_report(tmp_path: Path) -> None:

@@ -12,8 +12,6 @@ import ragassay
 from llm_server import LLMServer
 from ragassay import Sample
 from ragassay.base.sample import Answer, Passage
-from ragassay.cli.command_line import call
-from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables import workbook
 
 pytest.importorskip("xlsxwriter", reason="needs the extra 'excel'")
@@ -147,15 +145,6 @@ def test_what_excel_cannot_hold_is_escaped_or_cut_and_says_so(tmp_path: Path) ->
     assert len(answers[2].encode("utf-16-le")) // 2 <= 32_767 and answers[2].endswith(
         "😀 ... (cut)"
     )
-
-
-def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    result = ragassay.evaluate([sample(1)], "ragreport")
-    folder = result.save(tmp_path / "run")
-    assert write_reports(result, folder, ["xlsx"])["xlsx"].name == "report.xlsx"
-    assert call(["report", str(folder), "--format", "xlsx", "-o", str(tmp_path / "out")]) == 0
-    assert (tmp_path / "out" / "report.xlsx").stat().st_size > 5_000
-    capsys.readouterr()
 
 
 def test_a_run_that_no_sheet_can_hold_is_refused(
