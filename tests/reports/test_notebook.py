@@ -172,23 +172,10 @@ def test_scores_are_a_sequence(
 def test_frames_carry_query_answer_and_metadata(tmp_path: Path) -> None:
     data = [
         {"id": "1", "query": "Who?", "answer": "Ann", "references": ["Ann"], "topic": "a", "n": 1},
-        {
-            "id": "2",
-            "query": "When?",
-            "failure": "down",
-            "references": ["1965"],
-            "em": "clash",
-            "n": 2.5,
-            "x": [1],
-        },
-        {
-            "id": "3",
-            "answer": "b",
-            "answerability": "UNANSWERABLE",
-            "references": ["b"],
-            "n": None,
-            "mixed": True,
-        },
+        {"id": "2", "query": "When?", "failure": "down", "references": ["1965"]}
+        | {"em": "clash", "n": 2.5, "x": [1]},
+        {"id": "3", "answer": "b", "answerability": "UNANSWERABLE", "references": ["b"]}
+        | {"n": None, "mixed": True},
         {"id": "4", "answer": "b", "references": ["b"], "mixed": "yes", "sample": "clash, too"},
     ]
     for save in (None, tmp_path / "run"):
@@ -207,16 +194,6 @@ def test_frames_carry_query_answer_and_metadata(tmp_path: Path) -> None:
         assert frame["em"].to_list() == [1.0, None, 1.0, 1.0]
         assert frame["em"].dtype == polars.Float64
         assert result.to_pandas()["topic"].tolist()[0] == "a"
-
-
-def test_what_prints_is_a_table_and_no_dump(run: ragassay.Result) -> None:
-    assert repr(run.summary) == str(run.summary)
-    _, _, head, *_ = str(run.summary).splitlines()
-    assert head.split()[:4] == ["metric", "mean", "interval", "scored"]
-    em = run.summary.metrics["em"]
-    assert (
-        repr(em) == f"<em: mean {em.mean:.4f} [{em.low:.4f}, {em.high:.4f}] at 95 %, 72/72 scored>"
-    )
 
 
 def test_the_progress_shows_where_it_is_wanted(

@@ -14,14 +14,12 @@ import pytest
 
 import plot_files
 import ragassay
-from plot_reading import TREC, drawn, rows, walk, words
+from plot_reading import drawn, rows, walk, words
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.reports.plots import (
     boxes,
     layouts,
-    marks,
-    picture,
     result_files as sources,
     series,
 )
@@ -133,18 +131,6 @@ def test_values_that_are_only_indicative_are_marked(tmp_path: Path) -> None:
     assert not dashed(settled) and "only a hint" not in " ".join(words(settled))
 
 
-def test_one_scale_a_metric_whatever_the_files_hold(tmp_path: Path) -> None:
-    low = plot_files.ore(tmp_path / "low.csv", {"q1": [plot_files.full(0.1)]})
-    high = plot_files.ore(tmp_path / "high.csv", plot_files.many(9))
-    spec = drawn(low, high)
-    domains = {
-        tuple(part["scale"]["domain"])
-        for part in walk(spec)
-        if part.get("field") in ("mean", "q1", "value") and "scale" in part
-    }
-    assert domains == {(0.0, 3.0), (0.0, 1.0)}
-
-
 def test_systems_of_one_file_are_rows(tmp_path: Path) -> None:
     heads = ["system", "query_id", plot_files.COLUMN["vital"]]
     cells = [("b", "q1", "0.5"), ("a", "q1", "1.0"), ("b", "q2", "0.1"), ("a", "q2", "")]
@@ -216,10 +202,6 @@ def test_a_run_folder_gives_its_consistency(tmp_path: Path, capsys) -> None:
     assert target.read_bytes() == first, "the folder within the run's is the same"
     assert call(["plot", "-e", "trec", str(folder / "consistency")]) == 2
     assert "Use --evaluator consistency" in " ".join(capsys.readouterr().err.split())
-    alone = tmp_path / "elsewhere" / "consistency"
-    (folder / "consistency").rename(alone.parent.mkdir() or alone)
-    assert call([*command, str(alone)]) == 2
-    assert "folder of the run that it belongs to" in " ".join(capsys.readouterr().err.split())
     single = tmp_path / "single"
     assert call(["run", str(data), "-s", "trecrag", "-o", str(single)]) == 0
     capsys.readouterr()
@@ -246,21 +228,6 @@ def test_a_png_is_a_slide_and_an_svg_has_the_labels(tmp_path: Path, capsys) -> N
     texts = {element.text for element in ET.parse(target).iter() if element.text}
     assert {"new", "old", "Questions answered", "Citations (F1)", "mean", "median", "n"} <= texts
     assert f"plot: {target}" in capsys.readouterr().out
-
-
-def test_eight_files_with_long_names_stay_apart_and_fit(tmp_path: Path) -> None:
-    said = ["bm25", "hybrid-with-a-reranker-that-has-a-very-long-name-v1",
-            "hybrid-with-a-reranker-that-has-a-very-long-name-v2", *"abcde"]  # fmt: skip
-    paths = [
-        plot_files.ore(tmp_path / f"TRECEvaluator-eval_results-2026-{name}.csv", plot_files.many(5))
-        for name in said
-    ]
-    found = sources.opened(paths, "trec")
-    shown = [one.name for one in found.series]
-    assert len(set(shown)) == 8
-    assert len({marks.color(at) for at in range(8)}) == 8
-    spec = picture.draw(found, TREC)
-    assert set(shown) <= set(words(spec))
 
 
 def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:

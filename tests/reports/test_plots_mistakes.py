@@ -32,7 +32,7 @@ def test_the_evaluator_must_be_named_and_the_choices_are_listed(three: Path, cap
 def test_of_many_metrics_only_the_nearest_are_listed(tmp_path: Path, capsys) -> None:
     folder = plot_files.many_metrics(tmp_path / "run")
     text = said(capsys, str(folder), "-e", "trec", "--metrics-to-plot", "metric-with-long-name-7")
-    assert "metric-with-a-long-name-7" in text and f"{folder / 'scores.csv'}" in text
+    assert "metric-with-a-long-name-7" in text and str(folder) in text
     assert text.count("metric-with-a-long-name-") <= 5
     text = said(capsys, str(folder), "-e", "trec", "--metrics-to-plot", "zzz")
     assert text.count("metric-with-a-long-name-") <= 5 and "42" in text
@@ -79,9 +79,6 @@ def test_files_of_another_kind_are_named_with_what_to_do(tmp_path: Path, capsys)
     runs = str(plot_files.consistent(tmp_path / "c.csv"))
     assert "use --evaluator consistency" in said(capsys, runs, "-e", "trec")
     assert "use --evaluator trec" in said(capsys, trec, "-e", "consistency")
-    connector = tmp_path / "answers.csv"
-    connector.write_text("query_id,query,passage_id,passage,generated_answer\nq,?,[1],x,y\n")
-    assert "ragassay run FILE --suite trecrag" in said(capsys, str(connector), "-e", "trec")
     other = tmp_path / "other.csv"
     other.write_text("a,b\n1,2\n")
     text = said(capsys, str(other), "-e", "trec")

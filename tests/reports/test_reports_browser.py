@@ -30,13 +30,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pages.write_report(example(12), base / "small.html")
     compared, a, b = pair(12)
     pages.write_comparison(compared, a, b, base / "compared.html")
-    said = "a\x1b[2Jb\x9bc\x7fd\u202ee"
-    records = [
-        {"id": f"{n}{said}", "query": f"q{said}", "answer": said, "metadata": {said: f"{n}{said}"}}
-        for n in range(2)
-    ]
-    told = evaluate(records, ["answer_words"], slice_by=[said])
-    pages.write_report(told, base / "escapes.html")
     return base
 
 
@@ -163,27 +156,6 @@ def test_a_row_opens_to_its_conversation_passages_scores_and_parts(visit: Any) -
     assert page.locator("tr.detail").count() == 0
 
 
-@pytest.mark.parametrize("name", ["run.html", "comparison.html"])
-def test_a_click_anywhere_on_a_row_opens_it_unless_text_is_selected(visit: Any, name: str) -> None:
-    page = visit(name)
-    line = page.locator("#queries tr[data-row]").nth(1)
-    line.locator("td").last.click()
-    assert line.locator(".expand").get_attribute("aria-expanded") == "true"
-    page.locator("tr.detail").click(position={"x": 3, "y": 3})
-    assert page.locator("tr.detail").count() == 1
-    line.locator("td").last.click()
-    assert page.locator("tr.detail").count() == 0
-    box = line.locator("td.text").bounding_box()
-    page.mouse.move(box["x"] + 14, box["y"] + 18)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 120, box["y"] + 18)
-    page.mouse.up()
-    assert page.evaluate("getSelection().toString()")
-    assert page.locator("tr.detail").count() == 0
-    line.locator(".expand").click()
-    assert page.locator("tr.detail").count() == 1
-
-
 def test_an_unscored_metric_says_why_in_its_row_and_in_its_detail(visit: Any) -> None:
     page = visit("small.html")
     page.select_option("#filter", label="unscored: f1 (2)")
@@ -278,18 +250,6 @@ def test_without_scripts_the_numbers_still_show(chromium: Any, folder: Path) -> 
     assert "nDCG@10" in page.locator(METRICS).inner_text()
     assert "scripts are off" in page.locator("#browse ~ noscript").inner_text()
     page.close()
-
-
-def test_control_characters_of_the_data_are_seen_as_escapes(visit: Any) -> None:
-    page = visit("escapes.html")
-    said = r"a\u001b[2Jb\u009bc\u007fd\u202ee"
-    assert first_column(page) == [f"{n}{said}" for n in range(2)]
-    page.select_option("select[data-slice]", label=f"1{said}")
-    assert page.locator("#count").inner_text() == "1 of 2 samples"
-    page.locator("#queries .expand").first.click()
-    page.locator(".opened-row p.text", has_text=said).first.wait_for()
-    shown = page.locator("body").inner_text()
-    assert not re.search("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\u202a-\u202e]", shown)
 
 
 @pytest.fixture(scope="module")
@@ -465,17 +425,3 @@ def test_on_a_phone_this_is_seen_without_scrolling(
         cells,
     )
     assert beyond and max(beyond) < 0
-
-
-@pytest.mark.parametrize("width", [400, 1280])
-@pytest.mark.parametrize("name", ["small.html", "compared.html"])
-def test_each_column_stands_under_its_head(visit: Any, name: str, width: int) -> None:
-    page = visit(name)
-    page.set_viewport_size({"width": width, "height": 900})
-    counts = page.evaluate(
-        "[...document.querySelectorAll('.scroll > table')].map((table) => {"
-        " const shown = (row) => [...row.cells].filter((cell) => cell.offsetWidth).length;"
-        " return [table.tHead.rows[0], table.querySelector('tbody tr:not(.family, .detail)')]"
-        ".map(shown); })"
-    )
-    assert len(counts) > 3 and all(head == body for head, body in counts), counts

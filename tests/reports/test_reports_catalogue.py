@@ -36,18 +36,6 @@ def test_the_list_says_everything_about_each_metric_and_fits_100_columns() -> No
             assert said in " ".join(re.sub(r"\d to [\d∞][ ↑↓]*", "", words).split()), entry["name"]
 
 
-def test_the_names_of_all_metrics_fit_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
-    text = shown(catalogue.overview_report(catalogue.all_entries()), 80)
-    lines = text.splitlines()
-    assert len(lines) <= 45 and max(map(len, lines)) <= 80
-    words = text.split()
-    assert {entry["name"] for entry in catalogue.all_entries()} <= set(words)
-    assert call(["metrics", "--family", "serving"]) == 0
-    assert "error_rate" in capsys.readouterr().out
-    assert call(["metrics", "--family", "serv"]) == 2
-    assert "Did you mean 'serving'" in capsys.readouterr().err
-
-
 def test_every_metric_is_explained_with_an_example_that_is_computed() -> None:
     # Other tests make metrics.
     classes = naming.metric_classes()

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
-from ragassay.base.errors import UsageError
 from ragassay.base.sample import GoldPassage, Passage
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.results.result import Result
@@ -297,13 +296,6 @@ def test_long_texts_are_clipped_to_the_budget_and_say_so(
     assert re.search(r"x … \[[\d,]+ more characters in the run folder\]$", passage)
 
 
-def test_a_result_without_samples_still_has_its_rows(tmp_path: Path) -> None:
-    found = replace(example(5), _samples=lambda: iter(()))
-    rows = Page(report(found, tmp_path)).json("rows")
-    assert rows["id"] == [identity[0] for identity in found.columns.identities]
-    assert rows["query"] == [""] * 5
-
-
 def test_gold_is_marked_by_id_overlapping_span_or_text(tmp_path: Path) -> None:
     def shown(passages: tuple[Passage, ...], gold: tuple[GoldPassage, ...]) -> Any:
         found = [replace(samples(1)[0], passages=passages, gold=gold)]
@@ -332,23 +324,6 @@ def test_gold_is_marked_by_id_overlapping_span_or_text(tmp_path: Path) -> None:
     assert [entry[5] for entry in detail["gold"]] == ["", "new"]
     hits = naming.parse("ChunkP@3").score(replace(samples(1)[0], passages=texts, gold=wanted))
     assert isinstance(hits, Score) and hits.parts["hit_ranks"] == [1], "as the metrics see it"
-
-
-def test_an_interrupted_report_leaves_no_half_file(tmp_path: Path) -> None:
-    found = example(200)
-
-    def rows() -> Any:
-        for at, row in enumerate(found.scores):
-            if at == 900:
-                raise KeyboardInterrupt
-            yield row
-
-    with pytest.raises(KeyboardInterrupt):
-        pages.write_report(replace(found, _rows=rows), tmp_path / "report.html")
-    assert list(tmp_path.iterdir()) == []
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot be written"):
-        pages.write_report(found, tmp_path / "file" / "report.html")
 
 
 def luminance(colour: str) -> float:

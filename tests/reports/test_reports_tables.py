@@ -30,23 +30,6 @@ def strict(line: str) -> Any:
     return json.loads(line, parse_constant=refuse)
 
 
-def test_long_csv_has_every_score_with_its_exact_value(tmp_path: Path) -> None:
-    found = example(20)
-    tables.write_csv(found, tmp_path / "scores.csv")
-    lines = read_csv(tmp_path / "scores.csv")
-    rows = list(found.scores)
-    assert len(lines) == len(rows) == 20 * 7
-    for line, row in zip(lines, rows, strict=True):
-        assert (line["sample"], line["metric"]) == (row.sample, row.metric)
-        if row.value is None:
-            assert (line["value"], line["status"]) == ("", "unscored")
-            assert line["reason"] == "not_applicable"
-        else:
-            assert json.loads(line["value"]) == row.value
-            assert (line["value"] in ("true", "false")) is isinstance(row.value, bool)
-            assert json.loads(line["parts"] or "{}") == row.parts
-
-
 def test_wide_csv_has_a_column_a_metric_and_says_what_is_unscored(tmp_path: Path) -> None:
     found = example(10)
     path = tmp_path / "wide.csv"

@@ -12,14 +12,16 @@ from rich.cells import cell_len
 import ragassay
 from ragassay.base.note import Note
 from ragassay.base.score import Reason, Score, Unscored
+from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.summary import Slice, Summary
+from ragassay.reports import text_of
 from ragassay.reports.drawn.markdown import markdown
 from ragassay.reports.html import pages
 from ragassay.reports.model import Report
 from ragassay.reports.plots.compared import overview
+from ragassay.reports.run_reports import write_comparison
 from ragassay.reports.text import wording
-from ragassay.reports.views import summary_notes
 from ragassay.reports.views.comparison_view import comparison_report, verdict_line
 from ragassay.reports.views.summary_view import by_column, slice_parts, summary_report
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
@@ -133,34 +135,6 @@ def test_slices_that_are_numbers_stand_in_their_order_and_others_as_they_come() 
     assert ["-1", "1", "2", "10"] in lines and ["By", "turn"] in lines
 
 
-def test_a_figure_of_the_run_is_explained_or_missed() -> None:
-    names = {"RL_F_idk": "rl_f_idk", "RB_llm_idk": "rb_llm_idk", "RB_agg_idk": "rb_agg_idk"}
-    one = next(iter(example(5).summary.metrics.values()))
-    metrics = {
-        name: replace(one, name=name, metric=metric, mean=0.5, n_scored=5, n_total=5, unscored={})
-        for name, metric in names.items()
-    }
-    whole = replace(
-        example(5).summary, suite="qa+mtrag", metrics=metrics, totals={"ranking_score": 0.5}
-    )
-
-    def said(changed: dict[str, object] | None, totals: dict[str, float]) -> str:
-        last = replace(metrics["RB_agg_idk"], **(changed or {}))  # type: ignore[arg-type]
-        found = replace(whole, metrics=metrics | {"RB_agg_idk": last}, totals=totals)
-        return " ".join(note for note in summary_notes.summary_notes(found) if "ranking" in note)
-
-    told = "Harmonic mean of the means of RL_F_idk, RB_llm_idk and RB_agg_idk (MTRAGEval)."
-    assert said(None, whole.totals) == f"ranking_score: 0.5000. {told}"
-    gap: dict[str, object] = {"n_scored": 3, "unscored": {"not_applicable": 2}}
-    tail = "Not over all samples: RB_agg_idk 3/5 scored."
-    assert said(gap, whole.totals) == f"ranking_score: 0.5000. {told} {tail}"
-    lack: dict[str, object] = {"n_scored": 0, "mean": None, "unscored": {"needs_extra": 5}}
-    assert said(lack, {}) == f"ranking_score: none (RB_agg_idk: 5 needs extra). {told}"
-    fewer = {name: metric for name, metric in metrics.items() if name != "RL_F_idk"}
-    notes = summary_notes.summary_notes(replace(whole, metrics=fewer, totals={}))
-    assert not any("ranking" in note for note in notes), "nobody asked for it"
-
-
 @pytest.mark.parametrize(("columns", "most"), [("80", 80), ("200", 100)])
 def test_printed_text_is_as_wide_as_the_terminal_up_to_100_columns(
     columns: str, most: int, monkeypatch: pytest.MonkeyPatch
@@ -239,11 +213,36 @@ def test_numbers_are_spelled_one_way(value: float | None, said: str) -> None:
     assert wording.number(value) == said
 
 
-def test_what_a_failure_said_is_told_once() -> None:
-    data = [
-        {"id": "a", "query": "Who?", "answer": "He.", "references": ["He."]},
-        {"id": "b", "query": "When?", "failure": "TIMEOUT after 5 s", "references": ["1965."]},
-    ]
-    for metric in ("exact_match", "error_rate"):  # the second lacks no answer
-        text = " ".join(shown(summary_report(ragassay.evaluate(data, metric).summary)).split())
-        assert text.count("1 TIMEOUT after 5 s") == 1
+LINE = "exact_match, P@5: no query has a score in both runs."
+
+
+def run_of(answer: str) -> Result:
+    data = [{"id": f"q{n}", "query": "Who?", "answer": f"{answer} {n}"} for n in range(5)]
+    return ragassay.evaluate(data, ["answer_words", "exact_match", "P@5"])
+
+
+@pytest.fixture(scope="module")
+def both() -> tuple[Comparison, Result, Result]:
+    new, old = run_of("It is Frank"), run_of("Frank")
+    return ragassay.compare(new, old), new, old
+
+
+def test_the_terminal_and_python_tell_them_in_one_line(
+    both: tuple[Comparison, Result, Result],
+) -> None:
+    said = text_of(both[0])
+    assert LINE in " ".join(said.split()) and said.count("P@5") == 1
+    assert "answer_words" in said
+
+
+def test_pages_and_markdown_tell_them_in_one_line(
+    both: tuple[Comparison, Result, Result], tmp_path: Path
+) -> None:
+    for name in ("c.html", "c.md"):
+        write_comparison(*both, tmp_path / name)
+    text = (tmp_path / "c.md").read_text()
+    assert text.count("exact\\_match") == 1 and LINE.replace("_", "\\_") in text
+    assert "| answer\\_words" in text
+    page = (tmp_path / "c.html").read_text()
+    table = page.partition('id="differences"')[2].partition('id="browse"')[0]
+    assert LINE in table and table.count("exact_match") == 1

@@ -15,7 +15,7 @@ from ragassay.engine.comparison.comparison_gates import metrics_of, worst_querie
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison, Difference, GateResult
 from ragassay.engine.results.score_rows import ScoreRow
-from ragassay.engine.results.summary import MetricSummary, Summary, missing_by_accident
+from ragassay.engine.results.summary import Summary, missing_by_accident
 from ragassay.reports.text import wording
 
 WORST = 5
@@ -47,7 +47,8 @@ def write_junit(result: Result, path: Path) -> None:
     metrics = gates.summaries_of(result)
     cases = []
     for gate in gates.results_of(result):
-        figures = _figures(metrics.get(gate.metrics[0]))
+        one = metrics.get(gate.metrics[0])
+        figures = {"mean": one and one.mean, "scored": one and wording.coverage(one)}
         cases.append(_gate_case(gate, figures, () if gate.passed else _worst_lines(result, gate)))
     summaries = [step.summary for step in result.steps]
     cases.append(_state_case(COMPLETE, lack_of(summaries), summary.warnings))
@@ -126,19 +127,6 @@ def lack_of(summaries: Sequence[Summary]) -> str:
     if not any(metric.n_scored for one in summaries for metric in one.metrics.values()):
         return "Nothing was scored."
     return ""
-
-
-def _figures(metric: MetricSummary | None) -> dict[str, object]:
-    if metric is None:
-        return {}
-    return {
-        "mean": metric.mean,
-        "interval": wording.bounds(metric.low, metric.high),
-        "level": metric.level,
-        "scored": f"{metric.n_scored}/{metric.n_total}",
-        "judge": metric.judge,
-        "signature": metric.signature,
-    }
 
 
 def _compared_figures(gate: GateResult, differences: Sequence[Difference]) -> dict[str, object]:

@@ -101,7 +101,7 @@ def _panel(
             (_interval(d), 1, small | {"color": INK}),
             (_wins(d), 17, small),
         ]
-        place = {"x": _WIDTH + 16, "align": "left"}
+        place: dict[str, Any] = {"x": _WIDTH + 16, "align": "left"}
         layers += [marks.text(one, y=middle + off, **place | style) for one, off, style in texts]
     if first:
         heads = {"left": (0, "← old higher"), "center": (_WIDTH / 2, "mean difference A - B"),

@@ -106,9 +106,7 @@ def chosen(sources: Sources, wanted: Sequence[str] | None) -> list[str]:
     valued = [name for name in available if any(one.size(name) for one in sources.series)]
     layout, files = sources.layout, list(dict.fromkeys(sources.paths.values()))
     if wanted:
-        table = _CONSISTENCY_FILE if layout.over_runs else "scores.csv"
-        places = [str(path / table if path.is_dir() else path) for path in files]
-        listed = f"all stand in {', '.join(places[:3])}{' ...' if places[3:] else ''}"
+        listed = f"all stand in {', '.join(map(str, files[:3]))}{' ...' if files[3:] else ''}"
         names = layout.our_names(wanted, available)
         return shown(names, available, {"trecrag", layout.suite}, "the files", listed)
     default = layout.main_metrics(available)
@@ -147,12 +145,7 @@ def _read(path: Path, layout: Layout) -> list[Result]:
             signatures = {} if inner is None else signatures_of(open_run(inner))
             return _read_table(folder / _CONSISTENCY_FILE, layout, signatures)
     open_run(path)  # says where the folder is no run folder at all
-    hint = (
-        "Run it with --suite consistency on data with repeated runs, or plot it with "
-        "--evaluator trec."
-    )
-    if path.name == CONSISTENCY:
-        hint = f"Name the folder of the run that it belongs to, or that run's {_CONSISTENCY_FILE}."
+    hint = f"Name a run with repeated runs and --suite consistency, or its {_CONSISTENCY_FILE}."
     raise InputError(f"this run has no {_CONSISTENCY_FILE}", path=path, hint=hint)
 
 
@@ -165,8 +158,6 @@ def _other_kind(path: Path, heads: Sequence[str], layout: Layout) -> InputError:
     )
     if others:
         hint = f"It holds results of the other evaluator: use --evaluator {others[0]}."
-    elif {"passage_id", "passage", "generated_answer"} <= set(heads):
-        hint = "It holds answers, not scores: 'ragassay run FILE --suite trecrag' scores them."
     problem = f"has no column of the {layout.evaluator} evaluator"
     return InputError(problem, path=path, line=1, hint=hint)
 
