@@ -1,7 +1,5 @@
-"""Small figures for pages and notebooks: inline SVG that takes its colours from the page's theme.
-
-Every coordinate comes from the summary's own numbers. Each figure says in words what it shows.
-"""
+"""Small figures for pages and notebooks: inline SVG that takes its colours from the page's theme,
+and says in words what it shows."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ _CARD_POINTS = 250
 
 
 def interval_bar(metric: MetricSummary) -> Markup:
-    """The place of the mean and its interval on the metric's scale, with the ends of the scale
-    below.
-    """
+    """The place of the mean and its interval on the metric's scale."""
     if metric.mean is None or metric.aggregate == "sum":
         return markup("")
     low, high = distribution_chart.scale(metric)

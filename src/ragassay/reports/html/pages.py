@@ -1,9 +1,7 @@
 """One self-contained HTML file: no network, dark and light, usable at thousands of queries.
 
-Tables and plots are written as they are, so they show without scripts; the query browser is a
-script of our own over embedded JSON. The page's security policy allows these scripts (by their
-hashes) and nothing else, so that even a mistake in escaping could run and load nothing.
-"""
+Tables and plots show without scripts. The page's security policy allows its own scripts (by their
+hashes) and nothing else, so that even a mistake in escaping could run and load nothing."""
 
 from __future__ import annotations
 

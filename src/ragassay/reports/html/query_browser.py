@@ -1,9 +1,5 @@
-"""The list of samples or queries in a page: its rows, and the classes of those that fail.
-
-Its data are packed: JSON, deflated, in base64; each long text once, because runs that are compared
-share queries and references, and samples share passages. A browser unpacks a piece (``pack.js``)
-only when a row is opened or all texts are searched.
-"""
+"""The list of samples or queries in a page. Its data are packed (deflated JSON in base64), each
+long text once; a browser unpacks a piece only when a row is opened or all texts are searched."""
 
 from __future__ import annotations
 

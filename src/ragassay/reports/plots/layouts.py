@@ -1,12 +1,5 @@
 """The evaluators whose result files are drawn, ours and Open RAG Eval's: a row each, with its
-columns and the words of its pictures.
-
-TREC evaluator: our ``trecrag.csv`` and Open RAG Eval's own, the published columns with ``run_1_``
-... before them or without. Golden-answer evaluator: our names of metrics or the published ones,
-with any prefix. Consistency evaluator: a column ``consistency_METRIC`` holds JSON for each query,
-the values over its runs (or over all pairs of answers) and their statistics, of which the
-consistency-adjusted index is drawn.
-"""
+columns (of the tool's files with any prefix) and the words of its pictures."""
 
 from __future__ import annotations
 

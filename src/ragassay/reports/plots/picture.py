@@ -159,11 +159,8 @@ def _judged(series: Sequence[Series]) -> list[str]:
 
 
 def differences_in_computation(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
-    """A sentence for each way in which metrics were not computed alike in all files.
-
-    Signatures are compared. A CSV has no signature: what its columns show is compared, and what is
-    not known is no difference. (``ragassay compare`` refuses what it does not know.)
-    """
+    """A sentence for each way in which metrics were not computed alike in all files, by their
+    signatures; what a CSV does not say is no difference."""
     pairs = []
     for name in metrics:
         facts_by_file = {

@@ -197,8 +197,7 @@ class _Cell:
             raise self.error(error.problem, hint) from None
 
     def object(self, key: str = "") -> Mapping[str, Any]:
-        """The cell's JSON object, or the object of a key in it; an empty one where there is
-        none."""
+        """The cell's JSON object, or the object of a key in it; empty where there is none."""
         content = self.object().get(key) if key else self.content
         if content is None:
             return {}
@@ -353,11 +352,8 @@ def _result(
 def _runs(
     path: Path, columns: Mapping[int, Mapping[str, Paths]]
 ) -> Iterator[tuple[Identity, dict[str, _Cell]]]:
-    """The cells of each run of each query, by the names of their columns.
-
-    A run without any cell but that of its judge is left out, because a query may have fewer runs
-    than others. A query without any such run has its first run, with no cells.
-    """
+    """The cells of each run of each query, by the names of their columns. A run without any cell
+    but its judge's is left out; a query without any such run has its first run, with no cells."""
     seen: dict[tuple[str, str], int] = {}
     for line, row in delimited.rows(path):
         query, system = row.get("query_id"), row.get("system") or ""

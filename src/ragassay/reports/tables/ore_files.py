@@ -1,19 +1,10 @@
-"""The four files that Open RAG Eval 0.3.0 leaves of a run, as its tool writes them.
+"""The files that Open RAG Eval 0.3.0 leaves of a run, as its tool writes them: the scores of its
+TREC evaluator (one row a query, columns prefixed with the run), the consistency of queries with
+three runs, both together without tokens, and the same as JSON for its viewer.
 
-=====================================  ==========================================================
-``TRECEvaluator-eval_results.csv``     one row a query, every column prefixed with its run
-``ConsistencyEvaluator-eval_results.csv``  values of the runs with their statistics; only where
-                                       consistency was asked for, and a query has three runs
-``eval_results.csv``                   both without the columns of tokens
-``eval_results.json``                  the same for its viewer
-=====================================  ==========================================================
-
-Every value is JSON, computed by the tool's formulas from the judge's answers (`OreValues`). As in
-the tool, queries stand in the order of their ids, runs without an answer (``NO_ANSWER``,
-``API_ERROR``) are in no file, cut-offs beyond the list are left out, and a column of consistency
-without any value is not there. An unscored value is an empty cell, and null in the JSON file; the
-tool writes 0.5 for some.
-"""
+Every value is JSON by the tool's formulas (`OreValues`). As in the tool, queries stand in the order
+of their ids, runs without an answer are left out, and so are cut-offs beyond the list. An unscored
+value is an empty cell, and null in the JSON file; the tool writes 0.5 for some."""
 
 from __future__ import annotations
 

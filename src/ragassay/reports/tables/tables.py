@@ -32,19 +32,13 @@ _BATCH = 65_536
 
 
 def write_csv(result: Result, path: str | Path) -> None:
-    """Writes one line for each score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
-
-    A text that a spreadsheet would run as a formula is written with an apostrophe before it; plain
-    numbers stay numbers. Control characters are escapes. The exact texts are in the JSON lines and
-    Parquet forms."""
+    """Writes a line for each score: the columns of `ROW_FIELDS`, ``parts`` as JSON."""
     write_lines(path, ROW_FIELDS, (_record(row).values() for row in result.scores))
 
 
 def write_wide_csv(result: Result, path: str | Path) -> None:
-    """One line a sample, one column a metric; an unscored cell is empty.
-
-    The last columns say which metrics have no value and why (``unscored``), and which judges were
-    asked (``judge``; only where a metric has one)."""
+    """Writes a line a sample, a column a metric; the last columns say what is unscored and why, and
+    which judges were asked."""
     names = result.columns.metrics
     judged = any(metric.judge for metric in result.summary.metrics.values())
     lines = (
@@ -68,10 +62,8 @@ def write_jsonl(result: Result, path: str | Path) -> None:
 
 
 def write_parquet(result: Result, path: str | Path) -> None:
-    """Writes one row for each score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
-
-    ``value`` is a float. A label is in the further column ``label`` (a list as JSON). A flag is
-    there as ``true`` or ``false``, beside its value 1 or 0."""
+    """Writes a row for each score: the columns of `ROW_FIELDS`, ``parts`` as JSON, and ``label``,
+    which holds the value of a label or flag (a flag's ``value`` is 1 or 0)."""
     import polars as pl
     from polars.io.plugins import register_io_source
 
@@ -176,9 +168,8 @@ def by_query(
 
 
 def run_numbers(identities: Iterable[Identity]) -> dict[Identity, int]:
-    """The number of each sample among the runs of its query by one system, from 1, in the order of
-    ``repeat`` (which may begin anywhere and have gaps).
-    """
+    """The number of each sample among the runs of its query by one system, from 1, by
+    ``repeat``."""
     runs = grouped((identity[:2], identity) for identity in identities)
     return {
         identity: number

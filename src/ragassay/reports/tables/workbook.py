@@ -1,8 +1,5 @@
-"""A run as an Excel workbook: a summary, a row for each record, and how it was computed.
-
-Texts stay texts: nothing becomes a formula or a link. Characters that Excel cannot hold are written
-as escapes; cells beyond its limit are cut and say so.
-"""
+"""A run as an Excel workbook: a summary, a row for each record, and how it was computed. Texts stay
+texts: nothing becomes a formula or a link."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
-"""What the consistency of a run shows.
-
-One row a metric with its mean, variance and coefficient of variation (each the mean over queries),
-how often a verdict flips and the ICC; one row for each way in which answers and retrieval are
-compared, two runs at a time.
-"""
+"""What the consistency of a run shows: a row a metric with its statistics over the runs of a query
+(each the mean over queries), and one for each way in which runs are compared two by two."""
 
 from __future__ import annotations
 

@@ -86,8 +86,7 @@ def untold_lines(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def command_lines(diagnosis: Diagnosis) -> list[str]:
-    """What to compute for the classes that were not looked at. A page has no command, because it
-    may be read on another machine than that of the run's folder."""
+    """What to compute for the classes that were not looked at."""
     metrics = dict.fromkeys(name for one in diagnosis.not_looked_at for name in one.metrics)
     return [sentence("to_look_at", metrics=", ".join(metrics))] if diagnosis.command else []
 

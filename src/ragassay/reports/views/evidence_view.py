@@ -196,9 +196,7 @@ class _Scores:
         return Cell(_clip(dumps(record["answer"]).decode(), self._limit), style="good")
 
     def _sent(self, record: Mapping[str, Any], *, prompt: bool = True) -> Iterator[Cell]:
-        """The tokens, time and cost of an answer, and the texts that were sent to the judge and
-        came back.
-        """
+        """Tokens, time and cost of an answer, and the texts that were sent and came back."""
         if not (record.get("messages") or record.get("model")):
             return
         cost = record.get("cost")

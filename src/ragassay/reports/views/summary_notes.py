@@ -107,9 +107,7 @@ def _suites(summary: Summary) -> list[Suite]:
 
 
 def judged_by(summary: Summary) -> str:
-    """The judges, for the head of a page: the run's judge, or the judges of the values that were
-    compared.
-    """
+    """The judges, for the head of a page: of the run, or of the values that were compared."""
     spent = summary.judging
     if spent is not None:
         return spent.judge if spent.questions and _judged(summary, spent) else ""
@@ -222,9 +220,7 @@ def _advised(spent: Spending, *, kept: bool = True) -> str:
 
 
 def unscored_notes(summary: Summary) -> list[str]:
-    """Notes on samples without a score, by metric and number; metrics with the same numbers share a
-    note.
-    """
+    """Samples without a score, by metric and number; equal numbers share a note."""
     metrics = summary.metrics.values()
     return wording.sentences(
         "{}: {}", ((wording.reasons(m.unscored), m.name) for m in metrics if m.unscored)

@@ -180,10 +180,8 @@ def name_of(name: str, higher_is_better: bool | None, note: str = "") -> Cell:
 
 
 def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
-    """The names of the metrics that are not in the headline of their suite.
-
-    Of a suite of which only some metrics were computed, all are shown: they were asked for by name.
-    """
+    """The metrics that are not in the headline of their suite, where all of the suite were
+    computed."""
     by_canonical = {one.metric: name for name, one in summary.metrics.items()}
     shown: set[str] = set()
     own_metrics: dict[str, None] = {}

@@ -107,9 +107,7 @@ PIECES = ("claims", "supported", "statements")
 
 
 def answer_pieces(parts: Mapping[str, Any], answer: str) -> list[AnswerPiece]:
-    """The pieces that a score's parts hold: claims with their support, or statements with their
-    citations. Empty for parts of another kind.
-    """
+    """The claims in a score's parts with their support, or statements with their citations."""
     folded = searchable(answer)
     if isinstance(parts.get("claims"), list | tuple) and "supported" in parts:
         pairs = zip(parts["claims"], parts["supported"], strict=False)
