@@ -77,6 +77,13 @@ def test_box_and_interval_marks_hold_our_numbers() -> None:
         assert any(text == f"{metric.n_scored}/{metric.n_total}" for text in texts)
 
 
+def test_a_sum_is_not_called_a_mean() -> None:
+    kind = Kind("num_rel", "A count", "x", (0.0, None), True, "sum")
+    spec = charts.boxplots(result(samples(2), {"num_rel": [Score(3), Score(4)]}, (kind,)))
+    heads = {row["text"] for row in rows(spec, "text")}
+    assert "sum" in heads and "mean" not in heads
+
+
 def test_no_statistics_are_left_to_the_chart_library() -> None:
     comp, a, b = pair(20)
     for spec in (charts.boxplots(a), overview(comp, a, b)):

@@ -67,7 +67,8 @@ def consistency_report(summary: Summary) -> Report:
             spreads.setdefault(metric.of, {})[metric.stat] = entry
         elif metric is not None and type(metric) in SIMILARITIES:
             tail = str(metric).removeprefix(metric.name).removesuffix(".f")
-            pairs[f"{SIMILARITIES[type(metric)][0]} {tail}".rstrip()] = entry
+            space = " " if tail.startswith("(") else ""
+            pairs[f"{SIMILARITIES[type(metric)][0]}{space}{tail}"] = entry
         else:
             others[entry.name] = entry
     size = wording.plural(summary.n_queries, "query")

@@ -8,10 +8,11 @@ from typing import Any
 
 import orjson
 
-from ragassay.base.counts import few
+from ragassay.base.counts import few, grouped
 from ragassay.base.sample import Sample
 from ragassay.base.strict_json import dumps
 from ragassay.engine.comparison.verdict_rules import OFFLINE, agreements
+from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.run.rescoring import Evidence, Explained
 from ragassay.judges.offline.offline_judge import LABEL
 from ragassay.judges.offline.words import LONGEST
@@ -35,6 +36,8 @@ _MOST_PIECES = 30
 """Pieces of an answer, or nuggets, that are shown unless all was asked for."""
 
 _MOST_RUNS = 10
+_MOST_IN_FULL = 6
+"""Up to so many metrics over the runs of a query are shown in full; of more each has a line."""
 
 
 def evidence_report(explanation: Explained, *, full: bool = False) -> Report:
@@ -55,7 +58,10 @@ def evidence_report(explanation: Explained, *, full: bool = False) -> Report:
         fields.append(Cell(f"… and {more:,} more runs; --full shows them", style="dim"))
     blocks: list[Block] = [lines(fields, "text")]
     scores = _Scores(sample, limit)
-    blocks += map(scores.part, explanation.scores)
+    if sample.runs and limit is not None and len(explanation.scores) > _MOST_IN_FULL:
+        blocks += _over_runs(explanation.scores, limit)
+    else:
+        blocks += map(scores.part, explanation.scores)
     if not explanation.scores:
         blocks.append(lines(["The run keeps no score for this sample."], "text"))
     if limit is not None and scores.seen:
@@ -77,6 +83,37 @@ def _agreement(one: Evidence, sample: Sample) -> Iterator[Cell]:
             said = "; ".join(map(str, here)) or f"not measured{where}"
             text = f"agreement of the offline judge, {kind.replace('_', ' ')}: {said}"
             yield Cell(text, style="dim")
+
+
+def _over_runs(scores: Sequence[Evidence], limit: int) -> Iterator[Block]:
+    """The values of a query's runs, a line for each metric of single runs: its figures, and the
+    values in each run or of each pair of runs."""
+    groups = grouped((_measured(one.row.metric), one.row) for one in scores)
+    columns = [Column("metric", "name"), Column("figures", "words"),
+               Column("in the runs, or of pairs of runs", "words", style="dim")]  # fmt: skip
+    yield table(columns, (_figures(name, rows, limit) for name, rows in groups.items()))
+    yield lines(["A metric's name shows it whole; --full shows all."])
+
+
+def _measured(metric: str) -> str:
+    """``consistency_f1`` of ``consistency_f1.mean``."""
+    base, _, last = metric.rpartition(".")
+    return base if base and last.isidentifier() else metric
+
+
+def _figures(name: str, rows: Sequence[ScoreRow], limit: int) -> list[Cell | str]:
+    figures = {
+        row.metric.removeprefix(name).lstrip("."): wording.reason(row.reason or "")
+        if row.value is None
+        else wording.value(row.value)
+        for row in rows
+    }
+    shown = ", ".join(f"{last} {figure}".lstrip() for last, figure in figures.items())
+    if rows[0].value is None and len({*figures.values()}) == 1:
+        shown = wording.reason(rows[0].reason or "")
+    values = next((row.parts["values"] for row in rows if "values" in row.parts), ())
+    listed = (one if isinstance(one, str) else wording.number(one) for one in values)
+    return [name, shown, _clip(" ".join(listed), limit // 10)]
 
 
 def labels_to_give(explanation: Explained) -> list[str]:

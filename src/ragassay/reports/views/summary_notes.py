@@ -170,7 +170,9 @@ def _judge_notes(summary: Summary, spent: Spending) -> Iterator[str]:
     judge = f"{spent.judge}{rules}"
     if judged:
         every = len(judged) == len(summary.metrics)
-        which = "all metrics" if every else few(judged, MOST_LABELS)
+        named = len(judged) <= MOST_LABELS
+        some = ", ".join(judged) if named else share(len(judged), len(summary.metrics), "metric")
+        which = "all metrics" if every else some
         yield sentence("judged", judge=judge, which=which)
     if spent.calls or spent.cached:
         pieces = _calls(spent, "question")
