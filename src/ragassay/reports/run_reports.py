@@ -66,7 +66,7 @@ def write_comparison(comparison: Comparison, new: Result, old: Result, path: Pat
         new: the new run (A).
         old: the old run (B).
         path: of the file; its suffix names the form: .html, .md, .json, .svg or .png (the last two:
-            the differences with their intervals, and those of each query).
+            the differences with their intervals).
 
     Raises:
         UsageError: another suffix, or a file that cannot be written.
