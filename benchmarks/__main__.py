@@ -8,7 +8,6 @@ import sys
 BENCHMARKS = (
     "retrieval",
     "rouge",
-    "sign_flip_speed",
     "coverage",
     "error_rates",
     "memory",
@@ -16,11 +15,6 @@ BENCHMARKS = (
     "offline_judge",
     "agreement",
     "bertscore",
-    "service",
-    "kills",
-    "attacks",
-    "ask",
-    "report_pages",
     "peer_values",
 )
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.fit_refusals import trained
-from benchmarks.offline_judge import cross_fitted
+from benchmarks.offline_judge import ASPECTS, correlations, cross_fitted
 from ragassay import evaluate, load
 from ragassay.base.sample import Answer, Passage, Sample, Turn
 from ragassay.engine import comparison
@@ -38,7 +38,6 @@ from ragassay.judges.questions import CitationSupport, ExtractClaims
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "mtrag"
 FILE = Path(comparison.__file__).with_name("agreement.yaml")
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "offline-judge.md"
-ASPECTS = ("faithfulness", "appropriateness", "completeness")
 TOLERANCE = 0.005
 WEIGHTS = "ragassay.judges.offline.refusal._weights"
 RESAMPLES = 2_000
@@ -112,16 +111,6 @@ def on_page(page: str, table: Sequence[Agreement]) -> str:
     return re.sub(r"(\| used by .*\n\|[-|]+\n)(\|.*\n)*", lambda m: m[1] + "".join(lines), page)
 
 
-def spearman(x: Floats, y: Floats, times: Floats) -> Floats:
-    """Spearman's rho for each column of how often the items are drawn."""
-    signs = [np.sign(value[:, None] - value[None, :]) for value in (x, y)]
-    ranks = [(sign > 0) @ times + ((sign == 0) @ times) / 2 for sign in signs]
-    a, b = (rank - (rank * times).sum(0) / times.sum(0) for rank in ranks)
-    spread = np.sqrt((a * a * times).sum(0) * (b * b * times).sum(0))
-    rho: Floats = (a * b * times).sum(0) / spread
-    return rho
-
-
 def auc(x: Floats, y: Floats, times: Floats) -> Floats:
     """Share of the pairs of a positive and a negative that are ordered right, ties a half."""
     good, bad = times[y == 1], times[y != 1]
@@ -138,7 +127,7 @@ def balanced(x: Floats, y: Floats, times: Floats) -> Floats:
     return found
 
 
-MEASURES = {"Spearman": spearman, "AUC": auc, "balanced accuracy": balanced}
+MEASURES = {"Spearman": lambda *of: correlations(*of)[0], "AUC": auc, "balanced accuracy": balanced}
 
 
 @cache

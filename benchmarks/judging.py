@@ -1,4 +1,4 @@
-"""Judging at full pace: against the ideal, against a published tool's schedule, and from a ledger.
+"""Judging at full pace: against the ideal, and from a ledger; calls for one sample.
 
 ``python -m benchmarks.judging [--quick]``. A server that speaks the OpenAI chat API and answers
 after a given time runs in a process of its own; the real LLM judge asks it through its ledger. The
@@ -7,7 +7,6 @@ numbers are the whole way of a question: prompt, request, reply, validation, com
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import json
 import resource
@@ -15,15 +14,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 CONCURRENCY = 64
 TRIES = 3
-ORE_THREADS = 5
-"""Open RAG Eval's queries side by side; inside a query it asks one thing after the other."""
 
 Report = dict[str, float]
 
@@ -31,12 +28,10 @@ Report = dict[str, float]
 def main() -> None:
     """Runs each part in a process of its own, so that none warms another up."""
     if len(sys.argv) > 1 and sys.argv[1] == "--part":
-        values = [json.loads(word) for word in sys.argv[3:]]
-        print(json.dumps(PARTS[sys.argv[2]](*values)))
+        print(json.dumps(ask(*map(json.loads, sys.argv[2:]))))
         return
     quick = "--quick" in sys.argv
     pace(500 if quick else 2000)
-    schedule(10 if quick else 50, 10)
     resume(2000 if quick else 20_000)
     calls()
 
@@ -52,7 +47,7 @@ def pace(n: int) -> None:
     )
     for latency in (0.2, 0.05):
         with serving(latency=latency) as url, tempfile.TemporaryDirectory() as folder:
-            tries = [part("ask", url, f"{folder}/{at}.sqlite", n) for at in range(TRIES)]
+            tries = [asked(url, f"{folder}/{at}.sqlite", n) for at in range(TRIES)]
         got = min(tries, key=lambda report: report["wall"])
         ideal = n * latency / CONCURRENCY
         print(
@@ -63,29 +58,12 @@ def pace(n: int) -> None:
         assert got["calls"] == n
 
 
-def schedule(queries: int, passages: int) -> None:
-    print(
-        f"\n{queries} queries x {passages} passages at 200 ms, the same questions and client: "
-        f"everything side by side\n(concurrency {CONCURRENCY}), and Open RAG Eval's schedule "
-        f"({ORE_THREADS} queries at a time, one call after the other inside)\n"
-    )
-    with serving(latency=0.2) as url, tempfile.TemporaryDirectory() as folder:
-        ours = part("side_by_side", url, f"{folder}/a.sqlite", queries, passages)
-        theirs = part("one_by_one", url, f"{folder}/b.sqlite", queries, passages)
-    assert ours["calls"] == theirs["calls"]
-    print(f"{'calls':>8} {'ragassay s':>11} {'their schedule s':>17} {'ratio':>7}")
-    print(
-        f"{ours['calls']:>8.0f} {ours['wall']:>11.2f} {theirs['wall']:>17.2f} "
-        f"{theirs['wall'] / ours['wall']:>6.1f}x"
-    )
-
-
 def resume(n: int) -> None:
     print(f"\nA finished run of {n} verdicts, asked again\n")
     with serving() as url, tempfile.TemporaryDirectory() as folder:
         ledger = f"{folder}/ledger.sqlite"
-        first = part("ask", url, ledger, n)
-        again = part("ask", url, ledger, n)
+        first = asked(url, ledger, n)
+        again = asked(url, ledger, n)
         size = Path(ledger).stat().st_size
     assert first["calls"] == n
     print(
@@ -191,74 +169,6 @@ def ask(url: str, ledger: str, n: int) -> Report:
     return measured(url, ledger, work)
 
 
-def side_by_side(url: str, ledger: str, queries: int, passages: int) -> Report:
-    """All queries at once; what needs an earlier answer waits for that answer alone."""
-
-    async def together(work: Sequence[Awaitable[Any]]) -> None:
-        await asyncio.gather(*work)
-
-    async def everything(asker: Any) -> None:
-        ask = asker.scope().ask()
-        await together([evaluate(ask, at, passages, together) for at in range(queries)])
-
-    return measured(url, ledger, everything)
-
-
-def one_by_one(url: str, ledger: str, queries: int, passages: int) -> Report:
-    """Five queries at a time, one call after the other inside each."""
-
-    async def in_turn(work: Sequence[Awaitable[Any]]) -> None:
-        for one in work:
-            await one
-
-    async def everything(asker: Any) -> None:
-        ask = asker.scope().ask()
-        left = iter(range(queries))
-
-        async def thread() -> None:
-            for at in left:
-                await evaluate(ask, at, passages, in_turn)
-
-        await asyncio.gather(*(thread() for _ in range(ORE_THREADS)))
-
-    return measured(url, ledger, everything)
-
-
-async def evaluate(
-    ask: Any,
-    at: int,
-    passages: int,
-    together: Callable[[Sequence[Awaitable[Any]]], Awaitable[None]],
-) -> None:
-    """What Open RAG Eval asks about one query: grades, nuggets in stages, citations, no-answer.
-
-    (Its 1.7: P + 1 + ceil(N / 10) + ceil(min(N, 20) / 10) + C + 1 calls, with N = 20 and C = P.)
-    """
-    from ragassay.judges.questions import (
-        AnswerAttempted,
-        AssignNuggets,
-        CitationSupport,
-        ExtractNuggets,
-        NuggetImportance,
-        RelevanceGrade,
-    )
-
-    query = f"What is known about number {at}?"
-    texts = tuple(passages_of(passages, seed=at))
-    answer = " ".join(text[:80] for text in texts)
-    facts = tuple(f"fact {n} of {at}" for n in range(20))
-    halves = (facts[:10], facts[10:])
-
-    async def nuggets() -> None:
-        await together([ask(RelevanceGrade(query, text)) for text in texts])
-        await ask(ExtractNuggets(query, texts))
-        await together([ask(NuggetImportance(query, half)) for half in halves])
-        await together([ask(AssignNuggets(query, answer, half)) for half in halves])
-
-    cited = [ask(CitationSupport(f"Statement {n} of {at}.", text)) for n, text in enumerate(texts)]
-    await together([nuggets(), *cited, ask(AnswerAttempted(query, answer))])
-
-
 def measured(url: str, ledger: str, work: Any) -> Report:
     """Wall and CPU seconds, calls and peak memory, from an open judge to a closed one."""
     from ragassay.judges import JudgeOptions
@@ -286,16 +196,9 @@ def measured(url: str, ledger: str, work: Any) -> Report:
     }
 
 
-PARTS: Mapping[str, Callable[..., Report]] = {
-    "ask": ask,
-    "side_by_side": side_by_side,
-    "one_by_one": one_by_one,
-}
-
-
-def part(name: str, *values: object) -> Report:
-    """The result of a part, from a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.judging", "--part", name, *map(json.dumps, values)]
+def asked(*values: object) -> Report:
+    """What `ask` reports in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.judging", "--part", *map(json.dumps, values)]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=ROOT)
     report: Report = json.loads(done.stdout)
     assert not report["failed"], report

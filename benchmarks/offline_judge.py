@@ -21,7 +21,6 @@ import itertools
 import math
 import re
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,9 +34,8 @@ from benchmarks.perturbations import perturbed
 from ragassay import load
 from ragassay.base.sample import Answerability, Sample
 from ragassay.base.score import Score
-from ragassay.judges.offline.questions import answer_to, supported_share
-from ragassay.judges.questions import ClaimSupport, ExtractClaims, SaysIdk
-from ragassay.metrics.core.metric import Metric, conversation
+from ragassay.judges.offline.questions import supported_share
+from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.mtrag.mtrag_judged import IdkEval, ReferenceJudge, ReferencelessFaithfulness
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "mtrag"
@@ -78,8 +76,6 @@ def main() -> None:
     for name, rows in (("the two LLM systems", llm), ("all three systems", records)):
         print(f"\n{name}: {len(rows)} answers to {len({r.sample.id for r in rows})} tasks")
         table(rows, n_resamples)
-    print("\nfaithfulness, LLM systems: differences of Spearman's rho")
-    differences(llm, n_resamples)
     if not quick:
         kept, people = faithfulness(llm)
         held_out, each = cross_fitted([record.sample for record in kept], people)
@@ -87,7 +83,6 @@ def main() -> None:
         print(f"rho {rho(held_out, people):.3f}; each on all: {min(each):.3f} to {max(each):.3f}")
     idk(records)
     perturbed([record.sample for record in records])
-    speed(records)
 
 
 def read() -> list[Record]:
@@ -198,24 +193,6 @@ def table(records: Sequence[Record], n_resamples: int) -> None:
         print(f"{title:<36}{len(kept):>4}  " + "".join(f"{cell:<44}" for cell in cells))
 
 
-def differences(records: Sequence[Record], n_resamples: int) -> None:
-    """The offline score less the others, on the same records and the same draws."""
-    pairs = (
-        ("rl_f as it is, less plain precision", raw("rl_f"), raw("plain")),
-        ("rl_f as it is, less published RL_F", raw("rl_f"), published("rl_f")),
-        ("rl_f_idk, less plain precision conditioned", conditioned("rl_f"), conditioned("plain")),
-        ("rl_f_idk, less plain precision as it is", conditioned("rl_f"), raw("plain")),
-        ("rl_f_idk, less published RL_F", conditioned("rl_f"), published("rl_f")),
-    )
-    for title, one, other in pairs:
-        kept = [r for r in records if one(r) is not None and other(r) is not None]
-        people = np.array([record.people["faithfulness"] for record in kept])
-        times = draws(kept, n_resamples)
-        values = [np.array([value(r) for r in kept], dtype=float) for value in (one, other)]
-        first, second = (correlations(found, people, times)[0] for found in values)
-        print(f"  {title:<44}{len(kept):>4}  {interval(first - second)}")
-
-
 def draws(records: Sequence[Record], n_resamples: int) -> Floats:
     """How often each record stands in each resample of tasks; the first column is all ones."""
     tasks = sorted({record.sample.id for record in records})
@@ -255,16 +232,7 @@ GRID = tuple(itertools.product((0.35, 0.4, 0.45, 0.5, 0.55), (0.0, 0.1, 0.2, 0.3
 
 
 def cross_fitted(samples: Sequence[Sample], people: Floats) -> tuple[Floats, Floats]:
-    """rl_f by settings chosen without the conversation, in ten folds of conversations.
-
-    Args:
-        samples: that have an rl_f.
-        people: their faithfulness.
-
-    Returns:
-        The value of each sample by the setting with the best rho on the other nine folds; and the
-        rho of each setting of `GRID` on all samples.
-    """
+    """rl_f by settings chosen without the conversation, in ten folds of conversations."""
     values = np.array([[share(sample, *setting) for setting in GRID] for sample in samples]).T
     talks = [sample.id.partition("<")[0] for sample in samples]
     order = list(dict.fromkeys(talks))
@@ -312,29 +280,6 @@ def balanced_accuracy(records: Sequence[Record]) -> float:
     for record in records:
         right[record.declined].append((record.scores["idk"] == 1.0) == record.declined)
     return sum(sum(found) / len(found) for found in right.values()) / 2
-
-
-def speed(records: Sequence[Record]) -> None:
-    """Questions a second on texts seen for the first time, and a sample of ten passages."""
-    samples = [record.sample for record in records if record.sample.answer is not None]
-    texts = list(dict.fromkeys(p.text or "" for sample in samples for p in sample.passages or ()))
-    began = time.perf_counter()
-    n = 0
-    for at, sample in enumerate(samples[:100]):
-        assert sample.answer is not None
-        # A letter of its own makes every text new, so that nothing is remembered.
-        answer = f"{sample.answer.text} {chr(0x4E00 + at)}"
-        passages = tuple(f"{texts[(at + k) % len(texts)]} {chr(0x4E00 + at)}" for k in range(10))
-        asked = conversation(sample)
-        extracted = answer_to(ExtractClaims(asked, answer))
-        assert extracted is not None
-        for question in (ClaimSupport(extracted.claims, passages), SaysIdk(asked, answer)):
-            answer_to(question)
-        n += 3
-    seconds = time.perf_counter() - began
-    words = sum(len(text.split()) for text in texts) / len(texts)
-    print(f"\nspeed, nothing remembered: {n / seconds:.0f} questions/s")
-    print(f"  rl_f and idk_eval, ten passages of {words:.0f} words: {10 * seconds:.1f} ms")
 
 
 if __name__ == "__main__":

@@ -87,17 +87,7 @@ def main() -> None:
 
 
 def asked(tool: str, where: str | None, records: str) -> dict[str, Any] | None:
-    """What a tool says of the records; ``None`` where it is not installed.
-
-    Args:
-        tool: its name.
-        where: the interpreter that has it, or the command that starts it; this interpreter when
-            left out.
-        records: JSON.
-
-    Raises:
-        SystemExit: it is installed, and fails.
-    """
+    """What a tool says of the records; ``None`` where it is not installed."""
     script = [str(HERE / "peers" / f"ask_{tool}.py")]
     if tool == "promptfoo":
         command = shlex.split(where or "")

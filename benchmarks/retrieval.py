@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.retrieval [--quick] [--queries N] [--depth N] [--shuffled]``: from files on
 disk to MAP, MRR, nDCG@10, P@10 and Recall@100 (each side in a process of its own, start to end,
-with its peak memory), then the same from data in memory. 50 judgements a query, half of them for
-retrieved documents. Scores are exact in 32 bits, so that pytrec_eval sees no ties that are none.
+with its peak memory). 50 judgements a query, half of them for retrieved documents. Scores are exact
+in 32 bits, so that pytrec_eval sees no ties that are none.
 The targets hold at full size; ``--quick`` takes a tenth of the queries, where starting up weighs
 most.
 """
@@ -16,8 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,6 @@ THEIRS = ("map", "recip_rank", "ndcg_cut_10", "P_10", "recall_100")
 ASKED = ("map", "recip_rank", "ndcg_cut.10", "P.10", "recall.100")
 JUDGED = 50
 TOLERANCE = 1e-12
-IN_MEMORY = 10_000, 100
 
 Qrels = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
@@ -50,8 +48,6 @@ def main() -> int:
     print(f"{'':<42}{'pytrec_eval':>12}{'ragassay':>10}{'ratio':>8}{'target':>8}")
     with tempfile.TemporaryDirectory() as folder:
         met = from_files(Path(folder), n, given.depth, shuffled=given.shuffled)
-    n, depth = IN_MEMORY
-    met &= in_memory(n // 10 if given.quick else n, depth, shuffled=given.shuffled)
     return 0 if met or given.quick else 1
 
 
@@ -66,42 +62,6 @@ def from_files(folder: Path, n: int, depth: int, *, shuffled: bool) -> bool:
     met &= line("peak memory, MB", theirs["peak"], ours["peak"], 0.7)
     print(f"largest difference of any value of any query: {off:.1e} (at most {TOLERANCE})")
     return met and off <= TOLERANCE
-
-
-def in_memory(n: int, depth: int, *, shuffled: bool) -> bool:
-    """Frames, arrays and dicts to measures, in this process; each side's best of seven, in turns.
-
-    The arrays hold whole numbers as ids, the frames and dicts texts.
-    """
-    import polars as pl
-    import pytrec_eval
-
-    qrels: Qrels = {}
-    run: Run = {}
-    for query, documents, scores, judged, grades in queries(n, depth, shuffled=shuffled):
-        run[query] = dict(zip(documents, scores, strict=True))
-        qrels[query] = dict(zip(judged, grades, strict=True))
-    gold, rows = columns(qrels), columns(run)
-    evaluator = pytrec_eval.RelevanceEvaluator(qrels, set(ASKED))
-    sources: dict[str, tuple[Any, Any, float]] = {
-        "frames": (pl.DataFrame(gold), pl.DataFrame(rows), 0.4),
-        "arrays": (arrays(gold), arrays(rows), 0.8),
-        "dicts of dicts": (qrels, run, 0.5),
-    }
-    jobs: dict[str, Callable[[], Mapping[str, float]]] = {
-        what: partial(means, one, other) for what, (one, other, _) in sources.items()
-    }
-    jobs["theirs"] = lambda: summary(evaluator.evaluate(run))
-    seconds, found = best(jobs)
-    met = True
-    for what, (_, _, target) in sources.items():
-        off = max(
-            abs(found[what][a] - found["theirs"][b]) for a, b in zip(OURS, THEIRS, strict=True)
-        )
-        what_ms = f"{n:,} x {depth:,} from {what}, ms"
-        met &= line(what_ms, 1e3 * seconds["theirs"], 1e3 * seconds[what], target)
-        met &= off <= TOLERANCE
-    return met
 
 
 def line(what: str, theirs: float, ours: float, target: float) -> bool:
@@ -189,53 +149,6 @@ def difference(folder: Path) -> float:
     """The largest difference of any value."""
     ours, theirs = np.load(folder / "ours.npy"), np.load(folder / "theirs.npy")
     return float(np.abs(ours - theirs).max())
-
-
-def summary(found: dict[str, dict[str, float]]) -> dict[str, float]:
-    """Means of pytrec_eval's values."""
-    return {name: sum(each[name] for each in found.values()) / len(found) for name in THEIRS}
-
-
-def means(qrels: Any, run: Any) -> Mapping[str, float]:
-    """Our means."""
-    from ragassay.engine.run.ranked_runs import evaluate_run
-
-    return evaluate_run(qrels, run, OURS).means
-
-
-def columns(nested: Mapping[str, Mapping[str, float]]) -> dict[str, list[Any]]:
-    """A dict of dicts as three columns."""
-    rows = [
-        (query, name, value) for query, found in nested.items() for name, value in found.items()
-    ]
-    value = "score" if isinstance(rows[0][2], float) else "grade"
-    return {
-        "query": [row[0] for row in rows],
-        "document": [row[1] for row in rows],
-        value: [row[2] for row in rows],
-    }
-
-
-def arrays(table: dict[str, list[Any]]) -> tuple[Any, ...]:
-    """The columns as numpy arrays, ids as numbers."""
-    query, document, value = table.values()
-    numbers = (np.array([int(text.lstrip("D")) for text in ids]) for ids in (query, document))
-    return (*numbers, np.array(value))
-
-
-def best(
-    jobs: Mapping[str, Callable[[], Mapping[str, float]]],
-) -> tuple[dict[str, float], dict[str, Mapping[str, float]]]:
-    """Each job's shortest run of seven in seconds, and its result. They take turns, so that what
-    else the machine does hits all of them."""
-    shortest = dict.fromkeys(jobs, float("inf"))
-    found: dict[str, Mapping[str, float]] = {}
-    for _ in range(7):
-        for name, job in jobs.items():
-            begun = time.perf_counter()
-            found[name] = job()
-            shortest[name] = min(shortest[name], time.perf_counter() - begun)
-    return shortest, found
 
 
 if __name__ == "__main__":

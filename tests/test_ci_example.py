@@ -67,7 +67,7 @@ def test_every_step_of_the_workflow_succeeds_and_github_is_told(
             assert call(shlex.split(line)[1:]) == 0, capsys.readouterr().err
     assert "::notice title=gate passed%3A P@1>=0.9::" in capsys.readouterr().out
     assert "gate P" in (repository / "summary.md").read_text()
-    for name in ("junit.xml", "badge.svg", "report.html", "summary.json"):
+    for name in ("junit.xml", "report.html", "summary.json"):
         assert (repository / "runs" / "new" / name).is_file()
     assert "token_f1.r" in (repository / "runs" / "compared.xml").read_text()
 
@@ -108,7 +108,6 @@ def test_a_worse_system_fails_the_tests_and_the_run(
     assert call(words.split()) == 0
     assert call(["run", "evaluation/run.yaml", "-o", "runs/new", "--github"]) == 1
     assert "::error title=gate failed%3A P@1>=0.9::" in capsys.readouterr().out
-    assert call(["report", "runs/new", "--format", "badge", "--metric", "token_f1.r"]) == 0
 
 
 def test_the_hook_takes_several_files_and_fails_where_one_is_wrong(

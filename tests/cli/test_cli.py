@@ -114,9 +114,9 @@ def test_compare_takes_several_runs_and_several_systems(tmp_path: Path, capsys) 
 
 def test_report_writes_every_format(data: Path, tmp_path: Path, capsys) -> None:
     assert run("run", data, "-m", "em,f1", "-o", tmp_path / "run") == 0
-    formats = "html,markdown,csv,long-csv,jsonl,parquet,png,svg,distributions"
+    formats = "html,markdown,csv,long-csv,jsonl,parquet,png,svg"
     assert run("report", tmp_path / "run", "--format", formats, "-o", tmp_path / "out") == 0
-    assert len(list((tmp_path / "out").iterdir())) == 9
+    assert len(list((tmp_path / "out").iterdir())) == 8
     assert "Did you mean 'parquet'" in complaint(
         capsys, "report", tmp_path / "run", "--format", "parket"
     )

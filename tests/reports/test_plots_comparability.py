@@ -11,9 +11,8 @@ import pytest
 import plot_files
 import ragassay
 from plot_reading import drawn, words
-from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
-from ragassay.reports.plots import layouts, picture, result_files as sources
+from ragassay.reports.plots import result_files as sources
 from ragassay.reports.plots.picture import differences_in_computation
 from ragassay.reports.run_reports import write_reports
 
@@ -52,10 +51,6 @@ def test_runs_with_other_parameters_are_told_apart_in_the_picture(tmp_path: Path
     assert sum("not comparable" in text for text in said) == 1, "the panel of that metric"
     for told in plotted(capsys, tmp_path / "q.json", a, a, "-e", "consistency"):
         assert "alike" not in told
-    assert call(["plot", *map(str, asked), "--compare", "-o", str(tmp_path / "d.json")]) == 2
-    assert "rouge_score was not computed alike" in " ".join(capsys.readouterr().err.split())
-    for told in plotted(capsys, tmp_path / "d.json", *asked, "--compare", "--force"):
-        assert "alike" in told and "rouge_score" in told
 
 
 def test_the_two_citation_formulas_are_told_apart(tmp_path: Path, capsys) -> None:
@@ -98,45 +93,3 @@ def test_runs_with_nuggets_of_their_own_are_told_apart(tmp_path: Path) -> None:
     (sentence,) = differences_in_computation(series, ["umbrela", "nuggets.all"])
     assert sentence == "Not computed alike: nuggets.all (each file has nuggets of its own)."
     assert "not comparable" in " ".join(words(drawn(*folders)))
-
-
-def judged_by(folder: Path, *judges: str) -> list[Path]:
-    """A file for each judge: a judged metric and one of a model."""
-    heads = ["query_id", plot_files.COLUMN["vital"], plot_files.COLUMN["hhem"], "judge"]
-    paths = []
-    for judge in judges:
-        rows = [dict(zip(heads, (f"q{at}", "0.5", "0.5", judge), strict=True)) for at in range(3)]
-        paths.append(plot_files.write(folder / f"{judge[-1:] or 'none'}.csv", heads, rows))
-    return paths
-
-
-def test_other_judges_are_told_apart_and_a_model_has_none(tmp_path: Path) -> None:
-    paths = judged_by(tmp_path, "openai:a", "openai:b")
-    found = differences_in_computation(
-        sources.opened(paths, "trec").series, ["nuggets.vital", "hhem"]
-    )
-    assert found == [
-        "Not computed alike: nuggets.vital (judge=openai:a in a; judge=openai:b in b)."
-    ]
-
-
-def test_a_judge_that_is_not_named_is_called_unknown(tmp_path: Path) -> None:
-    paths = judged_by(tmp_path, "", "offline-lexical/1")
-    new, old = sources.opened(paths, "trec").series
-    with pytest.raises(UsageError, match=r"\(judge=unknown against judge=offline-lexical/1\)"):
-        picture.compared(new, old, ["nuggets.vital"], layouts.layout_of("trec"))
-
-
-@pytest.mark.parametrize("statistic", ["cai", "cv"])
-def test_a_comparison_says_which_statistic_it_compares(
-    tmp_path: Path, statistic: layouts.Statistic
-) -> None:
-    paths = [plot_files.consistent(tmp_path / f"{name}.csv") for name in "ab"]
-    new, old = sources.opened(paths, "consistency", statistic).series
-    metrics = ["mean_umbrela_score", "bert_score"]
-    _, spec = picture.compared(new, old, metrics, layouts.layout_of("consistency", statistic))
-    assert spec["title"]["text"] == "A = a against B = b"
-    first = spec["title"]["subtitle"][0]
-    assert first.startswith(f"Consistency: {layouts.STATISTIC_TITLES[statistic]}.")
-    assert ("Lower is more consistent" in first) == (statistic == "cv")
-    assert ("mean_umbrela_score of grade / 3 ↑" in words(spec)) == (statistic == "cai")

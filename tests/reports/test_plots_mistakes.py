@@ -29,23 +29,13 @@ def test_the_evaluator_must_be_named_and_the_choices_are_listed(three: Path, cap
     assert "trec" in wrong and "consistency" in wrong
 
 
-def test_options_that_would_change_nothing_are_refused(three: Path, capsys) -> None:
-    text = said(capsys, str(three), "-e", "trec", "--statistic", "cv")
-    assert "goes with --evaluator consistency only" in text
-    assert "--compare only" in said(capsys, str(three), "-e", "trec", "--force")
-
-
 def test_of_many_metrics_only_the_nearest_are_listed(tmp_path: Path, capsys) -> None:
     folder = plot_files.many_metrics(tmp_path / "run")
     text = said(capsys, str(folder), "-e", "trec", "--metrics-to-plot", "metric-with-long-name-7")
-    assert "metric-with-a-long-name-7" in text and f"{folder / 'scores.csv'}" in text
+    assert "metric-with-a-long-name-7" in text and str(folder) in text
     assert text.count("metric-with-a-long-name-") <= 5
     text = said(capsys, str(folder), "-e", "trec", "--metrics-to-plot", "zzz")
     assert text.count("metric-with-a-long-name-") <= 5 and "42" in text
-
-
-def test_no_file_is_a_usage_error(capsys) -> None:
-    assert "FILES" in said(capsys, "--evaluator", "trec")
 
 
 def test_an_unknown_metric_lists_what_there_is_with_the_nearest(three: Path, capsys) -> None:
@@ -79,12 +69,6 @@ def test_a_metric_goes_by_its_published_names_and_ours(
     assert sources.chosen(sources.opened([three], "trec"), [spelled]) == [name]
 
 
-def test_metrics_may_be_separated_by_blanks_or_commas(three: Path) -> None:
-    found = sources.opened([three], "trec")
-    by_blanks = sources.chosen(found, ["MRR", "umbrela"])
-    assert sources.chosen(found, ["MRR,umbrela"]) == by_blanks == ["umbrela_MRR", "umbrela"]
-
-
 @pytest.mark.parametrize("name", ["x.jpg", "x.pdf", "x"])
 def test_another_ending_is_refused_before_anything_is_read(name: str, capsys) -> None:
     assert "Use .png, .svg" in said(capsys, "nowhere.csv", "-e", "trec", "-o", name)
@@ -95,9 +79,6 @@ def test_files_of_another_kind_are_named_with_what_to_do(tmp_path: Path, capsys)
     runs = str(plot_files.consistent(tmp_path / "c.csv"))
     assert "use --evaluator consistency" in said(capsys, runs, "-e", "trec")
     assert "use --evaluator trec" in said(capsys, trec, "-e", "consistency")
-    connector = tmp_path / "answers.csv"
-    connector.write_text("query_id,query,passage_id,passage,generated_answer\nq,?,[1],x,y\n")
-    assert "ragassay run FILE --suite trecrag" in said(capsys, str(connector), "-e", "trec")
     other = tmp_path / "other.csv"
     other.write_text("a,b\n1,2\n")
     text = said(capsys, str(other), "-e", "trec")
@@ -162,19 +143,3 @@ def test_a_query_that_stands_twice_and_one_without_an_id_are_refused(tmp_path: P
     plot_files.write(path, heads, [{heads[1]: "1"}])
     with pytest.raises(InputError, match="has no id"):
         sources.opened([path], "trec")
-
-
-def test_a_metric_without_any_value_can_be_asked_for(tmp_path: Path) -> None:
-    runs = {"q1": [{"vital": 0.5, "hhem": None}]}
-    found = sources.opened([plot_files.ore(tmp_path / "x.csv", runs)], "trec")
-    assert sources.chosen(found, ["hallucination_score"]) == ["hhem"]
-    nothing = plot_files.ore(tmp_path / "y.csv", {"q1": [{"hhem": None}]})
-    assert "hhem" in sources.chosen(sources.opened([nothing], "trec"), None)
-
-
-def test_a_spread_below_nothing_is_a_wrong_cell(tmp_path: Path) -> None:
-    for name, statistic in (("mean_umbrela_score", "cai"), ("rouge_score", "std")):
-        cell = {"stats": {"mean": 3, "std": -3}}
-        path = plot_files.consistency(tmp_path / "c.csv", {"q": {name: cell}})
-        with pytest.raises(InputError, match="std is -3, which lies below 0"):
-            sources.opened([path], "consistency", statistic)

@@ -12,11 +12,9 @@ from pathlib import Path
 import pytest
 
 from ragassay import suites
-from ragassay.base.errors import InputError, UsageError
 from ragassay.cli import show
 from ragassay.cli.command_line import call
 from ragassay.metrics.core import naming
-from ragassay.reports.run_reports import write_reports
 from ragassay.reports.views import catalogue_view as catalogue
 from ragassay.reports.views.summary_view import summary_report
 from ragassay.reports.views.worked_examples import worked_example
@@ -36,18 +34,6 @@ def test_the_list_says_everything_about_each_metric_and_fits_100_columns() -> No
     for entry in entries:
         for said in (entry["source"], *entry["suites"]):
             assert said in " ".join(re.sub(r"\d to [\d∞][ ↑↓]*", "", words).split()), entry["name"]
-
-
-def test_the_names_of_all_metrics_fit_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
-    text = shown(catalogue.overview_report(catalogue.all_entries()), 80)
-    lines = text.splitlines()
-    assert len(lines) <= 45 and max(map(len, lines)) <= 80
-    words = text.split()
-    assert {entry["name"] for entry in catalogue.all_entries()} <= set(words)
-    assert call(["metrics", "--family", "serving"]) == 0
-    assert "error_rate" in capsys.readouterr().out
-    assert call(["metrics", "--family", "serv"]) == 2
-    assert "Did you mean 'serving'" in capsys.readouterr().err
 
 
 def test_every_metric_is_explained_with_an_example_that_is_computed() -> None:
@@ -73,19 +59,6 @@ def test_every_metric_is_explained_with_an_example_that_is_computed() -> None:
     assert worked["tokens"]["gives"] == "tokens.total = 322"  # 310 + 12
 
 
-def test_the_published_step_stands_beside_the_suite() -> None:
-    words = " ".join(listed(catalogue.all_entries("mtrag")).split())
-    assert suites.get("mtrag").steps["RB_llm"] == "radbench"
-    assert "in mtrag (radbench)" in words and "in mtrag (algorithmic)" in words
-
-
-def test_what_a_judge_or_model_gave_before_does_not_look_like_arithmetic() -> None:
-    for entry in catalogue.all_entries("mtrag"):
-        words = " ".join(listed([entry]).split())
-        known = f"{entry['kind']}, or from the record"
-        assert (known in words) == (entry["kind"] != "arithmetic"), entry["name"]
-
-
 class Pipe(io.TextIOWrapper):
     """What standard output is when it is no terminal."""
 
@@ -109,14 +82,6 @@ def test_a_pipe_gets_no_padding_and_only_what_it_can_encode(
     text = pipe.text()
     assert "nDCG@10" in text and text.endswith("the end ?" if encoding == "ascii" else "the end →")
     assert not [line for line in text.splitlines() if line != line.rstrip()]
-
-
-def test_an_empty_hint_leaves_no_gap_in_an_error() -> None:
-    with pytest.raises(UsageError) as error:
-        write_reports(example(1), None, ["zzzzzz"])
-    assert "  " not in str(error.value)
-    assert str(InputError("bad", path="a  b", hint=" There are: x. ")) == "a  b: bad. There are: x."
-    assert str(InputError("bad", hint=" ")) == "bad."
 
 
 @pytest.mark.parametrize("suite", list(suites.all_suites()))

@@ -15,18 +15,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
-from ragassay.base.errors import UsageError
 from ragassay.base.sample import GoldPassage, Passage
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.summary import Spending
 from ragassay.metrics.core import naming
-from ragassay.reports.html import browse, pages, query_browser
+from ragassay.reports.html import pages, query_browser
 from ragassay.reports.html.browse import script_json
-from ragassay.reports.html.query_browser import LONG, MARK, TextPool, in_columns, packed
+from ragassay.reports.html.query_browser import LONG, MARK, TextPool, packed
 from ragassay.reports.text import wording
-from ragassay.reports.views import comparison_view, summary_notes
-from ragassay.reports.views.page_view import paired_slices
+from ragassay.reports.views import comparison_view
 from reports_examples import (
     HOSTILE,
     Kind,
@@ -38,7 +35,7 @@ from reports_examples import (
     result,
     samples,
 )
-from unpacked_pages import by_sample, held, unpacked
+from unpacked_pages import held, unpacked
 
 ASSETS = pages.ASSETS
 
@@ -191,31 +188,6 @@ def test_examples_of_a_diagnosis_lead_to_samples_by_their_names_in_the_list(tmp_
     assert linked and linked <= names
 
 
-def test_queries_in_one_run_only_are_left_out_of_the_rows(tmp_path: Path) -> None:
-    a, b = example(6), example(4, seed=2)
-    comp = replace(comparison(b, b), only_a=2)
-    page = Page(compared((comp, a, b), tmp_path))
-    assert page.json("rows")["id"] == ["q0000", "q0001", "q0002", "q0003"]
-    assert "Only in A2 queries" in page.words
-
-
-def test_slices_of_a_comparison_are_over_the_queries_that_both_runs_have() -> None:
-    def run(ids: range, right: range) -> Result:
-        records = [
-            {
-                "id": f"{at}", "query": f"q{at}", "answer": "x" if at in right else "y",
-                "references": ["x"], "metadata": {"type": "odd" if at % 2 else "even"},
-            }
-            for at in ids
-        ]  # fmt: skip
-        return ragassay.evaluate(records, "exact_match")
-
-    new, old = run(range(20), range(5, 20)), run(range(10, 30), range(10, 20))
-    slices = paired_slices(new, old, unpaired=False)
-    pieces = [one for pair in slices["type"] for one in pair]
-    assert [(one.n, one.metrics["exact_match"].mean) for one in pieces] == [(5, 1.0)] * 4
-
-
 def test_data_cannot_leave_its_place(tmp_path: Path) -> None:
     found = hostile()
     for text in (
@@ -259,41 +231,6 @@ def test_what_is_packed_is_the_data_with_each_long_text_once(values: list[Any]) 
 
     assert [whole(value) for value in taken] == values
     assert not re.search("[<>&]", "".join(batches.values()))
-
-
-entries = st.dictionaries(st.sampled_from("abc"), st.integers() | st.text(), min_size=1)
-
-
-@given(st.lists(st.tuples(entries, entries).map(lambda two: {**two[0], "scores": two[1]})))
-def test_samples_are_put_into_columns_and_out_again(samples: list[dict[str, Any]]) -> None:
-    assert by_sample(in_columns(samples)) == samples
-
-
-def test_details_hold_what_a_page_can_tell_in_little_space() -> None:
-    data = {
-        "id": "1",
-        "query": "When does the mill close?",
-        "answer": "The mill closes at noon. At noon the mill closes. It is red.",
-        "passages": ["The mill closes at noon.", "The mill is old."],
-        "references": ["The mill closes at noon on seven days"],
-    }
-    run = ragassay.evaluate([data], ["rl_f", "token_f1.f"])
-    (sample,) = run.samples
-    rows = {row.metric: row for row in run.scores}
-    limits = browse.Limits.share(1_000_000, 1)
-    details = browse.details_of(sample.identity, sample, rows, run.judge_answers, limits)
-    (pieces,) = details["pieces"]
-    at, places = 0, []
-    for _, gap, length, *_ in pieces["list"]:
-        places.append(sample.answer_text[at + gap : at + gap + length])
-        at += gap + length
-    claims = rows["rl_f"].parts["claims"]
-    assert places == [claim.rstrip(".") for claim in claims] and len(places) >= 3
-    about = {one["question"]: one.get("about") for one in details["verdicts"]}
-    assert about["claim_support"] == f"claims ({len(claims)}), passages (2)"
-    told = json.loads(details["scores"]["token_f1.f"][3])
-    exact = rows["token_f1.f"].parts
-    assert told == pytest.approx(exact, rel=1e-6) and told != exact
 
 
 def test_the_file_loads_nothing_and_its_policy_allows_only_its_own_scripts(tmp_path: Path) -> None:
@@ -359,13 +296,6 @@ def test_long_texts_are_clipped_to_the_budget_and_say_so(
     assert re.search(r"x … \[[\d,]+ more characters in the run folder\]$", passage)
 
 
-def test_a_result_without_samples_still_has_its_rows(tmp_path: Path) -> None:
-    found = replace(example(5), _samples=lambda: iter(()))
-    rows = Page(report(found, tmp_path)).json("rows")
-    assert rows["id"] == [identity[0] for identity in found.columns.identities]
-    assert rows["query"] == [""] * 5
-
-
 def test_gold_is_marked_by_id_overlapping_span_or_text(tmp_path: Path) -> None:
     def shown(passages: tuple[Passage, ...], gold: tuple[GoldPassage, ...]) -> Any:
         found = [replace(samples(1)[0], passages=passages, gold=gold)]
@@ -396,48 +326,6 @@ def test_gold_is_marked_by_id_overlapping_span_or_text(tmp_path: Path) -> None:
     assert isinstance(hits, Score) and hits.parts["hit_ranks"] == [1], "as the metrics see it"
 
 
-def test_odd_texts_and_metadata_do_not_stop_the_report(tmp_path: Path) -> None:
-    class Odd:
-        def __str__(self) -> str:
-            return "odd"
-
-    found = [replace(samples(1)[0], query="lone \ud800", metadata={"x": Odd(), "y": [1, "z"]})]
-    detail = Page(report(result(found, outcomes(found)), tmp_path)).json("d0-0")[0]
-    assert detail["query"] == "lone ?"
-    assert detail["labels"]["y"] == '[1,"z"]'
-
-
-def test_incomplete_runs_warnings_labels_and_sums_are_shown(tmp_path: Path) -> None:
-    kinds = (
-        Kind("verdict", "A label", "x", (None, None), None),
-        Kind("num_rel", "A count", "x", (0.0, None), True, "sum"),
-    )
-    table: Any = {"verdict": [Score("yes"), Score("no")], "num_rel": [Score(3), Score(4)]}
-    found = result(samples(2), table, kinds, warnings=("look out",))
-    found = replace(found, summary=replace(found.summary, incomplete=1))
-    page = Page(report(found, tmp_path))
-    for said in ("look out", "1 score missing by accident", "1 yes", "sum"):
-        assert said in page.words
-    assert page.json("rows")["values"][0] == ["yes", "no"]
-
-
-def test_an_interrupted_report_leaves_no_half_file(tmp_path: Path) -> None:
-    found = example(200)
-
-    def rows() -> Any:
-        for at, row in enumerate(found.scores):
-            if at == 900:
-                raise KeyboardInterrupt
-            yield row
-
-    with pytest.raises(KeyboardInterrupt):
-        pages.write_report(replace(found, _rows=rows), tmp_path / "report.html")
-    assert list(tmp_path.iterdir()) == []
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot be written"):
-        pages.write_report(found, tmp_path / "file" / "report.html")
-
-
 def luminance(colour: str) -> float:
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
@@ -455,34 +343,6 @@ def test_text_has_the_contrast_that_wcag_aa_asks_for(theme: str) -> None:
     for text, ground in pairs:
         light, dark = sorted((luminance(colours[text]), luminance(colours[ground])), reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 4.5, (text, ground)
-
-
-def test_both_dark_palettes_are_the_same() -> None:
-    css = (ASSETS / "report.css").read_text()
-    media = css.split('[data-theme="light"]) {')[1].split("}")[0]
-    chosen = css.split(':root[data-theme="dark"] {')[1].split("}")[0]
-    assert media.split() == chosen.split()
-
-
-def test_the_head_says_what_was_spent_on_whom() -> None:
-    summary = example(5).summary
-    asked = Spending("offline-lexical/1", questions=3)
-    embedded = Spending("openai:small", questions=3, calls=1, cost=0.25)
-    first, *others = summary.metrics.values()
-    neural = replace(first, signature="hhem|v1|model=m@1", n_scored=5, n_given=0)
-    here = replace(summary, metrics={"hhem": neural} | {one.name: one for one in others})
-    unable = replace(here, metrics={"hhem": replace(neural, n_scored=0)})
-    paid = replace(asked, judge="openai:m", cost=1.5)
-    for found, judging, embedding, said in (
-        (summary, None, None, ""),
-        (summary, asked, None, "nothing: rules about words, no model"),
-        (unable, asked, None, "nothing: rules about words, no model"),
-        (here, asked, None, "nothing: rules about words and models on this machine"),
-        (summary, asked, embedded, "$0.2500 for embedding"),
-        (summary, paid, embedded, "$1.5000, $0.2500 for embedding"),
-    ):
-        spent = replace(found, judging=judging, embedding=embedding)
-        assert summary_notes.spent_on(spent) == said
 
 
 def test_labels_are_counted_and_what_is_missing_stands_below_its_metric(tmp_path: Path) -> None:

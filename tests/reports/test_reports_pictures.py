@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,13 +22,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import ragassay
 from block_font import block_font
 from ragassay.reports.html import pages
 from reports_examples import example, pair
 
 APPROVED = Path(__file__).parent / "approved"
-PAGES = ("report", "comparison", "repeats", "consistency")
+PAGES = ("report", "comparison")
 THEMES = ("light", "dark")
 WIDTHS = (1280, 400)
 
@@ -147,23 +145,6 @@ def write_pages(folder: Path) -> None:
     pages.write_report(example(12), folder / "report.html")
     compared, a, b = pair(12)
     pages.write_comparison(compared, a, b, folder / "comparison.html")
-    answers = ("in May", "in May", "in June", "at noon in May", "never", "in May 1932")
-    records = [
-        {
-            "id": f"q{query}",
-            "query": "When was the bridge opened?",
-            "system": "one",
-            "repeat": repeat,
-            "answer": answers[(query + repeat * query) % len(answers)],
-            "references": ["in May 1932"],
-        }
-        for query, repeat in product(range(6), range(3))
-    ]
-    metrics = ["f1", "em", "runs_rougeL.f", "runs_mean", "runs_cv", "runs_flip"]
-    repeated = ragassay.evaluate(records, metrics=metrics, save=folder / "run")
-    pages.write_report(repeated, folder / "repeats.html")
-    assert repeated.consistency is not None
-    pages.write_report(repeated.consistency, folder / "consistency.html")
 
 
 @pytest.fixture(scope="module")
@@ -202,36 +183,3 @@ def test_a_page_looks_as_it_was_approved(
     if said:
         (tmp_path / path.name).write_bytes(found)
     assert not said, f"{path.name}: {said}; it is now {tmp_path / path.name}"
-
-
-@pytest.fixture(scope="module", params=list(zip(THEMES, WIDTHS, strict=True)))
-def compared(
-    chromium: Any, shooter: Shooter, request: pytest.FixtureRequest
-) -> Iterator[tuple[Any, Picture]]:
-    """The page of a comparison, which stays loaded, and the picture that was approved of it."""
-    theme, width = request.param
-    approved = shooter.pixels((APPROVED / f"comparison-{theme}-{width}.png").read_bytes())
-    with chromium.new_page(bypass_csp=True, device_scale_factor=0.5) as tab:
-        shooter.show(tab, "comparison", theme, width)
-        yield tab, approved
-
-
-@pytest.mark.parametrize(
-    ("style", "differs"),
-    [
-        # The rule that a chart's band once lacked: without it SVG fills the band with black.
-        (".figure .band { fill: black !important; opacity: 1 !important }", True),
-        (".figure { visibility: hidden }", True),
-        ("table { display: none }", True),
-        ("body { font-family: serif }", False),
-        ("body { transform: translate(.4px, .4px) }", False),
-    ],
-)
-def test_a_covered_chart_is_seen_and_another_font_is_not(
-    shooter: Shooter, compared: tuple[Any, Picture], style: str, differs: bool
-) -> None:
-    tab, approved = compared
-    added = tab.add_style_tag(content=style)
-    found = shooter.pixels(shooter.shoot(tab))
-    added.evaluate("(style) => style.remove()")
-    assert bool(difference(found, approved)) is differs

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay.base.score import Reason, Score, Unscored
-from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow, by_sample, with_samples
+from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.tables import _cell
 from reports_examples import HOSTILE, Kind, example, hostile, outcomes, result, samples
@@ -28,23 +28,6 @@ def strict(line: str) -> Any:
         raise AssertionError(f"{name} is not JSON")
 
     return json.loads(line, parse_constant=refuse)
-
-
-def test_long_csv_has_every_score_with_its_exact_value(tmp_path: Path) -> None:
-    found = example(20)
-    tables.write_csv(found, tmp_path / "scores.csv")
-    lines = read_csv(tmp_path / "scores.csv")
-    rows = list(found.scores)
-    assert len(lines) == len(rows) == 20 * 7
-    for line, row in zip(lines, rows, strict=True):
-        assert (line["sample"], line["metric"]) == (row.sample, row.metric)
-        if row.value is None:
-            assert (line["value"], line["status"]) == ("", "unscored")
-            assert line["reason"] == "not_applicable"
-        else:
-            assert json.loads(line["value"]) == row.value
-            assert (line["value"] in ("true", "false")) is isinstance(row.value, bool)
-            assert json.loads(line["parts"] or "{}") == row.parts
 
 
 def test_wide_csv_has_a_column_a_metric_and_says_what_is_unscored(tmp_path: Path) -> None:
@@ -77,11 +60,6 @@ def test_line_breaks_of_every_kind_stay_in_their_cell(tmp_path: Path) -> None:
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "＝"])
 def test_a_text_cell_is_never_a_formula(start: str) -> None:
     assert _cell(f"{start}HYPERLINK(1)") == f"'{start}HYPERLINK(1)"
-
-
-@pytest.mark.parametrize("value", [-0.25, -3, "-5", "+1.5", "-1e-3", "q-1", "plain"])
-def test_numbers_and_plain_texts_stay_as_they_are(value: Any) -> None:
-    assert _cell(value) == value
 
 
 @given(st.text(max_size=12))
@@ -145,18 +123,6 @@ def test_parquet_round_trips_values_labels_and_parts(tmp_path: Path) -> None:
     assert frame.filter(pl.col("metric") == "verdict")["label"].to_list() == ["yes", "no", "yes"]
 
 
-def test_parquet_keeps_every_row_of_many_batches(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import polars as pl
-
-    monkeypatch.setattr(tables, "_BATCH", 7)
-    found = example(30)
-    tables.write_parquet(found, tmp_path / "scores.parquet")
-    frame = pl.read_parquet(tmp_path / "scores.parquet")
-    assert frame["sample"].to_list() == [row.sample for row in found.scores]
-
-
 @pytest.mark.parametrize(
     "write", [tables.write_csv, tables.write_wide_csv, tables.write_jsonl, tables.write_parquet]
 )
@@ -177,14 +143,6 @@ def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(
         write(replace(found, _rows=rows), path)
     assert path.read_text() == "old"
     assert [item.name for item in tmp_path.iterdir()] == ["scores.out"]
-
-
-def test_rows_are_gathered_by_sample_with_their_samples() -> None:
-    found = example(8)
-    gathered = list(with_samples(found))
-    assert [identity for identity, _, _ in gathered] == found.columns.identities
-    assert all(sample and sample.identity == identity for identity, sample, _ in gathered)
-    assert all(list(rows) == found.columns.metrics for _, rows in by_sample(found))
 
 
 def test_lone_surrogates_do_not_stop_a_report(tmp_path: Path) -> None:

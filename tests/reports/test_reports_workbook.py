@@ -12,8 +12,6 @@ import ragassay
 from llm_server import LLMServer
 from ragassay import Sample
 from ragassay.base.sample import Answer, Passage
-from ragassay.cli.command_line import call
-from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables import workbook
 
 pytest.importorskip("xlsxwriter", reason="needs the extra 'excel'")
@@ -52,7 +50,7 @@ def cells(sheet: Any) -> list[tuple[Any, ...]]:
 
 def test_the_workbook_holds_what_the_result_holds(tmp_path: Path) -> None:
     result, book = written([sample(1), sample(2, "No idea at all.")], tmp_path / "r.xlsx")
-    assert book.sheetnames == ["Summary", "Records", "Distributions", "How it was computed"]
+    assert book.sheetnames == ["Summary", "Records", "How it was computed"]
     rows = {row[0]: row for row in cells(book["Summary"]) if row[0]}
     groups = ("Retrieval Evaluation", "Context Factual Correctness", "Response Evaluation")
     assert any(str(name).startswith(groups[0]) for name in rows)
@@ -76,7 +74,6 @@ def test_the_workbook_holds_what_the_result_holds(tmp_path: Path) -> None:
                 if told.value is None or isinstance(told.value, float | int)
                 else str(told.value)
             )
-    assert len(book["Distributions"]._charts) >= 3
     facts = dict(row[:2] for row in cells(book["How it was computed"]))
     assert facts["suite"] == "ragreport" and "relevance: signature" in facts
     assert facts["metrics"] == ", ".join(result.summary.metrics)
@@ -98,22 +95,6 @@ def test_a_mean_of_values_for_missing_parts_does_not_stand_alone(tmp_path: Path)
     _, book = written(lacking[1:], tmp_path / "r.xlsx")
     (row,) = [row for row in cells(book["Summary"]) if row[0] == "relevance"]
     assert row[1:2] + row[6:8] == ("–", 1, "–")
-
-
-def test_whole_numbers_on_a_small_scale_have_a_bar_each(tmp_path: Path) -> None:
-    result, book = written([sample(1), sample(2, "No idea at all.")], tmp_path / "r.xlsx")
-    rows = cells(book["Distributions"])
-    at = next(at for at, row in enumerate(rows) if row[0] == "relevance")
-    values = [row.value for row in result.scores if row.metric == "relevance"]
-    assert [row[:2] for row in rows[at + 1 : at + 6]] == [
-        (str(value), values.count(value)) for value in range(1, 6)
-    ]
-    assert rows[at + 6][0] is None
-    samples = [sample(1, references=("180 ECTS",)), sample(2, references=("It has 180 ECTS.",))]
-    _, book = written(samples, tmp_path / "qa.xlsx", "qa")
-    labels = [row[0] for row in cells(book["Distributions"]) if row[0]]
-    assert labels.count("0") == labels.count("1") >= 1  # em
-    assert "0.95 to 1" in labels  # f1
 
 
 def test_it_holds_a_prompt_of_each_question_and_what_is_unscored(
@@ -154,25 +135,6 @@ def test_text_stays_text(text: str, tmp_path: Path) -> None:
     assert cell.value == text and cell.data_type == "s" and cell.hyperlink is None
 
 
-def test_rows_are_as_high_as_their_texts_and_pages_can_be_read(tmp_path: Path) -> None:
-    answers = ["Yes.", "word " * 40, "\n".join("abcdef"), "word " * 4_000]
-    _, book = written([sample(n, one) for n, one in enumerate(answers)], tmp_path / "r.xlsx", "qa")
-    sheet = book["Records"]
-    heights = [sheet.row_dimensions[row].height for row in range(2, 6)]
-    assert heights == [30.0, 75.0, 90.0, 180.0], "two chunks, 200 characters, 6 lines, the most"
-    assert (sheet.print_title_rows, sheet.print_title_cols) == ("$1:$1", "$A:$A")
-    for one in book:
-        columns = one.column_dimensions.values()
-        width = sum(column.width * (column.max - column.min + 1) for column in columns)
-        assert width / (one.page_setup.fitToWidth or 1) < 270
-        assert one.page_setup.orientation == "landscape"
-        if one.title != "Distributions":
-            assert one.sheet_properties.pageSetUpPr.fitToPage and one.page_setup.fitToHeight == 0
-    charts = book["Distributions"]._charts
-    rows = [chart.anchor._from.row for chart in charts]
-    assert [brk.id for brk in book["Distributions"].row_breaks.brk] == rows[2::2]
-
-
 def test_what_excel_cannot_hold_is_escaped_or_cut_and_says_so(tmp_path: Path) -> None:
     long = "x" * 40_000
     _, book = written([sample(1, "a\x00b\x1b[2J"), sample(2, long), sample(3, "😀" * 20_000)],
@@ -183,15 +145,6 @@ def test_what_excel_cannot_hold_is_escaped_or_cut_and_says_so(tmp_path: Path) ->
     assert len(answers[2].encode("utf-16-le")) // 2 <= 32_767 and answers[2].endswith(
         "😀 ... (cut)"
     )
-
-
-def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    result = ragassay.evaluate([sample(1)], "ragreport")
-    folder = result.save(tmp_path / "run")
-    assert write_reports(result, folder, ["xlsx"])["xlsx"].name == "report.xlsx"
-    assert call(["report", str(folder), "--format", "xlsx", "-o", str(tmp_path / "out")]) == 0
-    assert (tmp_path / "out" / "report.xlsx").stat().st_size > 5_000
-    capsys.readouterr()
 
 
 def test_a_run_that_no_sheet_can_hold_is_refused(

@@ -42,9 +42,8 @@ def drawn(
     *files: Path,
     evaluator: layouts.Evaluator = "trec",
     metrics: list[str] | None = None,
-    statistic: layouts.Statistic = "cai",
 ) -> Any:
-    found = sources.opened(files, evaluator, statistic)
+    found = sources.opened(files, evaluator)
     chosen = sources.chosen(found, metrics)
     return picture.draw(found, chosen, chosen=metrics is not None)
 

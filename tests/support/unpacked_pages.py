@@ -7,7 +7,6 @@ import json
 import re
 import zlib
 from bisect import bisect_right
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,30 +41,9 @@ def held(page: str) -> dict[str, Any]:
             return {name: whole(one) for name, one in value.items()}
         return value
 
-    return {
-        name: by_sample(whole(value)) if re.match(r"d\d-", name) else whole(value)
-        for name, value in parts.items()
-        if not name.startswith("t-")
-    }
+    return {name: whole(value) for name, value in parts.items() if not name.startswith("t-")}
 
 
 def unpacked(text: str) -> Any:
     """The value that `packed` made a text of."""
     return orjson.loads(zlib.decompress(base64.b64decode(text), -15))
-
-
-def by_sample(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The samples that `in_columns` took apart."""
-    scores = _rows(columns["scores"])
-    rest = _rows({name: column for name, column in columns.items() if name != "scores"})
-    return [
-        one | ({"scores": scores[at]} if at < len(scores) else {}) for at, one in enumerate(rest)
-    ]
-
-
-def _rows(columns: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
-    n = max(map(len, columns.values()), default=0)
-    return [
-        {name: column[at] for name, column in columns.items() if column[at] is not None}
-        for at in range(n)
-    ]

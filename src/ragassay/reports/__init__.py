@@ -1,5 +1,5 @@
 """Every way to show a result: terminal, Markdown, HTML, notebooks, tables (CSV, JSON lines,
-Parquet, Excel), pictures, and files for CI (JUnit, GitHub, badge)."""
+Parquet, Excel), pictures, and files for CI (JUnit, GitHub)."""
 
 import lazy_loader
 

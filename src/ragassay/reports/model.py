@@ -137,13 +137,7 @@ def table(columns: Iterable[Column], rows: Iterable[Sequence[Cell | str]]) -> Ta
 
 
 def lines(texts: Iterable[Cell | str], level: Level = "note", style: Style = "") -> Lines:
-    """Lines of texts.
-
-    Args:
-        texts: one a line.
-        level: what they are.
-        style: of those that have none.
-    """
+    """Lines of texts."""
     return Lines(tuple(Cell(t, style=style) if isinstance(t, str) else t for t in texts), level)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any
 
-from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.errors import UsageError
 from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.plan.data_preview import Preview
@@ -18,7 +18,7 @@ from ragassay.reports.charts.drawing import Chart
 from ragassay.reports.drawn.html import cell_html
 from ragassay.reports.drawn.terminal import Printed
 from ragassay.reports.model import Report
-from ragassay.reports.plots import run_charts
+from ragassay.reports.plots.boxes import boxplots
 from ragassay.reports.plots.compared import overview
 from ragassay.reports.views.comparison_view import comparison_report
 from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report
@@ -27,11 +27,6 @@ from ragassay.reports.views.summary_view import result_report, summary_report
 
 WIDTH = 100
 """Columns of printed text at most."""
-
-PlotKind = Literal["boxes", "histograms"]
-"""Pictures of a result."""
-
-_KINDS = {"boxes": run_charts.boxplots, "histograms": run_charts.histograms}
 
 _REPORTS: Mapping[type, Callable[[Any], Report]] = {
     Comparison: comparison_report,
@@ -73,27 +68,20 @@ def text_of(shown: object, *, margin: int = 0) -> str:
     return "\n".join(line.rstrip() for line in lines).strip("\n")
 
 
-def plot_of(shown: Result | Comparison, kind: str = "boxes") -> Chart:
+def plot_of(shown: Result | Comparison) -> Chart:
     """A picture of a result or of a comparison.
 
     Args:
         shown: what is drawn.
-        kind: of a result's picture, see `PlotKind`.
 
     Raises:
-        UsageError: there is nothing to draw, no such kind, or the comparison does not hold its
-            runs.
+        UsageError: there is nothing to draw, or the comparison does not hold its runs.
     """
-    if isinstance(shown, Comparison):
-        if shown.runs is None:
-            raise UsageError(
-                "This comparison does not hold its runs, so its queries cannot be drawn. Compare "
-                "them again: ragassay.compare(new, old).plot()."
-            )
-        return Chart(overview(shown, *shown.runs))
-    if kind not in _KINDS:
+    if isinstance(shown, Result):
+        return Chart(boxplots(shown))
+    if shown.runs is None:
         raise UsageError(
-            f"No picture is called {kind!r}. {did_you_mean(kind, _KINDS)} "
-            f"There are: {', '.join(_KINDS)}."
+            "This comparison does not hold its runs, so it cannot be drawn. Compare them again: "
+            "ragassay.compare(new, old).plot()."
         )
-    return Chart(_KINDS[kind](shown))
+    return Chart(overview(shown, *shown.runs))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 from ragassay.base import files
@@ -15,11 +14,10 @@ from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.folders.run_folder import SCORES, report_files
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.reports.charts import drawing
-from ragassay.reports.ci.badge import write_badge
 from ragassay.reports.ci.junit_xml import write_junit
 from ragassay.reports.drawn.markdown import markdown
 from ragassay.reports.html import pages
-from ragassay.reports.plots import run_charts
+from ragassay.reports.plots.boxes import boxplots
 from ragassay.reports.plots.compared import overview
 from ragassay.reports.tables import ore_files, published_csv, tables, workbook
 from ragassay.reports.tables.ore_values import judged_rows
@@ -38,20 +36,15 @@ WRITERS: dict[str, Callable[[Result, Path], None]] = {
     "long-csv": tables.write_csv,
     "jsonl": tables.write_jsonl,
     "parquet": tables.write_parquet,
-    "png": lambda result, path: drawing.save(run_charts.boxplots(result), path),
-    "svg": lambda result, path: drawing.save(run_charts.boxplots(result), path),
-    "distributions": lambda result, path: drawing.save(run_charts.histograms(result), path),
+    "png": lambda result, path: drawing.save(boxplots(result), path),
+    "svg": lambda result, path: drawing.save(boxplots(result), path),
     "ragreport": published_csv.write_ragreport,
     "trecrag": published_csv.write_trecrag,
     "consistency": published_csv.write_consistency,
     "xlsx": workbook.write_workbook,
     "junit": write_junit,
-    "badge": write_badge,
 }
 """The writer of each of our report formats that is one file; `file_name` names the file."""
-
-_OF_GATES = ("junit", "badge")
-"""Formats that show gates, which a run of the suite consistency alone has itself."""
 
 
 def report_formats() -> tuple[str, ...]:
@@ -73,7 +66,7 @@ def write_comparison(comparison: Comparison, new: Result, old: Result, path: Pat
         new: the new run (A).
         old: the old run (B).
         path: of the file; its suffix names the form: .html, .md, .json, .svg or .png (the last two:
-            the differences with their intervals, and those of each query).
+            the differences with their intervals).
 
     Raises:
         UsageError: another suffix, or a file that cannot be written.
@@ -100,8 +93,6 @@ def write_reports(
     result: Result,
     folder: Path | None = None,
     formats: Sequence[str] | None = None,
-    *,
-    metric: str | None = None,
 ) -> dict[str, Path]:
     """Writes reports.
 
@@ -112,7 +103,6 @@ def write_reports(
             published table of the suites ragreport, trecrag and consistency where they were run,
             JUnit XML where the run has gates, and the reports of the run's consistency in the
             folder of that name.
-        metric: that a badge shows; see `write_badge`.
 
     Raises:
         UsageError: an unknown format, or a folder that cannot be written to.
@@ -134,15 +124,14 @@ def write_reports(
             )
     # A run of the suite consistency alone has no metrics but those of its consistency.
     with_metrics = result if result.summary.metrics else result.consistency or result
-    writers = WRITERS | {"badge": partial(write_badge, metric=metric)}
     written: dict[str, Path] = {}
     for name in wanted:
         if name == "ore":
             written |= ore_files.write(with_metrics, target)
             continue
         written[name] = target / file_name(name)
-        write = writers[name] if name in writers else added("reports")[name].write
-        write(result if name in _OF_GATES else with_metrics, written[name])
+        write = WRITERS[name] if name in WRITERS else added("reports")[name].write
+        write(result if name == "junit" else with_metrics, written[name])
     if formats is None and result.consistency is not None:
         write_reports(result.consistency, target / CONSISTENCY)
     return written

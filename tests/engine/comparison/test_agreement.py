@@ -30,7 +30,6 @@ from ragassay.reports.views import worked_examples
 sys.path.append(str(Path(__file__).resolve().parents[3]))
 
 from benchmarks import agreement
-from benchmarks.offline_judge import correlations
 
 
 def kinds_of(metric: Metric, local: Mapping[str, str] | None = None) -> set[str]:
@@ -150,10 +149,6 @@ def test_measures_are_those_of_their_definitions() -> None:
     assert agreement.auc(x, np.array([0.0, 1, 0, 1]), ones) == pytest.approx(0.25)
     assert agreement.balanced(y, y, ones) == pytest.approx(1)
     assert agreement.balanced(np.ones(4), np.array([1.0, 1, 1, 0]), ones) == pytest.approx(0.5)
-    rng = np.random.default_rng(0)
-    x, y = rng.integers(0, 5, 60).astype(float), rng.integers(0, 4, 60).astype(float)
-    times = rng.integers(0, 3, (60, 1)).astype(float)
-    assert agreement.spearman(x, y, times) == pytest.approx(correlations(x, y, times)[0])
 
 
 def test_intervals_draw_clusters_and_not_items() -> None:

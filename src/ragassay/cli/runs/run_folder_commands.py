@@ -25,7 +25,7 @@ def report(given: Given) -> int:
     ```sh
     ragassay report runs/new
     ragassay report runs/new --format html,markdown,csv,long-csv,jsonl,parquet,png,svg -o out/
-    ragassay report runs/new --format junit,badge --metric em --fail-under 'em>=0.4'
+    ragassay report runs/new --format junit --fail-under 'em>=0.4'
     ```
     """
     from dataclasses import replace
@@ -39,10 +39,8 @@ def report(given: Given) -> int:
         result, gates=gates.results_of(result, given.fail_under, trust_offline=given.trust_offline)
     )
     formats = listed("--format", given.format)
-    if given.metric is not None and "badge" not in (formats or ()):
-        raise UsageError("--metric is for a badge: add --format badge.")
     with show.status("writing reports"):
-        written = write_reports(result, given.output or given.folder, formats, metric=given.metric)
+        written = write_reports(result, given.output or given.folder, formats)
     code = show.finished(result, written, given, every=given.metrics == "all")
     return code if given.fail_under else show.OK
 
@@ -186,13 +184,12 @@ def compare(given: Given) -> int:
     ragassay compare runs/new runs/old -o comparison.html --fail-if-worse
     ragassay compare runs/three-systems --baseline reference
     ragassay compare runs/new runs/old --primary em --fail-if-drop 'token_f1.f>0.02'
-    ragassay compare runs/new runs/old --fail-if-worse --junit junit.xml --badge badge.svg
+    ragassay compare runs/new runs/old --fail-if-worse --junit junit.xml
     ```
     """
     from ragassay.engine.comparison.compare_runs import compare as carry_out
     from ragassay.engine.comparison.comparison_gates import with_not_worse
     from ragassay.reports.ci import junit_xml
-    from ragassay.reports.ci.badge import write_badge_of_comparison
     from ragassay.reports.run_reports import write_comparison
     from ragassay.reports.views.comparison_view import comparison_report
 
@@ -221,10 +218,6 @@ def compare(given: Given) -> int:
             with show.status("writing the comparison"):
                 write_comparison(one, new, old, target)
             written.append(("comparison", target))
-        if given.badge is not None:
-            target = show.numbered(given.badge, at, len(comparisons))
-            write_badge_of_comparison(one, target)
-            written.append(("badge", target))
         if given.json:
             show.warn(one.warnings)
     if given.junit is not None:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ragassay.engine.results.comparison_result import Comparison
     from ragassay.formats import NuggetBank
     from ragassay.reports.charts.drawing import Chart
-    from ragassay.reports.notebook import PlotKind
 
 CONSISTENCY = "consistency"
 """The suite of repeated runs, and the folder with its result in a run's folder: a run folder
@@ -130,17 +129,14 @@ class Result(Displayed):
         """Writes the run folder (docs/run-folder.md) and returns its path."""
         return ragassay.save_run(self, folder)
 
-    def plot(self, kind: PlotKind = "boxes") -> Chart:
-        """A picture of all scores, which a notebook shows and ``save`` writes to a file.
-
-        Args:
-            kind: ``boxes`` (a box with its points for each metric, and the mean with its interval)
-                or ``histograms``.
+    def plot(self) -> Chart:
+        """A picture of all scores, which a notebook shows and ``save`` writes to a file: a box with
+        its points for each metric, and the mean with its interval.
 
         Raises:
-            UsageError: no metric has a number, or there is no such kind.
+            UsageError: no metric has a number.
         """
-        chart: Chart = drawing().plot_of(self, kind)
+        chart: Chart = drawing().plot_of(self)
         return chart
 
     def __repr__(self) -> str:

@@ -16,8 +16,7 @@ _GOLDEN = 0.618_033_988_749_895
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Tukey's box: quartiles (linear interpolation), and whiskers at the outermost values within
-    1.5 times the interquartile range of the box."""
+    """Tukey's box: quartiles (linear interpolation), whiskers within 1.5 boxes."""
 
     low: float
     q1: float
@@ -39,13 +38,7 @@ def box(values: Values) -> Box | None:
 
 
 def histogram(values: Values, low: float, high: float, bins: int = 24) -> list[int]:
-    """Counts the values in bins of equal width; the last bin includes ``high``.
-
-    Args:
-        values: all in ``[low, high]``, shape ``(n,)``.
-        low, high: ends of the scale (`scale`).
-        bins: their number.
-    """
+    """Counts the values in bins of equal width; the last bin includes ``high``."""
     if np.unique(np.linspace(low, high, bins + 1)).size <= bins:
         # The ends differ by rounding alone, so the values count as one.
         margin = max(0.5, 1e-9 * max(abs(low), abs(high)))
@@ -55,9 +48,7 @@ def histogram(values: Values, low: float, high: float, bins: int = 24) -> list[i
 
 
 def thinned(values: Values, limit: int) -> Values:
-    """The values sorted, at most ``limit`` of them: evenly spaced by rank, the smallest and the
-    largest included.
-    """
+    """At most ``limit`` of the values, evenly spaced by rank, with the smallest and the largest."""
     ordered = np.sort(values)
     if ordered.size <= limit:
         return ordered
@@ -65,17 +56,13 @@ def thinned(values: Values, limit: int) -> Values:
 
 
 def spread(n: int) -> Values:
-    """``n`` numbers in ``[-0.5, 0.5)``, always the same, by which neighbouring points are moved so
-    that they do not overlap.
-    """
+    """``n`` numbers in ``[-0.5, 0.5)``, always the same, that keep neighbouring points apart."""
     return np.arange(1, n + 1, dtype=np.float64) * _GOLDEN % 1.0 - 0.5
 
 
 def scale(metric: MetricSummary) -> tuple[float, float]:
-    """The axis of a metric: its bounds where it has them, else the range of its values. Where only
-    the upper bound is set the axis begins at 0, because such a metric is shown beside others
-    that go from 0 to there.
-    """
+    """The axis of a metric: its bounds where it has them, else the range of its values; from 0
+    where only the upper bound is set."""
     low, high = metric.bounds
     if low is None:
         low = metric.minimum

@@ -63,32 +63,20 @@ def save(spec: Spec, path: str | Path) -> None:
 
 
 def as_svg(spec: Spec) -> str:
-    """The chart as SVG, drawn without any network or file access.
-
-    Raises:
-        UsageError: the extra ``plots`` is not installed.
-    """
+    """The chart as SVG, drawn without any network or file access."""
     drawn: str = renderer().vegalite_to_svg(spec, allowed_base_urls=[])
     return drawn
 
 
 def renderer() -> Any:
-    """The library that draws Vega-Lite charts, which is no part of the core: it is 84 MB large.
-
-    Raises:
-        UsageError: the extra ``plots`` is not installed.
-    """
+    """The library that draws Vega-Lite charts, which is no part of the core: it is 84 MB large."""
     with extra_needed("Pictures of charts need their package", "plots"):
         import vl_convert
     return vl_convert
 
 
 def check_suffix(path: Path) -> None:
-    """Raises an error, before any work, where a chart cannot be written under a name.
-
-    Raises:
-        UsageError: the suffix is not ``.png``, ``.svg`` or ``.json``.
-    """
+    """Raises an error, before any work, where a chart cannot be written under a name."""
     suffix = path.suffix.casefold()
     if suffix not in _SUFFIXES:
         raise UsageError(

@@ -1,7 +1,5 @@
-"""Small figures for pages and notebooks: inline SVG that takes its colours from the page's theme.
-
-Every coordinate comes from the summary's own numbers. Each figure says in words what it shows.
-"""
+"""Small figures for pages and notebooks: inline SVG that takes its colours from the page's theme,
+and says in words what it shows."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ _CARD_POINTS = 250
 
 
 def interval_bar(metric: MetricSummary) -> Markup:
-    """The place of the mean and its interval on the metric's scale, with the ends of the scale
-    below.
-    """
+    """The place of the mean and its interval on the metric's scale."""
     if metric.mean is None or metric.aggregate == "sum":
         return markup("")
     low, high = distribution_chart.scale(metric)
@@ -48,12 +44,7 @@ def interval_bar(metric: MetricSummary) -> Markup:
 
 def distribution(metric: MetricSummary, values: Values) -> Markup:
     """Histogram, box plot and points of a metric's values, with the mean and its interval. The
-    lower part is drawn as ``ragassay plot`` draws it.
-
-    Args:
-        metric: that is shown.
-        values: its scores, shape ``(n,)``.
-    """
+    lower part is drawn as ``ragassay plot`` draws it."""
     box = distribution_chart.box(values)
     if box is None:
         return markup("")
@@ -109,23 +100,6 @@ def difference_bar(difference: Difference, extent: float) -> Markup:
     )
     description = f"difference {wording.number(difference.diff, sign=True)}, {difference.verdict}"
     return _svg(width, _BAR_H, shapes, description, fixed=True)
-
-
-def balance(difference: Difference) -> Markup:
-    """The numbers of queries on which A is higher, both are equal, and B is higher."""
-    width, height, left = 240, 14, 0.0
-    shapes = []
-    for n, kind in (
-        (difference.wins, "side-a"),
-        (difference.ties, "side-tie"),
-        (difference.losses, "side-b"),
-    ):
-        share = width * n / max(difference.n, 1)
-        if n:
-            shapes.append(_rect(left, 0, max(share - 1, 0.5), height, kind))
-        left += share
-    description = f"{difference.wins} higher, {difference.ties} equal, {difference.losses} lower"
-    return _svg(width, height, shapes, description, fixed=True)
 
 
 def _axis(low: float, high: float, left: float, right: float) -> Callable[[float], float]:

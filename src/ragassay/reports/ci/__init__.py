@@ -1,2 +1,2 @@
-"""Reports for continuous integration: JUnit XML, GitHub's annotations and step summary, a badge.
+"""Reports for continuous integration: JUnit XML, GitHub's annotations and step summary.
 All show the same gates."""

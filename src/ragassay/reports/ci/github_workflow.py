@@ -15,21 +15,13 @@ from ragassay.reports.ci.junit_xml import lack_of
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """The variable that names the file of the step's summary (Markdown)."""
 
-MOST_BYTES = 1_000_000
-"""GitHub shows no summary of more than 1 MiB."""
-
 _LINE_END = re.compile("[\u2028\u2029]")
 """Line ends of Unicode, which some readers of a log take for one."""
 
 
 def commands(results: Iterable[GateResult], summaries: Sequence[Summary] = ()) -> Iterator[str]:
     """Workflow commands, one a line: an error for each gate that did not pass, a notice for each
-    that did, an error where scores are missing by accident or nothing was scored.
-
-    Args:
-        results: what gates found.
-        summaries: of the run, and of its consistency.
-    """
+    that did, an error where scores are missing by accident or nothing was scored."""
     for gate in results:
         level = "notice" if gate.passed else "error"
         state = {True: "passed", False: "failed", None: "undecided"}[gate.passed]
@@ -61,24 +53,14 @@ def gate_list(results: Iterable[GateResult]) -> str:
 
 def add_to_step_summary(text: str, environment: Mapping[str, str]) -> bool:
     """Adds Markdown to the summary of the step, where the environment names its file; whether it
-    does. More than GitHub shows is cut, and says so.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    does."""
     place = environment.get(STEP_SUMMARY)
     if not place:
         return False
-    body = f"{text.rstrip()}\n\n".encode()
     path = Path(place)
     try:
-        room = MOST_BYTES - (path.stat().st_size if path.exists() else 0)
-        if len(body) > room:
-            note = "\n\n(The rest is cut: GitHub shows 1 MiB. The report of the run has it.)\n\n"
-            body = body[: max(0, room - len(note))].decode("utf-8", "ignore").encode()
-            body += note.encode()
         with path.open("ab") as stream:
-            stream.write(body)
+            stream.write(f"{text.rstrip()}\n\n".encode())
     except OSError as error:
         raise cannot_write(path, error) from error
     return True

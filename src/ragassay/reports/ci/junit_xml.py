@@ -15,7 +15,7 @@ from ragassay.engine.comparison.comparison_gates import metrics_of, worst_querie
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison, Difference, GateResult
 from ragassay.engine.results.score_rows import ScoreRow
-from ragassay.engine.results.summary import MetricSummary, Summary, missing_by_accident
+from ragassay.engine.results.summary import Summary, missing_by_accident
 from ragassay.reports.text import wording
 
 WORST = 5
@@ -25,9 +25,6 @@ COMPLETE = "no score is missing by accident"
 """The test case about completeness: without it, a run without gates would be a file without tests,
 which build servers refuse. What a failed system leaves unscored is no accident of the scoring:
 gates count it."""
-
-ALL_VOTES = "no vote of the panel is missing by accident"
-"""The test case of a run whose panel lost votes."""
 
 COMPARED = "a metric is compared"
 """The test case of a comparison that says whether there was anything to decide by."""
@@ -50,15 +47,11 @@ def write_junit(result: Result, path: Path) -> None:
     metrics = gates.summaries_of(result)
     cases = []
     for gate in gates.results_of(result):
-        figures = _figures(metrics.get(gate.metrics[0]))
+        one = metrics.get(gate.metrics[0])
+        figures = {"mean": one and one.mean, "scored": one and wording.coverage(one)}
         cases.append(_gate_case(gate, figures, () if gate.passed else _worst_lines(result, gate)))
     summaries = [step.summary for step in result.steps]
-    missing = lack_of(summaries)
-    lost = any(one.lost_votes for one in summaries)
-    missing_scores = "" if lost and not any(one.n_missing for one in summaries) else missing
-    cases.append(_state_case(COMPLETE, missing_scores, summary.warnings))
-    if lost:
-        cases.append(_state_case(ALL_VOTES, missing, summary.warnings))
+    cases.append(_state_case(COMPLETE, lack_of(summaries), summary.warnings))
     facts = {
         "data": summary.title,
         "system": summary.system,
@@ -72,12 +65,7 @@ def write_junit(result: Result, path: Path) -> None:
 
 
 def write_junit_of_comparisons(compared: Sequence[Comparison], path: Path) -> None:
-    """Writes the gates of comparisons as JUnit XML, as `write_junit` does.
-
-    Args:
-        compared: each comparison with its gates.
-        path: of the file.
-    """
+    """Writes the gates of comparisons as JUnit XML, as `write_junit` does."""
     cases = []
     for one in compared:
         of_gates = [
@@ -133,29 +121,12 @@ def _write(
 
 
 def lack_of(summaries: Sequence[Summary]) -> str:
-    """Why a run is incomplete; empty where it is not.
-
-    Args:
-        summaries: of the run, and of its consistency.
-    """
+    """Why a run is incomplete; empty where it is not."""
     if missing := missing_by_accident(*summaries):
         return f"{missing}."
     if not any(metric.n_scored for one in summaries for metric in one.metrics.values()):
         return "Nothing was scored."
     return ""
-
-
-def _figures(metric: MetricSummary | None) -> dict[str, object]:
-    if metric is None:
-        return {}
-    return {
-        "mean": metric.mean,
-        "interval": wording.bounds(metric.low, metric.high),
-        "level": metric.level,
-        "scored": f"{metric.n_scored}/{metric.n_total}",
-        "judge": metric.judge,
-        "signature": metric.signature,
-    }
 
 
 def _compared_figures(gate: GateResult, differences: Sequence[Difference]) -> dict[str, object]:
@@ -179,13 +150,7 @@ def _compared_figures(gate: GateResult, differences: Sequence[Difference]) -> di
 
 
 def worst_rows(result: Result, gate: GateResult, most: int) -> list[tuple[float, ScoreRow]]:
-    """The values of a gate's metric that break its condition, worst first, with their rows.
-
-    Args:
-        result: of a run.
-        gate: one of its gates.
-        most: how many at most.
-    """
+    """The values of a gate's metric that break its condition, worst first, with their rows."""
     condition = gates.parse(gate.gate)
     values = (
         (float(row.value), row)

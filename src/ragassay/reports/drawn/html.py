@@ -1,8 +1,5 @@
-"""A report as HTML: the cell of a notebook, and the parts of a page.
-
-Both have the same blocks and a style of their own. In a table of numbers the words stand in a line
-below each row, so that it is as wide as its numbers, on a phone, too.
-"""
+"""A report as HTML: the cell of a notebook, and the parts of a page. In a table of numbers the
+words stand in a line below each row, so that it is as wide as its numbers."""
 
 from __future__ import annotations
 

@@ -103,7 +103,9 @@ class _Pen:
             left_out += [one for one in others if one.drop == drop]
             others = [one for one in others if one.drop != drop]
         while others:
-            fitting = (n for n in range(len(others), 1, -1) if self._fits(others[:n], names))
+            fitting = (
+                n for n in range(len(others), 1, -1) if self._room(others[:n]) >= names.least
+            )
             first = next(fitting, 1)
             grid = self._grid(table.rows, names, others[:first])
             yield Padding(grid, (0, 0, 0, self.indent))
@@ -118,9 +120,6 @@ class _Pen:
         taken = sum(one.least + _BETWEEN for one in columns)
         return self.width - self.indent - _EDGES - taken
 
-    def _fits(self, columns: Sequence[_Drawn], names: _Drawn) -> bool:
-        return self._room(columns) >= names.least
-
     def _grid(self, rows: Sequence[Row], names: _Drawn, columns: Sequence[_Drawn]) -> RichTable:
         heads = any(one.column.head for one in (names, *columns))
         grid = RichTable(
@@ -130,9 +129,7 @@ class _Pen:
         room = self._room(columns)
         wide = min(names.full, max(room, names.least))
         spare = room - wide  # below 0, words take less: long ones are cut
-        grid.add_column(
-            names.head(wide), width=wide, no_wrap=names.column.kind == "name", overflow="fold"
-        )
+        grid.add_column(names.title, width=wide, overflow="fold")
         for one in columns:
             kind, style = one.column.kind, one.column.style
             size = one.least
@@ -140,7 +137,7 @@ class _Pen:
                 size = max(_LEAST_NAME, min(one.full, one.least + spare))
                 spare -= size - one.least
             grid.add_column(
-                one.head(size), width=size, overflow="fold", no_wrap=kind != "words",
+                one.title, width=size, overflow="fold", no_wrap=kind != "words",
                 justify="right" if kind == "number" else "left", style=_STYLES.get(style, style),
             )  # fmt: skip
         group = ""
@@ -148,7 +145,7 @@ class _Pen:
             if row.group != group:
                 group = row.group
                 grid.add_row(Text(self.plain(group), "italic dim"))
-            grid.add_row(names.name(at, wide), *(one.texts[at] for one in columns))
+            grid.add_row(names.texts[at], *(one.texts[at] for one in columns))
         return grid
 
 
@@ -158,29 +155,22 @@ class _Drawn:
 
     def __init__(self, column: Column, cells: Sequence[Cell], pen: _Pen) -> None:
         self.column, self.drop = column, column.drop
-        self._heads = [pen.plain(line) for line in column.head.split("\n")]
+        self.title = Text(pen.plain(column.head))
         self.texts = [_in_words(one, pen) for one in cells]
         if column.kind == "figure":
             self.texts = [Text(_bar(one.share, pen.ascii)) for one in cells]
         elif column.kind == "number":
             _align(self.texts, [pen.plain(one.tail) for one in cells])
-        drawn = [line for one in self.texts for line in one.plain.split("\n")] + self._heads
+        drawn = [line for one in self.texts for line in one.plain.split("\n")]
+        drawn += self.title.plain.split("\n")
         self.full = self.least = max(map(cell_len, drawn))
         if column.kind == "words":
             longest = max((cell_len(word) for line in drawn for word in line.split()), default=1)
             self.least = min(self.full, max(longest, _LEAST_WORDS))
         elif column.kind == "name":
-            words = (word for line in self._heads for word in line.split())
+            words = self.title.plain.split()
             enough = max(_LEAST_NAME, 3 * pen.width // 10, *map(cell_len, words))
             self.least = min(self.full, enough)
-
-    def head(self, width: int) -> Text:
-        """The head, broken where it is too wide."""
-        return Text("\n").join(_broken(Text(line), width) for line in self._heads)
-
-    def name(self, at: int, width: int) -> Text:
-        """The name in a row, in lines of its pieces; words break by themselves."""
-        return _broken(self.texts[at], width) if self.column.kind == "name" else self.texts[at]
 
 
 def _in_words(cell: Cell, pen: _Pen) -> Text:
@@ -206,31 +196,3 @@ def _bar(share: float | None, plain: bool) -> str:
         return "#" * full + "." * (_BAR_WIDTH - full)
     full, rest = divmod(round(share * _BAR_WIDTH * 8), 8)
     return ("█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")).ljust(_BAR_WIDTH, "·")
-
-
-def _broken(name: Text, width: int) -> Text:
-    """A name in lines that break at its punctuation, inside a word only where they must."""
-    breaks, line, at = [], "", 0
-    for piece in (part for one in wording.pieces(name.plain) for part in _cut(one, width)):
-        if line and cell_len(line + piece.rstrip()) > width:
-            breaks.append(at)
-            line = ""
-        line += piece
-        at += len(piece)
-    pieces = name.divide(breaks)
-    for one in pieces:
-        one.rstrip()
-    return Text("\n").join(pieces)
-
-
-def _cut(piece: str, width: int) -> Iterator[str]:
-    """A piece of a name in parts no wider than so many cells, cut at hyphens and colons where it
-    has some."""
-    while cell_len(piece.rstrip()) > width:
-        most = len(piece)
-        while most > 1 and cell_len(piece[:most]) > width:
-            most -= 1
-        at = max(piece.rfind(mark, 0, most) for mark in "-:") + 1 or most
-        yield piece[:at]
-        piece = piece[at:]
-    yield piece

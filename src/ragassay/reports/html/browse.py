@@ -1,8 +1,5 @@
-"""The details of a sample in the list of a page: its texts, scores and verdicts.
-
-Long texts are clipped to a share of a fixed budget, so that the file stays shareable however long
-the run was; what was clipped says so.
-"""
+"""The details of a sample in the list of a page: its texts (clipped to a share of a fixed budget,
+so that the file stays shareable), scores and verdicts."""
 
 from __future__ import annotations
 
@@ -54,15 +51,7 @@ class Limits:
 def details_of(
     identity: Identity, sample: Sample | None, rows: Rows, verdicts: JudgeAnswers, limits: Limits
 ) -> dict[str, Any]:
-    """A sample's details, with the verdicts that its scores rest on.
-
-    Args:
-        identity: of the sample.
-        sample: itself; ``None`` where it was not kept.
-        rows: its scores, by metric.
-        verdicts: of the run.
-        limits: of its texts.
-    """
+    """A sample's details, with the verdicts that its scores rest on."""
     answer = "" if sample is None or sample.answer is None else sample.answer.text
     shared, names = _shared(rows, answer, limits.main)
     each = _each(limits.main, rows, 100)
@@ -151,9 +140,7 @@ def _run(run: Sample, limit: int) -> list[Any]:
 
 
 def _matches(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> list[set[int]]:
-    """The gold passages that each passage is (as the chunk metrics match them) or overlaps in its
-    span.
-    """
+    """The gold passages that each passage is (as the chunk metrics match them) or overlaps."""
     labels = same_chunks([*passages, *gold])
     names = labels[len(passages) :]
     return [
@@ -179,11 +166,7 @@ def _shared(rows: Rows, answer: str, limit: int) -> tuple[dict[str, Any], Collec
 
     A place of a piece is two numbers, small ones because they take little space: characters between
     the end of the placed piece before and this one's start (fewer than 0 where it stands before
-    that end), and its length.
-
-    Returns:
-        Both, and the names of these scores.
-    """
+    that end), and its length."""
     nuggets = {n: tuple(verdict_view.nugget_table(row.parts)) for n, row in rows.items()}
     tables = {name: table for name, table in nuggets.items() if table}
     pieces = {n: tuple(answer_pieces(r.parts, answer)) for n, r in rows.items() if n not in tables}
@@ -214,9 +197,8 @@ def _placed(pieces: Sequence[AnswerPiece], limit: int) -> Iterator[list[Any]]:
 
 
 def _score(row: ScoreRow, limit: int, *, shared: bool) -> list[Any]:
-    """Value, reason, explanation and parts. The parts are a text, ``None`` where they are too long,
-    or 0 where they are shown separately because several scores share them.
-    """
+    """Value, reason, explanation and parts: a text, ``None`` where they are too long, or 0 where
+    several scores share them."""
     text = dumps(_rounded(row.parts)).decode() if row.parts and not shared else ""
     parts = 0 if shared else text if len(text) <= limit else None
     value = _rounded(shown_value(row.value))
@@ -246,10 +228,7 @@ def shown_value(value: Value | None) -> float | int | bool | str | None:
 def _verdict(
     record: Mapping[str, Any], limit: int, ranks: Mapping[str, int], *, prompt: bool = True
 ) -> dict[str, Any]:
-    """A verdict as the browser shows it: question, answer, judge, and for an LLM the prompt.
-
-    Votes with the same prompt do not repeat it.
-    """
+    """A verdict as the browser shows it; votes with the same prompt do not repeat it."""
     votes = record.get("votes", ())
     shared = verdict_view.shared_prompt(votes)
     answer = record.get("answer")

@@ -1,9 +1,7 @@
 """One self-contained HTML file: no network, dark and light, usable at thousands of queries.
 
-Tables and plots are written as they are, so they show without scripts; the query browser is a
-script of our own over embedded JSON. The page's security policy allows these scripts (by their
-hashes) and nothing else, so that even a mistake in escaping could run and load nothing.
-"""
+Tables and plots show without scripts. The page's security policy allows its own scripts (by their
+hashes) and nothing else, so that even a mistake in escaping could run and load nothing."""
 
 from __future__ import annotations
 
@@ -39,15 +37,7 @@ SCRIPTS = ("elements.js", "pack.js", "rows.js", "browser.js", "answer.js", "deta
 
 
 def write_report(result: Result, path: str | Path) -> None:
-    """Writes a run as one HTML file.
-
-    Args:
-        result: of a run.
-        path: of the file to write.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    """Writes a run as one HTML file."""
     diagnosis = diagnosed(result)
     _write(path, **run_parts(result, diagnosis), browser=RunBrowser(result, diagnosis))
 
@@ -120,11 +110,7 @@ def _write(path: str | Path, **context: Any) -> None:
 
 
 def write_page(path: str | Path, pieces: Iterable[str]) -> None:
-    """Writes a page as it streams, without characters that command a terminal.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    """Writes a page as it streams, without characters that command a terminal."""
     with files.atomic(path) as stream:
         for piece in pieces:
             stream.write(printable.escaped(piece).encode("utf-8", "replace"))
@@ -133,13 +119,7 @@ def write_page(path: str | Path, pieces: Iterable[str]) -> None:
 @cache
 def environment(*templates: Path, **names: Any) -> Environment:
     """Jinja's environment for pages; the same arguments give the same one, so that each template is
-    compiled once. Nobody may change it.
-
-    Args:
-        templates: folders of further templates.
-        names: what all templates know besides. ``served`` is an address where a server has the
-            styles and scripts; without it they stand in the page.
-    """
+    compiled once. Nobody may change it."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     created = Environment(

@@ -1,16 +1,12 @@
-"""The list of samples or queries in a page: its rows, and the classes of those that fail.
-
-Its data are packed: JSON, deflated, in base64; each long text once, because runs that are compared
-share queries and references, and samples share passages. A browser unpacks a piece (``pack.js``)
-only when a row is opened or all texts are searched.
-"""
+"""The list of samples or queries in a page. Its data are packed (deflated JSON in base64), each
+long text once; a browser unpacks a piece only when a row is opened or all texts are searched."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -55,21 +51,6 @@ def packed(value: Any) -> str:
     return base64.b64encode(deflate.compress(dumps(value)) + deflate.flush()).decode()
 
 
-def in_columns(samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Samples by entry: for each entry the list of the samples' values (``None`` where a sample has
-    none), and the scores by metric in the same way. Similar values follow each
-    other, which deflates better.
-    """
-    plain = [{name: v for name, v in one.items() if name != "scores"} for one in samples]
-    scores = _columns([one.get("scores", {}) for one in samples])
-    return {**_columns(plain), "scores": scores}
-
-
-def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {name: [row.get(name) for row in rows] for name in names}
-
-
 class TextPool:
     """The long texts of a page, each once. Only what is not drained yet is held in memory."""
 
@@ -98,11 +79,7 @@ class TextPool:
         return value
 
     def drain(self, *, end: bool = False) -> Iterator[tuple[str, str]]:
-        """Element id and content of the texts at hand, where they are enough for a batch.
-
-        Args:
-            end: whether to drain also less than a batch.
-        """
+        """Element id and content of the texts at hand, where they are enough for a batch."""
         enough = len(self._waiting) >= POOLED or self._length >= AT_ONCE
         if enough or (end and self._waiting):
             yield f"t-{len(self.starts)}", packed(self._waiting)
@@ -111,19 +88,8 @@ class TextPool:
 
 
 class _Details:
-    """The listed samples of a run, gathered while the run streams past.
-
-    Args:
-        result: the run.
-        queries: ids of the queries to list; ``None`` takes all, up to `MAX_ROWS` samples.
-        budget: characters for all details together.
-        pool: takes the long texts.
-
-    Attributes (complete once `chunks` is exhausted; one entry a sample, in order):
-        identities: query id, system and repeat.
-        queries: the query's text.
-        values: each metric's values; ``None`` where unscored.
-        reasons: why there is none, by position.
+    """The listed samples of a run (of some queries, else all, up to `MAX_ROWS`), gathered while the
+    run streams past: complete once `chunks` is exhausted. ``values`` and ``reasons`` are by metric.
     """
 
     def __init__(
@@ -142,7 +108,7 @@ class _Details:
         return [identity[0] for identity in self.identities]
 
     def chunks(self) -> Iterator[str]:
-        """`CHUNK` samples each, in columns and packed."""
+        """`CHUNK` samples each, packed."""
         wanted = self._wanted
         identities = self._result.columns.identities
         n_listed = min(len(identities), MAX_ROWS)
@@ -156,7 +122,7 @@ class _Details:
                 self._add(identity, sample, rows)
             verdicts = self._result.judge_answers
             samples = [self._pool.take(details_of(*one, verdicts, limits)) for one in chunk]
-            yield packed(in_columns(samples))
+            yield packed(samples)
 
     def _add(self, identity: Identity, sample: Sample | None, rows: Rows) -> None:
         at = len(self.identities)

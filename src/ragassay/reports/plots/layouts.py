@@ -1,17 +1,11 @@
 """The evaluators whose result files are drawn, ours and Open RAG Eval's: a row each, with its
-columns and the words of its pictures.
-
-TREC evaluator: our ``trecrag.csv`` and Open RAG Eval's own, the published columns with ``run_1_``
-... before them or without. Golden-answer evaluator: our names of metrics or the published ones,
-with any prefix. Consistency evaluator: a column ``consistency_METRIC`` holds JSON for each query,
-the values over its runs (or over all pairs of answers) and their statistics; one of these is drawn.
-"""
+columns (of the tool's files with any prefix) and the words of its pictures."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal, get_args
 
@@ -20,25 +14,14 @@ from ragassay.engine.results.summarising import describe
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.metrics.core import naming
 from ragassay.reports.tables.ore_values import COLUMNS, NUMBERS
-from ragassay.reports.tables.published_csv import STATS
 
 Evaluator = Literal["trec", "consistency", "golden_answer"]
 EVALUATORS: tuple[Evaluator, ...] = get_args(Evaluator)
 
-Statistic = Literal["cai", "mean", "median", "variance", "cv", "std", "range", "iqr"]
-KEYS = {name: key for key, name in STATS.items()}
-"""What a file calls a statistic."""
+INDEX = "consistency_adjusted_index"
+"""What a file calls the statistic that is drawn, mean / (1 + sd) over the runs of a query."""
 
-STATISTIC_TITLES: Mapping[Statistic, str] = {
-    "cai": "consistency-adjusted index, mean / (1 + sd)",
-    "mean": "mean over the runs",
-    "median": "median over the runs",
-    "variance": "sample variance over the runs",
-    "cv": "coefficient of variation over the runs, sd / mean",
-    "std": "population standard deviation over the runs",
-    "range": "range over the runs, highest - lowest",
-    "iqr": "interquartile range over the runs",
-}
+_INDEX_TITLE = "consistency-adjusted index, mean / (1 + sd)"
 
 LEVEL = 0.95
 """Level of the intervals of files that come without any."""
@@ -160,7 +143,7 @@ class Layout:
         default: the metrics that are drawn by default.
         facts: columns that say something of a run, and are no scores.
         titles: of metrics, by their names without prefixes.
-        statistic: of the values over the runs of a query, where a file holds these.
+        over_runs: whether cells hold the values over the runs of a query.
     """
 
     evaluator: str
@@ -169,17 +152,12 @@ class Layout:
     default: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     titles: Mapping[str, str] = field(default_factory=lambda: TITLES)
-    statistic: Statistic | None = None
-
-    @property
-    def is_level(self) -> bool:
-        """Whether values lie on the metrics' own scales; a spread is better where it is lower."""
-        return self.statistic in (None, "cai", "mean", "median")
+    over_runs: bool = False
 
     def title(self, metrics: Iterable[str]) -> str:
         """What the numbers of a picture are."""
-        if self.statistic is not None:
-            return f"Consistency: {STATISTIC_TITLES[self.statistic]}"
+        if self.over_runs:
+            return f"Consistency: {_INDEX_TITLE}"
         if self.suite == "golden":
             return "Golden answers"
         return "TREC RAG scores" if all(map(in_trecrag, metrics)) else "Scores"
@@ -196,47 +174,38 @@ class Layout:
 
     def judged(self, name: str) -> bool:
         """Whether a metric takes a judge (or an embedder), who should be named."""
-        if self.statistic is not None:
+        if self.over_runs:
             return False
         return self.suite == "golden" or naming.parse(name).kind == "judge"
 
     def described(self, name: str) -> MetricSummary:
-        """A metric without numbers; a spread is 0 or more, a level lies where the metric does."""
-        if self.statistic is None:
+        """A metric without numbers."""
+        if not self.over_runs:
             return describe(name, naming.parse(name), LEVEL)
-        bounds: tuple[float | None, float | None] = (0.0, None)
-        if self.is_level:
-            graded = plain(name) in _GRADED and self.statistic != "cai"
-            # BERTScore rescaled by its baseline may lie below 0.
-            low = None if plain(name) == "bert_score" else 0.0
-            has_title = plain(name) in self.titles
-            bounds = (low, HIGHEST_GRADE if graded else 1.0) if has_title else (None, None)
-        title = f"{self.titles.get(plain(name), name)}: {STATISTIC_TITLES[self.statistic]}"
+        # BERTScore rescaled by its baseline may lie below 0.
+        low = None if plain(name) == "bert_score" else 0.0
+        bounds = (low, 1.0) if plain(name) in self.titles else (None, None)
         return MetricSummary(
-            name=name, title=title, family="consistency", level=LEVEL, bounds=bounds,
-            higher_is_better=self.is_level, metric=f"{_CONSISTENCY}{name}.{self.statistic}",
+            name=name, title=f"{self.titles.get(plain(name), name)}: {_INDEX_TITLE}",
+            family="consistency", level=LEVEL, bounds=bounds, metric=f"{_CONSISTENCY}{name}.cai",
         )  # fmt: skip
 
     def is_scaled(self, name: str) -> bool:
         """Whether grades are divided by the highest one, as the tool does for its index."""
-        return self.statistic == "cai" and plain(name) in _GRADED
+        return self.over_runs and plain(name) in _GRADED
 
     def main_metrics(self, available: Iterable[str]) -> tuple[str, ...]:
         """Of the available metrics those that its pictures show."""
-        if self.statistic is None:
+        if not self.over_runs:
             return self.default
         order, every = list(self.titles), tuple(available)
         titled = [name for name in every if plain(name) in order]
         return tuple(sorted(titled, key=lambda name: order.index(plain(name)))) or every
 
-    def all_foreign(self, metrics: Iterable[str]) -> bool:
-        """Whether none of the metrics is the TREC evaluator's own, though these may be drawn."""
-        return self.suite == "trecrag" and not any(map(in_trecrag, metrics))
-
     def our_names(self, wanted: Sequence[str], available: Iterable[str]) -> list[str]:
         """The wanted names, where published names that are no aliases of the suite are replaced by
         ours."""
-        if self.statistic is not None:
+        if self.over_runs:
             spellings = {
                 form.casefold(): name
                 for name in available
@@ -253,17 +222,12 @@ class Layout:
         return names
 
 
-_LAYOUTS: Mapping[Evaluator, Layout] = {
+LAYOUTS: Mapping[Evaluator, Layout] = {
     "trec": Layout(
         "TREC", "trecrag", _TREC.get, (*NUMBERS, "answered"),
         facts=(*(column for column in COLUMNS if "_score_" not in column), *OF_PAGE),
     ),
     "golden_answer": Layout("golden-answer", "golden", _golden, _GOLDEN),
-    "consistency": Layout("consistency", "consistency", _consistency, titles=CONSISTENCY_TITLES),
+    "consistency": Layout("consistency", "consistency", _consistency, titles=CONSISTENCY_TITLES,
+                          over_runs=True),
 }  # fmt: skip
-
-
-def layout_of(evaluator: Evaluator, statistic: Statistic = "cai") -> Layout:
-    """The tables of an evaluator."""
-    layout = _LAYOUTS[evaluator]
-    return replace(layout, statistic=statistic) if evaluator == "consistency" else layout

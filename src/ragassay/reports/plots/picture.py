@@ -6,17 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ragassay.base.counts import few, grouped
-from ragassay.base.errors import UsageError
 from ragassay.base.note import Note, joined
-from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.comparison.pairs import OWN_NUGGETS
 from ragassay.engine.comparison.verdict_rules import judge_agreement
-from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts.drawing import Spec
 from ragassay.reports.plots.boxes import boxes
-from ragassay.reports.plots.compared import overview
 from ragassay.reports.plots.layouts import (
     BY_FILE,
     PAGE,
@@ -25,10 +21,10 @@ from ragassay.reports.plots.layouts import (
     by_two_formulas,
     plain,
 )
+from ragassay.reports.plots.marks import DASHED
 from ragassay.reports.plots.result_files import Sources
 from ragassay.reports.plots.series import PlotPanel, Series
-from ragassay.reports.plots.sheet import DASHED
-from ragassay.reports.tables.rows_by_sample import run_numbers
+from ragassay.reports.tables.tables import run_numbers
 from ragassay.reports.text import wording
 
 _METRICS, _FILES = 8, 3
@@ -40,13 +36,7 @@ signature. What a CSV does not hold is left out, and counts as no difference."""
 
 
 def draw(sources: Sources, metrics: Sequence[str], *, chosen: bool = False) -> Spec:
-    """The box plots of some metrics.
-
-    Args:
-        sources: the files.
-        metrics: names as `chosen` gives them.
-        chosen: whether the user named the metrics; then none is reported as missing.
-    """
+    """The box plots of some metrics."""
     series, layout = sources.series, sources.layout
     panels = [_marked(_panel(name, series, layout), series) for name in metrics]
     notes = [
@@ -55,7 +45,7 @@ def draw(sources: Sources, metrics: Sequence[str], *, chosen: bool = False) -> S
         *_judged(series),
         *_indicative(series, metrics),
     ]
-    if not chosen and not layout.all_foreign(metrics):  # else `remarks` says that all are missing
+    if not chosen and any(name in layout.main_metrics(metrics) for name in metrics):
         available = dict.fromkeys(n for one in series for n in one.result.summary.metrics)
         missing = [
             name
@@ -66,7 +56,7 @@ def draw(sources: Sources, metrics: Sequence[str], *, chosen: bool = False) -> S
             notes.append(f"Not drawn, because no file has a value: {', '.join(missing)}.")
     sizes = [one.result.summary for one in series]
     several = any(size.n_samples > size.n_queries for size in sizes)
-    of = f": {series[0].full}" if len(series) == 1 else ""
+    of = f": {series[0].name}" if len(series) == 1 else ""
     title = f"{layout.title(metrics)}{of}"
     return boxes(series, panels, title, notes, "answer" if several else "query")
 
@@ -74,23 +64,13 @@ def draw(sources: Sources, metrics: Sequence[str], *, chosen: bool = False) -> S
 def remarks(sources: Sources, drawn: Sequence[str], *, chosen: bool) -> list[str]:
     """What a reader of the picture must know: that the series are not of the same queries, which
     scores were not computed alike, or that no metric of the evaluator is drawn (unless the user
-    named the metrics). One sentence each.
-
-    Args:
-        sources: the files.
-        drawn: metrics in the picture.
-        chosen: whether the user named the metrics.
-    """
+    named the metrics). One sentence each."""
     series, layout = sources.series, sources.layout
     sentences = [*_unshared(sources), *differences_in_computation(series, drawn)]
-    if not chosen and layout.all_foreign(drawn):
-        sentences.append("No metric of the TREC evaluator has a value, so the others are drawn.")
     metrics = [m for one in series for name in drawn if (m := one.metric(name)) is not None]
-    is_empty = layout.statistic is not None and not any(metric.n_scored for metric in metrics)
-    if is_empty and not any(m.metric.endswith((".mean", ".median")) for m in metrics):
+    if layout.over_runs and not any(metric.n_scored for metric in metrics):
         sentences.append(
-            "No metric has a value of this statistic; where two runs make one pair of "
-            "answers, which has no spread, draw --statistic mean."
+            "No metric has a value: two runs make one pair of answers, which has no spread."
         )
     return sentences
 
@@ -119,7 +99,7 @@ def _panel(name: str, series: Sequence[Series], layout: Layout) -> PlotPanel:
     title = layout.titles.get(short, short)
     named = f"{short} of grade / 3" if layout.is_scaled(name) else short
     below = arrow if title == short else f"{named} {arrow}".strip()
-    return PlotPanel(name, title, below, share=name == "answered" and not layout.statistic)
+    return PlotPanel(name, title, below, share=name == "answered" and not layout.over_runs)
 
 
 def _marked(panel: PlotPanel, series: Sequence[Series]) -> PlotPanel:
@@ -161,17 +141,12 @@ def _size_note(series: Sequence[Series], layout: Layout) -> str:
     queries = wording.plural(n[-1], "query") if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} queries"
     most = max(max(run_numbers(one.result.columns.identities).values()) for one in series)
     if most == 1:
-        each = ", each with one value over its repeated runs" if layout.statistic else ""
-        return f"{queries.capitalize()}{each}.{_direction(layout)}"
+        each = ", each with one value over its repeated runs" if layout.over_runs else ""
+        return f"{queries.capitalize()}{each}."
     return (
         f"{queries.capitalize()}, up to {most} runs each. All runs are drawn, not the first only; "
         "the intervals take the runs of a query together."
     )
-
-
-def _direction(layout: Layout) -> str:
-    """Which direction is better, of a measure of spread."""
-    return "" if layout.is_level else " Lower is more consistent."
 
 
 def _judged(series: Sequence[Series]) -> list[str]:
@@ -183,51 +158,9 @@ def _judged(series: Sequence[Series]) -> list[str]:
     return [*notes, *[f"No judge is named in {', '.join(without)}."] * bool(without)]
 
 
-def compared(
-    new: Series,
-    old: Series,
-    metrics: Sequence[str],
-    layout: Layout,
-    *,
-    force: bool = False,
-) -> tuple[Comparison, Spec]:
-    """Compares two files query by query, with the tests of ``ragassay compare``.
-
-    Args:
-        new: the file with the new run.
-        old: the file with the old run.
-        metrics: that may be drawn.
-        layout: of the evaluator whose metrics they are.
-        force: compare although the scores were not computed alike.
-
-    Returns:
-        The comparison, and the picture of it.
-
-    Raises:
-        UsageError: they share no query or no metric, or the scores were not computed alike.
-    """
-    both = [
-        name for name in metrics if new.metric(name) is not None and old.metric(name) is not None
-    ]
-    if not both:
-        raise UsageError(
-            f"{new.full} and {old.full} share none of the metrics {', '.join(metrics)}."
-        )
-    comparison = compare(new.result, old.result, metrics=both, force=force)
-    panels = {
-        name: panel for name in both if (panel := _panel(name, [new], layout)).title != plain(name)
-    }
-    title = f"{layout.title(both)}.{_direction(layout)}"
-    notes = [title, *differences_in_computation([new, old], both)]
-    return comparison, overview(comparison, new.result, old.result, panels, notes)
-
-
 def differences_in_computation(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
-    """A sentence for each way in which metrics were not computed alike in all files.
-
-    Signatures are compared. A CSV has no signature: what its columns show is compared, and what is
-    not known is no difference. (``ragassay compare`` refuses what it does not know.)
-    """
+    """A sentence for each way in which metrics were not computed alike in all files, by their
+    signatures; what a CSV does not say is no difference."""
     pairs = []
     for name in metrics:
         facts_by_file = {

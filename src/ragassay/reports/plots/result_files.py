@@ -27,7 +27,8 @@ from ragassay.reports.plots.layouts import (
     BY_FILE,
     EVALUATORS,
     HIGHEST_GRADE,
-    KEYS,
+    INDEX,
+    LAYOUTS,
     LEVEL,
     OF_PAGE,
     PAGE,
@@ -37,15 +38,13 @@ from ragassay.reports.plots.layouts import (
     Evaluator,
     Layout,
     Paths,
-    Statistic,
     by_two_formulas,
     in_trecrag,
-    layout_of,
 )
-from ragassay.reports.plots.series import Series, labels, numbered, shortened
+from ragassay.reports.plots.series import Series, labels, numbered
 from ragassay.reports.tables.ore_values import COLUMNS
 from ragassay.reports.tables.published_csv import signatures as signatures_of
-from ragassay.reports.tables.rows_by_sample import consistency_of
+from ragassay.reports.tables.tables import consistency_of
 from ragassay.stats.repeats import spread
 
 ROUNDING = 1e-6
@@ -70,25 +69,14 @@ class Sources:
     layout: Layout
 
 
-def opened(paths: Sequence[Path], evaluator: Evaluator, statistic: Statistic = "cai") -> Sources:
+def opened(paths: Sequence[Path], evaluator: Evaluator) -> Sources:
     """Reads result files (CSV) and run folders of ours. A file or folder that holds several systems
-    gives a series for each.
-
-    Args:
-        paths: of the files and folders.
-        evaluator: whose metrics are meant.
-        statistic: that is drawn of the consistency metrics.
-
-    Raises:
-        InputError: a file is missing, damaged, empty, or not of this evaluator; the message says
-            where and what to do.
-        UsageError: no path at all.
-    """
+    gives a series for each."""
     if not paths:
         raise UsageError(
             "Name at least one file with results: ragassay plot results.csv --evaluator trec."
         )
-    layout = layout_of(evaluator, statistic)
+    layout = LAYOUTS[evaluator]
     found: list[tuple[str, Path, Result]] = []
     for path, label in zip(paths, labels(paths), strict=True):
         results = _read(path, layout)
@@ -97,28 +85,19 @@ def opened(paths: Sequence[Path], evaluator: Evaluator, statistic: Statistic = "
             if len(results) > 1:
                 name = own if len(paths) == 1 else f"{label} · {own}"
             found.append((name, path, result))
-    full = numbered([name for name, _, _ in found])
-    series, files = [], {}
-    for short, name, (_, path, result) in zip(shortened(full), full, found, strict=True):
+    names = numbered([name for name, _, _ in found])
+    series = tuple(
         # The name that tells it from the others.
-        renamed = replace(result, folder=None, summary=replace(result.summary, system=name))
-        series.append(Series(short, name, renamed))
-        files[short] = path
-    return Sources(tuple(series), files, layout)
+        Series(name, replace(result, folder=None, summary=replace(result.summary, system=name)))
+        for name, (_, _, result) in zip(names, found, strict=True)
+    )
+    files = dict(zip(names, (path for _, path, _ in found), strict=True))
+    return Sources(series, files, layout)
 
 
 def chosen(sources: Sources, wanted: Sequence[str] | None) -> list[str]:
     """The metrics to draw, in order: those that are named, else the evaluator's own that have a
-    value, else all of its own.
-
-    Args:
-        sources: the files.
-        wanted: names of metrics, where the user gave any.
-
-    Raises:
-        UsageError: a metric is unknown, or the files have none that could be drawn; the message
-            lists what there is, or what comes near it.
-    """
+    value, else all of its own."""
     available: dict[str, str] = {}
     for one in sources.series:
         for metric in one.result.summary.metrics.values():
@@ -127,9 +106,7 @@ def chosen(sources: Sources, wanted: Sequence[str] | None) -> list[str]:
     valued = [name for name in available if any(one.size(name) for one in sources.series)]
     layout, files = sources.layout, list(dict.fromkeys(sources.paths.values()))
     if wanted:
-        table = _CONSISTENCY_FILE if layout.statistic else "scores.csv"
-        places = [str(path / table if path.is_dir() else path) for path in files]
-        listed = f"all stand in {', '.join(places[:3])}{' ...' if places[3:] else ''}"
+        listed = f"all stand in {', '.join(map(str, files[:3]))}{' ...' if files[3:] else ''}"
         names = layout.our_names(wanted, available)
         return shown(names, available, {"trecrag", layout.suite}, "the files", listed)
     default = layout.main_metrics(available)
@@ -151,7 +128,7 @@ def _read(path: Path, layout: Layout) -> list[Result]:
                 hint="Name the picture to write with --output-file.",
             )
         return _read_table(path, layout)
-    if layout.statistic is None:
+    if not layout.over_runs:
         run = open_run(path)
         if consistency_of(run) is run:
             raise InputError(
@@ -168,26 +145,19 @@ def _read(path: Path, layout: Layout) -> list[Result]:
             signatures = {} if inner is None else signatures_of(open_run(inner))
             return _read_table(folder / _CONSISTENCY_FILE, layout, signatures)
     open_run(path)  # says where the folder is no run folder at all
-    hint = (
-        "Run it with --suite consistency on data with repeated runs, or plot it with "
-        "--evaluator trec."
-    )
-    if path.name == CONSISTENCY:
-        hint = f"Name the folder of the run that it belongs to, or that run's {_CONSISTENCY_FILE}."
+    hint = f"Name a run with repeated runs and --suite consistency, or its {_CONSISTENCY_FILE}."
     raise InputError(f"this run has no {_CONSISTENCY_FILE}", path=path, hint=hint)
 
 
 def _other_kind(path: Path, heads: Sequence[str], layout: Layout) -> InputError:
     """The error for a table of another kind, with what to do about it."""
-    others = [name for name in EVALUATORS if layout_of(name).columns_of(heads)]
+    others = [name for name in EVALUATORS if LAYOUTS[name].columns_of(heads)]
     hint = (
         "Wanted: trecrag.csv or consistency.csv of a run, or what Open RAG Eval writes. "
         f"Found: {few(heads, 8)}."
     )
     if others:
         hint = f"It holds results of the other evaluator: use --evaluator {others[0]}."
-    elif {"passage_id", "passage", "generated_answer"} <= set(heads):
-        hint = "It holds answers, not scores: 'ragassay run FILE --suite trecrag' scores them."
     problem = f"has no column of the {layout.evaluator} evaluator"
     return InputError(problem, path=path, line=1, hint=hint)
 
@@ -227,8 +197,7 @@ class _Cell:
             raise self.error(error.problem, hint) from None
 
     def object(self, key: str = "") -> Mapping[str, Any]:
-        """The cell's JSON object, or the object of a key in it; an empty one where there is
-        none."""
+        """The cell's JSON object, or the object of a key in it; empty where there is none."""
         content = self.object().get(key) if key else self.content
         if content is None:
             return {}
@@ -241,8 +210,8 @@ class _Cell:
         """The metrics in the cell; of an empty one, that of a column which holds one alone."""
         for path, name in paths.items():
             key, each = path.removesuffix(".*"), path.endswith(".*")
-            if layout.statistic is not None:
-                yield name, self._statistic(layout.statistic, scaled=layout.is_scaled(name))
+            if layout.over_runs:
+                yield name, self._index(scaled=layout.is_scaled(name))
             elif not path:
                 yield name, self.number(self.content)
             elif name == "answered":
@@ -262,31 +231,21 @@ class _Cell:
             raise self.error(f"'query_answered' is {kind(said)}, and neither yes nor no")
         return float(str(said).casefold() == "yes")
 
-    def _statistic(self, statistic: Statistic, *, scaled: bool) -> float | None:
-        """The statistic of one query; from the values where the file does not have it (Open RAG
-        Eval's has neither variance nor coefficient of variation).
-
-        The index of a metric that goes from 0 to 3 is that of its values over 3, as the tool draws
-        it.
+    def _index(self, *, scaled: bool) -> float | None:
+        """The consistency-adjusted index of one query: the file's own, else that of its values. A
+        metric that goes from 0 to 3 is divided by 3 before, as the tool draws it.
         """
         stats, listed = self.object("stats"), self.object().get("values")
-        key, by = KEYS[statistic], HIGHEST_GRADE if scaled else 1.0
-        if not scaled and key in stats:
-            return self.number(stats[key], key)
+        if not scaled and INDEX in stats:
+            return self.number(stats[INDEX], INDEX)
         plain = [one for one in listed or () if not isinstance(one, dict | list)]
         numbers = [n for one in plain if (n := self.number(one, "values")) is not None]
-        if len(numbers) >= 2:
-            try:
-                value: float | None = getattr(spread([one / by for one in numbers]), statistic)
-            except ValueError as error:
-                raise self.error(str(error)) from None
-            return value
-        if not scaled:
+        if len(numbers) < 2:
             return None
-        mean, std = (self.number(stats.get(name), name) for name in ("mean", "std"))
-        if std is not None and std < 0:
-            raise self.error(f"the std is {std:g}, which lies below 0")
-        return None if mean is None or std is None else mean / by / (1 + std / by)
+        try:
+            return spread([one / (HIGHEST_GRADE if scaled else 1.0) for one in numbers]).cai
+        except ValueError as error:
+            raise self.error(str(error)) from None
 
 
 Scored = tuple[Identity, Mapping[str, float | None], Mapping[str, Reason]]
@@ -352,7 +311,7 @@ def _values(
             if name not in metrics:
                 metrics[name] = layout.described(name)
             low, high = metrics[name].bounds
-            called = name if layout.statistic is None else KEYS[layout.statistic]
+            called = INDEX if layout.over_runs else name
             if value is not None and low is not None and value < low - ROUNDING:
                 raise cell.error(f"{called} is {value:g}, which lies below {low:g}")
             if value is not None and high is not None and value > high + ROUNDING:
@@ -393,11 +352,8 @@ def _result(
 def _runs(
     path: Path, columns: Mapping[int, Mapping[str, Paths]]
 ) -> Iterator[tuple[Identity, dict[str, _Cell]]]:
-    """The cells of each run of each query, by the names of their columns.
-
-    A run without any cell but that of its judge is left out, because a query may have fewer runs
-    than others. A query without any such run has its first run, with no cells.
-    """
+    """The cells of each run of each query, by the names of their columns. A run without any cell
+    but its judge's is left out; a query without any such run has its first run, with no cells."""
     seen: dict[tuple[str, str], int] = {}
     for line, row in delimited.rows(path):
         query, system = row.get("query_id"), row.get("system") or ""

@@ -13,9 +13,6 @@ from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts.distribution_chart import Values
 from ragassay.reports.text import wording
 
-MOST = 26
-"""Characters of a name in a picture."""
-
 _GENERIC = ("trecrag", "consistency")
 """Files that every run folder holds, so the folder's name says more."""
 
@@ -41,12 +38,10 @@ class Series:
 
     Attributes:
         name: what it is called in the picture.
-        full: the same before it was shortened.
         result: its scores, with means and intervals.
     """
 
     name: str
-    full: str
     result: Result
 
     def metric(self, name: str) -> MetricSummary | None:
@@ -79,19 +74,20 @@ class Series:
 
 
 def labels(paths: Sequence[Path]) -> list[str]:
-    """A name for each path: that of the file, with as many of its folders as make it different from
-    the others.
+    """A name for each path: that of the file, with its folder where several are called so, and with
+    a number where that does not help."""
+    stems = [_stem(path.absolute()) for path in paths]
+    return numbered(
+        [
+            stem if stems.count(stem) == 1 else f"{path.absolute().parent.name}/{stem}"
+            for path, stem in zip(paths, stems, strict=True)
+        ]
+    )
 
-    The same path twice gets a number.
-    """
-    parts = [_parts(path) for path in paths]
-    names = []
-    for own in parts:
-        others = [other for other in parts if other != own]
-        depths = range(1, len(own))
-        unique = (n for n in depths if all(other[-n:] != own[-n:] for other in others))
-        names.append("/".join(own[-next(unique, len(own)) :]))
-    return numbered(names)
+
+def _stem(path: Path) -> str:
+    name = path.name if path.is_dir() else path.name.removesuffix(".gz").rsplit(".", 1)[0]
+    return path.parent.name if name in _GENERIC else name
 
 
 def numbered(names: Sequence[str]) -> list[str]:
@@ -104,30 +100,3 @@ def numbered(names: Sequence[str]) -> list[str]:
             one = f"{name} ({n})"
         unique.append(one)
     return unique
-
-
-def shortened(names: Sequence[str]) -> list[str]:
-    """The names, cut in the middle where they are too long. Names that were different stay
-    different."""
-    short = [_middle(name, MOST) for name in names]
-    return [
-        one if short.count(one) == 1 else f"{at}: {_middle(name, MOST - 4)}"
-        for at, (one, name) in enumerate(zip(short, names, strict=True), start=1)
-    ]
-
-
-def _parts(path: Path) -> list[str]:
-    absolute = path.absolute()
-    name = absolute.name
-    if not absolute.is_dir():
-        name = name.removesuffix(".gz")
-        name = name.rsplit(".", 1)[0] or name
-    folders = [part for part in absolute.parts[1:-1] if part != ".."]
-    return folders if name in _GENERIC and folders else [*folders, name]
-
-
-def _middle(name: str, most: int) -> str:
-    if len(name) <= most:
-        return name
-    last = (most - 1) // 2
-    return f"{name[: most - 1 - last]}…{name[len(name) - last :]}"

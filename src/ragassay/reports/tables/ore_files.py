@@ -1,33 +1,21 @@
-"""The four files that Open RAG Eval 0.3.0 leaves of a run, as its tool writes them.
+"""The files that Open RAG Eval 0.3.0 leaves of a run, as its tool writes them: the scores of its
+TREC evaluator (one row a query, columns prefixed with the run), the consistency of queries with
+three runs, both together without tokens, and the same as JSON for its viewer.
 
-=====================================  ==========================================================
-``TRECEvaluator-eval_results.csv``     one row a query, every column prefixed with its run
-``ConsistencyEvaluator-eval_results.csv``  values of the runs with their statistics; only where
-                                       consistency was asked for, and a query has three runs
-``eval_results.csv``                   both without the columns of tokens
-``eval_results.json``                  the same for its viewer
-=====================================  ==========================================================
-
-Every value is JSON, computed by the tool's formulas from the judge's answers (`OreValues`). As in
-the tool, queries stand in the order of their ids, runs without an answer (``NO_ANSWER``,
-``API_ERROR``) are in no file, cut-offs beyond the list are left out, and a column of consistency
-without any value is not there. An unscored value is an empty cell, and null in the JSON file; the
-tool writes 0.5 for some.
-"""
+Every value is JSON by the tool's formulas (`OreValues`). As in the tool, queries stand in the order
+of their ids, runs without an answer are left out, and so are cut-offs beyond the list. An unscored
+value is an empty cell, and null in the JSON file; the tool writes 0.5 for some."""
 
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from operator import itemgetter
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
-import orjson
 
 from ragassay.base import files
 from ragassay.base.errors import UsageError
@@ -50,8 +38,7 @@ from ragassay.reports.tables.ore_values import (
     texts,
     tokens_of,
 )
-from ragassay.reports.tables.rows_by_sample import by_query, consistency_of
-from ragassay.reports.tables.tables import write_lines
+from ragassay.reports.tables.tables import by_query, consistency_of, write_lines
 
 TREC, CONSISTENCY, MERGED, JSON = FILES.values()
 
@@ -85,19 +72,7 @@ Pairs = Mapping[str, Any]
 
 
 def write(result: Result, folder: Path) -> dict[str, Path]:
-    """Writes the files into a folder. The consistency file of an older run is removed.
-
-    Args:
-        result: of a run.
-        folder: where the files go.
-
-    Returns:
-        The path of each file, by its name in `FILES`.
-
-    Raises:
-        UsageError: the run has none of the suite's metrics, or holds several systems (the files
-            have no column for them); or a file cannot be written.
-    """
+    """Writes the files into a folder. The consistency file of an older run is removed."""
     demand(result)
     n_systems = len(result.columns.systems)
     if n_systems > 1:
@@ -105,56 +80,30 @@ def write(result: Result, folder: Path) -> dict[str, Path]:
             f"The run holds {n_systems} systems, and Open RAG Eval's files have no column for "
             "them: run each by itself, or write --format trecrag."
         )
-    with tempfile.TemporaryFile() as stream:
-        spool = _Spool(stream)
-        for query in _queries(result):
-            spool.add(query)
-        written = {what: folder / name for what, name in FILES.items()}
-        compared = [f"consistency_{name}" for name in spool.compared]
-        _table(spool, folder / TREC, spool.heads(ALL_COLUMNS))
-        _table(spool, folder / MERGED, [*spool.heads(COLUMNS), *compared])
-        _viewer(spool, folder / JSON)
-        if compared:
-            heads = [*compared, *spool.heads(("generated_answer", "retrieved_passages"))]
-            _table(spool, folder / CONSISTENCY, heads, only_compared=True)
-        else:
-            del written["ore (consistency)"]
-            (folder / CONSISTENCY).unlink(missing_ok=True)
+    queries = sorted(_queries(result), key=itemgetter("query_id"))
+    n_runs = max((len(query["runs"]) for query in queries), default=1)
+
+    def heads(columns: Sequence[str]) -> list[str]:
+        return [f"run_{at}_{name}" for at in range(1, n_runs + 1) for name in columns]
+
+    names = (name for query in queries for name in query["consistency"])
+    compared = [*dict.fromkeys(f"consistency_{name}" for name in names)]
+    written = {what: folder / name for what, name in FILES.items()}
+    _table(queries, folder / TREC, heads(ALL_COLUMNS))
+    _table(queries, folder / MERGED, [*heads(COLUMNS), *compared])
+    _viewer(queries, folder / JSON)
+    if compared:
+        with_runs = [query for query in queries if query["consistency"]]
+        texts = heads(("generated_answer", "retrieved_passages"))
+        _table(with_runs, folder / CONSISTENCY, [*compared, *texts])
+    else:
+        del written["ore (consistency)"]
+        (folder / CONSISTENCY).unlink(missing_ok=True)
     return written
 
 
 Query = dict[str, Any]
 """``query_id``, ``query``, ``runs`` (columns with values) and ``consistency`` (by metric)."""
-
-
-@dataclass
-class _Spool:
-    """Keeps queries on disk and yields them in the order of their ids."""
-
-    stream: IO[bytes]
-    places: dict[str, int] = field(default_factory=dict)
-    n_runs: int = 1
-    compared: dict[str, None] = field(default_factory=dict)
-
-    def add(self, query: Query) -> None:
-        """Adds a query; one whose runs all lack an answer is left out."""
-        if not query["runs"]:
-            return
-        self.places[query["query_id"]] = self.stream.tell()
-        self.n_runs = max(self.n_runs, len(query["runs"]))
-        self.compared |= dict.fromkeys(query["consistency"])
-        self.stream.write(orjson.dumps(query) + b"\n")
-
-    def __iter__(self) -> Iterator[Query]:
-        for name in sorted(self.places):
-            self.stream.seek(self.places[name])
-            query: Query = orjson.loads(self.stream.readline())
-            yield query
-
-    def heads(self, columns: Sequence[str]) -> list[str]:
-        """Columns of all runs."""
-        return [f"run_{at}_{name}" for at in range(1, self.n_runs + 1) for name in columns]
-
 
 Compare = Callable[[str, Mapping[int, Mapping[str, Any]]], dict[str, Any]]
 """The consistency of a query, from its id and the columns of each run that has an answer, by
@@ -226,15 +175,16 @@ def _queries(result: Result) -> Iterator[Query]:
 
     for name, _, samples in by_query(result, columns):
         runs = {at: run for at, _, run in sorted(samples, key=itemgetter(0)) if run is not None}
-        yield {
-            "query_id": name,
-            "query": next((query for _, query, _ in samples if query), None),
-            "runs": list(runs.values()),
-            "consistency": compare(name, runs),
-        }
+        if runs:  # the tool leaves out a query whose runs all lack an answer
+            yield {
+                "query_id": name,
+                "query": next((query for _, query, _ in samples if query), None),
+                "runs": list(runs.values()),
+                "consistency": compare(name, runs),
+            }
 
 
-def _table(spool: _Spool, path: Path, heads: Sequence[str], *, only_compared: bool = False) -> None:
+def _table(queries: Sequence[Query], path: Path, heads: Sequence[str]) -> None:
     def cells(query: Query) -> list[str]:
         line = {f"consistency_{name}": one for name, one in query["consistency"].items()}
         for at, run in enumerate(query["runs"], start=1):
@@ -242,16 +192,15 @@ def _table(spool: _Spool, path: Path, heads: Sequence[str], *, only_compared: bo
         texts = [json.dumps(line[head], allow_nan=False) if head in line else "" for head in heads]
         return [query["query_id"], query["query"] or "", *texts]
 
-    queries = (query for query in spool if query["consistency"] or not only_compared)
     write_lines(path, ["query_id", "query", *heads], map(cells, queries), str)
 
 
-def _viewer(spool: _Spool, path: Path) -> None:
+def _viewer(queries: Sequence[Query], path: Path) -> None:
     with files.atomic(path) as stream:
         made = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         head = f'{{\n  "version": "{_VERSION}",\n  "generated_at": "{made}",\n  "evaluation": ['
         stream.write(head.encode())
-        for at, query in enumerate(spool):
+        for at, query in enumerate(queries):
             runs = [{name: run.get(name) for name in COLUMNS} for run in query["runs"]]
             entry = {"query_id": query["query_id"], "query": query["query"], "runs": runs}
             entry["consistency"] = query["consistency"]

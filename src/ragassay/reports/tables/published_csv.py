@@ -1,6 +1,4 @@
-"""The tables of published suites, as they stream: ``ragreport.csv``, ``trecrag.csv`` and
-``consistency.csv``. A last column says what is unscored and why; such a cell is empty.
-"""
+"""The tables of published suites, as they stream. A last column says what is unscored and why."""
 
 from __future__ import annotations
 
@@ -21,8 +19,7 @@ from ragassay.metrics.consistency.runs_spread import SCORES
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.reports.tables.ore_values import COLUMNS, NUMBERS, SpecValues, cell, demand, texts
-from ragassay.reports.tables.rows_by_sample import by_query, consistency_of, gaps, run_numbers
-from ragassay.reports.tables.tables import write_lines
+from ragassay.reports.tables.tables import by_query, consistency_of, gaps, run_numbers, write_lines
 from ragassay.reports.views.consistency_view import SIMILARITIES
 from ragassay.stats.repeats import spread
 
@@ -51,8 +48,7 @@ _LAST = ("assumed", "unscored", "judge")
 
 
 def metrics_of(result: Result) -> dict[str, str]:
-    """The report's metrics that a result has: published name -> name in the result, in the order of
-    the report. Empty where there are none."""
+    """The report's metrics that a result has: published name -> name in the result."""
     names = {entry.metric.partition("(")[0]: name for name, entry in result.summary.metrics.items()}
     return {
         published: names[canonical]
@@ -62,23 +58,9 @@ def metrics_of(result: Result) -> dict[str, str]:
 
 
 def write_ragreport(result: Result, path: str | Path) -> None:
-    """Writes one line for each sample: its identity, its three components, then ``relevance``,
-    ``relevance_explanation`` and so on for each metric of the result.
-
-    In the context each chunk begins with its number, ``[1] ...``, with blank lines between chunks:
-    ``attribution`` lists these numbers.
-
-    The last columns name the metrics that have the lowest value because a component is missing
-    (``assumed``), those without a value and why (``unscored``: their cells are empty), and the
-    judge (``judge``).
-
-    Args:
-        result: of a run.
-        path: of the file to write.
-
-    Raises:
-        UsageError: the result has none of the report's metrics, or the file cannot be written.
-    """
+    """Writes a line for each sample: identity, components (chunks begin with the number that
+    ``attribution`` lists), each metric with its explanation, which have the lowest value because a
+    component is missing (``assumed``), which have none and why (``unscored``), and the judge."""
     names = metrics_of(result)
     if not names:
         raise UsageError(
@@ -115,20 +97,9 @@ def _components(sample: Sample | None) -> list[Any]:
 
 
 def write_trecrag(result: Result, path: str | Path) -> None:
-    """Writes one row a query, with the columns of Open RAG Eval's page for each run of it:
-    unprefixed for a single run, ``run_1_`` ... where queries were run several times. Where the run
-    holds several systems, the column ``system`` comes first.
-
-    The values are those of the page's formulas; where its tool computes others,
-    docs/open-rag-eval.md names both, and `ore_files` writes the tool's.
-
-    Args:
-        result: of a run.
-        path: of the file to write.
-
-    Raises:
-        UsageError: the run has none of the suite's metrics, or the file cannot be written.
-    """
+    """Writes a row a query, with the columns of Open RAG Eval's page (by its formulas) for each
+    run: unprefixed for a single one, else ``run_1_`` ...; ``system`` comes first where there are
+    several."""
     demand(result)
     number = run_numbers(result.columns.identities)
     n_runs = max(number.values(), default=1)
@@ -156,21 +127,9 @@ def write_trecrag(result: Result, path: str | Path) -> None:
 
 
 def write_consistency(result: Result, path: str | Path) -> None:
-    """Writes one line for each query and system. Where there are several systems, the column
-    ``system`` comes first.
-
-    ``consistency_METRIC`` holds ``{"values": [...], "stats": {...}}`` as JSON: for a metric of
-    single runs its value in each run, for one of similarity its value for each pair of runs; null
-    where there is none. The statistics are Open RAG Eval's, and our variance and coefficient of
-    variation. ROUGE has the precision, recall and F1 of each pair, where they were computed.
-
-    Args:
-        result: of a run.
-        path: of the file to write.
-
-    Raises:
-        UsageError: the run has no consistency, or the file cannot be written.
-    """
+    """Writes a row a query and system. ``consistency_METRIC`` holds ``{"values": [...], "stats":
+    {...}}``: the metric's value in each run, or of each pair of runs; ROUGE has the precision,
+    recall and F1 of each pair, too."""
     inner = consistency_of(result)
     if inner is None:
         raise UsageError("The run has no consistency: run it with --suite consistency.")
@@ -206,11 +165,7 @@ def write_consistency(result: Result, path: str | Path) -> None:
 
 
 def signatures(inner: Result) -> dict[str, str]:
-    """By column, the text that two runs must share for the column to be comparable.
-
-    Args:
-        inner: the consistency of a run.
-    """
+    """By column, the text that two runs must share for the column to be comparable."""
     metrics = inner.summary.metrics
     by_column = {column: metrics[name].signature for name, column in _similarities(inner).items()}
     for metric in metrics.values():

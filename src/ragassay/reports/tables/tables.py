@@ -6,21 +6,25 @@ import csv
 import io
 import math
 import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from ragassay.base import files, printable
+from ragassay.base.counts import grouped
+from ragassay.base.sample import Identity, Sample
 from ragassay.base.score import AND, label_of
 from ragassay.base.strict_json import dumps
 from ragassay.engine.results import Result
 from ragassay.engine.results.score_columns import names_in
-from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow, by_sample
-from ragassay.reports.tables.rows_by_sample import gaps
+from ragassay.engine.results.score_rows import ROW_FIELDS, Rows, ScoreRow, by_sample, with_samples
 
 if TYPE_CHECKING:
     import polars as pl
+
+Made = TypeVar("Made")
 
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?\Z")
@@ -28,31 +32,13 @@ _BATCH = 65_536
 
 
 def write_csv(result: Result, path: str | Path) -> None:
-    """Writes one line for each score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
-
-    A text that a spreadsheet would run as a formula is written with an apostrophe before it; plain
-    numbers stay numbers. Control characters are escapes. The exact texts are in the JSON lines and
-    Parquet forms.
-
-    Args:
-        result: of a run.
-        path: of the file to write.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    """Writes a line for each score: the columns of `ROW_FIELDS`, ``parts`` as JSON."""
     write_lines(path, ROW_FIELDS, (_record(row).values() for row in result.scores))
 
 
 def write_wide_csv(result: Result, path: str | Path) -> None:
-    """One line a sample, one column a metric; an unscored cell is empty.
-
-    The last columns say which metrics have no value and why (``unscored``), and which judges were
-    asked (``judge``; only where a metric has one).
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    """Writes a line a sample, a column a metric; the last columns say what is unscored and why, and
+    which judges were asked."""
     names = result.columns.metrics
     judged = any(metric.judge for metric in result.summary.metrics.values())
     lines = (
@@ -69,29 +55,15 @@ def write_wide_csv(result: Result, path: str | Path) -> None:
 
 
 def write_jsonl(result: Result, path: str | Path) -> None:
-    """Writes one line of strict JSON for each score, as in a run folder's ``scores.jsonl``.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    """Writes one line of strict JSON for each score, as in a run folder's ``scores.jsonl``."""
     with files.atomic(path) as stream:
         for row in result.scores:
             stream.write(dumps(_record(row)) + b"\n")
 
 
 def write_parquet(result: Result, path: str | Path) -> None:
-    """Writes one row for each score: the columns of `ROW_FIELDS`, ``parts`` as JSON.
-
-    ``value`` is a float. A label is in the further column ``label`` (a list as JSON). A flag is
-    there as ``true`` or ``false``, beside its value 1 or 0.
-
-    Args:
-        result: of a run.
-        path: of the file to write.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    """Writes a row for each score: the columns of `ROW_FIELDS`, ``parts`` as JSON, and ``label``,
+    which holds the value of a label or flag (a flag's ``value`` is 1 or 0)."""
     import polars as pl
     from polars.io.plugins import register_io_source
 
@@ -133,17 +105,7 @@ def write_lines(
     lines: Iterable[Iterable[Any]],
     spell: Callable[[Any], str | float] | None = None,
 ) -> None:
-    """Writes a CSV file whose cells no spreadsheet runs as formulas.
-
-    Args:
-        path: of the file to write.
-        heads: names of the columns.
-        lines: cells of each line; ``None`` is an empty cell.
-        spell: gives another text of a cell, where a published form has one.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    """Writes a CSV file whose cells no spreadsheet runs as formulas."""
     with files.atomic(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
         writer = csv.writer(_LineFeeds(text), lineterminator="\r\n")
@@ -179,3 +141,38 @@ def _cell(value: Any) -> str | float:
 
 def _parts(parts: Mapping[str, Any]) -> str:
     return dumps(parts).decode() if parts else ""
+
+
+def consistency_of(result: Result) -> Result | None:
+    """The consistency of a run, or the result itself where it is one; ``None`` without one."""
+    families = {metric.family for metric in result.summary.metrics.values()}
+    return result if families == {"consistency"} else result.consistency
+
+
+def gaps(rows: Rows) -> str:
+    """Which metrics have no value and why, as a cell of a table: ``hhem: needs_extra; ...``."""
+    return "; ".join(f"{name}: {row.reason}" for name, row in rows.items() if row.value is None)
+
+
+def by_query(
+    result: Result, make: Callable[[Identity, Sample | None, Rows], Made]
+) -> Iterator[tuple[str, str, list[Made]]]:
+    """Groups what is made of the samples by query and system; a group ends with its last sample."""
+    sizes = Counter((name, system) for name, system, _ in result.columns.identities)
+    groups: dict[tuple[str, str], list[Made]] = defaultdict(list)
+    for identity, sample, rows in with_samples(result):
+        key = identity[:2]
+        groups[key].append(make(identity, sample, rows))
+        if len(groups[key]) == sizes[key]:
+            yield *key, groups.pop(key)
+
+
+def run_numbers(identities: Iterable[Identity]) -> dict[Identity, int]:
+    """The number of each sample among the runs of its query by one system, from 1, by
+    ``repeat``."""
+    runs = grouped((identity[:2], identity) for identity in identities)
+    return {
+        identity: number
+        for identities_of in runs.values()
+        for number, identity in enumerate(sorted(identities_of), start=1)
+    }

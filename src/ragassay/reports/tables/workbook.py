@@ -1,13 +1,9 @@
-"""A run as an Excel workbook: a summary, a row for each record, distributions, how it was computed.
-
-Texts stay texts: nothing becomes a formula or a link. Characters that Excel cannot hold are written
-as escapes; cells beyond its limit are cut and say so.
-"""
+"""A run as an Excel workbook: a summary, a row for each record, and how it was computed. Texts stay
+texts: nothing becomes a formula or a link."""
 
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +15,6 @@ from ragassay.base.sample import Sample
 from ragassay.engine.results import Result
 from ragassay.engine.results.judge_answers import Record
 from ragassay.engine.results.score_rows import ScoreRow, with_samples
-from ragassay.engine.results.summary import MetricSummary
-from ragassay.reports.charts import distribution_chart
 from ragassay.reports.text import wording
 
 if TYPE_CHECKING:
@@ -32,34 +26,13 @@ LONGEST = 32_767
 _CUT = " ... (cut)"
 MOST_ROWS = 1_048_576
 """Rows of a sheet, by Excel's limit."""
-_A4 = 9
-"""The paper's size, by Excel's number."""
-_LINE_POINTS, _MOST_LINES = 15, 12
-"""The height of a line of text, and the lines of a row that are shown: Excel shows 27 at most."""
-_PAGE_WIDTH = 260
-"""The width of columns, in characters, that can be read on a page; wider sheets have more pages."""
-_BINS = 20
-_CHART_ROWS = 16
-"""Rows of a sheet that a chart covers."""
-_CHARTS_OF_A_PAGE, _CHART_SCALE = 2, 70
-"""How many charts are printed on a page, at how many percent of their size."""
-
 
 _Row = tuple[Sequence[Any], Any]
 """The cells of a row, and their form: ``None`` for that of each cell's type."""
 
 
 def write_workbook(result: Result, path: Path) -> None:
-    """Writes a run as an Excel workbook.
-
-    Args:
-        result: of a run.
-        path: of the file to write, ``.xlsx``.
-
-    Raises:
-        UsageError: the extra ``excel`` is not installed, the run has more samples than a sheet has
-            rows, or the file cannot be written.
-    """
+    """Writes a run as an Excel workbook."""
     with extra_needed("An Excel workbook needs its package", "excel"):
         import xlsxwriter
     if result.summary.n_samples >= MOST_ROWS:
@@ -91,31 +64,20 @@ class _Workbook:
         names = list(self._result.summary.metrics)
         widths = (16, 12, 40, 50, 40, *([12, 40] * len(names)))
         sheet = self._rows("Records", widths, self._records(names))
-        sheet.repeat_rows(0)
-        sheet.repeat_columns(0)
         sheet.freeze_panes(1, 1)
         sheet.autofilter(0, 0, len(self._result.columns), len(widths) - 1)
-        self._distributions()
         self._rows("How it was computed", (30, 100), self._how())
 
-    def _sheet(self, name: str, widths: Sequence[float]) -> Worksheet:
+    def _rows(self, name: str, widths: Sequence[float], rows: Iterable[_Row]) -> Worksheet:
+        """A sheet of these rows. A row of one cell runs over the columns beside it."""
         sheet = self._book.add_worksheet(name)
         for column, width in enumerate(widths):
             sheet.set_column(column, column, width)
         sheet.set_landscape()
-        sheet.set_paper(_A4)
-        sheet.fit_to_pages(math.ceil(sum(widths) / _PAGE_WIDTH), 0)
-        return sheet
-
-    def _rows(self, name: str, widths: Sequence[float], rows: Iterable[_Row]) -> Worksheet:
-        """A sheet of these rows. A row of one cell runs over the columns beside it."""
-        sheet = self._sheet(name, widths)
         for at, (cells, form) in enumerate(rows):
             for column, cell in enumerate(cells):
                 own = self._forms.get(type(cell)) if len(cells) > 1 else None
                 _put(sheet, at, column, cell, form or own)
-            if len(cells) > 1:
-                sheet.set_row(at, _height(cells, widths))
         return sheet
 
     def _summary(self) -> Iterator[_Row]:
@@ -157,49 +119,10 @@ class _Workbook:
             for question, prompt in _prompts(self._result.judge_answers.get(key)):
                 self._prompts.setdefault(question, prompt)
 
-    def _distributions(self) -> None:
-        sheet = self._sheet("Distributions", (24, 10))
-        row, starts = 0, []
-        for metric in self._result.summary.metrics.values():
-            bars = list(_bars(self._result, metric))
-            if not bars:
-                continue
-            starts.append(row)
-            for offset, cells in enumerate([(metric.name, "samples"), *bars]):
-                for column, cell in enumerate(cells):
-                    _put(sheet, row + offset, column, cell, None if offset else self._head)
-            chart = self._book.add_chart({"type": "column"})
-            first, last = row + 1, row + len(bars)
-            chart.add_series(
-                {
-                    "name": metric.name,
-                    "categories": ["Distributions", first, 0, last, 0],
-                    "values": ["Distributions", first, 1, last, 1],
-                    "gap": 20,
-                }
-            )
-            chart.set_title({"name": metric.name, "overlay": False})
-            chart.set_legend({"none": True})
-            sheet.insert_chart(row, 3, chart)
-            row += max(len(bars), _CHART_ROWS) + 2
-        sheet.set_print_scale(_CHART_SCALE)  # Excel breaks no page of a sheet that is fitted
-        sheet.set_h_pagebreaks(starts[_CHARTS_OF_A_PAGE::_CHARTS_OF_A_PAGE])
-
     def _how(self) -> Iterator[_Row]:
         prompts = ((f"{name}: a prompt", text) for name, text in self._prompts.items())
         for key, value in (*_facts(self._result), *prompts):
             yield [key, value], None
-
-
-def _height(cells: Iterable[Any], widths: Iterable[float]) -> float:
-    """Points of a row, so that its texts are seen in columns of these widths, up to so many lines.
-    Excel would find that out by itself, LibreOffice not."""
-    lines = [
-        sum(max(1, math.ceil(len(line) / width)) for line in cell.splitlines())
-        for cell, width in zip(cells, widths, strict=True)
-        if isinstance(cell, str)
-    ]
-    return _LINE_POINTS * min(max(1, *lines), _MOST_LINES)
 
 
 def _or_nothing(mean: float | None) -> float | str:
@@ -259,27 +182,6 @@ def _value_and_reason(score: ScoreRow | None) -> tuple[Any, str]:
         why = wording.reason(score.reason or "")
         return None, f"unscored, {why}: {score.explanation}" if score.explanation else why
     return score.value, score.explanation
-
-
-def _bars(result: Result, metric: MetricSummary) -> Iterator[tuple[str, int]]:
-    """The distribution of a metric, with the number of each bar: of its labels, of its values where
-    these are whole numbers on a scale of few, else of the parts of its range."""
-    if metric.labels:
-        yield from metric.labels.items()
-        return
-    values = result.columns.values(metric.name)[result.columns.scored(metric.name)]
-    if not values.size:
-        return
-    low, high = distribution_chart.scale(metric)
-    values = values.clip(low, high)
-    if low == int(low) and high == int(high) and high - low < _BINS and (values % 1 == 0).all():
-        for value in range(int(low), int(high) + 1):
-            yield str(value), int((values == value).sum())
-        return
-    width = (high - low) / _BINS
-    for number, count in enumerate(distribution_chart.histogram(values, low, high, _BINS)):
-        start = low + number * width
-        yield f"{start:.3g} to {start + width:.3g}", count
 
 
 def _put(sheet: Worksheet, row: int, column: int, value: Any, form: Any = None) -> None:

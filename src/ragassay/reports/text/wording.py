@@ -41,14 +41,7 @@ _SHORT = (
 
 
 def said(note: Note) -> str:
-    """The sentence of a note.
-
-    Args:
-        note: whose kind has words in ``note_words.yaml``.
-
-    Raises:
-        KeyError: a kind without words, or a count that they need and the note lacks.
-    """
+    """The sentence of a note."""
     return _Words().vformat(words()[note.kind], (), {**note.counts, "names": note.names})
 
 
@@ -96,8 +89,7 @@ def compared_on(comparison: Comparison) -> str:
 
 
 def number(value: float | None, *, sign: bool = False) -> str:
-    """A number to about five digits, with a plus sign where this is wanted; a count without
-    decimals; a dash for nothing."""
+    """A number to about five digits; a count without decimals; a dash for nothing."""
     if value is None:
         return NOTHING
     size = abs(value)
@@ -147,8 +139,7 @@ def reason(code: str) -> str:
 
 
 def against(comparison: Comparison) -> str:
-    """``hybrid (new) against bm25 (old)``; ``(old)`` is not repeated where the
-    name of the old run adds only that."""
+    """``hybrid (new) against bm25 (old)``; ``(old)`` is not repeated."""
     old = " (old)"
     name = comparison.b.removesuffix(old) if comparison.b == comparison.a + old else comparison.b
     return f"{comparison.a} (new) against {name}{old}"
@@ -215,10 +206,7 @@ def cost(spent: Spending) -> str:
 
 
 def judge_of(metric: MetricSummary) -> str:
-    """The judge in a word: ``offline-lexical``, a model's name, ``panel``; empty for arithmetic.
-
-    Where values are of several judges, each with how many: ``record (11) + offline-lexical (1)``.
-    """
+    """The judge in a word: ``offline-lexical``, a model's name, ``panel``; empty for arithmetic."""
     label = metric.judge
     for pattern, short in _SHORT:
         label = re.sub(pattern, short, label)
@@ -235,7 +223,6 @@ def judge_and_agreement(metric: MetricSummary) -> str:
 
 
 def verdict(d: Difference) -> str:
-    """The verdict on a metric; of one that is only a hint its direction, where the test finds
-    one."""
+    """The verdict on a metric; of one that is only a hint its direction, too."""
     word = HINT if d.verdict == "indicative" else d.verdict
     return f"{word}: {d.hint}" if d.hint else word

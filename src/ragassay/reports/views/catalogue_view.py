@@ -32,11 +32,7 @@ _SHOWN = 4
 
 
 def all_entries(suite: str | None = None) -> list[Entry]:
-    """Every metric class (with its default parameters), or the metrics of one suite.
-
-    Raises:
-        UsageError: an unknown suite.
-    """
+    """Every metric class (with its default parameters), or the metrics of one suite."""
     if suite is None:
         return _entries((cls, cls.name, None) for cls in naming.metric_classes().values())
     columns, metrics = suites.get(suite).columns, suites.get(suite).resolve()
@@ -44,15 +40,7 @@ def all_entries(suite: str | None = None) -> list[Entry]:
 
 
 def entries_named(name: str, suite: str | None = None) -> list[Entry]:
-    """The entries of the metrics with this name; several where suites use it for different metrics.
-
-    Args:
-        name: of a metric; its parameters may be left out.
-        suite: whose published names are meant; those of all suites when left out.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """The entries of the metrics with this name; several where suites use it differently."""
     aliases = suites.get(suite).aliases if suite is not None else suites.every_alias()
     try:
         matches = naming.find(name, aliases)
@@ -103,11 +91,7 @@ def overview_report(entries: Sequence[Entry]) -> Report:
 
 
 def suite_report(suite: str) -> Report:
-    """A suite in words: what it is, and what a reader of its numbers should know.
-
-    Raises:
-        UsageError: an unknown suite.
-    """
+    """A suite in words: what it is, and what a reader of its numbers should know."""
     chosen = suites.get(suite)
     notes = lines((f"- {note}" for note in chosen.notes), "text")
     return Report(f"{chosen.name}: {chosen.title}", (lines([chosen.source]), notes))

@@ -21,12 +21,7 @@ _VERDICT_STYLES: dict[str, Style] = {"better": "good", "worse": "bad", "differen
 
 
 def comparison_report(comparison: Comparison, *, full: bool = False) -> Report:
-    """A comparison of two runs.
-
-    Args:
-        comparison: of the runs.
-        full: whether p-values, detectable differences, all notes and the method are shown.
-    """
+    """A comparison of two runs."""
     shown = [differences(comparison, full=full)] if comparison.with_scores else []
     blocks: tuple[Block, ...] = (*shown, *below(comparison, full=full))
     return Report(wording.against(comparison), blocks, verdict=verdict_line(comparison))
@@ -67,7 +62,7 @@ def extents(comparison: Comparison) -> dict[str, float]:
     """Half the width of each metric's axis of differences; metrics of one scale have the same."""
     metrics = {} if comparison.runs is None else comparison.runs[0].summary.metrics
     scales = {
-        d.name: scale_of(metrics[d.name], metrics) if d.name in metrics else d.name
+        d.name: scale_of(metrics[d.name]) if d.name in metrics else d.name
         for d in comparison.differences
     }
     reach = reach_of(comparison.differences, scales)
@@ -85,16 +80,9 @@ def reach_of(
     return reach
 
 
-def scale_of(metric: MetricSummary, metrics: Mapping[str, MetricSummary]) -> object:
-    """A key that is equal for metrics that share an axis: those of one closed range, and one
-    statistic of metrics of one closed range. Any other metric has its own.
-    """
-    if None not in metric.bounds:
-        return metric.bounds
-    statistic, _, of = metric.metric.partition("(of=")
-    group_bounds = {m.bounds for m in metrics.values() if metric.group and m.group == metric.group}
-    closed = [bounds for bounds in group_bounds if None not in bounds]
-    return (statistic, closed[0]) if of and len(closed) == 1 else metric.name
+def scale_of(metric: MetricSummary) -> object:
+    """A key that is equal for metrics that share an axis: those of one closed range."""
+    return metric.name if None in metric.bounds else metric.bounds
 
 
 def differences(comparison: Comparison, *, full: bool = False) -> Table:

@@ -86,8 +86,7 @@ def untold_lines(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def command_lines(diagnosis: Diagnosis) -> list[str]:
-    """What to compute for the classes that were not looked at. A page has no command, because it
-    may be read on another machine than that of the run's folder."""
+    """What to compute for the classes that were not looked at."""
     metrics = dict.fromkeys(name for one in diagnosis.not_looked_at for name in one.metrics)
     return [sentence("to_look_at", metrics=", ".join(metrics))] if diagnosis.command else []
 
@@ -108,13 +107,7 @@ def signal_words(signals: Mapping[str, float]) -> str:
 def diagnosis_report(
     diagnosis: Diagnosis, *, listed: Callable[[Identity], str] | None = None
 ) -> Report:
-    """A run's diagnosis: the classes with counts and costs, examples and advice.
-
-    Args:
-        diagnosis: of the run.
-        listed: the name of a sample in the list of a page, to which classes and examples lead;
-            ``None`` where there is no such list.
-    """
+    """A run's diagnosis: the classes with counts and costs, examples and advice."""
     blocks: list[Block] = [lines([failing_line(diagnosis)], "text")]
     if diagnosis.found:
         notes = ["Share: of all samples.", *_cost_lines(diagnosis)]
@@ -206,12 +199,7 @@ def _transition_lines(change: Moved, most: int = 12) -> list[str]:
 
 
 def moved_report(change: Moved, *, linked: bool = False) -> Report:
-    """Which classes a change moved: counts, the difference, its test, and the transitions.
-
-    Args:
-        change: of two runs.
-        linked: whether classes lead to the list of queries of a page.
-    """
+    """Which classes a change moved: counts, the difference, its test, and the transitions."""
     columns = [Column("class", "name"), *map(Column, ("new", "old", "entered", "left", "diff")),
                Column("interval", drop=1, instead=(), under="diff"), Column("p")]  # fmt: skip
     rows = (

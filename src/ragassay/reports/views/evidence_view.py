@@ -37,18 +37,12 @@ _MOST_PIECES = 30
 
 _MOST_RUNS = 10
 _MOST_IN_FULL = 6
-"""Up to so many metrics over the runs of a query are shown with parts and signature; more metrics
-have a line each."""
+"""Up to so many metrics over the runs of a query are shown in full; of more each has a line."""
 
 
 def evidence_report(explanation: Explained, *, full: bool = False) -> Report:
     """All scores of a sample with their evidence. What several scores share, a verdict or a table
-    of nuggets, is shown once.
-
-    Args:
-        explanation: scores with their verdicts.
-        full: whether prompts and texts under judgment are shown, and nothing is clipped.
-    """
+    of nuggets, is shown once."""
     limit = None if full else CLIP
     sample = explanation.sample
     fields: list[Cell] = []
@@ -239,9 +233,7 @@ class _Scores:
         return Cell(_clip(dumps(record["answer"]).decode(), self._limit), style="good")
 
     def _sent(self, record: Mapping[str, Any], *, prompt: bool = True) -> Iterator[Cell]:
-        """The tokens, time and cost of an answer, and the texts that were sent to the judge and
-        came back.
-        """
+        """Tokens, time and cost of an answer, and the texts that were sent and came back."""
         if not (record.get("messages") or record.get("model")):
             return
         cost = record.get("cost")

@@ -3,23 +3,20 @@ only a page has room for. The last part of each is the method."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ragassay.base.counts import grouped
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.result import CONSISTENCY
-from ragassay.engine.results.summarising import IntervalOptions, slice_summaries
-from ragassay.engine.results.summary import MetricSummary, Slice
 from ragassay.reports.charts import figures
 from ragassay.reports.html.query_browser import named
 from ragassay.reports.model import Block, Cell, Column, Part, Report, Table, lines, part, table
-from ragassay.reports.tables.rows_by_sample import consistency_of
+from ragassay.reports.tables.tables import consistency_of
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import (
     MOST_NOTES,
@@ -32,7 +29,6 @@ from ragassay.reports.views.consistency_view import consistency_report
 from ragassay.reports.views.diagnosis_view import command_lines, diagnosis_report, moved_report
 from ragassay.reports.views.summary_notes import judged_by, spent_on
 from ragassay.reports.views.summary_view import (
-    by_column,
     metric_blocks,
     name_of,
     slice_parts,
@@ -49,13 +45,7 @@ _SIGNED = ("what it is", "signature")
 
 
 def run_page(result: Result, diagnosis: Diagnosis | None, *, linked: bool = True) -> Report:
-    """The page of a run.
-
-    Args:
-        result: of the run.
-        diagnosis: of its samples; ``None`` where there is none.
-        linked: whether the page has a list of samples that knows the classes of the diagnosis.
-    """
+    """The page of a run."""
     summary, columns = result.summary, result.columns
     facts = {
         "System": summary.system,
@@ -141,14 +131,7 @@ def _method(*runs: Result) -> Part:
 def comparison_page(
     comparison: Comparison, a: Result, b: Result, change: Moved | None, *, linked: bool = True
 ) -> Report:
-    """The page of a comparison.
-
-    Args:
-        comparison: of two runs.
-        a, b: the new run and the old one.
-        change: of the classes of failing samples; ``None`` where there is none.
-        linked: as of `run_page`.
-    """
+    """The page of a comparison."""
     b = aligned(b, a)
     comparison = replace(comparison, runs=(a, b))
     warnings, notes = below(comparison, full=True)
@@ -163,7 +146,6 @@ def comparison_page(
             parts.append(part("Wins and losses", _wins(comparison)))
     if change is not None:
         parts.append(part("Why samples fail", *moved_report(change, linked=linked).blocks))
-    parts.append(part("Slices", *_slices(comparison, a, b)))
     own = _method(a, b)
     last = replace(own, blocks=(lines(method), *own.blocks))
     return _page(
@@ -174,71 +156,13 @@ def comparison_page(
 def _wins(comparison: Comparison) -> Table:
     """On how many queries which run is higher, and by how much."""
     columns = [Column("metric", "name"), *map(Column, ("new higher", "equal", "old higher")),
-               Column("share of queries", "figure"), Column("Cohen's d")]  # fmt: skip
+               Column("Cohen's d")]  # fmt: skip
     rows = (
         [
             name_of(d.name, d.higher_is_better),
             *(Cell(f"{n:,}") for n in (d.wins, d.ties, d.losses)),
-            Cell(figure=partial(figures.balance, d)),
             Cell(wording.number(d.cohens_d, sign=True)),
         ]
         for d in comparison.with_scores
     )
     return table(columns, rows)
-
-
-def _slices(comparison: Comparison, a: Result, b: Result) -> Iterator[Block]:
-    """The means of the slices that both runs have, over the queries that both have."""
-    pairs_of = paired_slices(a, b, unpaired=comparison.unpaired)
-    if pairs_of:
-        yield lines(["Differences of slices are not tested: small ones differ by chance."])
-    for column, pairs in pairs_of.items():
-        heads = [Column(f"{wording.one_line(one.value)}\nn={one.n:,}"
-                        + (f", {other.n:,}" if other.n != one.n else ""))
-                 for one, other in pairs]  # fmt: skip
-        rows = (
-            [
-                name_of(d.name, d.higher_is_better),
-                *(_pair(one.metrics[d.name], other.metrics.get(d.name)) for one, other in pairs),
-            ]
-            for d in comparison.with_scores
-            if d.name in pairs[0][0].metrics
-        )
-        means = table([Column("metric", "name"), *heads], rows)
-        yield part(f"By {column}", means, aside=True)
-
-
-def _pair(a: MetricSummary, b: MetricSummary | None) -> Cell:
-    """The difference of two means, and below it both."""
-    known = b is not None and a.mean is not None and b.mean is not None
-    diff = a.mean - b.mean if known else None  # type: ignore[operator, union-attr]
-    means = (("A", a), ("B", b))
-    below = (
-        f"{run} {wording.number(one.mean)} {wording.coverage(one)}"
-        for run, one in means
-        if one is not None
-    )
-    return Cell(wording.number(diff, sign=True), below=tuple(below))
-
-
-def paired_slices(a: Result, b: Result, *, unpaired: bool) -> dict[str, list[tuple[Slice, Slice]]]:
-    """Slices that both runs have, by column, over the queries that both have (over all, where these
-    differ by design)."""
-    first, second = ({one[0] for one in run.columns.identities} for run in (a, b))
-    common = first | second if unpaired else first & second
-    own, other = (_slices_of(run, common) for run in (a, b))
-    others = {(piece.column, piece.value): piece for piece in other}
-    pairs = (
-        (piece.column, (piece, others[piece.column, piece.value]))
-        for pieces in by_column(own).values()
-        for piece in pieces
-        if (piece.column, piece.value) in others
-    )
-    return grouped(pairs)
-
-
-def _slices_of(run: Result, queries: set[str]) -> tuple[Slice, ...]:
-    if all(one[0] in queries for one in run.columns.identities):
-        return run.summary.slices
-    options = IntervalOptions.of(run.config)
-    return slice_summaries(run.columns, list(run.summary.metrics.values()), options, queries)

@@ -61,7 +61,8 @@ def preview_report(preview: Preview) -> Report:
     if preview.embedding is not None:
         blocks.append(lines([_embedding(preview.embedding)], "text"))
     samples, queries = wording.plural(n, "sample"), wording.plural(preview.n_queries, "query")
-    about = f"read as {preview.format}: {samples} of {queries}, {_verdict(preview)}"
+    verdict = "no faults" if can_score(preview) else "readable, but nothing can be scored"
+    about = f"read as {preview.format}: {samples} of {queries}, {verdict}"
     return Report(preview.title, tuple(blocks), about)
 
 
@@ -199,16 +200,6 @@ def _duration(seconds: float) -> str:
         return f"{minutes} min {rest} s" if rest else f"{minutes} min"
     hours, minutes = divmod(math.ceil(rounded / 60), 60)
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
-
-
-def _verdict(preview: Preview) -> str:
-    if can_score(preview):
-        return "no faults"
-    fitting = [name for name, fit in preview.suites.items() if fit.n_samples]
-    if fitting:
-        flags = " or ".join(f"--suite {name}" for name in fitting[:2])
-        return f"readable, but no metric of this run can be scored; other suites can: {flags}"
-    return "readable, but nothing can be scored"
 
 
 def can_score(preview: Preview) -> bool:

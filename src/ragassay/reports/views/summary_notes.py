@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ragassay.base.counts import few, grouped, share
 from ragassay.base.note import joined
@@ -107,9 +107,7 @@ def _suites(summary: Summary) -> list[Suite]:
 
 
 def judged_by(summary: Summary) -> str:
-    """The judges, for the head of a page: the run's judge, or the judges of the values that were
-    compared.
-    """
+    """The judges, for the head of a page: of the run, or of the values that were compared."""
     spent = summary.judging
     if spent is not None:
         return spent.judge if spent.questions and _judged(summary, spent) else ""
@@ -171,7 +169,11 @@ def _judge_notes(summary: Summary, spent: Spending) -> Iterator[str]:
     rules = " (rules about words, not a model)" if spent.judge.startswith("offline") else ""
     judge = f"{spent.judge}{rules}"
     if judged:
-        yield sentence("judged", judge=judge, which=_which(judged, list(summary.metrics)))
+        every = len(judged) == len(summary.metrics)
+        named = len(judged) <= MOST_LABELS
+        some = ", ".join(judged) if named else share(len(judged), len(summary.metrics), "metric")
+        which = "all metrics" if every else some
+        yield sentence("judged", judge=judge, which=which)
     if spent.calls or spent.cached:
         pieces = _calls(spent, "question")
         if not spent.by_functions:
@@ -204,30 +206,13 @@ def _judged(summary: Summary, spent: Spending) -> list[str]:
     ]
 
 
-def _which(judged: Sequence[str], metrics: Sequence[str]) -> str:
-    """The judged metrics in few words."""
-    others = [name for name in metrics if name not in judged]
-    if not others:
-        return "all metrics"
-    if len(judged) <= MOST_LABELS:
-        return ", ".join(judged)
-    if len(others) <= MOST_LABELS:
-        return f"all metrics but {', '.join(others)}"
-    return share(len(judged), len(metrics), "metric")
-
-
 def _calls(spent: Spending, noun: str) -> list[str]:
     pieces = [wording.plural(spent.questions, noun), wording.plural(spent.calls, "call")]
     return [*pieces, f"{spent.cached:,} from the ledger"] if spent.cached else pieces
 
 
 def _advised(spent: Spending, *, kept: bool = True) -> str:
-    """How many questions have no answer for each reason, with what helps.
-
-    Args:
-        spent: what was asked.
-        kept: whether permanent failures are kept, so that the same run does not ask again.
-    """
+    """How many questions have no answer for each reason, with what helps."""
     pieces = []
     for name, n in spent.failures.items():
         reason = Reason(name)
@@ -237,9 +222,7 @@ def _advised(spent: Spending, *, kept: bool = True) -> str:
 
 
 def unscored_notes(summary: Summary) -> list[str]:
-    """Notes on samples without a score, by metric and number; metrics with the same numbers share a
-    note.
-    """
+    """Samples without a score, by metric and number; equal numbers share a note."""
     metrics = summary.metrics.values()
     return wording.sentences(
         "{}: {}", ((wording.reasons(m.unscored), m.name) for m in metrics if m.unscored)

@@ -41,14 +41,7 @@ def result_report(
     result: Result, *, every: bool = True, gates: bool = True, slices: bool = False
 ) -> Report:
     """A run, with the consistency of its repeats. A run of the suite consistency alone has only
-    that.
-
-    Args:
-        result: of the run.
-        every: whether metrics that are not in the headline of their suite have a row, too.
-        gates: whether it says what they found.
-        slices: whether the means of each slice are shown, too.
-    """
+    that."""
     summary, inner = result.summary, result.consistency
     beside = [] if every else left_out(summary, result.config.get("suite") or ())
     metrics = {name: one for name, one in summary.metrics.items() if name not in beside}
@@ -76,12 +69,7 @@ def gate_lines(gates: Iterable[GateResult]) -> Lines:
 
 
 def summary_report(summary: Summary, *, slices: bool = False) -> Report:
-    """The metrics of a run, with what must be known to read them.
-
-    Args:
-        summary: of the run.
-        slices: whether the means of each slice are shown, too.
-    """
+    """The metrics of a run, with what must be known to read them."""
     suite = summary.suite and f"suite {summary.suite}"
     about = ", ".join(filter(None, (suite, summary.system, wording.size(summary))))
     blocks: list[Block] = [*metric_blocks(summary), warning_lines(summary)]
@@ -100,12 +88,7 @@ def warning_lines(summary: Summary) -> Lines:
 
 
 def metric_blocks(summary: Summary, *, page: bool = False) -> Iterator[Block]:
-    """The table of metrics and its notes; nothing where there is no metric.
-
-    Args:
-        summary: of a run.
-        page: whether metrics stand by family, with what each measures.
-    """
+    """The table of metrics and its notes; nothing where there is no metric."""
     if not summary.metrics or summary.is_empty:
         return
     gaps = tuple(f"Unscored: {one}." for one in unscored_notes(summary))
@@ -190,27 +173,15 @@ def _numeric(text: str) -> float:
 
 
 def name_of(name: str, higher_is_better: bool | None, note: str = "") -> Cell:
-    """The name of a metric, with the sign of its direction.
-
-    Args:
-        name: as the suite calls it.
-        higher_is_better: ``None`` where neither direction is better.
-        note: on the name, such as "sum".
-    """
+    """The name of a metric, with the sign of its direction."""
     noted = f" ({note})" if note else ""
     mark = wording.arrow(higher_is_better)
     return Cell(name, f"{noted}{mark and f' {mark}'}")
 
 
 def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
-    """The names of the metrics that are not in the headline of their suite.
-
-    Of a suite of which only some metrics were computed, all are shown: they were asked for by name.
-
-    Args:
-        summary: of a run.
-        used: names of the suites of the run.
-    """
+    """The metrics that are not in the headline of their suite, where all of the suite were
+    computed."""
     by_canonical = {one.metric: name for name, one in summary.metrics.items()}
     shown: set[str] = set()
     own_metrics: dict[str, None] = {}

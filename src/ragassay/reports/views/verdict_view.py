@@ -4,7 +4,6 @@ of the answer."""
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,6 +16,7 @@ NUGGETS = ("nuggets", "labels", "assignments")
 
 _LISTED = re.compile(r"(passages|claims|nuggets) \(\d+\)")
 """What a question is about that the page of its sample lists in full."""
+
 
 _WORDS = {"explanation", "reasoning", "reason"}
 """Fields of an answer that are not voted on."""
@@ -31,14 +31,7 @@ def ranks_of(sample: Sample | None) -> Mapping[str, int]:
 
 
 def about(record: Mapping[str, Any], ranks: Mapping[str, int], *, quoted: bool = True) -> str:
-    """What a verdict's question is about: ``passage [2] "Open daily ..."``.
-
-    Args:
-        record: of a verdict.
-        ranks: of the passages, by their first words (`ranks_of`).
-        quoted: whether passages whose rank is known, and lists of passages, claims and nuggets,
-            are quoted, too.
-    """
+    """What a verdict's question is about: ``passage [2] "Open daily ..."``."""
     pieces = []
     for name, text in (record.get("about") or {}).items():
         place = f" [{ranks[text]}]" if name == "passage" and text in ranks else ""
@@ -48,34 +41,22 @@ def about(record: Mapping[str, Any], ranks: Mapping[str, int], *, quoted: bool =
 
 
 def spread(record: Mapping[str, Any]) -> str:
-    """Whether a panel's votes agree, and where they differ: ``2 votes differ: grade 1 to 3``.
-    Empty where fewer than two judges answered."""
+    """Whether a panel's votes agree, and what differs: ``2 votes differ: grade 1, 3``. Empty where
+    fewer than two judges answered."""
     answers = [vote["answer"] for vote in record.get("votes", ()) if vote.get("answer") is not None]
     if len(answers) < 2:
         return ""
-    spreads = (_spread(name, [answer.get(name) for answer in answers]) for name in answers[0])
-    differences = ", ".join(filter(None, spreads))
-    return f"{len(answers)} votes " + (f"differ: {differences}" if differences else "agree")
-
-
-def _spread(name: str, values: Sequence[Any]) -> str:
-    """How votes on one field differ; empty where they do not, and for free text."""
-    if all(value == values[0] for value in values) or name.rpartition("_")[2] in _WORDS:
-        return ""
-    if all(type(value) in (int, float) for value in values):
-        return f"{name} {min(values)} to {max(values)}"
-    if all(isinstance(value, list) for value in values):
-        if len({len(value) for value in values}) == 1:
-            n = sum(any(one != column[0] for one in column) for column in zip(*values, strict=True))
-            return f"{name} in {n} of {len(values[0])} entries"
-        return name
-    if all(
-        isinstance(value, bool) or (isinstance(value, str) and value.isidentifier())
-        for value in values
-    ):
-        counts = Counter(str(value).casefold() for value in values).most_common()
-        return f"{name} {', '.join(f'{value} {n}' for value, n in counts)}"
-    return ""
+    differences = []
+    for name in (one for one in answers[0] if one.rpartition("_")[2] not in _WORDS):
+        said = [answer.get(name) for answer in answers]
+        if all(isinstance(one, list) for one in said):
+            differences += [name] * any(one != said[0] for one in said)
+        elif all(isinstance(one, int | float) or str(one).isidentifier() for one in said):
+            several = dict.fromkeys(map(str, said))
+            differences += [f"{name} {', '.join(several)}"] * (len(several) > 1)
+    return f"{len(answers)} votes " + (
+        f"differ: {'; '.join(differences)}" if differences else "agree"
+    )
 
 
 Nugget = tuple[str, str, str]
@@ -126,9 +107,7 @@ PIECES = ("claims", "supported", "statements")
 
 
 def answer_pieces(parts: Mapping[str, Any], answer: str) -> list[AnswerPiece]:
-    """The pieces that a score's parts hold: claims with their support, or statements with their
-    citations. Empty for parts of another kind.
-    """
+    """The claims in a score's parts with their support, or statements with their citations."""
     folded = searchable(answer)
     if isinstance(parts.get("claims"), list | tuple) and "supported" in parts:
         pairs = zip(parts["claims"], parts["supported"], strict=False)
@@ -160,13 +139,7 @@ def searchable(answer: str) -> str:
 
 def place_of(text: str, folded: str, at: int = 0) -> tuple[int, int] | None:
     """The characters ``[start, end)`` of an answer that are a text, but for case and a full stop;
-    ``None`` where it does not stand there.
-
-    Args:
-        text: of a statement or claim.
-        folded: the answer's text (`searchable`).
-        at: where the search begins.
-    """
+    ``None`` where it does not stand there."""
     piece = text.strip().rstrip(".").casefold()
     start = folded.find(piece, at) if piece else -1
     return None if start < 0 else (start, start + len(piece))

@@ -1,8 +1,5 @@
-"""An example of each metric, computed when it is shown.
-
-``worked_examples.yaml`` holds tiny samples, and for metrics that ask a model or a judge which no
-machine can be expected to have, a few numbers or a reply that stand for what it says.
-"""
+"""An example of each metric, computed when it is shown: ``worked_examples.yaml`` holds tiny
+samples, and numbers or a reply that stand for what a model or a judge says."""
 
 from __future__ import annotations
 
@@ -74,9 +71,7 @@ def worked_example(name: str) -> list[tuple[str, str]]:
 
 
 def example_of(cls: type[Metric], canonical: str | None) -> Metric:
-    """The metric of a canonical name; an example of its class where the name lacks a required
-    parameter.
-    """
+    """The metric of a canonical name, with a value for a required parameter that the name lacks."""
     try:
         return naming.parse(canonical or cls.name)
     except UsageError:
@@ -138,12 +133,7 @@ class _RecordedModels(Models):
         }
 
     def use(self, kind: type[I], *spec: Hashable) -> I:
-        """The recorded model of a kind, else the kind itself.
-
-        Args:
-            kind: the class of a model.
-            *spec: its further arguments.
-        """
+        """The recorded model of a kind, else the kind itself."""
         return cast(I, self._recorded.get(kind)) or super().use(kind, *spec)
 
 

@@ -22,7 +22,7 @@ from ragassay.service.store.projects import get_task
 from ragassay.service.store.reports import add_report, get_report, keep_run, run_archive
 from ragassay.service.store.run_archives import as_report, opened_archive, repack_run
 
-_NOT_OFFERED = ("ore", "consistency", "junit", "badge")
+_NOT_OFFERED = ("ore", "consistency", "junit")
 """Several files, or what a report of the service has no use for: repeats and gates."""
 
 if TYPE_CHECKING:

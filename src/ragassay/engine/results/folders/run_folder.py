@@ -49,13 +49,11 @@ REPORTS = {
     "parquet": "scores.parquet",
     "png": "boxplots.png",
     "svg": "boxplots.svg",
-    "distributions": "distributions.svg",
     "ragreport": "ragreport.csv",
     "trecrag": "trecrag.csv",
     "consistency": "consistency.csv",
     "xlsx": "report.xlsx",
     "junit": "junit.xml",
-    "badge": "badge.svg",
     **ORE,
 }
 """The file names of the reports of a run folder, by the format of the report."""

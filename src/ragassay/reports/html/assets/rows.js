@@ -145,12 +145,9 @@ class EmbeddedRows {
     return this.chunks.get(id);
   }
 
-  // A sample out of its chunk, which holds each entry of all its samples beside each other.
   async packedSample(run, position) {
-    const { scores, ...entries } = await this.chunk(`d${run}-${Math.floor(position / this.data.chunk)}`);
-    const at = position % this.data.chunk;
-    const pick = (columns) => Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, column[at]]).filter(([, one]) => one !== null));
-    return { ...pick(entries), scores: pick(scores) };
+    const chunk = await this.chunk(`d${run}-${Math.floor(position / this.data.chunk)}`);
+    return chunk[position % this.data.chunk];
   }
 
   // The samples behind a row, a list for each run.
