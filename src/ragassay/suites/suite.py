@@ -31,8 +31,7 @@ class PeerMetric:
         names: what it calls the metric.
         differs: in what they differ.
         ours: the name of our metric that is the same or comes nearest; empty where none does.
-        same: whether the definition is the same for every sample.
-    """
+        same: whether the definition is the same for every sample."""
 
     tool: str
     names: tuple[str, ...]
@@ -82,8 +81,7 @@ class Total:
     Attributes:
         title: one line for people.
         means: for each argument of ``compute`` the canonical name of the metric.
-        compute: from the means to the figure.
-    """
+        compute: from the means to the figure."""
 
     title: str
     means: Mapping[str, str]
@@ -115,8 +113,7 @@ class Suite:
         notes: what a reader of the numbers should know.
         totals: figures of a whole run that the system publishes, by name.
         elsewhere: what else a published name stands for in the field, by that name: a sentence with
-            the metric to name then. It is shown where the name is used outside the suite.
-    """
+            the metric to name then. It is shown where the name is used outside the suite."""
 
     name: str
     title: str
@@ -288,11 +285,7 @@ def _several_wrong(wrong: Mapping[str, UsageError]) -> str:
 
 def advice_on(name: str) -> str:
     """What to write instead of a name that is none of ours; empty where no suite publishes it and
-    no other tool is known to have it.
-
-    Args:
-        name: as a user wrote it.
-    """
+    no other tool is known to have it."""
     return " ".join(filter(None, (published_elsewhere(name), peer_advice(name))))
 
 
@@ -352,11 +345,7 @@ def _read(file: Traversable) -> Suite:
 
 def aliases_of(suites: Iterable[Suite]) -> dict[str, str]:
     """The published names of some suites, each with the canonical name that it means. A name that
-    several publish has the meaning that the last one gives it.
-
-    Args:
-        suites: whose names are wanted.
-    """
+    several publish has the meaning that the last one gives it."""
     return {alias: target for suite in suites for alias, target in suite.aliases.items()}
 
 

@@ -255,8 +255,7 @@ def _standing(
     is_primary: bool,
 ) -> tuple[Standing, Note | None]:
     """What may be concluded from a metric, and how far its judge is known to agree with people, or
-    why nothing may.
-    """
+    why nothing may."""
     if name in not_comparable:
         reason = str(not_comparable[name]).rstrip(".")
         return "not comparable", Note("not_comparable", {"reason": reason}, (name,))

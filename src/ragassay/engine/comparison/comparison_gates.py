@@ -29,11 +29,7 @@ _ON_THE_SAME_QUERIES = "Make both runs of the same queries"
 
 def parse(text: str) -> Gate:
     """The gate on the difference that ``METRIC>SIZE`` describes, for a metric of which higher is
-    better: a drop is a change for the worse.
-
-    Raises:
-        UsageError: another form, or a size that is not above 0.
-    """
+    better: a drop is a change for the worse."""
     match = _FORM.match(text.strip())
     if match is None or not float(match["size"]) > 0.0:
         raise UsageError(
@@ -100,14 +96,7 @@ def decide(
 
     The gate rests on the one-sided bounds of the difference, whose level no other metric changes.
     Where scores are owed, it is decided only if the worst and the best possible values give the
-    same decision; where A lacks queries of B, only if they do with the worst values for these.
-
-    Args:
-        gate: see `resolve`.
-        difference: of the metric.
-        matched: both runs.
-        options: ``n_resamples``, ``seed`` and ``level`` of `compare_pairs`.
-    """
+    same decision; where A lacks queries of B, only if they do with the worst values for these."""
     metric = matched.a.summary.metrics[gate.metric]
     falls = gate.which == "high"
 
@@ -203,8 +192,7 @@ def _not_worse(comparison: Comparison) -> GateResult:
     """The gate on all tested metrics.
 
     Passed where no tested metric is shown to be worse, undecided where that could not have been
-    shown, or may be hidden by scores or queries that are missing.
-    """
+    shown, or may be hidden by scores or queries that are missing."""
     differences = comparison.differences
     passed, why, unscored = None, "no metric has more than a hint of a verdict", 0
     if metrics := [d for d in differences if d.verdict == "worse"]:
@@ -240,8 +228,7 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
 
     Could be worse: what A lacks is taken for the worst value of its metric and what B owes for the
     best, and the test says so, or too few queries could tell. A metric without such a value could
-    be, in any case.
-    """
+    be, in any case."""
     tested = [
         d for d in comparison.differences
         if d.standing == "tested" and d.higher_is_better is not None

@@ -33,8 +33,7 @@ from ragassay.engine.results.summary import MetricSummary
 def by_system(result: Result) -> list[Result]:
     """One result for each system in the data, in order of first appearance.
 
-    Means, intervals and counts are each system's own; slices and warnings are left out.
-    """
+    Means, intervals and counts are each system's own; slices and warnings are left out."""
     return [_of_system(result, system) for system in result.columns.systems]
 
 
@@ -52,15 +51,7 @@ def of_queries(result: Result, queries: Collection[str]) -> Result:
 
 def subset_of(result: Result, conditions: str | Iterable[str]) -> Result:
     """The result of the samples for which conditions hold, named after them. Slices and warnings
-    are left out.
-
-    Args:
-        result: of a run.
-        conditions: see `ragassay.base.subsets`; the result is as it is where there are none.
-
-    Raises:
-        UsageError: one is no condition, no sample has its field, or all hold for no sample.
-    """
+    are left out."""
     subset = Subset([conditions] if isinstance(conditions, str) else conditions)
     if not subset:
         return result
@@ -109,15 +100,7 @@ def aligned(run: Result, like: Result) -> Result:
     """The run with each metric under the name that ``like`` shows it by.
 
     Metrics that have the same display name stay as they are. Of the others, those that are the same
-    metric with the same parameters are matched, where only one match is possible.
-
-    Args:
-        run: to be renamed.
-        like: the run whose names it gets.
-
-    Returns:
-        The run itself where no name changes.
-    """
+    metric with the same parameters are matched, where only one match is possible."""
     theirs = _by_canonical(like, run)
     ours = _by_canonical(run, like)
     names = {ours[canonical]: theirs[canonical] for canonical in ours if canonical in theirs}
@@ -139,8 +122,7 @@ def aligned(run: Result, like: Result) -> Result:
 
 def _by_canonical(run: Result, other: Result) -> dict[str, str]:
     """Display names, by the metric's own name, of the metrics that the other run does not show
-    under the same name. Metrics that a run has twice are left out.
-    """
+    under the same name. Metrics that a run has twice are left out."""
     canonical_names = {
         name: metric.metric
         for name, metric in run.summary.metrics.items()

@@ -39,8 +39,7 @@ class Gate:
         which: ``mean`` (of the sample), ``low`` (the true mean is at least ...) or ``high`` (at
             most ...).
         op: ``>=``, ``>``, ``<=`` or ``<``.
-        threshold: the value that is asked for.
-    """
+        threshold: the value that is asked for."""
 
     metric: str
     which: Literal["mean", "low", "high"]
@@ -76,15 +75,7 @@ class Gate:
 
 
 def parse(text: str, what: str = "--fail-under") -> Gate:
-    """The gate that ``text`` describes.
-
-    Args:
-        text: the condition.
-        what: what it was given as, for messages.
-
-    Raises:
-        UsageError: it is not of the form METRIC>=VALUE, low(METRIC)>=VALUE or high(METRIC)<=VALUE.
-    """
+    """The gate that ``text`` describes."""
     match = _FORM.match(text.strip())
     left = "" if match is None else match["left"].rstrip("=<>!≥≤ ")
     if match is None or not left:
@@ -212,15 +203,7 @@ def decide(
 
     A gate is neither passed nor failed by leaving samples unscored: where scores are owed, it is
     decided only where the worst and the best possible values decide alike. A gate on a metric whose
-    offline judgments are not known to agree with people is undecided.
-
-    Args:
-        gate: resolved.
-        metric: of the run, or of its consistency.
-        columns: its scores.
-        options: method and level of the intervals.
-        trust_offline: let any offline judgment decide.
-    """
+    offline judgments are not known to agree with people is undecided."""
     owed = columns.owed(metric.name)
     n_owed = int(owed.sum())
     observed = _interval(gate, metric, columns, options)
@@ -257,16 +240,7 @@ def conclude(
     refused: str = "",
 ) -> GateResult:
     """The result of a gate: by what was observed, and by what may be true with the worst and the
-    best values for owed scores.
-
-    Args:
-        gate: that is decided.
-        facts: the result without its decision.
-        observed: the mean with its one-sided bounds.
-        possible: all that may be true; `observed` alone where no score is owed.
-        owed: a sentence on the scores that are owed; empty where none is.
-        refused: why the gate may not be decided, in words; empty where it may.
-    """
+    best values for owed scores."""
     decisions = {gate.decision(one) for one in possible}
     passed, why = (decisions.pop() if len(decisions) == 1 else None), refused
     if passed is None and not refused and (not owed or gate.decision(observed) is None):

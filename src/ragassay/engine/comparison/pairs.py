@@ -33,8 +33,7 @@ class MatchedRuns:
     Attributes:
         a, b: the new run and the old one, which show the metrics under the same names.
         rows_a, rows_b: row numbers of each query id in either run.
-        queries: ids of the queries that both have, sorted; see `with_queries`.
-    """
+        queries: ids of the queries that both have, sorted; see `with_queries`."""
 
     a: Result
     b: Result
@@ -68,13 +67,8 @@ class MatchedRuns:
     def scores(
         self, names: Sequence[str], owed: tuple[float | None, float | None] = (None, None)
     ) -> tuple[Pairs, Pairs]:
-        """The matrices of both runs, as `query_matrix` gives them.
-
-        Args:
-            names: of the metrics.
-            owed: values of A and of B for scores that are owed, but for queries that both left out
-                alike; ``None`` leaves them out.
-        """
+        """The matrices of both runs, as `query_matrix` gives them; ``owed`` are the values of A and
+        of B for scores that are owed, but for queries that both left out alike."""
         sides = (self.a, self.rows_a), (self.b, self.rows_b)
         pairs = [
             query_matrix(run, names, rows, self.queries, value, of_means=True)
@@ -128,8 +122,7 @@ class MatchedRuns:
     @property
     def clusters(self) -> tuple[NDArray[np.int64] | None, str | None]:
         """The number of each query's cluster, and what the clusters are; ``None`` where neither run
-        is clustered. Where both are, the one with the larger clusters counts.
-        """
+        is clustered. Where both are, the one with the larger clusters counts."""
         clusters = [
             (self._clusters(run, other), cluster_column(run.config.get("cluster_by")))
             for run, other in ((self.a, self.b), (self.b, self.a))
@@ -138,8 +131,7 @@ class MatchedRuns:
 
     def _clusters(self, run: Result, other: Result) -> NDArray[np.int64] | None:
         """The clusters of one run. A query that it lacks has its cluster in the other one; where
-        that has none, it is a cluster by itself.
-        """
+        that has none, it is a cluster by itself."""
         if run.columns.clusters is None:
             return None
         keys: dict[str, str] = {}
@@ -163,21 +155,11 @@ def query_matrix(
     *,
     of_means: bool = False,
 ) -> Pairs:
-    """Each metric's mean over the repeats of each query.
+    """Each metric's mean over the repeats of each query, and where there is one: two arrays of shape
+    ``(n_metrics, n_queries)``.
 
-    Args:
-        result: of a run.
-        names: of the metrics.
-        rows: row numbers of each query id.
-        queries: ids of the queries, in order; the run may lack some of them.
-        owed: takes the place of each score that is owed (`ScoreColumns.owed`), and of those of a
-            query that the run lacks; ``None`` leaves them out.
-        of_means: leave out the scores that no mean runs over (`ScoreColumns.averaged`).
-
-    Returns:
-        Two arrays of shape ``(n_metrics, n_queries)``: the means (0 where there is none), and where
-        there is one.
-    """
+    ``owed`` takes the place of each score that is owed, and of those of a query that the run lacks;
+    ``of_means`` leaves out the scores that no mean runs over (`ScoreColumns.averaged`)."""
     index = np.array([row for query in queries for row in rows.get(query, ())], dtype=np.int64)
     sizes = np.array([len(rows.get(query, ())) for query in queries], dtype=np.int64)
     query_at = np.repeat(np.arange(len(queries)), sizes)
@@ -199,18 +181,8 @@ def query_matrix(
 
 
 def query_differences(a: Result, b: Result, names: Sequence[str]) -> list[Matrix]:
-    """For each metric the difference A - B of each query that both runs scored.
-
-    Args:
-        a: the new run.
-        b: the old run, which shows the metrics under the same names
-            (`ragassay.engine.comparison.derived_runs.aligned`).
-        names: of the metrics.
-
-    Returns:
-        One array for each metric, by the ids of the queries; 0 where the scores are equal up to
-        rounding.
-    """
+    """For each metric the difference A - B of each query that both runs scored; 0 where the scores
+    are equal up to rounding."""
     (values_a, mask_a), (values_b, mask_b) = MatchedRuns.of(a, b).scores(names)
     both = mask_a & mask_b
     differences = rounded_differences(np.where(both, values_a, 0.0), np.where(both, values_b, 0.0))

@@ -45,8 +45,7 @@ class Agreement:
         value: AUC and balanced accuracy from 0 to 1 (0.5 by chance), Spearman's rho from -1 to 1
             (0 by chance).
         low, high: its 95 % interval, a bootstrap over conversations or queries.
-        n: how many labelled items it rests on.
-    """
+        n: how many labelled items it rests on."""
 
     name: str
     kinds: tuple[str, ...]
@@ -113,8 +112,7 @@ class JudgeAgreement:
     Attributes:
         note: what was measured.
         offline: whether the offline judge judged, alone or with others.
-        sufficient: whether it agrees with people well enough, in the language of the data.
-    """
+        sufficient: whether it agrees with people well enough, in the language of the data."""
 
     note: Note
     offline: bool = True
@@ -136,8 +134,7 @@ def judge_agreement(metric: MetricSummary) -> JudgeAgreement | None:
     or recorded answers did.
 
     The agreement of an LLM judge is never known. That of the offline judge suffices where each of
-    its rows in the language of the data does.
-    """
+    its rows in the language of the data does."""
 
     def found(kind: str, **counts: float | str) -> JudgeAgreement:
         return JudgeAgreement(Note(kind, counts, (metric.name,)))
@@ -168,14 +165,7 @@ def judge_agreement(metric: MetricSummary) -> JudgeAgreement | None:
 
 @cache
 def agreements(metric: str) -> Mapping[str, tuple[Agreement, ...]]:
-    """What was measured of the offline judge, for each kind of question that a metric rests on.
-
-    Args:
-        metric: a canonical name; a metric that is not known here rests on nothing.
-
-    Returns:
-        By kind, in alphabetical order; no row for a kind of which some use was not measured.
-    """
+    """What was measured of the offline judge, for each kind of question that a metric rests on."""
     local = suites.every_alias()
     try:
         uses = sorted(uses_of(naming.parse(metric, local), local))

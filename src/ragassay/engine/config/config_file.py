@@ -29,8 +29,7 @@ class ConfigFile:
         flags: keys that flags set, so that the file need not have them.
         values: keys of `RunConfig`; paths are absolute.
         places: the place of a key (or of an item of it) that has another name in the file.
-        notes: sentences about parts of the file that have no effect.
-    """
+        notes: sentences about parts of the file that have no effect."""
 
     content: Marked
     path: Path
@@ -114,18 +113,7 @@ def read_filled(
     """The content of a YAML text, with environment variables filled in.
 
     They are filled in after the text was parsed, so no value can change its structure, and
-    references in comments are ignored.
-
-    Args:
-        text: the whole file.
-        path: names the file in errors.
-        leave: whether the references at a place stay as they are.
-        environment: the process's own when left out.
-
-    Raises:
-        InputError: it is no YAML, names a variable that is not set, or holds a reference to
-            something else; with the line.
-    """
+    references in comments are ignored."""
     mark = next(chr(code) for code in range(0xE000, 0xF8FF) if chr(code) not in text)
     variables = os.environ if environment is None else environment
     matches: list[re.Match[str]] = []

@@ -30,8 +30,7 @@ class ConsistencyPlan:
     Attributes:
         metrics: each under the name that it is shown by.
         of: the metrics of single runs that are looked at, by the names they are shown by.
-        asked: the metrics as a configuration names them.
-    """
+        asked: the metrics as a configuration names them."""
 
     metrics: Mapping[str, Metric]
     of: tuple[str, ...]
@@ -49,8 +48,7 @@ class MetricSelection:
     """The metrics that will be computed, by the names that they are shown under.
 
     ``consistency`` is the plan of the second step, which compares the runs of each query, where it
-    is asked for.
-    """
+    is asked for."""
 
     suites: tuple[Suite, ...]
     metrics: Mapping[str, Metric]
@@ -75,10 +73,7 @@ def make_plan(
     chosen: Sequence[Suite] = (),
     objects: Sequence[Metric] = (),
 ) -> MetricSelection:
-    """The metrics of a configuration under the names that its suites publish.
-
-    Raises:
-        UsageError: an unknown suite or metric."""
+    """The metrics of a configuration under the names that its suites publish."""
     used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
     if not used and not config.metrics and not objects:
         used = (default_suite(config, data_format),)

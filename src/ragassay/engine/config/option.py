@@ -33,8 +33,7 @@ class Option:
         text: a flag takes a text, whatever the field's type is.
         form, example: how a flag with a name and a value is written (NAME=VALUE).
         page: the page of the documentation that says more.
-        help: the text below the field.
-    """
+        help: the text below the field."""
 
     default: str = ""
     flags: tuple[str, ...] = ()

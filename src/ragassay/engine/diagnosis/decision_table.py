@@ -76,8 +76,7 @@ class FaultClass:
         own_fault: whether a sample is failing by this alone, however good its headline value is.
         labelled: whether only samples with a label of answerability can be in it.
         rare_in_right: whether its row seldom holds for a sample that the headline calls right; a
-            judge's signal by which it holds for many of these does not tell it.
-    """
+            judge's signal by which it holds for many of these does not tell it."""
 
     name: str
     title: str
@@ -207,8 +206,7 @@ class JudgedSignals:
 
     Checked are only signals of classes that a right sample is seldom in
     (`FaultClass.rare_in_right`), by a judge whose agreement with people is not known or not
-    sufficient. ``metrics`` are those of the run's summary, by shown name.
-    """
+    sufficient. ``metrics`` are those of the run's summary, by shown name."""
 
     def __init__(self, metrics: Mapping[str, MetricSummary]) -> None:
         found = {name: judge_agreement(metric) for name, metric in metrics.items()}

@@ -49,8 +49,7 @@ class Example:
         query, answer: their first words.
         headline: its headline value; ``None`` where it is unscored.
         signals: the signals that are known, by name; the rank is infinite where nothing relevant
-            was retrieved, and left out where it is known only that something was.
-    """
+            was retrieved, and left out where it is known only that something was."""
 
     identity: Identity
     query: str
@@ -80,8 +79,7 @@ class ClassFound:
             none of these, or no sample of the class has a headline value.
         examples: some of its samples, those with the lowest headline values first.
         samples: all of them.
-        judged: the metrics among those that put samples into it which a judge gave.
-    """
+        judged: the metrics among those that put samples into it which a judge gave."""
 
     fault: FaultClass
     n: int
@@ -134,8 +132,7 @@ class Diagnosis(Displayed):
         classes: each sample's class by name, in the order of the run; ``None`` where it does not
             fail.
         unknown: for each sample whether nothing says that it fails or does not: its headline is
-            unscored, and it shows no other fault.
-    """
+            unscored, and it shows no other fault."""
 
     name: str
     headline: str
@@ -391,8 +388,7 @@ def _bound(metric: MetricSummary, below: float | None) -> float:
     """The threshold of the headline: the given one, or the middle of the metric's range.
 
     By a threshold of the lowest value or less no sample could fail, by one above the highest all
-    would.
-    """
+    would."""
     low, high = metric.bounds
     if below is not None:
         least, most = -inf if low is None else low, inf if high is None else high

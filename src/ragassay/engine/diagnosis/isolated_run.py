@@ -46,8 +46,7 @@ class Isolated:
         unscored: queries that lack a score in one of the runs.
         unknown: ids of the queries whose gold is unknown, which are left out.
         comparison: the isolated run (A) tested against the full one (B).
-        notes: why the difference may have another reason than retrieval, in sentences.
-    """
+        notes: why the difference may have another reason than retrieval, in sentences."""
 
     metric: str
     threshold: float
@@ -64,18 +63,7 @@ def isolated(full: Result, alone: Result, metric: str, threshold: float = 0.5) -
     A query whose gold is unknown is left out: with no gold passages to answer from, a wrong answer
     says nothing about the generator. That is so where neither run holds gold of the query, or the
     isolated run says that its system was given no passage although there are relevant ones. Where
-    the runs say of no query at all what its gold is, or what was given, none is left out.
-
-    Args:
-        full: the run with what was retrieved.
-        alone: the run of the same generator with the gold passages.
-        metric: that both runs have; higher is better.
-        threshold: value from which an answer is right.
-
-    Raises:
-        UsageError: a run lacks the metric, or the runs share no query; or 'ragassay ask' says that
-            the full run was given the gold passages, or that the other one was not.
-    """
+    the runs say of no query at all what its gold is, or what was given, none is left out."""
     asked = [_asked(run) for run in (full, alone)]
     _refuse_others(full, alone, metric, *asked)
     retrieved, gold = (_values(run, metric) for run in (full, alone))

@@ -36,8 +36,7 @@ class MovedClass:
         low, high: interval of that difference; ``None`` with fewer than two clusters.
         p_value: two-sided paired sign-flip test, uncorrected; ``None`` where the runs were not
             computed alike (`Moved.not_alike`).
-        p_adjusted: corrected across the classes (max-T).
-    """
+        p_adjusted: corrected across the classes (max-T)."""
 
     name: str
     title: str
@@ -69,8 +68,7 @@ class Moved(Displayed):
         unlike: signals that the two runs know by different metrics.
         not_alike: sentences on what else differs between the runs beside the system: metrics that
             were not computed alike (the judge, a version), queries that do not ask the same. What
-            moved may be due to that, and is not tested.
-    """
+            moved may be due to that, and is not tested."""
 
     new: Diagnosis
     old: Diagnosis
@@ -112,16 +110,7 @@ def moved(
 ) -> Moved:
     """Diagnoses two runs alike, and says which classes the samples moved between.
 
-    Samples are matched by query id and repeat.
-
-    Args:
-        new, old: the runs.
-        headline, below, options: of `diagnose`, for both runs; the headline as the new one shows
-            it.
-
-    Raises:
-        UsageError: as for `diagnose`; no sample in common, or a run that holds several systems.
-    """
+    Samples are matched by query id and repeat."""
     old = aligned(one_system(old), one_system(new))
     first = diagnose(new, headline=headline or None, below=below, **options)
     second = diagnose(old, headline=first.headline, below=first.below, **options)

@@ -116,8 +116,7 @@ class Signal:
         says: its meaning, in words.
         sources: the metrics that give it, with the reading of each; the first with a value counts.
         lacking: why no sample has it though such metrics have scores.
-        propose: the metric to compute for it, by what the samples must hold (joined by ``+``).
-    """
+        propose: the metric to compute for it, by what the samples must hold (joined by ``+``)."""
 
     name: str
     says: str

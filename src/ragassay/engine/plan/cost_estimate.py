@@ -56,8 +56,7 @@ class Amount:
     ``calls`` are to be sent (retries and repairs are not counted), ``held`` need not be, because
     the ledger holds the answer. Tokens are estimated: answers are as long as their questions expect
     them at most, without hidden reasoning. ``cost`` is in US dollars; ``None`` where no price is
-    known for some of the requests.
-    """
+    known for some of the requests."""
 
     calls: Range
     held: Range
@@ -132,8 +131,7 @@ class CallPlan:
         budget: whether the plan fits into the budget, where there is one.
         listed_prices: whether the cost is by list prices (``prices.as_of``), and not by the user's.
         failed: how many samples a metric failed on while it was walked, by its message.
-        notes: sentences on questions that the plan leaves out.
-    """
+        notes: sentences on questions that the plan leaves out."""
 
     judge: str
     asks: bool
@@ -246,8 +244,7 @@ class Planner:
 
     Where asking the judge takes no requests (``asks``), only the first `WINDOW` samples are walked.
     ``price`` takes the place of the models' own; ``fresh`` is whether the ledger holds nothing of
-    them.
-    """
+    them."""
 
     def __init__(
         self,

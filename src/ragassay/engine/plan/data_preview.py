@@ -166,8 +166,7 @@ class Preview(Displayed):
         repeated: queries (of a system) with two runs or more, where the run's consistency is asked
             for; else ``None``.
         calls: the plan of the judge's calls; ``None`` where no metric asks one.
-        embedding: the plan of an embedder's endpoint; ``None`` where there is none.
-    """
+        embedding: the plan of an embedder's endpoint; ``None`` where there is none."""
 
     title: str
     format: str

@@ -64,8 +64,7 @@ class ScoreColumns:
         clusters: each sample's cluster (a conversation, a document), when clustering was asked for.
         asked: a number for what each sample asks and expects (see
             `ragassay.engine.results.fingerprint`); empty where that is not known.
-        replies: likewise a number for the reply of each sample that ``ragassay ask`` recorded.
-    """
+        replies: likewise a number for the reply of each sample that ``ragassay ask`` recorded."""
 
     def __init__(self, metrics: Iterable[str]) -> None:
         self.identities: list[Identity] = []
@@ -147,8 +146,7 @@ class ScoreColumns:
     def owed(self, metric: str) -> Mask:
         """Which samples could have any value in the metric's range, because the system or the judge
         gave nothing to measure, shape ``(n_samples,)``: those unscored for a reason that is
-        `OWED`, and those with a number where a mean would run over none (`averaged`).
-        """
+        `OWED`, and those with a number where a mean would run over none (`averaged`)."""
         without_mean = self.scored(metric) & ~self.averaged(metric)
         return self.unscored(metric, OWED) | without_mean
 
@@ -248,8 +246,7 @@ class Given:
 
     Attributes:
         share: ``all`` or ``some`` of its values; empty for none.
-        by: labels of the judges who gave them, sorted; empty where no record names any.
-    """
+        by: labels of the judges who gave them, sorted; empty where no record names any."""
 
     share: str = ""
     by: tuple[str, ...] = ()
@@ -282,8 +279,7 @@ def label_of(judges: ValuesByJudge) -> str:
     """The label of a metric's judges; empty where no judge is known by name.
 
     Where one value's label names all judges that the others name, it is that label; else a list of
-    labels, each with its number of values.
-    """
+    labels, each with its number of values."""
     labels = [label for label in judges if label]
     if not labels or labels == [RECORD]:
         return ""
@@ -315,8 +311,7 @@ def _mixes(judges: ValuesByJudge, judge: str) -> bool:
 
     A value that rests on some of another value's judges (an answer without claims, whose
     conditioned value the table decides) is not of different ones, unless the run's judge is among
-    those that some values have and others lack.
-    """
+    those that some values have and others lack."""
     sets = [_names(label) for label in judges]
     largest = max(sets, key=len, default=frozenset())
     if all(one <= largest for one in sets):

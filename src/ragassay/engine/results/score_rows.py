@@ -25,8 +25,7 @@ class ScoreRow:
     ``status`` is ``ok``, ``assumed`` (a published value for a missing part), ``given`` (the
     record brought the value) or ``unscored``; ``evidence`` has the ids of the verdicts that the
     value rests on (``verdicts.jsonl``), and ``judge`` the label of who gave them, or the record's
-    value.
-    """
+    value."""
 
     sample: str
     system: str
@@ -55,11 +54,7 @@ class ScoreRow:
 
     @classmethod
     def from_record(cls, record: Any) -> ScoreRow:
-        """The row that a line of ``scores.jsonl`` holds.
-
-        Raises:
-            ValueError: the line is no score.
-        """
+        """The row that a line of ``scores.jsonl`` holds."""
         row = _row_form().validate_python(record)
         if row.value is None:
             Reason(row.reason or "")
@@ -113,12 +108,7 @@ Rows = Mapping[str, ScoreRow]
 class ScoreRows(Sequence[ScoreRow]):
     """Every score of a result, one row for each sample and metric, sample by sample.
 
-    An iteration streams the rows; none stays in memory.
-
-    Args:
-        read: begins to read the rows anew.
-        n: how many there are.
-    """
+    An iteration streams the rows; none stays in memory."""
 
     def __init__(self, read: Callable[[], Iterator[ScoreRow]], n: int) -> None:
         self._read, self._n = read, n

@@ -16,19 +16,7 @@ def shown(
     what: str,
     listed: str = "'ragassay report RUN' lists them",
 ) -> list[str]:
-    """The shown names of the metrics that ``wanted`` lists, in order, each once.
-
-    Args:
-        wanted: shown names, canonical names, or any alias (UltraRAG's, or of the suites used).
-        metrics: shown name -> canonical name of the existing metrics.
-        used: names of the suites whose aliases hold.
-        what: words for the place of these metrics, for the error.
-        listed: words for where all of them are listed, if they are too many for an error.
-
-    Raises:
-        UsageError: a name is unknown, or no existing metric has it; the message lists the metrics,
-            or those with the nearest names.
-    """
+    """The shown names of the metrics that ``wanted`` lists, in order, each once."""
     local = suites.aliases_of(suites.get(name) for name in used if name in suites.all_suites())
     by_canonical = {canonical: name for name, canonical in metrics.items()}
     by_folded = {name.casefold(): name for name in reversed(list(metrics))}

@@ -99,15 +99,7 @@ class Accumulator:
         cause: a sentence that says why scores are missing, where the caller knows it; it takes the
             place of the reasons of the scores.
         other_suites: gives the names of the suites that could score the data, best first. It is
-            called where no metric applied to a sample.
-
-    Args:
-        config: of the run.
-        metrics: by the names that they are shown under.
-        writer: of the run's folder, where it has one.
-        keep: whether samples and outcomes stay in memory where there is no folder.
-        judge: label of the run's judge, where one is asked.
-    """
+            called where no metric applied to a sample."""
 
     def __init__(
         self,
@@ -232,17 +224,7 @@ class Accumulator:
         bank: NuggetBank | None = None,
         suites: Sequence[Suite] = (),
     ) -> Summary:
-        """Closes the columns and summarises them.
-
-        Args:
-            title: of the data.
-            suite: title of the suites.
-            notes: that stand first.
-            asker: of the run, for signatures and spending; ``None`` where no judge was asked.
-            models: of the run, likewise.
-            bank: the nugget bank, where answers were measured by one.
-            suites: of the run, for their headings and totals.
-        """
+        """Closes the columns and summarises them."""
         columns, config, clustered_by = self.columns, self.config, self.clustered_by
         columns.slices = self._slicer.columns()
         columns.clusters = self.clusters if clustered_by is not None else None
@@ -343,8 +325,7 @@ def signature(
     the weights of its models.
 
     Two scores compare only where these agree; ``ragassay compare`` refuses otherwise. It depends on
-    metric and judge, not on the questions that a run asked.
-    """
+    metric and judge, not on the questions that a run asked."""
     judged = judged_among([metric])
     parts = [metric.signature]
     given = given or Given()

@@ -125,17 +125,7 @@ def _mapping(content: Marked, key: str) -> dict[str, Any]:
 
 
 def checked(file: ConfigFile, flags: Mapping[str, Any] | None = None) -> RunConfig:
-    """The configuration of file and flags; flags win. Notes of the file become warnings.
-
-    Args:
-        file: as `read_config` gives it.
-        flags: keys with their values; ``None`` is one that was not given.
-
-    Raises:
-        InputError: the file names a suite, metric, judge or file that there is not, or holds a
-            gate, budget or the like that cannot be read; with the line.
-        UsageError: an impossible flag.
-    """
+    """The configuration of file and flags; flags win. Notes of the file become warnings."""
     given = {key: value for key, value in (flags or {}).items() if value is not None}
     config = make_config(**(file.values | given))
     if error := _mistake(config):

@@ -170,12 +170,7 @@ class ConsistencyRun:
 
     def run(self, progress: GroupProgress | None, *, keep: bool) -> Result:
         """Scores the runs of each query together. Writes the folder ``consistency`` within the
-        run's, where there is one.
-
-        Args:
-            progress: called with the number of queries done and the number of all.
-            keep: whether samples and scores stay in memory where there is no folder.
-        """
+        run's, where there is one."""
         n_groups = len(_rows_of(self.first.columns))
         folder = None if self.first.folder is None else self.first.folder / CONSISTENCY
         metrics = list(self.plan.metrics.values())

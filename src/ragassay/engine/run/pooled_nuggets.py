@@ -38,10 +38,7 @@ def pooled(samples: Iterable[Sample], asker: Asker, metrics: Iterable[Metric] = 
 
 def checked(samples: Iterable[Sample], bank: NuggetBank) -> Iterator[Sample]:
     """Passes samples on after checking that each has the query text that the bank has for its id.
-    Warns at the end where the bank has no nugget for any of them.
-
-    Raises:
-        InputError: the bank's entry of a sample's id is about another query."""
+    Warns at the end where the bank has no nugget for any of them."""
     has_nuggets, first = False, None
     for sample in samples:
         bank.check(sample.id, sample.query)

@@ -174,8 +174,7 @@ class PreparedRun:
 
     ``session`` holds the judge, where a metric asks one. ``rereads`` opens the data once more,
     where it can be read more than once. ``embedding`` is the address of the embedder, where that is
-    an endpoint. ``notes`` are sentences that the summary's warnings begin with.
-    """
+    an endpoint. ``notes`` are sentences that the summary's warnings begin with."""
 
     config: RunConfig
     source: Source
@@ -197,15 +196,7 @@ class PreparedRun:
         *,
         keep: bool = True,
     ) -> Result:
-        """Scores and summarises. Writes the run folder when the configuration names one.
-
-        Args:
-            progress: called with the number of samples done.
-            compared: called while repeated runs are compared, with the number of queries done and
-                the number of all.
-            keep: whether samples and outcomes stay in memory where there is no folder. Without them
-                the result has its summary and columns only.
-        """
+        """Scores and summarises. Writes the run folder when the configuration names one."""
         config, plan, source = self.config, self.plan, self.source
         metrics, folder = list(plan.metrics.values()), None
         with ExitStack() as stack:

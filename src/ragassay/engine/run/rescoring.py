@@ -44,8 +44,7 @@ class Evidence:
     ``metric`` is its canonical name; ``row`` has the name that the run shows. ``verdicts`` are
     records as in ``verdicts.jsonl``; those of a judge that was sent no prompt also have the
     ``data`` of the question, where the metric that asked is known here. ``cut`` names the texts
-    that the offline judge did not read to their end, where there are any.
-    """
+    that the offline judge did not read to their end, where there are any."""
 
     row: ScoreRow
     metric: str
@@ -87,8 +86,7 @@ class Rescored:
 
     ``different`` holds pairs (stored, recomputed). ``n_verdicts`` counts the verdicts used, and
     ``unmeasured`` the scores that need a neural model that is not on this machine: these are not
-    computed.
-    """
+    computed."""
 
     n_scores: int
     n_verdicts: int
@@ -185,14 +183,7 @@ def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
 
 
 class FromEvidence(Judge):
-    """Answers from the verdicts of a run, votes included.
-
-    Args:
-        verdicts: of the run.
-        ledger: has the answers to the requests that the verdicts name. A panel's verdict is decided
-            again from those of its votes; a vote that a panel within the panel cast stays as it is.
-        signature: of the run's judge: it names a panel's rule and quorum.
-    """
+    """Answers from the verdicts of a run, votes included."""
 
     label = "evidence"
 

@@ -25,12 +25,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def record_warnings() -> Iterator[Callable[[], list[str]]]:
-    """Records ragassay's own warnings; those of others are issued again at the end.
-
-    Yields:
-        A function that returns the sentences so far, each once; counted facts of the same sentence
-        are one with the sum.
-    """
+    """Records ragassay's own warnings; those of others are issued again at the end."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RagassayWarning)
         yield lambda: _summed(one.message for one in caught if _is_ours(one))
@@ -62,12 +57,7 @@ class MissingScores:
     Attributes:
         first_reason: of all; empty where no score is missing.
         without_model: the metrics that lack a model, by what is missing.
-        n_without_embedder: scores that lack the vectors of an embedder that the run names.
-
-    Args:
-        metrics: of the run.
-        names_embedder: whether the run names an embedder.
-    """
+        n_without_embedder: scores that lack the vectors of an embedder that the run names."""
 
     def __init__(self, metrics: Mapping[str, Metric], *, names_embedder: bool) -> None:
         self._metrics, self._names_embedder = metrics, names_embedder
