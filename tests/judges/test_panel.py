@@ -15,7 +15,7 @@ from ragassay.judges.asking import Asker, Usage
 from ragassay.judges.combining import combinable, combine
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline.offline_judge import OfflineJudge
-from ragassay.judges.panel import Panel, disagreed, rule_of
+from ragassay.judges.panel import Panel, disagreed
 from ragassay.judges.question import Question
 from ragassay.judges.questions.checklists import Claims, ClaimSupport, ClaimVerdicts, ExtractClaims
 from ragassay.judges.questions.grading import (
@@ -344,12 +344,6 @@ def test_disagreement_is_counted_by_answers_and_not_by_words() -> None:
         usage.add(ask(Panel([Fixed(str(at), vote) for at, vote in enumerate(votes)]), RATING))
     usage.add(ask(Panel([Fixed("a", rate(3, "x")), Fixed("b", Reason.TIMEOUT)], quorum=1), RATING))
     assert (usage.questions, usage.disagreed) == (4, 1)
-
-
-def test_a_panel_is_known_by_its_signature() -> None:
-    members = [Fixed("a", grade(0)), Fixed("b", grade(0)), Fixed("c", grade(0))]
-    assert rule_of(Panel(members, "majority").signature) == ("majority", 2)
-    assert rule_of("openai:gpt-4o(temperature=0)") is None
 
 
 def test_a_member_that_cannot_answer_such_questions_has_no_vote() -> None:

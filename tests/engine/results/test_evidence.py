@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,11 +23,6 @@ from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.results.result import Result
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.rescoring import explain
-from ragassay.judges.ledger import ledger_admin
-from ragassay.judges.ledger.ledger_admin import Selection
-from ragassay.judges.ledger.ledger_store import Ledger
-from ragassay.judges.ledger.paid_answers import VERDICT
-from ragassay.judges.panel import Panel
 from ragassay.judges.verdict import about_of, short
 from ragassay.metrics.core import metric
 from ragassay.metrics.core.metric import scored
@@ -81,34 +75,10 @@ def scores(result: Result) -> dict[str, Any]:
 
 
 def test_a_panels_scores_are_computed_again_from_its_votes(voted: Path) -> None:
-    run, ledger = str(voted / "run"), str(voted / "ledger.sqlite")
+    run = str(voted / "run")
     assert scores(open_run(run)) == {"rb_llm": 0.5, "umbrela": 2.0}  # 5 is between 3 and 7
     assert next(iter(open_run(run).scores)).explanation == "votes: 2, 7, 8, 3"
     assert call(["rescore", run]) == 0
-    assert call(["rescore", run, "--ledger", ledger]) == 0
-
-
-def test_a_vote_that_differs_in_the_ledger_changes_the_score(voted: Path, tmp_path: Path) -> None:
-    ledger = tmp_path / "ledger.sqlite"
-    ledger.write_bytes((voted / "ledger.sqlite").read_bytes())
-    with Ledger(ledger) as store:
-        chosen = "kind = ? AND name = ? AND subject = ?"
-        (kept,) = store.rows(chosen, VERDICT, "first", "reference_rating")
-        answer = {"explanation": "now", "rating": 8}
-        changed = replace(kept, facts={**kept.facts, "answer": answer})
-
-        async def keep() -> None:
-            await store.keep(lambda: [changed])
-
-        asyncio.run(keep())
-        found = rescoring.rescore(open_run(voted / "run"), store)
-    ((stored, again),) = found.different
-    assert (stored.metric, stored.value, again.value) == ("rb_llm", 0.5, 0.75)
-    with Ledger(ledger) as store:
-        for model in ("first", "second", "third"):
-            ledger_admin.prune(store, Selection(model=model))
-        found = rescoring.rescore(open_run(voted / "run"), store)
-    assert {again.reason for _, again in found.different} == {"missing_input"}
 
 
 def test_explain_shows_each_vote_with_model_cost_and_reply(voted: Path, capsys: Any) -> None:
@@ -225,15 +195,6 @@ def test_a_metric_that_is_not_known_here_is_explained_all_the_same(
     assert call(["rescore", str(tmp_path / "run")]) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert "'test_polite' is not known here" in said and "import the module" in said
-
-
-def test_a_panels_verdict_that_was_decided_elsewhere_keeps_its_votes() -> None:
-    low = Scripted({"reference_rating": {"explanation": "low", "rating": 3}})
-    high = Scripted({"reference_rating": {"explanation": "high", "rating": 8}})
-    result = ragassay.evaluate(DATA, ["rb_llm"], judge=Panel([low, high]))
-    assert scores(result) == {"rb_llm": 0.55}
-    assert rescoring.rescore(result).different == ()
-    assert result.summary.judging is not None and result.summary.judging.disagreed == 1
 
 
 def test_nuggets_are_one_table_in_explain_and_in_the_report(tmp_path: Path, capsys: Any) -> None:

@@ -155,7 +155,7 @@ def query_matrix(
     *,
     of_means: bool = False,
 ) -> Pairs:
-    """Each metric's mean over the repeats of each query, and where there is one: two arrays of shape
+    """Each metric's mean over the repeats of each query, and where there is one: arrays of shape
     ``(n_metrics, n_queries)``.
 
     ``owed`` takes the place of each score that is owed, and of those of a query that the run lacks;

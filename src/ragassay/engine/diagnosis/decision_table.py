@@ -1,5 +1,5 @@
 """The decision table: which class a failing sample is in, by its signals (docs/diagnose.md); and
-which signals of a run tell failing samples from right ones, who judged them, which are missing.
+which signals are missing.
 
 The rows stand in the order of a RAG system's steps, and the first that holds decides: a sample is
 attributed to the first step that failed, because later steps depend on it. A row whose signal the
@@ -8,7 +8,6 @@ sample lacks is skipped.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -17,7 +16,6 @@ from typing import Any
 from ragassay.base import package_files
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Answerability, Sample
-from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.diagnosis.signals import SIGNALS, Signal, SignalValue, canonical_name
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.metrics.citation import citation_parser
@@ -86,7 +84,6 @@ class FaultClass:
     needs: tuple[tuple[Signal, ...], ...] = ()
     own_fault: bool = False
     labelled: bool = False
-    rare_in_right: bool = False
 
 
 def _should_refuse(sample: Sample) -> bool:
@@ -175,106 +172,14 @@ def class_of(
     return UNEXPLAINED if below else None
 
 
-_CHECKED = tuple(row for row in CLASSES if row.rare_in_right)
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A judge's metric that gives the signal of a class.
-
-    Attributes:
-        fault: the class.
-        metric: by the name that the run shows.
-        judge: how far its judge is known to agree with people, a sentence.
-        n_right, of_right: of how many samples that the headline calls right the signal says the
-            same, and of how many of these it says anything; ``None`` where this is not looked at.
-    """
-
-    fault: FaultClass
-    metric: str
-    judge: str
-    n_right: int | None = None
-    of_right: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The metric as JSON."""
-        return {"class": self.fault.name, **{k: v for k, v in vars(self).items() if k != "fault"}}
-
-
-class JudgedSignals:
-    """The judges' signals of a run: how often each reports a fault in samples that are right.
-
-    Checked are only signals of classes that a right sample is seldom in
-    (`FaultClass.rare_in_right`), by a judge whose agreement with people is not known or not
-    sufficient. ``metrics`` are those of the run's summary, by shown name."""
-
-    def __init__(self, metrics: Mapping[str, MetricSummary]) -> None:
-        found = {name: judge_agreement(metric) for name, metric in metrics.items()}
-        self._words = {name: str(one.note) for name, one in found.items() if one is not None}
-        self._doubtful = {name for name, one in found.items() if one and not one.sufficient}
-        self._says: Counter[tuple[str, str]] = Counter()
-        self._of: Counter[tuple[str, str]] = Counter()
-
-    def are_checked(self, names: Mapping[str, Sequence[str]]) -> bool:
-        """Whether any signal has to be counted; ``names`` are the shown ones by canonical name."""
-        metrics = {shown for row in _CHECKED for shown in row.needs[0][0].given_by(names)}
-        return bool(metrics & self._doubtful)
-
-    def add_right(
-        self, signals: Mapping[str, SignalValue], sample: Sample, limits: Thresholds
-    ) -> None:
-        """Counts the signals of a sample that the headline calls right."""
-        if sample.answerability is not Answerability.UNANSWERABLE:
-            for row, metric, _, holds in self._checked(signals, sample, limits):
-                self._of[row.name, metric] += 1
-                self._says[row.name, metric] += holds
-
-    def telling(
-        self, signals: Mapping[str, SignalValue], sample: Sample, limits: Thresholds
-    ) -> dict[str, SignalValue]:
-        """The signals of a sample that tell failing samples from right ones."""
-        idle = {
-            signal
-            for row, metric, signal, holds in self._checked(signals, sample, limits)
-            if holds and self._tells_nothing(row, metric)
-        }
-        return {name: value for name, value in signals.items() if name not in idle}
-
-    def _checked(
-        self, signals: Mapping[str, SignalValue], sample: Sample, limits: Thresholds
-    ) -> Iterator[tuple[FaultClass, str, str, bool]]:
-        """The rows that are checked and whose signal the sample has: with the metric that gave it,
-        its name, and whether the row holds by it alone."""
-        for row in _CHECKED:
-            signal = row.needs[0][0].name
-            one = signals.get(signal)
-            if one is not None and one.metric in self._doubtful:
-                yield row, one.metric, signal, row.holds({signal: one.value}, sample, limits)
-
-    def not_telling(self) -> Iterator[Judged]:
-        """The signals that were left out, in the order of the table."""
-        for row in _CHECKED:
-            for name, metric in self._of:
-                if name == row.name and self._tells_nothing(row, metric):
-                    yield self.judged(row, metric)
-
-    def metrics_of(self, fault: FaultClass, signals: Mapping[str, SignalValue]) -> Iterator[str]:
-        """The judges' metrics whose signals put a sample into a class."""
-        for group in fault.needs:
-            value = next((signals[one.name] for one in group if one.name in signals), None)
-            if value is not None and value.metric in self._words:
-                yield value.metric
-
-    def judged(self, fault: FaultClass, metric: str) -> Judged:
-        """Who judged a metric that gives the signal of a class."""
-        is_checked = fault.rare_in_right and metric in self._doubtful
-        key = fault.name, metric
-        counts = (self._says[key], self._of[key]) if is_checked else (None, None)
-        return Judged(fault, metric, self._words[metric], *counts)
-
-    def _tells_nothing(self, row: FaultClass, metric: str) -> bool:
-        key = row.name, metric
-        return 0 < self._of[key] <= 2 * self._says[key]
+def judged_by(
+    fault: FaultClass, signals: Mapping[str, SignalValue], words: Mapping[str, str]
+) -> Iterator[str]:
+    """The metrics among those that put a sample into a class which a judge gave."""
+    for group in fault.needs:
+        value = next((signals[one.name] for one in group if one.name in signals), None)
+        if value is not None and value.metric in words:
+            yield value.metric
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,10 @@ from ragassay.engine.diagnosis.decision_table import (
     NOTHING_LACKING,
     UNEXPLAINED,
     FaultClass,
-    Judged,
-    JudgedSignals,
     NotLookedAt,
     Thresholds,
     class_of,
+    judged_by,
     not_looked_at,
     parts_of,
     refuses_rightly,
@@ -79,7 +78,9 @@ class ClassFound:
             none of these, or no sample of the class has a headline value.
         examples: some of its samples, those with the lowest headline values first.
         samples: all of them.
-        judged: the metrics among those that put samples into it which a judge gave."""
+        judged: by each metric that put samples into it and that a judge gave: how far that judge is
+            known to agree with people, a sentence.
+    """
 
     fault: FaultClass
     n: int
@@ -89,7 +90,7 @@ class ClassFound:
     cost: float | None
     examples: tuple[Example, ...]
     samples: tuple[Identity, ...]
-    judged: tuple[Judged, ...] = ()
+    judged: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The class as JSON."""
@@ -99,7 +100,7 @@ class ClassFound:
             **{key: getattr(self, key) for key in ("n", "share", "low", "high", "cost")},
             "says": self.fault.says,
             "advice": self.fault.advice,
-            "judged": [one.to_json() for one in self.judged],
+            "judged": dict(self.judged),
             "samples": [list(one) for one in self.samples],
             "examples": [one.to_json() for one in self.examples],
         }
@@ -125,8 +126,6 @@ class Diagnosis(Displayed):
         level: confidence level of the intervals.
         found: the classes that occur, most samples first.
         not_looked_at: the classes that could not be told, in the order of the table.
-        not_telling: the judges' signals that were left out, because they say the same of many
-            samples that are right.
         sources: by signal, the metrics that gave it and for how many samples.
         command: a command that computes what is missing; empty where nothing is.
         classes: each sample's class by name, in the order of the run; ``None`` where it does not
@@ -148,7 +147,6 @@ class Diagnosis(Displayed):
     level: float
     found: tuple[ClassFound, ...]
     not_looked_at: tuple[NotLookedAt, ...]
-    not_telling: tuple[Judged, ...]
     sources: Mapping[str, Mapping[str, int]]
     command: str
     classes: Sequence[str | None] = field(repr=False)
@@ -172,7 +170,6 @@ class Diagnosis(Displayed):
                 {"class": one.fault.name, "why": one.why, "metrics": list(one.metrics)}
                 for one in self.not_looked_at
             ],
-            "not_telling": [one.to_json() for one in self.not_telling],
             "sources": {name: dict(metrics) for name, metrics in self.sources.items()},
         }
         called = {"name": "run", "found": "classes"}
@@ -265,24 +262,23 @@ def diagnose(
     unknown: list[bool] = []
     sources: dict[str, Counter[str]] = {name: Counter() for name in SIGNALS}
     examples: defaultdict[str, list[Example]] = defaultdict(list)
-    judges: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    judges: defaultdict[str, dict[str, None]] = defaultdict(dict)
     parts: set[str] = set()
-    judgments = JudgedSignals(result.summary.metrics)
-    if judgments.are_checked(names):
-        for row, (sample, signals) in enumerate(_samples(result, names)):
-            if scored[row] and not low[row]:
-                judgments.add_right(signals, sample, limits)
+    agreements = {
+        name: str(found.note)
+        for name, one in result.summary.metrics.items()
+        if (found := judge_agreement(one)) is not None
+    }
     for row, (sample, signals) in enumerate(_samples(result, names)):
         parts |= parts_of(sample)
         for name, signal in signals.items():
             sources[name][signal.metric] += 1
-        telling = judgments.telling(signals, sample, limits)
-        by_name = {name: signal.value for name, signal in telling.items()}
+        by_name = {name: signal.value for name, signal in signals.items()}
         fault = class_of(by_name, sample, bool(low[row]), limits, headline_only=headline_only)
         faults.append(fault)
         unknown.append(fault is None and not scored[row] and not refuses_rightly(by_name, sample))
         if fault is not None:
-            judges[fault.name].update(judgments.metrics_of(fault, telling))
+            judges[fault.name] |= dict.fromkeys(judged_by(fault, signals, agreements))
             example = _example(sample, float(values[row]) if scored[row] else None, by_name)
             # The lowest headline values first, those without one last.
             examples[fault.name] = sorted(
@@ -310,11 +306,10 @@ def diagnose(
                 fault, int(member.sum()), float(member.mean()), interval.low, interval.high, cost,
                 tuple(examples[fault.name]),
                 tuple(columns.identities[at] for at in np.flatnonzero(member).tolist()),
-                tuple(judgments.judged(fault, name) for name in judges[fault.name]),
+                {name: agreements[name] for name in judges[fault.name]},
             )
         )  # fmt: skip
     classes.sort(key=lambda one: (one.fault is UNEXPLAINED, -one.n))
-    judged = judge_agreement(metric)
     missing = tuple(not_looked_at(result.summary.metrics, names, sources, parts))
     command = _command(
         result, metric.name, sources, [name for one in missing for name in one.metrics]
@@ -324,7 +319,7 @@ def diagnose(
     return Diagnosis(
         name=result.name,
         headline=metric.name,
-        judged="" if judged is None else str(judged.note),
+        judged=agreements.get(metric.name, ""),
         below=bound,
         headline_only=headline_only,
         thresholds=limits,
@@ -336,7 +331,6 @@ def diagnose(
         level=level,
         found=tuple(classes),
         not_looked_at=missing,
-        not_telling=tuple(judgments.not_telling()),
         sources={name: dict(counts) for name, counts in sources.items() if counts},
         command=command,
         classes=[None if fault is None else fault.name for fault in faults],

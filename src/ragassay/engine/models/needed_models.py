@@ -130,7 +130,7 @@ def identities(metric: Metric, models: Models) -> list[str]:
 
 
 def is_endpoint(word: str) -> bool:
-    """Whether an embedder's word names an endpoint; else it names a folder or a model of the hub."""
+    """Whether an embedder's word names an endpoint, and no folder or model of the hub."""
     if re.match(r"https?://", word, re.IGNORECASE):
         return True
     if Path(word).is_dir():

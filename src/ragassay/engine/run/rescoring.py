@@ -23,10 +23,7 @@ from ragassay.engine.results.shown_names import shown
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.judges import Failure, Judge, Provenance, Question, Verdict
 from ragassay.judges.asking import Asker
-from ragassay.judges.combining import combinable
-from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.offline.offline_judge import too_long
-from ragassay.judges.panel import Vote, decided, rule_of
 from ragassay.judges.recorded.replay import vote_of
 from ragassay.judges.reply import R_co
 from ragassay.judges.verdict import about_of, evidence_id
@@ -146,20 +143,18 @@ def explain(
     return Explained(chosen_sample, tuple(scores))
 
 
-def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
+def rescore(result: Result) -> Rescored:
     """Computes every score of a run again, from its samples and verdicts alone. No judge is asked.
 
     Args:
         result: a run whose samples and scores were kept, in a folder or in memory.
-        ledger: take the answers from here instead of the run's own copies.
 
     Raises:
         UsageError: a metric that is not known here (one of somebody's own).
     """
     metrics = metrics_of(result)
-    spent = result.summary.judging
     stored = iter(result.scores)
-    judge = FromEvidence(result.judge_answers, ledger, "" if spent is None else spent.signature)
+    judge = FromEvidence(result.judge_answers)
     n, unmeasured, different = 0, 0, []
     modelled = {name for name, metric in metrics.items() if weights_among([metric], DEFAULT)}
     with Asker(judge, context=context_of(result)) as asker:
@@ -187,11 +182,8 @@ class FromEvidence(Judge):
 
     label = "evidence"
 
-    def __init__(
-        self, verdicts: JudgeAnswers, ledger: Ledger | None = None, signature: str = ""
-    ) -> None:
-        self._verdicts, self._ledger = verdicts, ledger
-        self._rule = rule_of(signature)
+    def __init__(self, verdicts: JudgeAnswers) -> None:
+        self._verdicts = verdicts
         self.used: dict[str, Question[Any]] = {}
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
@@ -204,31 +196,10 @@ class FromEvidence(Judge):
             detail = f"the run holds no verdict on this {question.kind}"
             return Failure(question, Reason.MISSING_INPUT, detail, _MADE, repeat)
         try:
-            return self._again(record, question, repeat)
+            return vote_of(record, question, repeat, "the run's evidence")
         except InputError as error:
             detail = f"the verdict {name} is no answer to this {question.kind}: {error}"
             return Failure(question, Reason.FAILED, detail, _MADE, repeat)
-
-    def _again(self, record: Record, question: Question[Any], repeat: int) -> Vote:
-        votes = record.get("votes", ())
-        asked = self._ledger is not None and any(vote.get("request") for vote in votes)
-        if self._rule is None or not asked:
-            return self._one(record, question, repeat)
-        rule, quorum = self._rule
-        again = [self._one(vote, question, int(vote.get("repeat", repeat))) for vote in votes]
-        needed = quorum if combinable(question.reply) else 1
-        return decided(question, again, rule, needed, len(again), record["judge"], repeat)
-
-    def _one(self, record: Record, question: Question[Any], repeat: int) -> Vote:
-        """The answer of one judge, by the ledger's form of it where there is one."""
-        request = record.get("request")
-        if self._ledger is not None and request and record.get("answer") is not None:
-            row = self._ledger.get(request)
-            if row is None or row.reason is not None:
-                detail = f"the ledger holds no answer to this {question.kind}"
-                return Failure(question, Reason.MISSING_INPUT, detail, _MADE, repeat)
-            record = {**record, "answer": row.facts["answer"]}
-        return vote_of(record, question, repeat, "the run's evidence")
 
 
 _MADE = Provenance("evidence", attempts=0)
