@@ -249,38 +249,16 @@ def metrics_by_name(
         if advice := published_elsewhere(name):
             raise UsageError(f"{name} needs a cut-off, as in {name}@10. {advice}")
     local = {**peer_aliases(), **(local or {})}
-    wrong: dict[str, UsageError] = {}
     for name in naming.split(names):
         try:
             naming.metrics_by_name([name], ks=ks, local=local)
         except UsageError as error:
-            wrong[name] = error
-    if len(wrong) > 1:
-        raise UsageError(_several_wrong(wrong))
-    for name, problem in wrong.items():
-        advice = "" if naming.is_known(name, local) else advice_on(name)
-        if not advice:
-            raise problem
-        unknown = isinstance(problem, naming.UnknownMetric)
-        raise UsageError(advice if unknown else f"{problem} {advice}")
+            advice = "" if naming.is_known(name, local) else advice_on(name)
+            if not advice:
+                raise
+            unknown = isinstance(error, naming.UnknownMetric)
+            raise UsageError(advice if unknown else f"{error} {advice}") from error
     return naming.metrics_by_name(names, ks=ks, local=local)
-
-
-def _several_wrong(wrong: Mapping[str, UsageError]) -> str:
-    """A line for each name, with what the error says where that name is the only wrong one."""
-    lines = []
-    for name, error in wrong.items():
-        advice = advice_on(name) or (
-            error.hint if isinstance(error, naming.UnknownMetric) else str(error)
-        )
-        lines.append(f"  {name}: {advice or 'nothing of ours is called alike.'}")
-    return "\n".join(
-        [
-            f"{len(wrong)} names are no metrics as they stand:",
-            *lines,
-            "'ragassay metrics' lists what there is; 'ragassay metrics NAME' tells more of one.",
-        ]
-    )
 
 
 def advice_on(name: str) -> str:

@@ -11,7 +11,6 @@ from ragassay.engine.results.score_columns import (
     Given,
     given_of,
     judges_of,
-    label_of,
     mixed,
     names_in,
 )
@@ -25,31 +24,6 @@ def test_an_outcome_rests_on_whom_the_record_names_and_on_the_judge_where_it_was
     assert judges_of(Score(1.0, evidence=("1",), by=("z",)), "run") == f"run{AND}z"
     assert judges_of(Score(1.0, evidence=("1",)), "") == ""
     assert judges_of(Unscored(Reason.TIMEOUT, "", evidence=("1",)), "run") == "run"
-
-
-@pytest.mark.parametrize(
-    ("judges", "label"),
-    [
-        ({}, ""),
-        ({"": 3}, ""),
-        ({RECORD: 3}, ""),
-        ({"a": 3}, "a"),
-        ({"a": 3, "": 2}, "a"),
-        ({"a": 3, BOTH: 1}, BOTH),
-        ({"a": 1, "b": 3}, f"b (3){AND}a (1)"),
-        ({"a": 1200, BOTH: 2, "c": 1}, f"a (1,200){AND}a & b (2){AND}c (1)"),
-        ({"a": 5, "b": 4, "c": 3}, f"a (5){AND}b (4){AND}c (3)"),
-        ({"a": 1, "b": 4, "c": 3, "d": 2}, f"b (4){AND}c (3){AND}d (2){AND}others (1)"),
-        (
-            {"a": 1000, "b": 4000, "c": 3000, "d": 2000, "e": 500},
-            f"b (4,000){AND}c (3,000){AND}d (2,000){AND}others (1,500)",
-        ),
-    ],
-)
-def test_a_label_names_one_judge_or_three_with_their_numbers(
-    judges: Mapping[str, int], label: str
-) -> None:
-    assert label_of(judges) == label
 
 
 @pytest.mark.parametrize(

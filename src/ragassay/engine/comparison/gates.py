@@ -77,16 +77,12 @@ class Gate:
 def parse(text: str, what: str = "--fail-under") -> Gate:
     """The gate that ``text`` describes."""
     match = _FORM.match(text.strip())
-    left = "" if match is None else match["left"].rstrip("=<>!≥≤ ")
-    if match is None or not left:
+    if match is None or match["left"][-1] in "=<>!≥≤":
         raise UsageError(
             f"{what} {text!r} is no condition. Write METRIC>=VALUE, low(METRIC)>=VALUE for "
             "the lower bound of the true mean, or high(METRIC)<=VALUE for the upper one, as in "
             "'f1>=0.6'."
         )
-    if left != match["left"].rstrip():
-        op = f"{match['op'][0]}="
-        raise UsageError(f"{what} {text!r}: write {op}, as in '{left}{op}{match['threshold']}'.")
     bounded = _BOUND.match(match["left"])
     which, name = (bounded["which"], bounded["name"]) if bounded else ("mean", match["left"])
     gate = Gate(name, which, match["op"], float(match["threshold"]))  # type: ignore[arg-type]
@@ -214,7 +210,7 @@ def decide(
     if observed.mean is None:
         return replace(facts, why=f"nothing was {'measured' if metric.n_scored else 'scored'}")
     if getattr(observed, gate.which) is None:
-        return replace(facts, why=_no_interval(metric, columns, options))
+        return replace(facts, why="there is no interval of its scores")
     # With scores owed: what would have been found had they all been the lowest, and the highest.
     possible = [observed]
     if n_owed:
@@ -267,21 +263,6 @@ def _owed(n: int, reasons: Mapping[str, int]) -> str:
     counts = either(n, "counts", "count")
     sentence = f"{plural(n, 'sample')} without a score {counts} at the worst and the best value"
     return f"{sentence} ({why})" if n else ""
-
-
-def _no_interval(metric: MetricSummary, columns: ScoreColumns, options: IntervalOptions) -> str:
-    """Why a metric with scores has no interval, and the way out where there is one."""
-    chosen, clusters = columns.scored(metric.name), sample_clusters(columns)
-    if metric.aggregate == "sum":
-        return "a sum has no interval"
-    if chosen.sum() == 1 or (clusters is not None and len(np.unique(clusters[chosen])) == 1):
-        return f"one {'sample' if chosen.sum() == 1 else 'cluster'} has no interval"
-    if metric.percentile is not None:
-        return f"{plural(int(chosen.sum()), 'sample')} are too few for an interval of a percentile"
-    equal = "scores are equal" if clusters is None else "clusters have the same mean"
-    way_out = options.method != "auto" and None not in metric.bounds
-    hint = "; --interval auto makes one of the metric's range" if way_out else ""
-    return f"all {equal}, which shows no spread to make an interval of{hint}"
 
 
 def _interval(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.slicing import cluster_column
 from ragassay.engine.results.summary import missing_by_accident
-from ragassay.stats.paired import rounded_differences
+from ragassay.stats.paired import PairedResult, compare_pairs, rounded_differences
 
 Matrix = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -68,28 +69,56 @@ class MatchedRuns:
         self, names: Sequence[str], owed: tuple[float | None, float | None] = (None, None)
     ) -> tuple[Pairs, Pairs]:
         """The matrices of both runs, as `query_matrix` gives them; ``owed`` are the values of A and
-        of B for scores that are owed, but for queries that both left out alike."""
+        of B for scores that are owed in queries that are `compared`."""
         sides = (self.a, self.rows_a), (self.b, self.rows_b)
         pairs = [
             query_matrix(run, names, rows, self.queries, value, of_means=True)
             for (run, rows), value in zip(sides, owed, strict=True)
         ]
         if owed != (None, None):
-            left_out = np.array([self.left_by_both(name, alike=True) for name in names])
-            pairs = [(values, mask & ~left_out) for values, mask in pairs]
+            compared = np.array([self.compared(name) for name in names])
+            pairs = [(values, mask & compared) for values, mask in pairs]
         return pairs[0], pairs[1]
+
+    def at_worst(
+        self,
+        name: str,
+        draws: Mapping[str, Any],
+        lacking: Sequence[str] = (),
+        *,
+        best: bool = False,
+    ) -> PairedResult | None:
+        """The test of a metric where all that may be missing counts at its worst for A and at its
+        best for B (``best``: the other way round): scores that are owed, and queries that A lacks.
+        ``None`` where the metric has no such values."""
+        metric = self.a.summary.metrics[name]
+        ends = metric.bounds if (metric.higher_is_better is False) == best else metric.bounds[::-1]
+        if None in ends or metric.percentile is not None:
+            return None
+        runs = self.with_queries(lacking)
+        (a, in_a), (b, in_b) = runs.scores([name], ends)
+        options = {**draws, "clusters": runs.clusters[0]}
+        return compare_pairs(a, b, mask=in_a & in_b, spans=[metric.bounds], **options)[0]
 
     def rows_of(self, run: Result) -> Mapping[str, list[int]]:
         """The row numbers of each query id in one of the two runs."""
         return self.rows_a if run is self.a else self.rows_b
 
     def owed(self, run: Result, name: str) -> NDArray[np.int64]:
-        """How many scores of a metric one of the two runs owes for each query; 0 for those
-        that both left out alike."""
+        """How many scores of a metric one of the two runs owes for each query that is compared."""
         rows = self.rows_of(run)
         owed = run.columns.owed(name)
         counts = [owed[rows.get(query, [])].sum() for query in self.queries]
-        return np.where(self.left_by_both(name, alike=True), 0, np.array(counts, dtype=np.int64))
+        return np.where(self.compared(name), np.array(counts, dtype=np.int64), 0)
+
+    def compared(self, name: str) -> Mask:
+        """The queries of which one of the runs has a score, or that the two left out for different
+        reasons, shape ``(n_queries,)``. The others say nothing of a difference."""
+        scored = self.left_by_both(name, alike=False)
+        for run in (self.a, self.b):
+            has, rows = run.columns.scored(name), self.rows_of(run)
+            scored |= np.array([has[rows.get(one, [])].any() for one in self.queries], np.bool_)
+        return scored
 
     def left_by_both(self, name: str, *, alike: bool) -> Mask:
         """The queries for which both systems left a metric nothing to measure, shape

@@ -9,7 +9,7 @@ sample lacks is skipped.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
@@ -150,13 +150,6 @@ def _class(name: str, *, needs: Sequence[Sequence[str]] = (), **words: Any) -> F
     for name, row in package_files.table("ragassay.engine.diagnosis", "decision_table.yaml").items()
 )
 """The rows of the table, in order, and the class of failing samples for which none holds."""
-
-NOTHING_LACKING = replace(
-    UNEXPLAINED,
-    advice="Read the examples: no further metric would tell these samples apart. Another headline "
-    "or threshold may show whether they are wrong (--headline, --below).",
-)
-"""The same where no metric is left to compute."""
 
 
 def class_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from math import inf
 from typing import Any
 
@@ -18,7 +18,6 @@ from ragassay.base.sample import Identity, Sample
 from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.diagnosis.decision_table import (
     CLASSES,
-    NOTHING_LACKING,
     UNEXPLAINED,
     FaultClass,
     NotLookedAt,
@@ -314,8 +313,6 @@ def diagnose(
     command = _command(
         result, metric.name, sources, [name for one in missing for name in one.metrics]
     )
-    if classes and classes[-1].fault is UNEXPLAINED and not command:
-        classes[-1] = replace(classes[-1], fault=NOTHING_LACKING)
     return Diagnosis(
         name=result.name,
         headline=metric.name,

@@ -326,8 +326,6 @@ def _method(comparison: Comparison) -> Iterator[Note]:
     counts["n"] = comparison.n_tested
     kind = comparison.correction if comparison.n_tested > 1 else "none"
     yield Note(f"correction_{kind}", counts, severity="detail")
-    if halved := [d for d in comparison.with_scores if d.halves and d.p_adjusted is not None]:
-        yield Note("mid_p", names=_names(halved), severity="detail")
     yield Note("interval_of_test", counts, severity="detail")
     yield Note("detectable", counts, severity="detail")
     if comparison.n_clusters is not None:

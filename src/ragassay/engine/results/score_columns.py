@@ -280,16 +280,8 @@ def label_of(judges: ValuesByJudge) -> str:
 
     Where one value's label names all judges that the others name, it is that label; else a list of
     labels, each with its number of values."""
-    labels = [label for label in judges if label]
-    if not labels or labels == [RECORD]:
-        return ""
-    largest = max(labels, key=lambda label: (len(_names(label)), judges[label]))
-    if all(_names(label) <= _names(largest) for label in labels):
-        return largest
-    ranked = sorted(labels, key=lambda label: -judges[label])
-    listed = [f"{label.replace(AND, ' & ')} ({judges[label]:,})" for label in ranked[:MOST]]
-    rest = sum(judges[label] for label in ranked[MOST:])
-    return AND.join([*listed, *([f"others ({rest:,})"] if rest else [])])
+    names = names_in(judges)
+    return "" if names == (RECORD,) else AND.join(names)
 
 
 def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> Iterator[Note]:

@@ -29,23 +29,17 @@ def shown(
         canonical = _canonical(word, local)
         existing = [by_canonical[name] for name in canonical if name in by_canonical]
         if not existing:
-            aliases = [a for a in local if not by_canonical.keys().isdisjoint(_canonical(a, local))]
             elsewhere = "" if canonical else suites.published_elsewhere(word)
-            near = did_you_mean(word, [*metrics, *aliases], at_least=_NEAR if elsewhere else _LIKE)
+            near = did_you_mean(word, metrics) or elsewhere
             few = f"There are: {', '.join(metrics)}."
-            many = f"There are {len(metrics)} metrics; {listed}."
-            there = few if len(metrics) <= _MOST else many
-            hint = (near or elsewhere) if elsewhere else f"{near} {there}"
-            raise UsageError(f"{word!r} is not in {what}. {hint}")
+            there = few if len(metrics) <= _MOST else f"There are {len(metrics)}; {listed}."
+            raise UsageError(f"{word!r} is not in {what}. {near} {there}")
         names.update(dict.fromkeys(existing))
     return list(names)
 
 
 _MOST = 20
 """Most names that an error lists; of more it has only the nearest."""
-
-_LIKE, _NEAR = 0.4, 0.75
-"""How alike names must be, from 0 to 1, for a hint: at all, and in place of another hint."""
 
 
 def _canonical(word: str, local: Mapping[str, str]) -> list[str]:

@@ -157,17 +157,6 @@ def crowded(columns: ScoreColumns, metrics: Iterable[MetricSummary]) -> list[str
     return found
 
 
-def largest_of_uneven(columns: ScoreColumns) -> int:
-    """How many samples the largest cluster has, where it has at least a third of them and clusters
-    are so uneven that they count as less than half of their number (Kish); else 0."""
-    clusters = sample_clusters(columns)
-    if clusters is None:
-        return 0
-    sizes = np.bincount(clusters)
-    n, largest = int(sizes.sum()), int(sizes.max())
-    return largest if 3 * largest >= n and 2 * n**2 < sizes.size * int((sizes**2).sum()) else 0
-
-
 def count_incomplete(columns: ScoreColumns) -> int:
     """How many scores are missing by accident."""
     accidents = [reason for reason in Reason if reason.incomplete]

@@ -7,7 +7,7 @@ import dataclasses
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -98,8 +98,9 @@ class Accumulator:
             others, by the name of those scripts.
         cause: a sentence that says why scores are missing, where the caller knows it; it takes the
             place of the reasons of the scores.
-        other_suites: gives the names of the suites that could score the data, best first. It is
-            called where no metric applied to a sample."""
+
+    ``strict``: a column of slices or clusters without a value is refused.
+    """
 
     def __init__(
         self,
@@ -109,6 +110,7 @@ class Accumulator:
         *,
         keep: bool = False,
         judge: str = "",
+        strict: bool = True,
     ) -> None:
         self.config, self.metrics, self.judge = config, metrics, judge
         self.columns = ScoreColumns(metrics)
@@ -125,7 +127,7 @@ class Accumulator:
         }
         self.unread: Counter[str] = Counter()
         self.cause = ""
-        self.other_suites: Callable[[], Sequence[str]] = tuple
+        self._strict = strict
         self._begun = time.monotonic()
         self._writer = writer
         self._kept = _Kept([*metrics], judge, [] if keep and writer is None else None)
@@ -140,7 +142,7 @@ class Accumulator:
         """The clustering column: the one asked for, or the conversation, where samples name one or
         their ids hold one. To be asked for after the last sample."""
         if self.config.cluster_by is not None:
-            return self.column
+            return self.column if self._strict or self.n_clustered else None
         if self._names_conversations:
             return CONVERSATION_KEYS[0]
         return CONVERSATION_KEYS[1] if self._ids_hold_conversations() else None
@@ -228,7 +230,8 @@ class Accumulator:
         columns, config, clustered_by = self.columns, self.config, self.clustered_by
         columns.slices = self._slicer.columns()
         columns.clusters = self.clusters if clustered_by is not None else None
-        self._check_columns()
+        if self._strict:
+            self._check_columns()
         judging = embedding = None
         if asker is not None:
             label, seconds = asker.judge.label, time.monotonic() - self._begun

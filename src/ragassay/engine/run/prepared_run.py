@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import platform
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import __version__, formats
 from ragassay.base import files
-from ragassay.base.errors import InputError, RagassayWarning, UsageError, warn_user
+from ragassay.base.errors import InputError, UsageError, warn_user
 from ragassay.base.sample import Sample
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.config_paths import make_relative
@@ -25,7 +23,6 @@ from ragassay.engine.config.metric_selection import (
     published_names,
 )
 from ragassay.engine.config.run_config import OWN, POOLED, RunConfig
-from ragassay.engine.config.suite_choice import LOOKED_AT, SuiteFits
 from ragassay.engine.models.needed_models import (
     address_for,
     check_models,
@@ -47,8 +44,6 @@ from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.consistency_run import (
     ConsistencyRun,
     GroupProgress,
-    OnDisk,
-    StoredSamples,
 )
 from ragassay.engine.run.judge_session import (
     OFFLINE,
@@ -64,7 +59,6 @@ from ragassay.judges.asking import Asked, Asker
 from ragassay.judges.own_prompts import read_prompts
 from ragassay.judges.questions.grading import ReportOnContext
 from ragassay.judges.verdict import to_record
-from ragassay.metrics.answer.answer_match import AnswerMatches
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.function_metrics import FunctionMetric
 from ragassay.metrics.core.judged import uses_of
@@ -126,8 +120,6 @@ def prepare(
     asked = {use.kind for metric in plan.every.values() for use in uses_of(metric, None)}
     for kind in sorted(config.prompts.keys() - asked):
         warn_user(f"The prompt for {kind} is not used: no metric of this run asks that question.")
-    if config.judge_prompt:
-        _warn_of_two_instructions(plan)
     numbers_chunks = ReportOnContext.kind in asked  # they must be cut where they end
     first_runs = config.first_runs and plan.consistency is None
     opened = partial(open_source, data, config, refuse_joined=numbers_chunks, first_runs=first_runs)
@@ -154,18 +146,6 @@ def prepare(
         warn_user(f"The judge {config.judge[0]} is not asked: no metric of this run needs one.")
     rereads = None if isinstance(data, Iterator) else lambda: opened().samples
     return PreparedRun(config, source, plan, session, rereads, address)
-
-
-def _warn_of_two_instructions(plan: MetricSelection) -> None:
-    """Warns where answers are matched both by ragassay's instructions and by the user's."""
-    matches = {n: one for n, one in plan.every.items() if isinstance(one, AnswerMatches)}
-    ours = [name for name, one in matches.items() if one.name == AnswerMatches.name]
-    own = [name for name, one in matches.items() if one.prompt is not None]
-    if ours and own:
-        warn_user(
-            f"{ours[0]} asks by ragassay's instructions and {own[0]} by those of --judge-prompt "
-            f"(judge_prompt): two questions a sample. Leave {ours[0]} out to ask only the second."
-        )
 
 
 @dataclass(frozen=True)
@@ -225,15 +205,13 @@ class PreparedRun:
                 bank = self.bank(asker)
             judge = "" if asker is None else asker.judge.label
             collected = Accumulator(config, plan.metrics, writer, keep=keep, judge=judge)
-            collected.other_suites = self._other_suites
             models = models_for(config, self.embedding, stack, asker, ledger, budget)
             embedder = None if self.embedding else config.embedder or DEFAULT
             size = MODELLED_WINDOW if here(metrics, config.models, embedder) else None
             tell = progress
             if asker is not None and size is None:
                 asker.progress, tell = progress, None
-            on_disk = plan.consistency is not None and (writer is not None or not keep)
-            runs: StoredSamples = OnDisk(stack, folder) if on_disk else []
+            runs: list[Sample] = []
             for samples in collected.scored(
                 source.samples,
                 asker,
@@ -277,17 +255,6 @@ class PreparedRun:
                 writer.finish(resolved, summary)
         result.gates = gates.results_of(result)
         return result
-
-    def _other_suites(self) -> list[str]:
-        """The suites that could score the data in place of the run's, best first."""
-        if self.rereads is None or self.config.metrics or not self.plan.suites:
-            return []
-        fits = SuiteFits()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RagassayWarning)  # the first reading gave all of them
-            fits.add(islice(self.rereads(), LOOKED_AT))
-        own = {suite.name for suite in self.plan.suites}
-        return [name for name, fit in fits.by_suite().items() if fit.n_samples and name not in own]
 
     def bank(self, asker: Asker) -> formats.NuggetBank | None:
         """The nugget bank that the configuration names, made known to the metrics: read, or made

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from ragassay.base.errors import CountedFact, RagassayWarning
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.base.score import Reason, Unscored
-from ragassay.engine.results.summarising import crowded, largest_of_uneven
+from ragassay.engine.results.summarising import crowded
 from ragassay.engine.results.summary import MetricSummary, Spending, all_failed
 from ragassay.judges.asking import IN_PART
 from ragassay.metrics.core.metric import Metric, missing
@@ -161,21 +160,14 @@ def as_note(sentence: str) -> Note:
 def _nothing_scored(
     run: Accumulator, metrics: Mapping[str, MetricSummary], details: Iterable[str]
 ) -> Note:
-    """Says that no metric has a score, why, and which suites could score the data."""
+    """Says that no metric has a score, and why."""
     why = run.cause or run.missing.first_reason or "no metric applies"
     # A reason that the judge gave has a warning of its own.
     is_repeated = any(one in why or why.rstrip(". ") in one for one in details)
     counts = {"cause": "" if is_repeated else f": {why.rstrip('.')}"}
     failed = any(Reason(one).incomplete for m in metrics.values() for one in m.unscored)
-    data = run.config.data
-    if run.cause or failed or run.missing.without_model:
-        return Note("nothing_scored", counts)
-    if others := run.other_suites():
-        command = shlex.join(["ragassay", "run", str(data), "--suite", others[0]])
-        counts["run"] = f" Run: {command}." if isinstance(data, str) else ""
-        kind = "nothing_scored_in_memory" if data is None else "nothing_scored_other_suites"
-        return Note(kind, counts, tuple(others[:4]))
-    return Note("nothing_scored" if data is None else "nothing_scored_look", counts)
+    is_known = run.cause or failed or run.missing.without_model or run.config.data is None
+    return Note("nothing_scored" if is_known else "nothing_scored_look", counts)
 
 
 def _of_scripts(run: Accumulator) -> Iterator[Note]:
@@ -215,9 +207,6 @@ def _of_clusters(run: Accumulator, metrics: Mapping[str, MetricSummary]) -> Iter
     n = len(run.columns)
     if run.clustered_by is not None and n > 1 and len(set(run.clusters)) == 1:
         yield Note("one_cluster", {"n": n, "by": run.clustered_by})
-    if largest := largest_of_uneven(run.columns):
-        cluster = (run.clustered_by or "query").removesuffix("_id")
-        yield Note("large_cluster", {"largest": largest, "n": n, "by": cluster})
     if names := crowded(run.columns, metrics.values()):
         yield Note("crowded", names=tuple(names))
 
