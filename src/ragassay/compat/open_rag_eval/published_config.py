@@ -20,10 +20,10 @@ from ragassay.compat.open_rag_eval.published_evaluators import (
     translate_golden,
     translate_trec,
 )
-from ragassay.engine.config.config_file import SAMPLING, ConfigFile
 from ragassay.engine.config.config_paths import found_from
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.run import config_reading
+from ragassay.engine.run.config_reading import SAMPLING, ConfigFile
 
 _RESULTS = (
     "is not written by a run; 'ragassay report RUN --format ore' writes Open RAG Eval's results."

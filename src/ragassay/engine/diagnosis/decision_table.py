@@ -237,27 +237,17 @@ def not_looked_at(
         for group in fault.needs:
             if any(sources[signal.name] for signal in group):
                 continue
-            held = [(signal, shown) for signal in group for shown in signal.given_by(names)]
-            silent = [(signal, shown) for signal, shown in held if metrics[shown].n_scored]
+            held = [shown for signal in group for shown in signal.given_by(names)]
             metric = _metric_for(group[0], parts)
-            if silent:
-                why = f"{silent[0][0].lacking} {_names(silent)}"
-            elif group[0].name == "cited" and "answers" in parts and "citations" not in parts:
-                why = "no answer cites anything"
-            elif held:
-                why = f"unscored in all samples ({_names(held)})"
-                if metric is not None and canonical_name(metric) not in names:
-                    proposed.append(metric)
+            if metric is not None and canonical_name(metric) not in names:
+                proposed.append(metric)
+            why = "no metric of the run gives it"
+            if held:
+                scored = [shown for shown in held if metrics[shown].n_scored]
+                listed = ", ".join(dict.fromkeys(scored or held))
+                why = f"{'not told by' if scored else 'unscored in all samples'} ({listed})"
             elif metric is None:
                 why = "the samples hold nothing that would tell it"
-            else:
-                why = "computed by no metric of the run"
-                proposed.append(metric)
             whys.append(f"{' or '.join(signal.says for signal in group)}: {why}")
         if whys:
             yield NotLookedAt(fault, "; ".join(whys), tuple(proposed))
-
-
-def _names(held: Sequence[tuple[Signal, str]]) -> str:
-    """The metrics, each once: one may give several signals."""
-    return ", ".join(dict.fromkeys(shown for _, shown in held))

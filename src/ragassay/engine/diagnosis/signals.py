@@ -115,13 +115,11 @@ class Signal:
         name: of the signal.
         says: its meaning, in words.
         sources: the metrics that give it, with the reading of each; the first with a value counts.
-        lacking: why no sample has it though such metrics have scores.
         propose: the metric to compute for it, by what the samples must hold (joined by ``+``)."""
 
     name: str
     says: str
     sources: tuple[tuple[str, Reading], ...] = field(repr=False)
-    lacking: str = "not told by the scores of"
     propose: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def read(

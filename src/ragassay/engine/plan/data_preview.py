@@ -10,8 +10,8 @@ from typing import Any
 
 from ragassay.base.note import Displayed
 from ragassay.base.sample import Sample
+from ragassay.engine.config.metric_selection import SuiteFit, SuiteFits
 from ragassay.engine.config.run_config import POOLED
-from ragassay.engine.config.suite_choice import SuiteFit, SuiteFits
 from ragassay.engine.models.needed_models import model_options, weights_among
 from ragassay.engine.plan.cost_estimate import WINDOW, CallPlan, Planner, throughput_of
 from ragassay.engine.run.evaluation import job_of

@@ -32,6 +32,7 @@ def with_references(
     samples: Iterable[Sample],
     path: str | Path,
     columns: Mapping[str, Sequence[str]] | None = None,
+    encoding: str | None = None,
 ) -> Iterator[Sample]:
     """The samples with the references that a file holds for them.
 
@@ -39,7 +40,7 @@ def with_references(
     record has it; they also give gold, labels and wrong answers. A sample without a record stays
     unchanged; warnings say how many have one, and how many have none."""
     path = Path(path)
-    questions = formats.Questions(path, _questions(path, columns))
+    questions = formats.Questions(path, _questions(path, columns, _encoding(path, encoding)))
     for sample in samples:
         yield questions.joined(sample)
     counts = ((questions.n_by_id, "by id"), (questions.n_by_query, "by query"))
@@ -53,11 +54,26 @@ def with_references(
             warn_user(str(Note(kind, {"file": called(path), "n": n, "how": how})))
 
 
-def _questions(path: Path, columns: Mapping[str, Sequence[str]] | None) -> list[Sample]:
+def _encoding(path: Path, encoding: str | None) -> str | None:
+    """The encoding of a file of references, where the samples' is ``encoding``: text beyond ASCII
+    that is UTF-8 is read as that, since text in another encoding is hardly ever UTF-8 by chance."""
+    if encoding is None:
+        return None
+    try:
+        text = opening.read_all(path).decode()
+    except (InputError, UnicodeDecodeError):
+        return encoding
+    return encoding if text.isascii() else None
+
+
+def _questions(
+    path: Path, columns: Mapping[str, Sequence[str]] | None, encoding: str | None
+) -> list[Sample]:
     """The records of a file of questions; an error where they expect nothing, or where nothing says
     which sample they belong to."""
     chosen: formats.MapperOptions = {
         "columns": columns or None,
+        "encoding": encoding,
         "notes": formats.Notes(),
     }
     expected: list[Sample] = []
@@ -174,7 +190,7 @@ def open_source(
     if config.references is not None:
         path = Path(config.references)
         source.joined += (path,)
-        source.samples = with_references(source.samples, path, of_references)
+        source.samples = with_references(source.samples, path, of_references, config.encoding)
     if config.golden is not None:
         folder = Path(config.golden)
         source.joined += (folder / golden.QUERIES,)
@@ -195,11 +211,11 @@ def _columns(
 
     def held(path: Path, reader: Any, **more: Any) -> formats.SourceColumns:
         options: formats.MapperOptions = {"columns": config.columns, **more}  # type: ignore[typeddict-item]
-        reader = reader or formats.detect(path, options.get("encoding"))
+        reader = reader or formats.detect(path, options["encoding"])
         return formats.source_columns((reader, path), options)
 
     references = Path(config.references)
-    asked = held(references, None)
+    asked = held(references, None, encoding=_encoding(references, config.encoding))
     of_questions = _KEY_FIELDS | _EXPECTED_FIELDS
     asked = asked._replace(held={n: c for n, c in asked.held.items() if n in of_questions})
     looked = []
