@@ -24,14 +24,9 @@ from ragassay.metrics.core.metric import Metric
 
 @dataclass(frozen=True)
 class PeerMetric:
-    """A metric of another tool.
-
-    Attributes:
-        tool: the tool.
-        names: what it calls the metric.
-        differs: in what they differ.
-        ours: the name of our metric that is the same or comes nearest; empty where none does.
-        same: whether the definition is the same for every sample."""
+    """A metric of another tool: what it calls it, how it ``differs`` from ours, the name of ours
+    that is the same or comes nearest (empty where none does), and whether it is the ``same`` for
+    every sample."""
 
     tool: str
     names: tuple[str, ...]
@@ -76,12 +71,8 @@ def _folded(name: str) -> str:
 
 @dataclass(frozen=True)
 class Total:
-    """A figure of a run that is computed from its metrics' means.
-
-    Attributes:
-        title: one line for people.
-        means: for each argument of ``compute`` the canonical name of the metric.
-        compute: from the means to the figure."""
+    """A figure of a run that is computed from its metrics' means: the canonical name of the metric
+    for each argument of ``compute``."""
 
     title: str
     means: Mapping[str, str]

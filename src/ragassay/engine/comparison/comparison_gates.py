@@ -172,10 +172,8 @@ def worst_queries(comparison: Comparison, gate: GateResult, most: int) -> list[s
 
 
 def _not_worse(comparison: Comparison) -> GateResult:
-    """The gate on all tested metrics.
-
-    Passed where no tested metric is shown to be worse, undecided where that could not have been
-    shown, or may be hidden by scores or queries that are missing."""
+    """The gate on all tested metrics: undecided where worse could not have been shown, or may be
+    hidden by what is missing."""
     differences = comparison.differences
     passed, why, unscored = None, "no metric has more than a hint of a verdict", 0
     if metrics := [d for d in differences if d.verdict == "worse"]:

@@ -32,14 +32,8 @@ _BOUND = re.compile(r"^(?P<which>mean|low|high)\((?P<name>.+)\)$")
 
 @dataclass(frozen=True)
 class Gate:
-    """A condition on a metric's mean, or on a one-sided bound of its true mean.
-
-    Attributes:
-        metric: name of the metric.
-        which: ``mean`` (of the sample), ``low`` (the true mean is at least ...) or ``high`` (at
-            most ...).
-        op: ``>=``, ``>``, ``<=`` or ``<``.
-        threshold: the value that is asked for."""
+    """A condition on a metric's ``mean``, or on a one-sided bound of its true mean: ``low`` (it is
+    at least ...) or ``high`` (at most ...)."""
 
     metric: str
     which: Literal["mean", "low", "high"]

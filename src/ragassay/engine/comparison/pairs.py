@@ -29,12 +29,8 @@ Pairs = tuple[Matrix, Mask]
 
 @dataclass(frozen=True, slots=True)
 class MatchedRuns:
-    """Two runs, query by query.
-
-    Attributes:
-        a, b: the new run and the old one, which show the metrics under the same names.
-        rows_a, rows_b: row numbers of each query id in either run.
-        queries: ids of the queries that both have, sorted; see `with_queries`."""
+    """The new run (A) and the old one (B), which show metrics under the same names, query by query:
+    the rows of each query id in either run, and the ids that both have, sorted."""
 
     a: Result
     b: Result

@@ -104,12 +104,9 @@ class SuiteFits:
 
 @dataclass(frozen=True)
 class ConsistencyPlan:
-    """What will be computed of the runs of each query.
-
-    Attributes:
-        metrics: each under the name that it is shown by.
-        of: the metrics of single runs that are looked at, by the names they are shown by.
-        asked: the metrics as a configuration names them."""
+    """What will be computed of the runs of each query: the metrics by shown name, the metrics of
+    single runs that they look at (``of``), and the metrics as a configuration names them
+    (``asked``)."""
 
     metrics: Mapping[str, Metric]
     of: tuple[str, ...]
@@ -124,10 +121,8 @@ class ConsistencyPlan:
 
 @dataclass(frozen=True)
 class MetricSelection:
-    """The metrics that will be computed, by the names that they are shown under.
-
-    ``consistency`` is the plan of the second step, which compares the runs of each query, where it
-    is asked for."""
+    """The metrics that will be computed, by the names that they are shown under; ``consistency`` is
+    the plan of the second step, which compares the runs of each query, where it is asked for."""
 
     suites: tuple[Suite, ...]
     metrics: Mapping[str, Metric]
@@ -310,11 +305,8 @@ def _check_ks(config: RunConfig, used: Sequence[Suite]) -> None:
 
 
 def with_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> list[Metric]:
-    """The metrics with parameters set on each that has them.
-
-    A value that some metrics know as a choice and others do not (``by=cosine`` of the chunk
-    metrics, where ``by`` of the span metrics is something else) is set only on those that know it.
-    """
+    """The metrics with parameters set on each that has them. A value that only some metrics know as
+    a choice (``by=cosine``) is set only on those."""
     knowing = {n: {m for m in metrics if _knows(m, n, value)} for n, value in options.items()}
     used: set[str] = set()
     changed = []

@@ -63,18 +63,11 @@ Rule = Callable[[Values, Sample, Thresholds], bool]
 
 @dataclass(frozen=True)
 class FaultClass:
-    """A class of failing samples.
+    """A class of failing samples: a row of ``decision_table.yaml``.
 
-    Attributes:
-        name: in JSON and options.
-        title: for people.
-        says: what is wrong, in one sentence.
-        advice: what to try.
-        needs: the signals that its row asks for: one of each group.
-        own_fault: whether a sample is failing by this alone, however good its headline value is.
-        labelled: whether only samples with a label of answerability can be in it.
-        rare_in_right: whether its row seldom holds for a sample that the headline calls right; a
-            judge's signal by which it holds for many of these does not tell it."""
+    ``needs`` are the signals that its row asks for, one of each group; a sample fails by
+    ``own_fault`` alone, however good its headline value is; only samples with a label of
+    answerability can be in a class that is ``labelled``."""
 
     name: str
     title: str

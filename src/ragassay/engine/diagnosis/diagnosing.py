@@ -40,14 +40,9 @@ from ragassay.stats.units import ROUNDING
 
 @dataclass(frozen=True)
 class Example:
-    """A failing sample.
-
-    Attributes:
-        identity: query id, system and repeat.
-        query, answer: their first words.
-        headline: its headline value; ``None`` where it is unscored.
-        signals: the signals that are known, by name; the rank is infinite where nothing relevant
-            was retrieved, and left out where it is known only that something was."""
+    """A failing sample: its query and answer are cut, its headline value is ``None`` where
+    unscored. The rank among its signals is infinite where nothing relevant was retrieved, and left
+    out where it is known only that something was."""
 
     identity: Identity
     query: str
@@ -65,21 +60,12 @@ class Example:
 
 @dataclass(frozen=True)
 class ClassFound:
-    """A class of failing samples in a run.
+    """A class of failing samples in a run: its share of all samples with the interval.
 
-    Attributes:
-        fault: the class.
-        n: samples in it.
-        share: of all samples, 0 to 1.
-        low, high: interval of the share; ``None`` with fewer than two clusters.
-        cost: how much the mean of the headline would rise if those of its samples that lie below
-            the threshold had the mean of the samples that do not fail; ``None`` where there are
-            none of these, or no sample of the class has a headline value.
-        examples: some of its samples, those with the lowest headline values first.
-        samples: all of them.
-        judged: by each metric that put samples into it and that a judge gave: how far that judge is
-            known to agree with people, a sentence.
-    """
+    ``cost`` is how much the mean of the headline would rise if those of its samples that lie below
+    the threshold had the mean of the samples that do not fail; ``None`` where that is not known.
+    The examples have the lowest headline values. ``judged`` says for each judged metric that put
+    samples into it how far its judge is known to agree with people."""
 
     fault: FaultClass
     n: int

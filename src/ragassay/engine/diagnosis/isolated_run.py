@@ -35,16 +35,9 @@ passages."""
 
 @dataclass(frozen=True)
 class Isolated:
-    """A full run beside an isolated one.
-
-    Attributes:
-        metric: that says what is right.
-        threshold: value from which an answer is right.
-        queries: ids of each class of `CLASSES`.
-        unscored: queries that lack a score in one of the runs.
-        unknown: ids of the queries whose gold is unknown, which are left out.
-        comparison: the isolated run (A) tested against the full one (B).
-    """
+    """A full run beside an isolated one: the ids of each class of `CLASSES` by the metric and the
+    value from which an answer is right, how many queries are unscored in one of the runs, the ids
+    of those whose gold is ``unknown``, and the isolated run (A) tested against the full one (B)."""
 
     metric: str
     threshold: float

@@ -117,21 +117,11 @@ class BudgetFit:
 class CallPlan:
     """The calls of a run's judge.
 
-    Attributes:
-        judge: label of the judge.
-        asks: whether asking it takes requests (the embedded judge takes none).
-        metrics: the requests of each metric if it ran alone, by the names that it is shown under;
-            metrics that ask the same share a line.
-        total: the requests of the run: a question of several metrics is asked once.
-        questions: requests to send by kind of question, most first.
-        throughput: the assumptions behind ``seconds``.
-        seconds: wall time of asking.
-        n_samples, n_walked: how many samples the plan is for, and how many it was made from; the
-            rest is extrapolated.
-        budget: whether the plan fits into the budget, where there is one.
-        listed_prices: whether the cost is by list prices (``prices.as_of``), and not by the user's.
-        failed: how many samples a metric failed on while it was walked, by its message.
-        notes: sentences on questions that the plan leaves out."""
+    ``metrics`` has the requests of each metric if it ran alone (metrics that ask the same share a
+    line), ``total`` those of the run, ``questions`` those by kind, most first. ``asks`` is whether
+    asking takes requests. The plan was made from ``n_walked`` samples and is for ``n_samples``.
+    ``listed_prices``: the cost is by list prices, not by the user's. ``failed`` counts samples on
+    which a metric broke down, by its message; ``notes`` say what the plan leaves out."""
 
     judge: str
     asks: bool
@@ -232,11 +222,8 @@ TOTAL: Line = ("total", "")
 
 
 class Planner:
-    """Takes in samples, gives a `CallPlan`. Remembers about a hundred bytes a distinct question.
-
-    Where asking the judge takes no requests (``asks``), only the first `WINDOW` samples are walked.
-    ``price`` takes the place of the models' own; ``fresh`` is whether the ledger holds nothing of
-    them."""
+    """Takes in samples, gives a `CallPlan`. Where asking the judge takes no requests (``asks``),
+    only the first `WINDOW` samples are walked. ``price`` takes the place of the models' own."""
 
     def __init__(
         self,

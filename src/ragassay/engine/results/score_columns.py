@@ -55,16 +55,10 @@ class _Kind(NamedTuple):
 class ScoreColumns:
     """The numbers of all scores: a float and the number of its kind for each sample and metric.
 
-    Methods take the shown name of a metric; some also a mask of the samples that count, shape
-    ``(n_samples,)``, and count all without one.
-
-    Attributes:
-        identities: query id, system and repeat of each sample, in the order of evaluation.
-        slices: for each slicing column, each sample's value (``None`` where it has none).
-        clusters: each sample's cluster (a conversation, a document), when clustering was asked for.
-        asked: a number for what each sample asks and expects (see
-            `ragassay.engine.results.fingerprint`); empty where that is not known.
-        replies: likewise a number for the reply of each sample that ``ragassay ask`` recorded."""
+    Methods take the shown name of a metric, and some a mask of the samples that count, shape
+    ``(n_samples,)``. ``slices`` has each sample's value of each slicing column, ``clusters`` each
+    sample's cluster where clustering was asked for, ``asked`` and ``replies`` are the numbers of
+    `ragassay.engine.results.fingerprint`."""
 
     def __init__(self, metrics: Iterable[str]) -> None:
         self.identities: list[Identity] = []
@@ -242,11 +236,8 @@ def judges_of(outcome: Outcome, judge: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The values of a metric that came with the records.
-
-    Attributes:
-        share: ``all`` or ``some`` of its values; empty for none.
-        by: labels of the judges who gave them, sorted; empty where no record names any."""
+    """The values of a metric that came with the records: ``all`` or ``some`` of its values (empty
+    for none), and the labels of the judges who gave them, sorted."""
 
     share: str = ""
     by: tuple[str, ...] = ()
@@ -276,10 +267,7 @@ def names_in(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def label_of(judges: ValuesByJudge) -> str:
-    """The label of a metric's judges; empty where no judge is known by name.
-
-    Where one value's label names all judges that the others name, it is that label; else a list of
-    labels, each with its number of values."""
+    """The label of a metric's judges, joined by `AND`; empty where none is known by name."""
     names = names_in(judges)
     return "" if names == (RECORD,) else AND.join(names)
 

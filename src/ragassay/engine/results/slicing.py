@@ -27,10 +27,7 @@ MAX_VALUES = 20
 
 
 class Labels(str):
-    """Several labels of one sample, printed as one text: the sample is in the slice of each.
-
-    Attributes:
-        each: the labels."""
+    """Several labels of one sample, printed as one text: the sample is in the slice of each."""
 
     each: tuple[str, ...]
 

@@ -89,18 +89,9 @@ class _Kept:
 class Accumulator:
     """Scores, ids and counts of a run. Texts of samples stay in memory only where they are kept.
 
-    Attributes:
-        columns, missing: the scores, and why some are missing.
-        systems, failures: samples by system, and by the message of a system that failed.
-        column, clusters: the clustering column that was asked for, and each sample's cluster.
-        n_unanswered, n_unlabelled: samples without an answer, and without answerability.
-        latin, unread: metrics that find words in some scripts only, and how many samples are in
-            others, by the name of those scripts.
-        cause: a sentence that says why scores are missing, where the caller knows it; it takes the
-            place of the reasons of the scores.
-
-    ``strict``: a column of slices or clusters without a value is refused.
-    """
+    ``latin`` and ``unread`` are the metrics that find words in some scripts only, and how many
+    samples are in others. ``cause`` says why scores are missing, where the caller knows it.
+    ``strict``: a column of slices or clusters without a value is refused."""
 
     def __init__(
         self,

@@ -40,15 +40,9 @@ SAMPLING = "model_kwargs"
 
 @dataclass
 class ConfigFile:
-    """A configuration file, as far as it is read or translated.
-
-    Attributes:
-        content: the file's content, with its lines.
-        path: of the file.
-        flags: keys that flags set, so that the file need not have them.
-        values: keys of `RunConfig`; paths are absolute.
-        places: the place of a key (or of an item of it) that has another name in the file.
-        notes: sentences about parts of the file that have no effect."""
+    """A configuration file, as far as it is read or translated: its content with lines, the keys
+    that ``flags`` set, the ``values`` of our keys (paths are absolute), the ``places`` of those
+    that have another name in the file, and notes on parts that have no effect."""
 
     content: Marked
     path: Path

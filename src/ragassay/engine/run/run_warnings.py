@@ -51,12 +51,9 @@ def _summed(facts: Iterable[Warning | str]) -> list[str]:
 
 
 class MissingScores:
-    """The first reason of each kind why scores are missing.
-
-    Attributes:
-        first_reason: of all; empty where no score is missing.
-        without_model: the metrics that lack a model, by what is missing.
-        n_without_embedder: scores that lack the vectors of an embedder that the run names."""
+    """The first reason of each kind why scores are missing: of all, and the metrics that lack a
+    model by what is missing. ``n_without_embedder`` counts scores without the vectors of a named
+    embedder."""
 
     def __init__(self, metrics: Mapping[str, Metric], *, names_embedder: bool) -> None:
         self._metrics, self._names_embedder = metrics, names_embedder
