@@ -326,15 +326,11 @@ def _method(comparison: Comparison) -> Iterator[Note]:
     counts["n"] = comparison.n_tested
     kind = comparison.correction if comparison.n_tested > 1 else "none"
     yield Note(f"correction_{kind}", counts, severity="detail")
-    yield Note("interval_of_test", counts, severity="detail")
-    yield Note("detectable", counts, severity="detail")
     if comparison.n_clusters is not None:
         by = comparison.clustered_by or "cluster"
         yield Note("clustered", {"n": comparison.n_clusters, "by": by}, severity="detail")
     if comparison.judged_by:
         yield Note("judged_by", {"judge": comparison.judged_by}, severity="detail")
-    if without := [d for d in comparison.with_scores if d.low is None and d.n > 1]:
-        yield Note("without_interval", names=_names(without), severity="detail")
     for run in ("a", "b"):
         if names := getattr(comparison, f"metrics_only_{run}"):
             yield Note(f"metrics_only_in_{run}", names=names, severity="detail")
