@@ -38,6 +38,14 @@ class Tried(AttemptMetric):
     name = "test_tried"
 
 
+@register
+@dataclass(frozen=True)
+class TriedAgain(Tried):
+    """The same question under another name."""
+
+    name = "test_tried_again"
+
+
 class Rule(Judge):
     """Answers by the length of the answer; fails on some."""
 

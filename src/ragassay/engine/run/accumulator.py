@@ -23,7 +23,7 @@ from ragassay.engine.results import fingerprint, summarising
 from ragassay.engine.results.folders.folder_reading import read_rows, read_samples
 from ragassay.engine.results.folders.run_folder import FolderWriter
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.score_columns import Given, ScoreColumns, given_of, mixed
+from ragassay.engine.results.score_columns import ALL_GIVEN, ScoreColumns, given_parts, mixed
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.slicing import (
     IN_CLUSTER,
@@ -232,7 +232,8 @@ class Accumulator:
         described = []
         for name, metric in self.metrics.items():
             n_scored = int(columns.scored(name).sum()) + sum(columns.labels(name).values())
-            given = given_of(columns.n_given(name), n_scored, columns.judges(name), self.judge)
+            judges = columns.judges(name)
+            given = given_parts(columns.n_given(name), n_scored, judges, self.judge)
             described.append(
                 summarising.describe(
                     name,
@@ -312,7 +313,7 @@ def signature(
     metric: Metric,
     asker: Asker | None,
     bank: NuggetBank | None = None,
-    given: Given | None = None,
+    given: Sequence[str] = (),
     models: Models | None = None,
 ) -> str:
     """A metric's signature as it was computed: with its judge, prompts and nugget bank, and with
@@ -322,10 +323,9 @@ def signature(
     metric and judge, not on the questions that a run asked."""
     judged = judged_among([metric])
     parts = [metric.signature]
-    given = given or Given()
-    if models is not None and given.share != "all":
+    if models is not None and ALL_GIVEN not in given:
         parts += [f"model={name}" for name in identities(metric, models)]
-    if judged and asker is not None and given.share != "all":
+    if judged and asker is not None and ALL_GIVEN not in given:
         judge, kinds = asker.judge, {}
         for one in judged:
             options = {spec.name: getattr(one, spec.name) for spec in dataclasses.fields(one)}
@@ -334,7 +334,7 @@ def signature(
         parts.append(f"judge={judge.signature}")
         if AssignNuggets in kinds:
             parts.append(f"nuggets={'own' if bank is None else bank.hash}")
-    return "|".join([*parts, *given.parts])
+    return "|".join([*parts, *given])
 
 
 def _asked(question: Question[Any], judge: Judge) -> str:
