@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 import ragassay
@@ -22,7 +21,6 @@ from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.results.result import Result
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.rescoring import explain
-from ragassay.judges.verdict import short
 from ragassay.metrics.core import metric
 from ragassay.metrics.core.metric import scored
 from ragassay.metrics.core.window import Window
@@ -89,24 +87,6 @@ def test_explain_shows_each_vote_with_model_cost_and_reply(voted: Path, capsys: 
     assert full.count("system:") == 1  # all four saw the same
     assert full.count("reply:") == 4
     assert PASSAGE in " ".join(full.split())
-
-
-def test_a_verdict_written_without_about_is_explained_by_asking_the_evidence(
-    voted: Path, tmp_path: Path
-) -> None:
-    run = tmp_path / "run"
-    run.mkdir()
-    for path in (voted / "run").iterdir():
-        if path.is_file():
-            (run / path.name).write_bytes(path.read_bytes())
-    lines = [orjson.loads(line) for line in (run / "verdicts.jsonl").read_bytes().splitlines()]
-    assert all(line.pop("about", None) for line in lines if line["question"] == "relevance_grade")
-    (run / "verdicts.jsonl").write_bytes(b"\n".join(map(orjson.dumps, lines)) + b"\n")
-    found = rescoring.explain(open_run(run), "q1", "umbrela")
-    assert [one["about"] for one in found.scores[0].verdicts] == [
-        {"passage": "A museum."},
-        {"passage": short(PASSAGE)},
-    ]
 
 
 @dataclass(frozen=True)

@@ -213,8 +213,8 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
         return None
     a, b = comparison.runs
     matched = MatchedRuns.of(a, aligned(b, a))
-    draws = {"n_resamples": comparison.n_resamples, "seed": comparison.seed}
-    draws["level"] = comparison.level
+    names = ("n_resamples", "seed", "level")
+    draws = {name: getattr(comparison, name) for name in names}
     metrics, n_owed, absent = [], 0, list[str]()
     for d in tested:
         if comparison.unpaired:
@@ -240,5 +240,6 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
 
 def _is_worse(test: PairedResult, d: Difference, level: float) -> bool:
     """Whether a test finds the new run worse, or could not find it."""
-    falls = bool(test.diff) and (test.diff > 0) != d.higher_is_better
+    diff = test.diff or 0.0
+    falls = diff != 0.0 and (diff > 0.0) != d.higher_is_better
     return falls and (test.too_few or (test.p_adjusted or 1.0) <= alpha_of(level))

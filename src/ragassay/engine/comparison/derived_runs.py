@@ -34,13 +34,13 @@ def by_system(result: Result) -> list[Result]:
     """One result for each system in the data, in order of first appearance.
 
     Means, intervals and counts are each system's own; slices and warnings are left out."""
-    return [_of_system(result, system) for system in result.columns.systems]
-
-
-def _of_system(result: Result, system: str) -> Result:
-    only = _only(result, frozenset(one for one in result.columns.identities if one[1] == system))
-    title = system or result.summary.title
-    return replace(only, summary=replace(only.summary, system=system, title=title))
+    results = []
+    for system in result.columns.systems:
+        of_system = (one for one in result.columns.identities if one[1] == system)
+        only = _only(result, frozenset(of_system))
+        summary = replace(only.summary, system=system, title=system or result.summary.title)
+        results.append(replace(only, summary=summary))
+    return results
 
 
 def of_queries(result: Result, queries: Collection[str]) -> Result:
@@ -71,7 +71,7 @@ def _only(result: Result, chosen: frozenset[Identity]) -> Result:
     metrics = list(result.summary.metrics.values())
     config = result.config
     options = IntervalOptions.of(config)
-    samples = partial(_samples, result, chosen)
+    rows, samples = partial(_rows, result, chosen), partial(_samples, result, chosen)
     summary = replace(
         result.summary,
         n_samples=len(columns),
@@ -84,7 +84,6 @@ def _only(result: Result, chosen: frozenset[Identity]) -> Result:
         notes=(),
         fingerprint=fingerprint.of_run(columns.asked) if columns.asked else "",
     )
-    rows = partial(_rows, result, chosen)
     return Result(summary, columns, config, None, rows, samples, judge_answers=result.judge_answers)
 
 

@@ -121,6 +121,14 @@ def resolve(
                     f"--fail-under {text!r}: {_number(gate.threshold)} is no value of {name}, "
                     f"which runs from {_end(low)} to {_end(high)}."
                 )
+            is_end = gate.threshold == (high if gate.at_least else low)
+            if is_end and (gate.which != "mean" or not gate.op.endswith("=")):
+                # A bound of the true mean never reaches the end of the range.
+                nothing = f"value of {name}" if gate.which == "mean" else "number of samples"
+                mean = Gate(name, "mean", f"{gate.op[0]}=", gate.threshold)
+                raise UsageError(
+                    f"--fail-under {text!r}: no {nothing} can pass this gate. Write '{mean}'."
+                )
             gates.append(replace(gate, metric=name))
     return gates
 

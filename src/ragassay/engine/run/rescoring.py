@@ -26,7 +26,7 @@ from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import too_long
 from ragassay.judges.recorded.replay import vote_of
 from ragassay.judges.reply import R_co
-from ragassay.judges.verdict import about_of, evidence_id
+from ragassay.judges.verdict import evidence_id
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import AllSamples
@@ -254,11 +254,10 @@ def _asked_data(
 
 
 def _with_data(record: Record, data: Mapping[str, Any] | None) -> Record:
-    """A verdict with a summary of what it is about; with all of the data, where no prompt contains
-    it."""
+    """A verdict with all of the data that it is about, where no prompt contains it."""
     if data is None:
         return record
-    extended = {**record, "about": record.get("about") or about_of(data)}
+    extended = dict(record)
     verdicts = (record, *record.get("votes", ()))
     cut = [name for name, _ in too_long(data)]
     if cut and any(str(one.get("judge", "")).startswith(OFFLINE) for one in verdicts):
