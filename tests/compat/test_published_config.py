@@ -748,3 +748,16 @@ def test_the_page_has_the_blocks_of_the_specification(shared: Path) -> None:
     page = (shared / "spec" / "open-rag-eval.md").read_text(encoding="utf-8")
     printed = re.findall(r"```yaml\n(.*?)```", page, re.S)
     assert {PAGE_TREC, PAGE_CONSISTENCY} == set(printed)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("evaluation:\n  metrics: [acc]\n", "ragassay run PIPELINE.yaml --param FILE"),
+        ("benchmark:\n  benchmark: {limit: -1}\n", "ragassay run PIPELINE.yaml --param FILE"),
+        ("servers: {a: b}\npipeline: [a.c]\n", "A pipeline has the keys 'servers' and"),
+    ],
+)
+def test_a_file_of_a_pipeline_is_told_what_to_do_with_it(text: str, hint: str, desk: Path) -> None:
+    with pytest.raises(InputError, match=hint):
+        read_config(written(text))

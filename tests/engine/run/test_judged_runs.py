@@ -272,3 +272,8 @@ def test_the_judge_is_named_only_for_metrics_with_a_value_of_its_own() -> None:
     assert faithfulness.n_scored == faithfulness.n_assumed == 1, "nothing of it was judged"
     (said,) = [note for note in summary_notes.summary_notes(summary) if "Judged by" in note]
     assert said.endswith(": ragreport_relevance.")
+
+
+def test_a_judges_options_need_a_judge_that_takes_them() -> None:
+    with pytest.raises(UsageError, match="'budget' is for judges that are named"):
+        ragassay.evaluate(records(4), ["test_tried"], judge=Rule(), budget="2 calls")

@@ -233,13 +233,15 @@ def address_for(
     from ragassay.transport.providers import protocols
 
     places = os.environ if environment is None else environment
+    # No key is asked for where the address cannot be used.
+    address = address_of(word, "", places, secrets.NO_KEY, "embedder", named)
+    path = protocols()[address.protocol].embeddings
+    if path is None:
+        raise UsageError(f"{word} offers no embeddings; name another embedder.")
     key = secrets.NO_KEY if dry else None
     if config.embedder_key_file is not None and not dry:
         key = secrets.from_file(config.embedder_key_file)
     address = address_of(word, "", places, key, "embedder", named)
-    path = protocols()[address.protocol].embeddings
-    if path is None:
-        raise UsageError(f"{word} offers no embeddings; name another embedder.")
     if not address.model:
         raise UsageError(f"Which model of {word}? Name it, as in openai:text-embedding-3-small.")
     if find_spec("httpx2") is None:

@@ -7,7 +7,7 @@ import dataclasses
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -90,7 +90,8 @@ class Accumulator:
     """Scores, ids and counts of a run. Texts of samples stay in memory only where they are kept.
 
     ``latin`` and ``unread`` are the metrics that find words in some scripts only, and how many
-    samples are in others. ``cause`` says why scores are missing, where the caller knows it.
+    samples are in others. ``cause`` says why scores are missing, where the caller knows it;
+    ``other_suites`` gives the suites that could score the data, best first.
     ``strict``: a column of slices or clusters without a value is refused."""
 
     def __init__(
@@ -118,6 +119,7 @@ class Accumulator:
         }
         self.unread: Counter[str] = Counter()
         self.cause = ""
+        self.other_suites: Callable[[], Sequence[str]] = tuple
         self._strict = strict
         self._begun = time.monotonic()
         self._writer = writer

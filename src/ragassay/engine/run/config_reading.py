@@ -229,6 +229,16 @@ def _scalars(value: Any) -> Iterator[tuple[Place, Any]]:
 _RECORDED = ("ragassay", "python", "numpy", "fingerprint", "signatures", "judged_by")
 """Keys that ``run.yaml`` adds as a record of the run; a configuration may hold them."""
 
+_PARAMETERS = "Parameters of a pipeline are read with it: ragassay run PIPELINE.yaml --param FILE."
+_OF_PIPELINES = {
+    "pipeline": "A pipeline is run by: ragassay run PIPELINE.yaml.",
+    "servers": "A pipeline has the keys 'servers' and 'pipeline': ragassay run PIPELINE.yaml.",
+    "pipelines": "Did you mean 'pipeline'? It is a key beside 'servers'.",
+    "benchmark": _PARAMETERS,
+    "evaluation": _PARAMETERS,
+}
+"""Hints for the keys of UltraRAG's pipelines and their parameters."""
+
 _NEVER_READ = "connector"
 """A part of Open RAG Eval's files whose variables need not be set."""
 
@@ -280,7 +290,8 @@ def read_config(
     for key in body:
         if key not in RunConfig.model_fields:
             hint = (
-                did_you_mean(key, [*RunConfig.model_fields, *translators])
+                _OF_PIPELINES.get(key)
+                or did_you_mean(key, [*RunConfig.model_fields, *translators])
                 or f"There are: {', '.join(RunConfig.model_fields)}."
             )
             raise file.wrong_key((key,), f"unknown key {key!r}", hint)

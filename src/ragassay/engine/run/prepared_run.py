@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import platform
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import __version__, formats
 from ragassay.base import files
-from ragassay.base.errors import InputError, UsageError, warn_user
+from ragassay.base.errors import InputError, RagassayWarning, UsageError, warn_user
 from ragassay.base.sample import Sample
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.metric_selection import (
+    LOOKED_AT,
     MetricSelection,
+    SuiteFits,
     make_plan,
     own_metrics,
     published_names,
@@ -205,6 +209,7 @@ class PreparedRun:
                 bank = self.bank(asker)
             judge = "" if asker is None else asker.judge.label
             collected = Accumulator(config, plan.metrics, writer, keep=keep, judge=judge)
+            collected.other_suites = self._other_suites
             models = models_for(config, self.embedding, stack, asker, ledger, budget)
             embedder = None if self.embedding else config.embedder or DEFAULT
             size = MODELLED_WINDOW if here(metrics, config.models, embedder) else None
@@ -255,6 +260,17 @@ class PreparedRun:
                 writer.finish(resolved, summary)
         result.gates = gates.results_of(result)
         return result
+
+    def _other_suites(self) -> list[str]:
+        """The suites that could score the data in place of the run's, best first."""
+        if self.rereads is None or self.config.metrics or not self.plan.suites:
+            return []
+        fits = SuiteFits()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RagassayWarning)  # the first reading gave all of them
+            fits.add(islice(self.rereads(), LOOKED_AT))
+        own = {suite.name for suite in self.plan.suites}
+        return [name for name, fit in fits.by_suite().items() if fit.n_samples and name not in own]
 
     def bank(self, asker: Asker) -> formats.NuggetBank | None:
         """The nugget bank that the configuration names, made known to the metrics: read, or made

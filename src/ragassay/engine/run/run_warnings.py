@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -157,14 +158,21 @@ def as_note(sentence: str) -> Note:
 def _nothing_scored(
     run: Accumulator, metrics: Mapping[str, MetricSummary], details: Iterable[str]
 ) -> Note:
-    """Says that no metric has a score, and why."""
+    """Says that no metric has a score, why, and which suites could score the data."""
     why = run.cause or run.missing.first_reason or "no metric applies"
     # A reason that the judge gave has a warning of its own.
     is_repeated = any(one in why or why.rstrip(". ") in one for one in details)
     counts = {"cause": "" if is_repeated else f": {why.rstrip('.')}"}
     failed = any(Reason(one).incomplete for m in metrics.values() for one in m.unscored)
-    is_known = run.cause or failed or run.missing.without_model or run.config.data is None
-    return Note("nothing_scored" if is_known else "nothing_scored_look", counts)
+    data = run.config.data
+    if run.cause or failed or run.missing.without_model:
+        return Note("nothing_scored", counts)
+    if others := run.other_suites():
+        command = shlex.join(["ragassay", "run", str(data), "--suite", others[0]])
+        counts["run"] = f" Run: {command}." if isinstance(data, str) else ""
+        kind = "nothing_scored_in_memory" if data is None else "nothing_scored_other_suites"
+        return Note(kind, counts, tuple(others[:4]))
+    return Note("nothing_scored" if data is None else "nothing_scored_look", counts)
 
 
 def _of_scripts(run: Accumulator) -> Iterator[Note]:
