@@ -474,3 +474,11 @@ def test_expected_answers_of_a_file_need_their_id_and_agree(tmp_path: Path) -> N
     path.write_text("query_id,query,expected_answer\na,Who?,Ann Lee\na,Who?,Bob\n")
     with pytest.raises(InputError, match=r"line 3.*'a'"):
         ragassay.evaluate(RECORDS, ["em"], references=str(path))
+
+
+def test_intervals_stay_inside_the_range_of_the_metric() -> None:
+    em = ragassay.evaluate(RECORDS[:2], ["em"], interval="t").summary.metrics["em"]
+    assert (em.mean, em.low, em.high) == (0.5, 0.0, 1.0)
+    em = ragassay.evaluate(RECORDS[:2], ["em"]).summary.metrics["em"]
+    assert 0.0 < em.low < 0.02
+    assert em.interval == "effective-n"
