@@ -22,6 +22,7 @@ from ragassay.metrics.consistency.runs_spread import OfMetric, RunsFlip
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric, missing
 from ragassay.metrics.core.metric_parameters import choices_of
+from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 from ragassay.suites import Suite
 
 DEFAULT_SUITES = {
@@ -76,10 +77,16 @@ class SuiteFits:
 
     def by_suite(self) -> dict[str, SuiteFit]:
         """The fit of each suite, by its name; the suites that suit most of the data come first."""
+        failed = any(sample.failure is not None for sample in self._looked_at)
         every = {one for listed in self._metrics.values() for one in listed}
-        # Some metrics publish a lowest value where a part is missing: that is no fit.
         fitting = [
-            {one for one in every if not (missing(sample, one.needs) or one.lacks(sample))}
+            {
+                one
+                for one in every
+                # Some metrics publish a lowest value where a part is missing: that is no fit.
+                if missing(sample, one.needs) is None
+                and (lacks_beside_failures(one, sample) if failed else one.lacks(sample)) is None
+            }
             for sample in self._looked_at
         ]
         scored = set[Metric]().union(*fitting)

@@ -22,6 +22,7 @@ from ragassay.engine.run.scoring import batched
 from ragassay.engine.run.source import Data
 from ragassay.metrics.core.judged import ModelMetric
 from ragassay.metrics.core.metric import Metric, reached
+from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 from ragassay.models.embedders.embedder import DEFAULT
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Unavailable, needs_packages, place_of
@@ -163,6 +164,7 @@ def preview(
     parts = Counter(dict.fromkeys(PARTS, 0))
     applicable = Counter(dict.fromkeys(metrics, 0))
     lacking: dict[str, Counter[str]] = {}
+    beside_failures: dict[str, Counter[str]] = {}
     systems: Counter[str] = Counter()
     failures: Counter[str] = Counter()
     runs: Counter[tuple[str, str]] = Counter()
@@ -189,6 +191,8 @@ def preview(
                         without_model.update([name] if needs_model else ())
                     else:
                         lacking.setdefault(name, Counter())[lack.detail] += 1
+                        if lacks_beside_failures(metric, sample) is None:
+                            beside_failures.setdefault(name, Counter())[lack.detail] += 1
             if fits is not None:
                 fits.add(window)
             if planner is not None:
@@ -196,6 +200,10 @@ def preview(
             n += len(window)
             if progress is not None:
                 progress(n)
+        if failures:
+            for name, counts in beside_failures.items():
+                applicable[name] += counts.total()
+                lacking[name] -= counts
         applicable.subtract(without_model)
         if planner is not None:
             calls = planner.plan(n if of is None else of, job.config.budget)
