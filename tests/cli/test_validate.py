@@ -221,23 +221,6 @@ def test_suites_that_the_data_suit_are_counted(capsys: pytest.CaptureFixture[str
     assert "--suite ragreport" in " ".join(said.split())
 
 
-def test_several_unknown_metrics_have_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
-    write("a.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}])
-    names = "exat_match,hallucination,nDCG@ten,xyzzy,em"
-    assert call(["validate", "a.jsonl", "-m", names]) == 2
-    head, *lines, last = capsys.readouterr().err.splitlines()
-    assert head == "ragassay: 4 names are no metrics as they stand:"
-    assert [line.split(":")[0].strip() for line in lines] == names.split(",")[:4]
-    assert lines[0].endswith("Did you mean 'exact_match' or 'answer_match'?")
-    assert "hhem comes nearest" in lines[1] and "k must be int" in lines[2]
-    assert last.startswith("'ragassay metrics' lists")
-    assert call(["validate", "a.jsonl", "-m", "hallucination,em"]) == 2
-    alone = capsys.readouterr().err.removeprefix("ragassay: ").strip()
-    assert "deepeval: " in alone and lines[1].strip() == f"hallucination: {alone}"
-    assert call(["validate", "a.jsonl", "-m", "exat_match,em"]) == 2
-    assert "Unknown metric 'exat_match'" in capsys.readouterr().err
-
-
 def test_a_run_that_scores_nothing_names_suites_that_could(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -19,9 +19,8 @@ from ragassay import InputError, UsageError
 from ragassay.base.errors import RagassayWarning
 from ragassay.cli.command_line import call
 from ragassay.compat.open_rag_eval.published_config import read_config
-from ragassay.engine.config.config_file import read_filled
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.run.config_reading import checked
+from ragassay.engine.run.config_reading import checked, read_filled
 
 KEY = "sk-proj-0123456789abcdefghijklmnopqrstuv"
 DATA = "answers.csv"

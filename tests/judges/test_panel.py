@@ -11,7 +11,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Usage
 from ragassay.judges.judge import Judge
-from ragassay.judges.panel import Panel, combinable, combine, disagreed, rule_of
+from ragassay.judges.panel import Panel, combinable, combine, disagreed
 from ragassay.judges.question import Question
 from ragassay.judges.questions.checklists import Claims, ExtractClaims
 from ragassay.judges.questions.grading import (
@@ -264,12 +264,6 @@ def test_disagreement_is_counted_by_answers_and_not_by_words() -> None:
         usage.add(ask(Panel([Fixed(str(at), vote) for at, vote in enumerate(votes)]), RATING))
     usage.add(ask(Panel([Fixed("a", rate(3, "x")), Fixed("b", Reason.TIMEOUT)], quorum=1), RATING))
     assert (usage.questions, usage.disagreed) == (4, 1)
-
-
-def test_a_panel_is_known_by_its_signature() -> None:
-    members = [Fixed("a", grade(0)), Fixed("b", grade(0)), Fixed("c", grade(0))]
-    assert rule_of(Panel(members, "majority").signature) == ("majority", 2)
-    assert rule_of("openai:gpt-4o(temperature=0)") is None
 
 
 def test_where_a_member_does_not_open_the_others_are_closed_and_its_error_is_told() -> None:

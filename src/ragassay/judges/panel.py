@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
@@ -211,15 +210,6 @@ def disagreed(asked: Vote) -> bool:
     """Whether the members of a panel who answered a question gave different answers. Other words
     for the same answer are no disagreement, nor is a lost vote."""
     return differ([vote.answer for vote in asked.votes if isinstance(vote, Verdict)])
-
-
-_SIGNATURE = re.compile(rf"panel\(({'|'.join(RULES)}), quorum=(\d+): ")
-
-
-def rule_of(signature: str) -> tuple[str, int] | None:
-    """Rule and quorum of the panel that has a signature; ``None`` where it is no panel's."""
-    match = _SIGNATURE.match(signature)
-    return None if match is None else (match[1], int(match[2]))
 
 
 async def _vote(member: Judge, question: Question[Any], repeat: int) -> Vote:

@@ -59,16 +59,14 @@ class PlanningJudge(Judge):
         judge: who would be asked. Of it and of its leaves only `Judge.known` is called, and what
             says how a request would look.
         price: of all its models, instead of what the leaves say (`Judge.price`).
-        fresh: whether the ledger is known to hold nothing of the leaves, so that none is asked what
-            it knows: that takes most of the time.
     """
 
     label = "plan"
     remembered = False
 
-    def __init__(self, judge: Judge, price: Price | None, *, fresh: bool) -> None:
+    def __init__(self, judge: Judge, price: Price | None) -> None:
         self.demands: dict[str, Demand] = {}
-        self._judge, self._price, self._fresh = judge, price, fresh
+        self._judge, self._price = judge, price
 
     @override
     def leaves(self) -> tuple[Judge, ...]:
@@ -89,7 +87,7 @@ class PlanningJudge(Judge):
 
     def _estimate(self, question: Question[Any], repeat: int) -> Demand:
         asked = self._judge.requests(question, repeat)
-        results = [None if self._fresh else leaf.known(question, own) for leaf, own in asked]
+        results = [leaf.known(question, own) for leaf, own in asked]
         if None not in results:
             alone = self._judge.leaves() == (self._judge,)
             result = results[0] if alone else self._judge.known(question, repeat)

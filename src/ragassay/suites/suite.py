@@ -24,15 +24,9 @@ from ragassay.metrics.core.metric import Metric
 
 @dataclass(frozen=True)
 class PeerMetric:
-    """A metric of another tool.
-
-    Attributes:
-        tool: the tool.
-        names: what it calls the metric.
-        differs: in what they differ.
-        ours: the name of our metric that is the same or comes nearest; empty where none does.
-        same: whether the definition is the same for every sample.
-    """
+    """A metric of another tool: what it calls it, how it ``differs`` from ours, the name of ours
+    that is the same or comes nearest (empty where none does), and whether it is the ``same`` for
+    every sample."""
 
     tool: str
     names: tuple[str, ...]
@@ -77,13 +71,8 @@ def _folded(name: str) -> str:
 
 @dataclass(frozen=True)
 class Total:
-    """A figure of a run that is computed from its metrics' means.
-
-    Attributes:
-        title: one line for people.
-        means: for each argument of ``compute`` the canonical name of the metric.
-        compute: from the means to the figure.
-    """
+    """A figure of a run that is computed from its metrics' means: the canonical name of the metric
+    for each argument of ``compute``."""
 
     title: str
     means: Mapping[str, str]
@@ -115,8 +104,7 @@ class Suite:
         notes: what a reader of the numbers should know.
         totals: figures of a whole run that the system publishes, by name.
         elsewhere: what else a published name stands for in the field, by that name: a sentence with
-            the metric to name then. It is shown where the name is used outside the suite.
-    """
+            the metric to name then. It is shown where the name is used outside the suite."""
 
     name: str
     title: str
@@ -252,47 +240,21 @@ def metrics_by_name(
         if advice := published_elsewhere(name):
             raise UsageError(f"{name} needs a cut-off, as in {name}@10. {advice}")
     local = {**peer_aliases(), **(local or {})}
-    wrong: dict[str, UsageError] = {}
     for name in naming.split(names):
         try:
             naming.metrics_by_name([name], ks=ks, local=local)
         except UsageError as error:
-            wrong[name] = error
-    if len(wrong) > 1:
-        raise UsageError(_several_wrong(wrong))
-    for name, problem in wrong.items():
-        advice = "" if naming.is_known(name, local) else advice_on(name)
-        if not advice:
-            raise problem
-        unknown = isinstance(problem, naming.UnknownMetric)
-        raise UsageError(advice if unknown else f"{problem} {advice}")
+            advice = "" if naming.is_known(name, local) else advice_on(name)
+            if not advice:
+                raise
+            unknown = isinstance(error, naming.UnknownMetric)
+            raise UsageError(advice if unknown else f"{error} {advice}") from error
     return naming.metrics_by_name(names, ks=ks, local=local)
-
-
-def _several_wrong(wrong: Mapping[str, UsageError]) -> str:
-    """A line for each name, with what the error says where that name is the only wrong one."""
-    lines = []
-    for name, error in wrong.items():
-        advice = advice_on(name) or (
-            error.hint if isinstance(error, naming.UnknownMetric) else str(error)
-        )
-        lines.append(f"  {name}: {advice or 'nothing of ours is called alike.'}")
-    return "\n".join(
-        [
-            f"{len(wrong)} names are no metrics as they stand:",
-            *lines,
-            "'ragassay metrics' lists what there is; 'ragassay metrics NAME' tells more of one.",
-        ]
-    )
 
 
 def advice_on(name: str) -> str:
     """What to write instead of a name that is none of ours; empty where no suite publishes it and
-    no other tool is known to have it.
-
-    Args:
-        name: as a user wrote it.
-    """
+    no other tool is known to have it."""
     return " ".join(filter(None, (published_elsewhere(name), peer_advice(name))))
 
 
@@ -352,11 +314,7 @@ def _read(file: Traversable) -> Suite:
 
 def aliases_of(suites: Iterable[Suite]) -> dict[str, str]:
     """The published names of some suites, each with the canonical name that it means. A name that
-    several publish has the meaning that the last one gives it.
-
-    Args:
-        suites: whose names are wanted.
-    """
+    several publish has the meaning that the last one gives it."""
     return {alias: target for suite in suites for alias, target in suite.aliases.items()}
 
 

@@ -139,7 +139,7 @@ class Synthesis:
             dollars; ``unpriced`` have no known price); ``most_calls`` with all that may follow.
         """
         with self._judges() as (judge, _):
-            planning = PlanningJudge(judge, None, fresh=False)
+            planning = PlanningJudge(judge, None)
             with Asker(planning) as asker:
                 drafts, rejections = self._drafts(asker)
                 checks = Checks(self.corpus)

@@ -10,9 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-import yaml
 
 from ragassay import examples, load
 from ragassay.cli.command_line import call
@@ -53,20 +51,6 @@ def test_what_was_not_measured_has_no_rows() -> None:
     assert all(agreements(f"factual_correctness.{part}") == unmeasured for part in ("recall", "f1"))
     found = agreements("rl_f_idk")
     assert found["says_idk"] and found["claim_support"] and not found["says_underspecified"]
-
-
-def test_explain_tells_the_rows_of_each_metric(tmp_path: Path, capsys: Any) -> None:
-    path = tmp_path / "data.jsonl"
-    one = {"query_id": "q", "query": "How tall is the tower?", "answer": "It is 330 metres tall."}
-    path.write_text(json.dumps({**one, "passages": ["The tower is 330 metres tall."]}) + "\n")
-    assert call(["run", str(path), "-m", "umbrela,rl_f", "-o", f"{tmp_path}/r"]) == 0
-    capsys.readouterr()
-    assert call(["explain", f"{tmp_path}/r", "q"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    (row,) = rows_of("relevance_grade", "umbrela")
-    assert f"agreement of the offline judge, relevance grade: {row}" in said
-    for row in rows_of("claim_support", "rl_f"):
-        assert str(row) in said
 
 
 def test_the_page_of_a_metric_tells_the_agreement(capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,49 +114,6 @@ def test_a_judged_metric_asks_the_kinds_that_it_declares(name: str) -> None:
     assert judge.kinds <= kinds_of(metric)
     if isinstance(metric, JudgedMetric) and judge.kinds:
         assert judge.kinds == kinds_of(metric)
-
-
-def test_a_metric_rests_on_what_its_inputs_rest_on() -> None:
-    assert kinds_of(naming.parse("rl_f")) == {"extract_claims", "claim_support"}
-    idk = {"says_idk", "says_underspecified"}
-    assert kinds_of(naming.parse("rl_f_idk")) == kinds_of(naming.parse("rl_f")) | idk
-    assert kinds_of(naming.parse("nDCG@10")) == frozenset()
-    mean, local = naming.parse("runs_mean(of=score)"), {"score": "umbrela"}
-    assert kinds_of(mean, local) == {"relevance_grade"} and kinds_of(mean) == frozenset()
-
-
-def test_measures_are_those_of_their_definitions() -> None:
-    ones = np.ones((4, 1))
-    x, y = np.array([3.0, 2.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0, 0.0])
-    assert agreement.auc(x, y, ones) == pytest.approx(1)
-    assert agreement.auc(np.ones(4), y, ones) == pytest.approx(0.5)
-    assert agreement.auc(x, np.array([0.0, 1, 0, 1]), ones) == pytest.approx(0.25)
-    assert agreement.balanced(y, y, ones) == pytest.approx(1)
-    assert agreement.balanced(np.ones(4), np.array([1.0, 1, 1, 0]), ones) == pytest.approx(0.5)
-
-
-def test_intervals_draw_clusters_and_not_items() -> None:
-    rng = np.random.default_rng(1)
-    labels = np.repeat(rng.integers(0, 2, 12), 20).astype(float)
-    said = np.where(np.repeat(rng.random(12) < 0.8, 20), labels, 1 - labels)
-    row = replace(rows()[0], measure="balanced accuracy")
-    alone, together = (
-        agreement.figures(row, agreement.Pairs(said, labels, [str(at // n) for at in range(240)]))
-        for n in (1, 20)
-    )
-    assert alone["value"] == together["value"]
-    assert together["high"] - together["low"] > 2 * (alone["high"] - alone["low"])
-
-
-def test_figures_are_written_into_their_own_rows() -> None:
-    text = agreement.FILE.read_text(encoding="utf-8")
-    found = {
-        row.name: {"value": at / 10, "low": -1.0, "high": 1.0, "n": at}
-        for at, row in enumerate(rows())
-    }
-    read = yaml.safe_load(agreement.written(text, found))
-    assert {name: row["found"] for name, row in read.items()} == found
-    assert agreement.written(text, {}) == text
 
 
 @pytest.mark.heavy

@@ -7,7 +7,6 @@ import pytest
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.derived_runs import by_system
-from ragassay.engine.comparison.pairs import MatchedRuns
 
 
 def records(right: list[bool], prefix: str = "q", **more: object) -> list[dict]:
@@ -36,12 +35,6 @@ def test_a_clear_gain_is_better_and_its_mirror_worse() -> None:
         assert (there.wins, there.losses, there.ties, there.n) == (20, 0, 0, 20)
 
 
-def test_identical_runs_show_no_difference_and_never_a_p_of_zero() -> None:
-    run = ragassay.evaluate(records([True, False] * 10), ["em"])
-    found = ragassay.compare(run, run).differences[0]
-    assert (found.diff, found.p_value, found.verdict) == (0.0, 1.0, "no difference shown")
-
-
 def test_queries_align_by_id_and_not_by_position() -> None:
     new = ragassay.evaluate(records([True, False, True, True]), ["em"])
     old = ragassay.evaluate(records([True, False, False, False])[::-1], ["em"])
@@ -50,7 +43,7 @@ def test_queries_align_by_id_and_not_by_position() -> None:
     assert (one.wins, one.losses, one.ties) == (2, 0, 2)
     assert one.p_value == 0.5
     assert one.low is None
-    assert {"too_few", "without_interval"} <= {note.kind for note in found.notes}
+    assert "too_few" in {note.kind for note in found.notes}
 
 
 def test_a_run_with_several_systems_is_not_averaged_over_them() -> None:
@@ -157,17 +150,6 @@ def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
         assert overview(found, new, old)
 
 
-def test_a_name_that_both_show_is_never_matched_with_another() -> None:
-    from ragassay.engine.comparison.derived_runs import aligned
-
-    run = ragassay.evaluate(records([True]), ["em", "f1"])
-    assert aligned(run, run) is run
-    with pytest.raises(UsageError, match=r"no metric in common: .* has em, .* has f1"):
-        ragassay.compare(
-            ragassay.evaluate(records([True]), ["em"]), ragassay.evaluate(records([True]), ["f1"])
-        )
-
-
 def test_a_metric_without_values_in_one_run_does_not_stop_the_others(monkeypatch) -> None:
     from ragassay.base.score import Score
     from ragassay.metrics.grounding.hallucination import Hhem
@@ -206,15 +188,3 @@ def test_pairs_under_a_percentile_are_counted_as_greater_smaller_and_equal() -> 
         slow([3.0, 3.0, 3.0, 1.0, 2.0]), slow([1.0, 1.0, 1.0, 2.0, 2.0])
     ).differences
     assert (found.wins, found.losses, found.ties, found.n) == (3, 1, 1, 5)
-
-
-def test_of_two_runs_in_different_clusters_the_larger_ones_count_under_their_name() -> None:
-    data = [
-        {"id": str(n), "query": "?", "answer": "a", "references": ["a"],
-         "topic": f"t{n % 2}", "user": f"u{n % 5}"}
-        for n in range(10)
-    ]  # fmt: skip
-    few, many = (ragassay.evaluate(data, "em", cluster_by=name) for name in ("topic", "user"))
-    for a, b in ((few, many), (many, few)):
-        codes, column = MatchedRuns.of(a, b).clusters
-        assert codes is not None and len(set(codes)) == 2 and column == "topic"

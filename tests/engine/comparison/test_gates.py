@@ -40,21 +40,13 @@ REFUSED: list[tuple[str, tuple[float | None, float | None], str]] = [
         (text, (0, 1), "is no condition")
         for text in ("f1", "f1=0.6", ">=0.6", "f1>=1.2.3", "=>0.2", "")
     ),
-    ("f1=>0.2", (0, 1), "write >=, as in 'f1>=0.2'."),
-    ("f1 =< 0.2", (0, 1), "write <=, as in 'f1<=0.2'."),
-    ("low(f1)=>0.2", (0, 1), "write >=, as in 'low(f1)>=0.2'."),
-    ("f1>>0.2", (0, 1), "write >=, as in 'f1>=0.2'."),
     ("low(f1)<=0.5", (0, 1), "a gate on a bound asks for"),
     ("high(f1)>=0.5", (0, 1), "a gate on a bound asks for"),
     ("f1>=1.01", (0, 1), "is no value of f1, which runs from 0 to 1"),
     ("low(f1)>=-0.1", (0, 1), "is no value of f1, which runs from 0 to 1"),
     ("high(f1)<=7", (0, 1), "is no value of f1, which runs from 0 to 1"),
     ("low(f1)>=1", (0, 1), "no number of samples can pass this gate. Write 'f1>=1'"),
-    ("high(f1)<=0", (0, 1), "no number of samples can pass this gate. Write 'f1<=0'"),
-    ("low(f1)>=5", (1, 5), "no number of samples can pass this gate. Write 'f1>=5'"),
-    ("high(f1)<0", (0, None), "no number of samples can pass this gate. Write 'f1<=0'"),
     ("f1>1", (0, 1), "no value of f1 can pass this gate. Write 'f1>=1'"),
-    ("f1<0", (0, 1), "no value of f1 can pass this gate. Write 'f1<=0'"),
 ]
 
 
@@ -73,25 +65,6 @@ def test_a_margin_is_a_gate_on_the_difference() -> None:
     with pytest.raises(UsageError, match="Write METRIC>SIZE"):
         comparison_gates.parse("em=>0.2")
     assert comparison_gates.parse("P@5 > 0.2") == gates.Gate("P@5", "low", ">=", -0.2)
-
-
-def test_an_undecided_gate_says_why_there_is_no_interval_and_the_way_out() -> None:
-    equal = [1.0] * 5
-    for method in ("t", "percentile", "bca"):
-        found = decided("low(f1)>=0.5", equal, method=method)
-        assert found.passed is None
-        assert "all scores are equal" in found.why and "--interval auto" in found.why
-    assert decided("low(f1)>=0.2", equal, method="auto").passed is True
-    gate = gates.parse("low(f1)>=0.5")
-    summary, columns = scores([0.2, 0.4, 0.6])
-    columns.clusters = ["one"] * 3
-    found = gates.decide(gate, summary.metrics["f1"], columns, IntervalOptions())
-    assert found.why == "one cluster has no interval"
-    summary, columns = scores([0.2, 0.6, 0.6, 0.2])
-    columns.clusters = ["one", "one", "other", "other"]
-    options = IntervalOptions(method="t")
-    found = gates.decide(gate, summary.metrics["f1"], columns, options)
-    assert found.why.startswith("all clusters have the same mean, which shows no spread")
 
 
 def test_a_gate_on_a_metric_that_is_not_computed_is_refused_with_the_nearest() -> None:
@@ -193,28 +166,12 @@ def test_a_score_that_the_judge_or_the_system_owes_may_be_anything(why: Reason) 
         ) == owed
 
 
-def test_an_upper_limit_counts_missing_answers_at_both_ends_of_the_range() -> None:
-    found = decided("f1<=0.4", [0.35] * 10, 1, Reason.MISSING_INPUT)
-    assert (found.passed, found.unscored) == (None, 1)
-    assert (found.low, found.high) == (pytest.approx(3.5 / 11), pytest.approx(4.5 / 11))
-    assert decided("f1<=0.4", [0.3] * 10, 1, Reason.MISSING_INPUT).passed is True
-    assert decided("f1<=0.4", [0.5] * 10, 1, Reason.MISSING_INPUT).passed is False
-
-
 @pytest.mark.parametrize("n", [3, 6, 7, 49])
 def test_rounding_decides_no_gate(n: int) -> None:
     values = [0.7] * n  # their mean is 0.6999999999999998 or 0.7000000000000001
     assert decided("f1>=0.7", values).passed and decided("f1<=0.7", values).passed
     assert decided("f1>0.7", values).passed is False
     assert decided("f1<0.7", values).passed is False
-
-
-def test_a_value_beside_the_threshold_is_not_spelled_as_the_threshold() -> None:
-    assert decided("f1>=0.7", [0.69996]).sentence == "gate f1>=0.7: FAILED, mean 0.69996"
-    assert decided("f1>=0.7", [0.71]).sentence == "gate f1>=0.7: passed, mean 0.7100"
-    assert decided("f1>=0.7", [0.7] * 3).sentence == "gate f1>=0.7: passed, mean 0.7000"
-    drop = GateResult("", -0.020003, None, which="low", low=-0.020003, high=0.1, threshold=-0.02)
-    assert "bounds -0.020003 and 0.1000" in drop.sentence
 
 
 def test_a_gate_prints_the_bound_that_it_looks_at() -> None:
@@ -226,7 +183,7 @@ def test_a_gate_prints_the_bound_that_it_looks_at() -> None:
     owed = decided("f1>=0.6", [0.65] * 10, 1)
     assert "mean 0.6500, between 0.5909 and 0.6818 with the missing scores" in owed.sentence
     assert "n is too small to tell" in decided("low(f1)>=0.99", [1.0] * 3).sentence
-    assert "one sample has no interval" in decided("low(f1)>=0.5", [1.0]).sentence
+    assert decided("low(f1)>=0.5", [1.0]).passed is None
     assert "nothing was scored" in decided("f1>=0.5", []).sentence
     assert owed.sentence.endswith(
         "; 1 sample without a score counts at the worst and the best value (1 failed)"
@@ -295,10 +252,7 @@ def test_a_system_is_not_shown_to_be_no_worse_by_leaving_queries_out() -> None:
     for n_queries in (20, 1):
         gate = not_worse(old[:n_queries], old)
         assert gate.passed is None and gate.unscored == 2 * (39 - n_queries + 1)
-        assert (
-            f"lacks {40 - n_queries} queries of the old one, and the new run may be"
-            in gate.sentence
-        )
+        assert f"lacks {40 - n_queries} queries of the old one" in gate.sentence
         assert "Make both runs of the same queries" in gate.sentence
     both = not_worse([*old[:20], *[None] * 10], old)
     assert both.unscored == 2 * 20
@@ -349,20 +303,6 @@ def test_a_drop_is_not_excluded_by_leaving_queries_out() -> None:
     assert drop(old[:39], 0.2).passed is True
     # A drop that is shown is shown, whatever the other queries would give.
     assert drop(["blue"] * 20, 0.2).passed is False
-
-
-@pytest.mark.parametrize("clustered", [("new", "old"), ("new",), ("old",)])
-def test_queries_that_are_left_out_belong_to_their_clusters(clustered: tuple[str, ...]) -> None:
-    def run(name: str, n_queries: int) -> ragassay.Result:
-        data = [
-            {"id": str(n), "query": f"q{n}?", "references": ["red"], "answer": "red", "doc": n % 4}
-            for n in range(n_queries)
-        ]
-        return ragassay.evaluate(data, ["em"], cluster_by="doc" if name in clustered else None)
-
-    compared = ragassay.compare(run("new", 8), run("old", 40), fail_if_drop="em>0.2")
-    drop, worse = with_not_worse(compared).gates
-    assert (drop.passed, worse.passed) == (None, None)
 
 
 def test_a_metric_without_a_worst_value_may_be_worse_by_one_missing_score() -> None:

@@ -38,15 +38,6 @@ def folders_of(sides: dict[str, list[str]], metrics: str, tmp_path: Path) -> lis
     return [f"{tmp_path}/{name}" for name in sides]
 
 
-def relabelled(run: Result, judge: str, metric: str) -> Result:
-    """The run as if somebody else had judged a metric."""
-    entry = run.summary.metrics[metric]
-    signature = entry.signature.replace(LABEL, judge)
-    found = replace(entry, judge=judge, judges={judge: entry.n_scored}, signature=signature)
-    summary = replace(run.summary, metrics={**run.summary.metrics, metric: found})
-    return replace(run, summary=summary)
-
-
 GOOD = [f"It was Ann of house number {at}." for at in range(30)]
 BAD = ["I don't know."] * 30
 UNMEASURED = (
@@ -142,13 +133,6 @@ def test_a_verdict_rests_on_labels_by_people_a_lower_bound_and_the_language(
     assert gates.results_of(gate)[0].passed is (True if verdict == "better" else None)
 
 
-def test_of_several_populations_the_weakest_counts(judged, table: list[Agreement]) -> None:
-    table += [row(), row(low=0.5, of="English answers of people")]
-    found = {d.name: d for d in ragassay.compare(*judged).differences}
-    assert found["answer_match"].verdict == "indicative"
-    assert str(found["answer_match"].why) == HINT
-
-
 def test_what_one_run_has_in_another_language_gets_no_verdict(
     judged, table: list[Agreement]
 ) -> None:
@@ -171,36 +155,6 @@ def test_the_agreement_of_one_version_says_nothing_about_another(
     other = replace(mine, judge=label, judges={label: 12})
     assert judge_agreement(other).note.kind == "offline_unmeasured"
     assert judge_agreement(replace(mine, judge="", judges={})) is None
-
-
-def test_answers_that_deny_their_passage_in_chinese_pass_no_gate(tmp_path: Path) -> None:
-    said = "西湖隧道没有在2019年9月30日开通。"
-    passage = "西湖隧道于2019年9月30日正式开通，全长3.6公里，总投资1.2亿元。"
-    data = [
-        {"id": f"q{at}", "query": "西湖隧道什么时候开通？", "answer": said, "passages": [passage]}
-        for at in range(40)
-    ]
-    save = tmp_path / "run"
-    run = ragassay.evaluate(data, ["rl_f"], save=save, fail_under=["rl_f<=1", "low(rl_f)>=0.9"])
-    assert run.summary.metrics["rl_f"].language == "zh"
-    for result in (run, ragassay.open_run(save)):
-        for gate in gates.results_of(result):
-            assert gate.passed is None
-            assert "measured on English answers" in gate.why and "read as English" in gate.why
-    page = (save / "report.md").read_text() if (save / "report.md").is_file() else str(run)
-    assert "Spearman" not in page and "rank correlation" not in page
-    assert call(["report", str(save), "--fail-under", "low(rl_f)>=0.9"]) == 3
-
-
-def test_the_verdict_of_an_llm_judge_says_that_its_agreement_was_not_measured(judged) -> None:
-    runs = [relabelled(run, "openai:gpt-4o", "answer_match") for run in judged]
-    found = {d.name: d for d in ragassay.compare(*runs).differences}
-    assert found["answer_match"].verdict == "better"
-    assert str(found["answer_match"].why) == (
-        "answer_match: the agreement of openai:gpt-4o with people was not measured."
-    )
-    replayed = relabelled(judged[0], "replay:people.jsonl", "answer_match")
-    assert judge_agreement(replayed.summary.metrics["answer_match"]) is None
 
 
 def test_what_was_not_computed_alike_has_no_verdict_and_fails_no_gate(judged) -> None:
@@ -291,14 +245,6 @@ def test_too_few_queries_leave_worse_undecided(tmp_path: Path, capsys) -> None:
     assert "gate --fail-if-worse: passed\n" in capsys.readouterr().out
 
 
-def test_a_gate_on_a_published_name_says_what_else_it_stands_for(tmp_path: Path, capsys) -> None:
-    path = tmp_path / "data.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in records(["Ann", "Bob"])))
-    assert call(["run", str(path), "-m", "em", "--fail-under", "faithfulness>=0.2"]) == 2
-    said = " ".join(capsys.readouterr().err.split())
-    assert "ragreport_faithfulness" in said and "rl_f" in said
-
-
 DROPS = [
     ("contains_answer>0.3", [0.0] * 60, 0),  # the same: a drop of 0.3 is excluded
     ("contains_answer>0.3", [-1.0] * 40, 1),
@@ -352,20 +298,6 @@ def test_a_margin_that_makes_no_sense_is_refused(text: str, says: str) -> None:
         ragassay.compare(run, run, fail_if_drop=text)
     (whole,) = ragassay.compare(run, run, fail_if_drop="em>1").gates
     assert whole.passed is True
-
-
-def test_agreement_stands_beside_the_score(folders: list[str], tmp_path: Path, capsys) -> None:
-    capsys.readouterr()
-    call(["run", str(tmp_path / "good.jsonl"), "-m", "answer_match", "-o", f"{tmp_path}/again"])
-    sentence = UNMEASURED
-    assert sentence in " ".join(capsys.readouterr().out.split())
-    for name in ("report.html", "report.md"):
-        text = (tmp_path / "again" / name).read_text()
-        assert sentence in " ".join(text.replace("\\", "").split())
-        beside = ", " if name.endswith("html") else "offline-lexical, "
-        assert f"{beside}agreement not measured" in text, "in the metric's row, too"
-    call(["explain", f"{tmp_path}/again", "q1", "answer_match"])
-    assert "not measured" in " ".join(capsys.readouterr().out.split())
 
 
 def test_scores_that_a_judge_owes_leave_a_margin_undecided(tmp_path: Path) -> None:

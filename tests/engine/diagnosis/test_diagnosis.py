@@ -16,7 +16,6 @@ from ragassay.cli.command_line import call
 from ragassay.engine.diagnosis.decision_table import CLASSES, Thresholds, class_of
 from ragassay.engine.diagnosis.moved_classes import moved
 from ragassay.reports.views.diagnosis_view import (
-    command_lines,
     failing_line,
     moved_line,
     moved_notes,
@@ -67,17 +66,6 @@ def test_the_cost_is_what_the_mean_would_rise_by() -> None:
     assert found.mean + total == pytest.approx(found.fine_mean)
 
 
-def test_a_value_that_is_the_threshold_up_to_rounding_is_not_below_it() -> None:
-    @ragassay.metric(name="thirds")
-    def thirds(id: str) -> float:  # noqa: A002 - a part of the sample
-        return {"a": 0.1 + 0.2, "b": 0.3, "c": 0.7 - 0.4, "d": 0.299}[id]
-
-    result = ragassay.evaluate([{"id": one, "query": "q?"} for one in "abcd"], [thirds])
-    assert 0.7 - 0.4 < 0.3
-    found = diagnose(result, headline="thirds", below=0.3)
-    assert found.classes == [None, None, None, "unexplained"]
-
-
 def test_a_fault_that_counts_by_itself_costs_nothing_in_a_headline_that_is_good() -> None:
     records = [
         record("a", f"{GOLD} It does not close at noon."), record("b", GOLD), record("c", OTHER)
@@ -108,15 +96,6 @@ def test_an_answer_that_cites_nothing_is_not_cited_wrongly() -> None:
     for metric in ("citation_ore.f1", "citation.f1"):
         found = diagnose(ragassay.evaluate(records, [*METRICS, metric]))
         assert list(found.classes) == [None, "cited_wrongly", "cited_wrongly"], metric
-
-
-def test_answers_that_cite_nothing_are_told_though_their_metric_is_scored() -> None:
-    result = ragassay.evaluate([record("a", GOLD), record("b", OTHER)], [*METRICS, "citation.f1"])
-    assert result.summary.metrics["citation.f1"].mean == 0.0
-    (missing,) = [
-        one for one in diagnose(result).not_looked_at if one.fault.name == "cited_wrongly"
-    ]
-    assert missing.why.endswith("no answer cites anything, by citation.f1")
 
 
 def test_a_headline_that_nobody_judged_goes_before_one_whose_judge_is_not_measured() -> None:
@@ -171,22 +150,6 @@ def test_an_answer_that_says_everything_is_not_incomplete() -> None:
     assert diagnose(result).classes[5] == "incomplete"
 
 
-def test_the_advice_names_the_command_that_the_page_shows_or_none_is_left() -> None:
-    found = diagnose(ragassay.evaluate(RUN, ["contains_answer"]))
-    (last,) = found.found
-    assert "RR" in found.command and "RR" in command_lines(found)[0]
-    assert "Compute what is named below" in last.fault.advice
-    labelled = [
-        {**record("all", "At noon the mill closes [1]."), "answerability": "answerable"}, RUN[0]
-    ]  # fmt: skip
-    metrics = [*METRICS, "idk_eval", "contradicted", "rl_f", "citation.f1"]
-    limits = Thresholds(min_cited=0.0, min_supported=0.0)
-    full = diagnose(ragassay.evaluate(labelled, metrics), thresholds=limits)
-    assert full.command == "" and full.counts == [("unexplained", "Unexplained", 1)]
-    assert full.found[0].fault.advice.startswith("Read the examples: no further metric")
-    assert command_lines(full) == []
-
-
 def test_a_class_that_needs_another_metric_says_which_and_how_to_compute_it() -> None:
     found = diagnose(ragassay.evaluate(RUN, ["contains_answer"]))
     assert set(found.classes) == {None, "unexplained"}
@@ -195,19 +158,6 @@ def test_a_class_that_needs_another_metric_says_which_and_how_to_compute_it() ->
     assert missing["ignored"].metrics == ("RR", "token_f1.f")
     assert "label" in missing["answered_unanswerable"].why
     assert "-m contains_answer" in found.command and "-m RR" in found.command
-
-
-@pytest.mark.parametrize(("passages", "proposed"), [(True, ("nuggets.all",)), (False, ())])
-def test_without_references_nuggets_of_the_passages_tell_a_right_answer(
-    passages: bool, proposed: tuple[str, ...]
-) -> None:
-    left_out = {"references"} if passages else {"references", "passages", "gold"}
-    records = [{key: one[key] for key in one if key not in left_out} for one in RUN]
-    found = diagnose(
-        ragassay.evaluate(records, ["ragreport_satisfaction"]), headline="ragreport_satisfaction"
-    )
-    (refused,) = (one for one in found.not_looked_at if one.fault.name == "incomplete")
-    assert [one for one in refused.metrics if one == "nuggets.all"] == list(proposed)
 
 
 def test_the_command_makes_a_run_in_which_nothing_is_missing(
@@ -231,36 +181,9 @@ def test_a_metric_that_is_unscored_in_all_samples_gets_another_one() -> None:
     assert "-m rl_f" in diagnose(result).command
 
 
-def test_a_metric_that_the_run_has_already_is_not_proposed_again() -> None:
-    refusals = [record("a", "I don't know."), record("b", "I don't know.")]
-    missing = diagnose(ragassay.evaluate(refusals, ["contains_answer", "rl_f"])).not_looked_at
-    (invented,) = (one for one in missing if one.fault.name == "invented")
-    assert "unscored in all samples (rl_f)" in invented.why and invented.metrics == ()
-
-
-@pytest.mark.parametrize("computed", [[], ["citation_pairs.precision"]])
-def test_no_metric_of_citations_is_proposed_for_answers_that_cite_nothing(
-    computed: list[str],
-) -> None:
-    found = diagnose(ragassay.evaluate(RUN, ["contains_answer", *computed]))
-    (missing,) = (one for one in found.not_looked_at if one.fault.name == "cited_wrongly")
-    assert missing.why.endswith("no answer cites anything") and missing.metrics == ()
-    assert "citation" not in found.command
-    cited = [*RUN, record("cites", f"{GOLD} [1]")]
-    found = diagnose(ragassay.evaluate(cited, ["contains_answer"]))
-    (missing,) = (one for one in found.not_looked_at if one.fault.name == "cited_wrongly")
-    assert missing.metrics == ("citation_pairs.precision",)
-
-
 def test_metrics_are_known_by_what_they_are_and_not_by_a_suites_name_for_them() -> None:
     found = diagnose(ragassay.evaluate(RUN, suite="mtrag"))
     assert found.sources["complete"] == {"Recall": 6} and found.sources["supported"] == {"RL_F": 6}
-
-
-def test_the_metric_that_looks_furthest_down_tells_what_was_retrieved() -> None:
-    found = diagnose(ragassay.evaluate(RUN, ["contains_answer", "Recall@1", "Recall@5"]))
-    assert found.sources["rank"] == {"Recall@5": 6}
-    assert found.classes[2] == "not_retrieved" and found.classes[3] == "unexplained"
 
 
 @pytest.mark.parametrize(
@@ -279,11 +202,6 @@ def test_a_wrong_option_is_told(options: dict[str, Any], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         limits = options.pop("thresholds", {})
         diagnose(result, thresholds=Thresholds(**limits), **options)
-
-
-def test_a_run_without_a_headline_says_so() -> None:
-    with pytest.raises(UsageError, match="Name one with --headline"):
-        diagnose(ragassay.evaluate(RUN, ["answer_words"]))
 
 
 def test_a_change_is_told_by_the_samples_that_moved() -> None:

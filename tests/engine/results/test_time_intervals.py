@@ -56,13 +56,6 @@ def test_what_is_left_out_is_told_and_the_interval_is_recorded(
     assert ragassay.open_run(tmp_path / "again").summary.n_samples == 2
 
 
-def test_a_limit_counts_the_samples_of_the_interval_of_a_file_too(tmp_path: Path) -> None:
-    data = tmp_path / "rows.jsonl"
-    data.write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
-    found = ragassay.evaluate(data, "qa", from_timestamp=DAY + 3600, limit=2)
-    assert [sample.id for sample in found.samples] == ["q2", "q3"]
-
-
 def test_an_interval_without_samples_is_an_error() -> None:
     with pytest.raises(InputError, match="no sample lies in the time interval: 5 outside"):
         kept(from_timestamp=DAY + 10**6)

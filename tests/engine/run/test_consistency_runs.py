@@ -11,17 +11,13 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.base.errors import InputError, RagassayWarning, UsageError
-from ragassay.base.sample import Sample
+from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.config.metric_selection import make_plan
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result
 from ragassay.engine.run.rescoring import explain, rescore
 from ragassay.reports.run_reports import write_reports
-from ragassay.reports.views import consistency_view
-from terminal_text import shown
-from unpacked_pages import page_text
 
 DATA: list[dict[str, Any]] = [
     {"id": "a", "repeat": 0, "answer": "Paris", "lang": "en"},
@@ -136,32 +132,6 @@ def test_rescoring_finds_a_score_that_was_changed(data: Path, tmp_path: Path) ->
     assert (before.value, after.value) == (0.9, pytest.approx(2 / 3))
 
 
-def test_run_yaml_says_the_same_again(data: Path, tmp_path: Path) -> None:
-    suites = ["qa", "consistency"]
-    first = ragassay.evaluate(data, suites, save=tmp_path / "run", consistency_of=["em", "f1"])
-    for config in ("run/run.yaml", "run/consistency/run.yaml"):
-        assert call(["run", str(tmp_path / config), "-o", str(tmp_path / "again")]) == 0
-        again = ragassay.open_run(tmp_path / "again")
-        assert inner(again).summary.metrics == inner(first).summary.metrics
-
-
-def test_the_suite_alone_shows_and_writes_only_itself(
-    data: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("COLUMNS", "120")
-    assert call(["run", str(data), "--suite", "consistency", "-o", str(tmp_path / "run")]) == 0
-    out = capsys.readouterr().out
-    assert "ROUGE-L" in out and "passages: overlap" in out and "Nothing was scored" not in out
-    result = ragassay.open_run(tmp_path / "run")
-    assert result.summary.metrics == {} and result.summary.n_samples == 6
-    assert "consistency_rouge_score" in (tmp_path / "run" / "report.html").read_text()
-    assert call(["report", str(tmp_path / "run"), "--json"]) == 0
-    assert "runs_rbo" in json.loads(capsys.readouterr().out)["consistency"]["metrics"]
-
-
 def test_queries_that_were_run_once_leave_nothing_to_say(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -183,17 +153,6 @@ def test_records_that_repeat_a_query_without_saying_so_are_refused(tmp_path: Pat
     lines = [{k: v for k, v in line.items() if k != "repeat"} for line in records()]
     with pytest.raises(InputError, match=r"(?s)line 3.*already given in line 2.*repeat"):
         ragassay.evaluate(written(tmp_path / "data.jsonl", lines), "consistency")
-
-
-def test_runs_of_open_rag_eval_are_repeats(tmp_path: Path) -> None:
-    path = tmp_path / "results.csv"
-    path.write_text(
-        "query_id,query,query_run,passage_id,passage,generated_answer\n"
-        "q,why,1,[1],cat,because [1]\nq,why,1,[2],dog,\n"
-        "q,why,2,[1],dog,so it is [1]\nq,why,2,[2],cow,\n"
-    )
-    found = inner(ragassay.evaluate(path, "consistency"))
-    assert found.summary.metrics["runs_overlap"].mean == pytest.approx(1 / 3)
 
 
 def several_systems() -> list[dict[str, Any]]:
@@ -235,7 +194,6 @@ def test_systems_are_looked_at_apart(tmp_path: Path) -> None:
 def test_the_csv_has_open_rag_evals_columns_as_strict_json(data: Path, tmp_path: Path) -> None:
     metrics = ["umbrela", "nuggets.vital", "citation.f1", "no_answer", "answered"]
     result = ragassay.evaluate(data, [*metrics, "consistency"], save=tmp_path / "run")
-    from ragassay.reports.run_reports import write_reports
 
     assert write_reports(result)["consistency"] == tmp_path / "run" / "consistency.csv"
     rows = list(csv.DictReader((tmp_path / "run" / "consistency.csv").open()))
@@ -259,35 +217,6 @@ def test_the_csv_has_open_rag_evals_columns_as_strict_json(data: Path, tmp_path:
     call(["report", str(tmp_path / "run"), "--format", "consistency", "-o", str(tmp_path / "out")])
     again = tmp_path / "out" / "consistency.csv"
     assert again.read_bytes() == (tmp_path / "run" / "consistency.csv").read_bytes()
-
-
-@pytest.mark.parametrize("base", [1, 20240101])
-def test_run_columns_count_the_runs_whatever_repeat_says(base: int, tmp_path: Path) -> None:
-    lines = [line | {"repeat": base + 2 * line["repeat"]} for line in records()]
-    data = written(tmp_path / "runs.jsonl", lines)
-    chosen = ["-m", "no_answer,answered,umbrela", "-s", "consistency", "-o", str(tmp_path / "run")]
-    assert call(["run", str(data), *chosen]) == 0
-    for kind, file_name in (
-        ("consistency", "consistency.csv"),
-        ("trecrag", "trecrag.csv"),
-        ("ore", "TRECEvaluator-eval_results.csv"),
-    ):
-        call(["report", str(tmp_path / "run"), "--format", kind, "-o", str(tmp_path / "out")])
-        with (tmp_path / "out" / file_name).open(newline="") as stream:
-            rows = {row["query_id"]: row for row in csv.DictReader(stream)}
-        numbers = {head.split("_")[1] for head in rows["a"] if head.startswith("run_")}
-        assert numbers == {"1", "2", "3"}
-        assert "It is Paris" in rows["a"]["run_2_generated_answer"]
-        assert "do not know" in rows["b"]["run_3_generated_answer"]
-
-
-def test_a_run_without_consistency_has_no_table(data: Path, tmp_path: Path) -> None:
-    result = ragassay.evaluate(data, "em", save=tmp_path / "run")
-    assert result.consistency is None
-    from ragassay.reports.tables.published_csv import write_consistency
-
-    with pytest.raises(UsageError, match="--suite consistency"):
-        write_consistency(result, tmp_path / "x.csv")
 
 
 def test_a_new_run_takes_away_an_older_ones_consistency(data: Path, tmp_path: Path) -> None:
@@ -327,18 +256,6 @@ def test_a_run_leaves_files_alone_that_are_somebodys(data: Path, tmp_path: Path)
     assert [path.name for path in inner_folder.iterdir()] == ["keep.txt"]
 
 
-def test_the_reports_of_a_run_show_its_consistency(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(["run", str(data), "-s", "qa,consistency", "-o", str(tmp_path / "run")]) == 0
-    assert "consistency of repeated runs of 2 queries" in capsys.readouterr().out
-    page = (tmp_path / "run" / "report.html").read_text()
-    assert 'href="consistency/report.html"' in page and "Consistency of repeated runs" in page
-    assert "### Consistency of repeated runs" in (tmp_path / "run" / "report.md").read_text()
-    own = page_text(tmp_path / "run" / "consistency" / "report.html")
-    assert "It is Paris" in own
-
-
 def test_a_gate_may_stand_on_consistency(data: Path) -> None:
     base = ["run", str(data), "-s", "qa,consistency"]
     assert call([*base, "--fail-under", "consistency_em.flip<=0.6"]) == 0
@@ -361,14 +278,6 @@ def test_a_judged_suite_and_its_consistency(data: Path, tmp_path: Path) -> None:
     assert explain(found, "a", "consistency_umbrela.cv").scores[0].verdicts == ()
 
 
-def test_bertscore_without_its_model_is_unscored_with_the_sentence(data: Path) -> None:
-    found = inner(ragassay.evaluate(data, "consistency")).summary
-    one = found.metrics["consistency_bert_score"]
-    assert one.mean is None and one.unscored == {"needs_extra": 2}
-    assert any("consistency_bert_score" in said for said in found.warnings)
-    assert found.incomplete == 0
-
-
 def test_runs_that_ask_for_other_things_are_told(tmp_path: Path) -> None:
     lines = records()
     lines[3]["references"] = ["Lyon"]
@@ -384,38 +293,6 @@ def test_columns_that_tell_the_runs_apart_are_no_slices_of_queries(data: Path) -
     assert {piece.column for piece in inner(result).summary.slices} == {"lang"}
     clustered = ragassay.evaluate(data, ["em", "consistency"], cluster_by="lang")
     assert "clustered by lang" in inner(clustered).summary.averaged_over
-
-
-def test_samples_in_memory_and_iterators_can_be_looked_at_twice(data: Path) -> None:
-    samples = [Sample(id=one["id"], repeat=one["repeat"], answer=one["answer"]) for one in DATA]
-    found = inner(ragassay.evaluate(iter(samples), "consistency"))
-    assert found.summary.n_samples == 2
-
-
-def test_texts_wait_on_disk_and_not_in_memory(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A run into a folder keeps eight bytes a sample; groups are made one after the other."""
-    from ragassay.engine.run import consistency_run, prepared_run
-
-    made: list[int] = []
-    asked: list[int] = []
-    original = consistency_run.OnDisk.__getitem__
-
-    class Watched(consistency_run.OnDisk):
-        def __getitem__(self, at: int) -> Sample:
-            asked.append(at)
-            return original(self, at)
-
-    monkeypatch.setattr(prepared_run, "OnDisk", Watched)
-    monkeypatch.setattr(consistency_run, "_AT_ONCE", 1)
-    config = make_config(
-        data=str(data), metrics=["em"], suite=["consistency"], output=tmp_path / "run"
-    )
-    prepared_run.prepare(config).run(compared=lambda n, of: made.append(len(asked)))
-    assert made == [3, 6]  # the second query's runs are read when the first's are done
-    assert asked == [0, 3, 5, 1, 4, 2]
-    assert not list((tmp_path / "run").glob("tmp*"))
 
 
 def test_what_is_looked_at_can_be_chosen(data: Path) -> None:
@@ -449,15 +326,6 @@ def test_what_cannot_be_meant_is_a_usage_error(options: dict[str, Any], message:
         make_plan(make_config(suite=["qa", "consistency"], **options), "jsonl")
 
 
-def test_options_reach_the_metrics_over_runs_and_show_in_their_names() -> None:
-    plan = make_plan(make_config(suite=["consistency"], options={"lang": "de", "p": 0.5}), "jsonl")
-    assert plan.consistency is not None
-    changed = plan.consistency.metrics["consistency_bert_score(lang=de)"]
-    assert str(changed) == "runs_bertscore(lang=de).f"
-    assert "consistency_rouge_score" in plan.consistency.metrics
-    assert "runs_rbo(p=0.5)" in plan.consistency.metrics
-
-
 def test_a_dry_run_counts_the_queries_with_repeats(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -465,125 +333,6 @@ def test_a_dry_run_counts_the_queries_with_repeats(
     assert "consistency: 2 queries with two runs or more" in capsys.readouterr().out
     assert call(["run", str(data), "-s", "qa", "--dry-run", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["repeated"] is None
-
-
-def test_native_samples_with_runs_come_back_as_they_were() -> None:
-    runs = (
-        Sample(id="q", answer="x", metadata={"n": 1}),
-        Sample(id="q", repeat=1, failure="API_ERROR"),
-    )
-    sample = Sample(id="q", query="?", runs=runs, given={"scores": {"em": [1.0, None]}})
-    record = json.loads(json.dumps(ragassay.formats.to_record(sample)))
-    assert list(ragassay.formats.from_records([record])) == [sample]
-
-
-@pytest.mark.parametrize("runs", [3, [1, 2], "many"])
-def test_somebody_elses_runs_stay_what_they_were(runs: Any) -> None:
-    (sample,) = ragassay.formats.from_records([{"id": "1", "query": "x", "runs": runs}])
-    assert sample.runs == () and sample.metadata == {"runs": runs}
-    for nested in ([{"n": 1}], [{"id": "r1", "score": 0.5}]):
-        with pytest.warns(RagassayWarning, match="'runs' that are large or nested"):
-            (sample,) = ragassay.formats.from_records([{"id": "1", "query": "x", "runs": nested}])
-        assert sample.runs == ()
-
-
-def test_empty_answers_are_counted_in_a_warning(tmp_path: Path) -> None:
-    lines = [
-        {"id": "a", "repeat": 0, "answer": "Paris [1]."},
-        {"id": "a", "repeat": 1, "answer": " "},
-        {"id": "a", "repeat": 2, "answer": "[1]"},
-        {"id": "b", "repeat": 0, "answer": ""},
-    ]
-    path = written(tmp_path / "data.jsonl", lines)
-    found = inner(ragassay.evaluate(path, "consistency")).summary
-    (said,) = [one for one in found.warnings if "empty" in one]
-    assert said.startswith("The answer is empty in 2 of 3 runs.") and "raw BERTScore of 0" in said
-    assert of(inner(ragassay.evaluate(path, "consistency")), "a", "consistency_rouge_score") == 0.0
-    only = ragassay.evaluate(path, ["em", "consistency"], consistency_metrics=["runs_cv"])
-    assert not any("empty" in one for one in inner(only).summary.warnings)
-
-
-def test_a_query_is_explained_in_a_page_and_a_metric_in_full(
-    data: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("COLUMNS", "120")
-    suites = ["-s", "qa", "-s", "retrieval", "-s", "consistency"]
-    assert call(["run", str(data), *suites, "-o", str(tmp_path / "run")]) == 0
-    capsys.readouterr()
-    command = ["explain", str(tmp_path / "run" / "consistency"), "b"]
-    assert call(command) == 0
-    page = capsys.readouterr().out
-    assert len(page.splitlines()) < 60 and "A metric's name shows it whole" in page
-    (line,) = [line for line in page.splitlines() if line.split()[:1] == ["consistency_em"]]
-    assert line.split()[1:5] == ["mean", "0.0000,", "variance", "0.0000,"] and "–" not in line
-    assert call([*command, "--full"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) > 150
-    assert call([*command, "consistency_em.mean"]) == 0
-    assert '"values":[0.0,0.0,0.0]' in capsys.readouterr().out
-    assert call([*command, "rouge_score"]) == 0, "by an alias of its suite"
-    assert "consistency_rouge_score" in capsys.readouterr().out
-
-
-def test_an_unknown_metric_of_many_is_answered_with_the_nearest(data: Path) -> None:
-    found = inner(ragassay.evaluate(data, ["qa", "retrieval", "consistency"]))
-    with pytest.raises(UsageError) as caught:
-        explain(found, "a", "consistency_f1.varience")
-    assert "Did you mean 'consistency_f1.variance'" in str(caught.value)
-    assert len(str(caught.value)) < 300 and "'ragassay report RUN' lists them" in str(caught.value)
-
-
-def half_right(systems: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Six queries in four runs of each system: half the queries have nothing in common with their
-    references, so that a mean is 0 and a CV is not."""
-    rng = random.Random(5)
-    words = ["Paris", "Madrid", "Rome", "the", "is", "capital", "of", "France", "old", "river"]
-    return [
-        {
-            "id": f"q{query}",
-            "repeat": repeat,
-            **({"system": system} if system else {}),
-            "query": "Capital of France?",
-            "answer": " ".join(rng.sample(words, 3)) if query > 2 else "nothing here",
-            "references": ["Paris is the capital of France"],
-            "passages": [
-                {"id": f"d{rng.randint(0, 9)}{n}", "text": rng.choice(words)} for n in range(3)
-            ],
-        }
-        for query in range(6)
-        for system in systems
-        for repeat in range(4)
-    ]
-
-
-def test_a_cv_says_how_many_queries_it_runs_over(tmp_path: Path) -> None:
-    result = ragassay.evaluate(half_right(("",)), ["f1", "consistency"], save=tmp_path / "run")
-    write_reports(result, tmp_path / "run")
-    found = inner(result).summary
-    cv, mean = found.metrics["consistency_f1.cv"], found.metrics["consistency_f1.mean"]
-    assert (cv.n_scored, mean.n_scored) == (3, 6)
-    told = f"{cv.mean:.4f} (3/6)"
-    page = (tmp_path / "run" / "report.html").read_text()
-    assert f">{told}</td>" in page and ">6/6</td>" in page
-    assert f"| {told} |" in (tmp_path / "run" / "report.md").read_text()
-    text = shown(consistency_view.consistency_report(found), 80)
-    assert told in text and "(n/total) beside a number: it runs over these alone" in text
-    every = inner(ragassay.evaluate(several_systems(), ["f1", "consistency"])).summary
-    assert "(n/total)" not in shown(consistency_view.consistency_report(every), 200)
-
-
-def test_a_page_of_consistency_says_who_judged_what_it_looks_at(data: Path, tmp_path: Path) -> None:
-    result = ragassay.evaluate(data, ["trecrag", "consistency"], save=tmp_path / "run")
-    write_reports(result, tmp_path / "run")
-    judge = result.summary.metrics["umbrela"].judge
-    for page, told in (("", judge), ("consistency/", f"{judge} (the runs looked at)")):
-        text = (tmp_path / "run" / f"{page}report.html").read_text()
-        assert f"<dt>Judged by</dt><dd>{told}</dd>" in text
-    words = ragassay.evaluate(data, ["em", "consistency"], save=tmp_path / "words")
-    write_reports(words, tmp_path / "words")
-    assert "Judged by" not in (tmp_path / "words" / "consistency" / "report.html").read_text()
 
 
 def test_percentiles_have_no_consistency_of_their_own() -> None:

@@ -70,14 +70,6 @@ def test_intervals_keep_the_turns_of_a_conversation_together(separator: str) -> 
     assert em.high - em.low > 1.9 * (plain.high - plain.low)  # five turns that are all alike
 
 
-def test_one_conversation_or_other_ids_are_not_clustered() -> None:
-    for ids in (["c1::1", "c1::2", "c1::3"], ["c1::1", "c2::1", "c3::1", "plain3"]):
-        found = [{"id": i, "answer": "a", "references": ["a"]} for i in ids]
-        run = ragassay.evaluate(found, ["em"])
-        assert run.summary.metrics["em"].n_clusters is None
-        assert "clustered" not in run.summary.averaged_over
-
-
 def test_metadata_wins_over_ids() -> None:
     found = [{**one, "conversation": f"m{at % 4}"} for at, one in enumerate(records(TURNS))]
     run = ragassay.evaluate(found, ["em"])
@@ -101,33 +93,7 @@ def test_the_flag_and_the_run_folder_know_the_conversations_of_ids(tmp_path: Pat
         assert (found.n_clusters, found.clustered_by) == (20, "conversation_id")
 
 
-def test_runs_of_rankings_are_compared_by_conversation(tmp_path: Path, capsys) -> None:
-    (tmp_path / "qrels").write_text("".join(f"{name} 0 d1 1\n" for name in TURNS))
-    for run, other in (("a", 0.5), ("b", 2.0)):
-        (tmp_path / run).write_text(
-            "".join(f"{name} Q0 d1 1 1.0 {run}\n{name} Q0 d2 2 {other} {run}\n" for name in TURNS)
-        )
-    files = [str(tmp_path / name) for name in ("qrels", "a", "b")]
-    assert call(["trec", *files, "-m", "RR", "--json"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["comparisons"]
-    assert (found["n_clusters"], found["clustered_by"]) == (20, "conversation_id")
-
-
 def test_mtrag_tasks_are_clustered_by_conversation(shared: Path) -> None:
     run = ragassay.evaluate(shared / "data" / "mtrag" / "human_evaluations_half.json", ["rougeL.f"])
     metric = next(iter(run.summary.metrics.values()))
     assert metric.n_clusters is not None and metric.n_clusters < 93
-
-
-def test_either_run_may_know_the_conversations(tmp_path: Path) -> None:
-    rows = records([f"c{at}" for at in range(40)])
-    for at, row in enumerate(rows):
-        row["answer"] = "Ann" if (at // 4) % 2 else "Bob"
-    told = [{**row, "conversation_id": f"d{at // 4}"} for at, row in enumerate(rows)]
-    better = [{**row, "answer": "Ann"} for row in rows]
-    old, new = ragassay.evaluate(told, ["em"]), ragassay.evaluate(better, ["em"])
-    assert old.columns.clusters is not None and new.columns.clusters is None
-    one, other = ragassay.compare(new, old), ragassay.compare(old, new)
-    assert one.n_clusters == other.n_clusters == 10
-    assert one.clustered_by == other.clustered_by == "conversation"
-    assert one.differences[0].p_value == other.differences[0].p_value

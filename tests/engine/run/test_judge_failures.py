@@ -77,15 +77,6 @@ def test_the_reason_is_told_where_another_metric_scored(
     assert ("(--retry-failed asks again)" in terminal) == (reason == "refused")
 
 
-def test_nothing_scored_names_the_reason_once(data: Path, capsys) -> None:
-    with LLMServer(models=["good-model"]) as server:
-        words = ["run", str(data), "--metrics", "answered", "--judge", f"{server.url}#m2"]
-        assert call(words) == 3
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "Nothing was scored. ⚠ 1 question without an answer (auth)" in shown
-    assert shown.count("does not know the model 'm2'") == 1
-
-
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
@@ -115,17 +106,6 @@ def test_a_key_that_is_echoed_stays_hidden(data: Path, capsys, monkeypatch) -> N
     assert KEY not in terminal and KEY not in json.dumps(summary)
 
 
-@pytest.mark.parametrize("settings", [{"key": "sk-the-right-one"}, {"faults": {"quota": 1.0}}])
-def test_where_no_key_was_sent_the_variable_to_set_is_named(settings, data: Path, capsys) -> None:
-    with LLMServer(**settings) as server:
-        terminal, _ = outputs(data, server.url, capsys)
-    assert (
-        "No key was sent; set RAGASSAY_API_KEY and RAGASSAY_BASE_URL, or name a file with "
-        "--key-file (key_file=...)." in terminal
-    )
-    assert "Check no key" not in terminal and "behind no key" not in terminal
-
-
 def test_what_never_left_is_no_call_and_takes_nothing_of_the_budget(data: Path, capsys) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
@@ -136,17 +116,6 @@ def test_what_never_left_is_no_call_and_takes_nothing_of_the_budget(data: Path, 
     words = ["--metrics", "answered", "--judge", f"{url}#m2", "--timeout", "5"]
     assert call(["run", str(data), *words, "--budget", "1 calls", "--json"]) == 3
     assert json.loads(capsys.readouterr().out)["judging"]["failures"] == {"connection": 1}
-
-
-def test_votes_that_a_panel_lost_say_why(data: Path, capsys) -> None:
-    with LLMServer(models=["good", "other"]) as server:
-        panel = f"{server.url}#good,{server.url}#other,{server.url}#m2"
-        words = ["run", str(data), "--metrics", "answered", "--judge", panel, "--json"]
-        assert call(words) == 3
-    summary = json.loads(capsys.readouterr().out)
-    assert summary["judging"]["lost_votes"] == {"auth": 1}
-    (said,) = summary["warnings"]
-    assert said.startswith("1 of 3 votes lost (auth): ") and "does not know the model 'm2'" in said
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from ragassay.base.score import Outcome, Reason
 from ragassay.cli.command_line import call
 from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.run import rescoring
-from ragassay.judges.asking import Ask, Asker
+from ragassay.judges.asking import Ask
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question
@@ -164,15 +164,6 @@ def test_explain_leads_from_a_score_to_prompt_and_reply(tmp_path: Path, capsys) 
     assert call(["explain", str(run), "q1", "tried"]) == 2
 
 
-def test_an_asker_can_be_used_again_after_it_was_closed() -> None:
-    asker = Asker(Rule())
-    question = AnswerAttempted("q", "an answer")
-    for _ in range(2):
-        with asker:
-            found = asker.submit(asker.scope().verdict(question, 0)).result()
-            assert isinstance(found, Verdict)
-
-
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, ValueError], ids=["interrupt", "bad data"])
 def test_what_is_in_flight_arrives_however_a_run_ends(ending: type[BaseException]) -> None:
     class Slow(Rule):
@@ -196,34 +187,6 @@ def test_what_is_in_flight_arrives_however_a_run_ends(ending: type[BaseException
     with pytest.raises(ending):
         ragassay.evaluate(samples(), ["test_tried"], judge=judge)
     assert Slow.drained and judge.arrived > 0
-
-
-def test_the_bootstraps_seed_is_not_the_judges(tmp_path: Path, monkeypatch) -> None:
-    from llm_server import LLMServer
-
-    monkeypatch.chdir(tmp_path)
-    with LLMServer() as server:
-        for seed in (0, 7):
-            result = ragassay.evaluate(
-                records(6)[:2], ["test_tried"], judge=f"{server.url}#m", seed=seed
-            )
-            assert "seed=42" in result.summary.metrics["test_tried"].signature
-        assert server.stats()["answered"] == 2
-
-
-def test_signatures_do_not_depend_on_what_happened_to_be_asked() -> None:
-    cited = [{"id": "1", "query": "q", "answer": "A [1].", "passages": [{"id": "1", "text": "A"}]}]
-    plain = [{"id": "1", "query": "q", "answer": "A.", "passages": [{"id": "1", "text": "A"}]}]
-    new, old = (ragassay.evaluate(data, ["citation.f1", "umbrela"]) for data in (cited, plain))
-    for name, metric in new.summary.metrics.items():
-        assert metric.signature == old.summary.metrics[name].signature
-    both = ragassay.evaluate(cited, ["umbrela", "umbrela(shots=few)"])
-    assert both.summary.metrics["umbrela"].signature == new.summary.metrics["umbrela"].signature
-
-
-def test_a_judges_options_need_a_judge_that_takes_them() -> None:
-    with pytest.raises(UsageError, match="'budget' is for judges that are named"):
-        ragassay.evaluate(records(4), ["test_tried"], judge=Rule(), budget="2 calls")
 
 
 def test_run_again_does_not_pay_again(tmp_path: Path, monkeypatch) -> None:
@@ -263,23 +226,6 @@ def test_a_question_that_failed_is_not_asked_again_in_the_same_run() -> None:
     assert set(judge.asked.values()) == {1}
     assert result.summary.metrics["test_tried"].unscored == {"timeout": 300}
     assert rescoring.rescore(result).different == ()
-
-
-@pytest.mark.usefixtures("no_metric_left")
-def test_rubrics_of_one_file_name_do_not_overwrite_each_other(tmp_path: Path) -> None:
-    text = "name: {}\ncriteria: Is it {}?\nscale: {{low: 1, high: 5}}\n"
-    files = []
-    for name in ("kind", "brief"):
-        (tmp_path / name).mkdir()
-        files.append(str(tmp_path / name / "r.yaml"))
-        Path(files[-1]).write_text(text.format(name, name))
-    result = ragassay.evaluate(records(2), ["test_tried"], rubric=files, save=tmp_path / "run")
-    assert {"kind", "brief"} <= result.summary.metrics.keys()
-    assert {path.name for path in (tmp_path / "run" / "rubrics").iterdir()} == {
-        "kind.yaml",
-        "brief.yaml",
-    }
-    assert rescoring.rescore(open_run(tmp_path / "run")).different == ()
 
 
 def test_offline_verdicts_that_are_replayed_stay_labelled_offline(tmp_path: Path) -> None:
@@ -326,3 +272,8 @@ def test_the_judge_is_named_only_for_metrics_with_a_value_of_its_own() -> None:
     assert faithfulness.n_scored == faithfulness.n_assumed == 1, "nothing of it was judged"
     (said,) = [note for note in summary_notes.summary_notes(summary) if "Judged by" in note]
     assert said.endswith(": ragreport_relevance.")
+
+
+def test_a_judges_options_need_a_judge_that_takes_them() -> None:
+    with pytest.raises(UsageError, match="'budget' is for judges that are named"):
+        ragassay.evaluate(records(4), ["test_tried"], judge=Rule(), budget="2 calls")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ragassay
-from ragassay.base.errors import UsageError
-from ragassay.formats import from_records, native
+from ragassay.formats import from_records
 
 QUERIES = {
     "en": ["When does the pool open?", "Where is the library of the town?", "Who may use it?"],
@@ -63,21 +60,3 @@ def test_numbers_are_read_in_the_language_of_the_field() -> None:
         for code in ("de", "en")
     }  # fmt: skip
     assert value == {"de": 1.0, "en": 0.0}
-
-
-def test_a_language_is_written_and_read_again(tmp_path: Path) -> None:
-    sample = ragassay.Sample(id="1", query="Wann?", language="de")
-    native.write([sample], tmp_path / "one.jsonl")
-    assert ragassay.load(tmp_path / "one.jsonl")[0] == sample
-    assert json.loads((tmp_path / "one.jsonl").read_text())["language"] == "de"
-
-
-@pytest.mark.parametrize("value", [["de", "en"], 3])
-def test_what_is_no_text_stays_in_the_metadata(value: Any) -> None:
-    (sample,) = from_records([{"id": "1", "query": "Wann?", "language": value}])
-    assert sample.language is None and sample.metadata == {"language": value}
-
-
-def test_a_missing_column_is_still_an_error() -> None:
-    with pytest.raises(UsageError, match="no_such"):
-        slices(records("en"), slice_by=["no_such"])

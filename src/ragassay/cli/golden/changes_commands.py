@@ -113,8 +113,7 @@ def isolate(given: Given) -> None:
     In the isolated run the generator was given the gold passages ('ragassay ask --gold-passages').
     What is right with them only fails by its retrieval; what is wrong with them fails by its
     generation. The difference of the two runs, with its test, is what retrieval costs. Runs that
-    are swapped, or of which none was given the gold passages, are refused; runs of different
-    systems are noted.
+    are swapped, or of which none was given the gold passages, are refused.
 
     ```sh
     ragassay golden isolate runs/full runs/isolated -m contains_answer
@@ -126,7 +125,7 @@ def isolate(given: Given) -> None:
 
     result = isolated(open_run(given.full), open_run(given.alone), given.metric, given.threshold)
     if given.json:
-        keys = ("queries", "unscored", "unknown", "notes")
+        keys = ("queries", "unscored", "unknown")
         body = {key: getattr(result, key) for key in keys}
         show.json({**body, "comparison": result.comparison.to_json()})
         return
@@ -142,5 +141,4 @@ def isolate(given: Given) -> None:
         head = f"{len(result.unknown):>5}       "
         left_out = f"left out: the gold passages are not known  ({few(result.unknown)})"
         show.wrapped(f"{head}{left_out}", " " * len(head))
-    show.warn(result.notes)
     show.report(comparison_report(result.comparison))

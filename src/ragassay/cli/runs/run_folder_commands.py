@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import fields
 from itertools import islice
 from pathlib import Path
@@ -128,19 +127,13 @@ def rescore(given: Given) -> int:
 
     ```sh
     ragassay rescore runs/new
-    ragassay rescore runs/new --ledger .ragassay/ledger.sqlite
     ```
     """
-    from ragassay.base.errors import InputError
     from ragassay.engine.results import open_run
     from ragassay.engine.run import rescoring
-    from ragassay.judges.ledger.ledger_store import Ledger
 
-    if given.ledger is not None and not given.ledger.is_file():
-        raise InputError("is not there", path=given.ledger, hint="Name the --ledger of the run.")
-    book = nullcontext() if given.ledger is None else Ledger(given.ledger)
-    with book as store, show.status("computing every score again"):
-        rescored = rescoring.rescore(open_run(given.folder), store)
+    with show.status("computing every score again"):
+        rescored = rescoring.rescore(open_run(given.folder))
     if given.json:
         show.json(rescored.to_json())
     else:

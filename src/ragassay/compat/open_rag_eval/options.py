@@ -19,7 +19,7 @@ def translated(evaluator: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of a run for an evaluator's options, as for those in the tool's files. What has no
     meaning here is warned of."""
     from ragassay.compat.open_rag_eval.published_config import translate
-    from ragassay.engine.config.config_file import ConfigFile
+    from ragassay.engine.run.config_reading import ConfigFile
 
     body = {"evaluator": {"name": evaluator, "options": dict(options)}}
     file = ConfigFile(Marked(body, {}), Path(), flags=("judge",))

@@ -16,10 +16,10 @@ from ragassay.compat.open_rag_eval.published_evaluators import (
     translate_golden,
     translate_trec,
 )
-from ragassay.engine.config.config_file import SAMPLING, ConfigFile
 from ragassay.engine.config.config_paths import found_from
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.run import config_reading
+from ragassay.engine.run.config_reading import SAMPLING, ConfigFile
 
 _WITHOUT_EFFECT = (
     *("connector", "eval_results_file", "evaluation_results", "metrics_file", "log_level"),

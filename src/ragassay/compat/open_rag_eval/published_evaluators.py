@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from ragassay import suites
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.yaml_files import Place
-from ragassay.engine.config.config_file import ConfigFile, variable_of
 from ragassay.engine.config.config_paths import found_from
+from ragassay.engine.run.config_reading import ConfigFile, variable_of
 from ragassay.metrics.core import naming
 from ragassay.models.classifiers.hhem import HHEM
 from ragassay.models.encoders.baselines import has_baseline

@@ -35,7 +35,6 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.shown_names import shown
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.stats.intervals import alpha_of, check_one_sided, check_options
-from ragassay.stats.paired import compare_pairs
 
 UNPAIRED = "Compare their means with the option unpaired (--unpaired)."
 FORCE = "Compare them without a verdict on what differs with the option force (--force)."
@@ -54,7 +53,6 @@ def compare(
     seed: int = 0,
     level: float = 0.95,
     correction: str = "maxt",
-    interval: str = "auto",
     trust_offline: bool = False,
     unpaired: bool = False,
     force: bool = False,
@@ -91,8 +89,6 @@ def compare(
             the tests together.
         correction: ``maxt`` (step-down max-T), ``holm``, ``bh`` (Benjamini-Hochberg) or ``none``
             across the metrics that are tested.
-        interval: accepted for older scripts. The interval of a difference is always that of its
-            test; a note says so where another one is asked for.
         trust_offline: give verdicts on metrics judged offline, whatever the judge's agreement with
             people.
         unpaired: compare the means of different queries (two weeks of logs) by Welch's test;
@@ -106,7 +102,7 @@ def compare(
             system failed for every sample, an unknown correction, or a run that holds several
             systems (``ragassay.engine.comparison.derived_runs.by_system`` takes it apart).
     """
-    check_options(interval, level, n_resamples)
+    check_options("auto", level, n_resamples)
     a, b = (one_system(subset_of(_opened(run), where)) for run in (new, old))
     b = aligned(b, a)
     names = _common_metrics(a, b, metrics)
@@ -165,7 +161,6 @@ def compare(
         correction=correction,
         standings=standings,
         brought=[
-            *([Note("interval_ignored")] if interval != "auto" else []),
             *_inapplicable(matched, names),
             *against,
             *only_in_one(a, b, means, matched.queries, mask_a, mask_b),
@@ -236,12 +231,10 @@ def _with_left_out(d: Difference, matched: MatchedRuns, draws: Mapping[str, Any]
     finds = d.standing == "tested" and d.significant_adjusted
     if not finds or d.doubt or not matched.left_out_by_one(d.name):
         return d
-    low, high = matched.a.summary.metrics[d.name].bounds
-    for owed in ((low, high), (high, low)):
-        (a, in_a), (b, in_b) = matched.scores([d.name], owed)
-        (test,) = compare_pairs(a, b, mask=in_a & in_b, power=None, **draws)
-        same_side = (test.diff or 0.0) * (d.diff or 0.0) > 0.0
-        if None in owed or not same_side or (test.p_adjusted or 0.0) > alpha_of(draws["level"]):
+    for best in (False, True):
+        test = matched.at_worst(d.name, draws, best=best)
+        same_side = test is not None and (test.diff or 0.0) * (d.diff or 0.0) > 0.0
+        if test is None or not same_side or (test.p_adjusted or 0.0) > alpha_of(draws["level"]):
             return replace(d, doubt="left out")
     return d
 
@@ -255,8 +248,7 @@ def _standing(
     is_primary: bool,
 ) -> tuple[Standing, Note | None]:
     """What may be concluded from a metric, and how far its judge is known to agree with people, or
-    why nothing may.
-    """
+    why nothing may."""
     if name in not_comparable:
         reason = str(not_comparable[name]).rstrip(".")
         return "not comparable", Note("not_comparable", {"reason": reason}, (name,))

@@ -8,18 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from ragassay.base.counts import either, plural
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.derived_runs import aligned
-from ragassay.engine.comparison.differences import compare_arrays
 from ragassay.engine.comparison.gates import NUMBER, Gate, conclude
 from ragassay.engine.comparison.pairs import MatchedRuns
 from ragassay.engine.results.comparison_result import Comparison, Difference, GateResult
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.stats.intervals import Interval
-from ragassay.stats.paired import PairedResult, compare_pairs
+from ragassay.stats.intervals import Interval, alpha_of
+from ragassay.stats.paired import PairedResult
 
 _FORM = re.compile(rf"^(?P<metric>.*?[^\s=<>])\s*>\s*(?P<size>{NUMBER})$")
 
@@ -29,11 +26,7 @@ _ON_THE_SAME_QUERIES = "Make both runs of the same queries"
 
 def parse(text: str) -> Gate:
     """The gate on the difference that ``METRIC>SIZE`` describes, for a metric of which higher is
-    better: a drop is a change for the worse.
-
-    Raises:
-        UsageError: another form, or a size that is not above 0.
-    """
+    better: a drop is a change for the worse."""
     match = _FORM.match(text.strip())
     if match is None or not float(match["size"]) > 0.0:
         raise UsageError(
@@ -100,15 +93,7 @@ def decide(
 
     The gate rests on the one-sided bounds of the difference, whose level no other metric changes.
     Where scores are owed, it is decided only if the worst and the best possible values give the
-    same decision; where A lacks queries of B, only if they do with the worst values for these.
-
-    Args:
-        gate: see `resolve`.
-        difference: of the metric.
-        matched: both runs.
-        options: ``n_resamples``, ``seed`` and ``level`` of `compare_pairs`.
-    """
-    metric = matched.a.summary.metrics[gate.metric]
+    same decision; where A lacks queries of B, only if they do with the worst values for these."""
     falls = gate.which == "high"
 
     def bounds(test: PairedResult) -> Interval:
@@ -116,38 +101,25 @@ def decide(
         ends = (test.least, test.safe_most) if falls else (test.safe_least, test.most)
         return Interval(test.diff, *ends, options["level"], "", test.n)
 
-    def with_owed(of_a: float, of_b: float, lacking: Sequence[str]) -> Interval:
-        runs = matched.with_queries(lacking)
-        (a, in_a), (b, in_b) = runs.scores([metric.name], (of_a, of_b))
-        (test,) = compare_pairs(
-            a,
-            b,
-            mask=in_a & in_b,
-            spans=[metric.bounds],
-            **options | {"clusters": runs.clusters[0]},
-        )
-        return bounds(test)
-
     n_owed = sum(int(matched.owed(run, gate.metric).sum()) for run in (matched.a, matched.b))
     lacking = matched.lacking([gate.metric])
     why, advice = missing(n_owed, len(lacking))
     observed, owed, refused = bounds(difference), f"{why}{advice}", ""
     possible = [observed]
-    low, high = metric.bounds
     if difference.standing in ("indicative", "not comparable"):
         hint = "; --trust-offline lets it decide" if difference.standing == "indicative" else ""
         refused, owed = f"{str(difference.why).rstrip('.')}{hint}", ""
     elif difference.n < 2:
         refused, owed = "fewer than two common queries have a score", ""
-    # Bounds with owed scores are those of means: they say nothing about a percentile.
-    elif why and (low is None or high is None or metric.percentile is not None):
-        refused, owed = f"{why}, and may have any value{advice}", ""
     elif why:
-        assert low is not None and high is not None
-        worst, best = ((high, low), (low, high)) if falls else ((low, high), (high, low))
         # Queries that A lacks do not save it from a drop that is shown without them.
-        possible = [with_owed(*worst, ()), with_owed(*best, ())] if n_owed else [observed]
-        possible += [with_owed(*worst, lacking)] if lacking else []
+        ends = (False, True) if n_owed else ()
+        tests = [matched.at_worst(gate.metric, options, best=best) for best in ends]
+        tests += [matched.at_worst(gate.metric, options, lacking)] if lacking else []
+        possible = [bounds(test) for test in tests if test is not None]
+        possible += [] if n_owed else [observed]
+        if None in tests:
+            refused, owed = f"{why}, and may have any value{advice}", ""
     size = abs(gate.threshold)
     drop = difference.diff if falls or difference.diff is None else 0.0 - difference.diff
     facts = GateResult(
@@ -200,11 +172,8 @@ def worst_queries(comparison: Comparison, gate: GateResult, most: int) -> list[s
 
 
 def _not_worse(comparison: Comparison) -> GateResult:
-    """The gate on all tested metrics.
-
-    Passed where no tested metric is shown to be worse, undecided where that could not have been
-    shown, or may be hidden by scores or queries that are missing.
-    """
+    """The gate on all tested metrics: undecided where worse could not have been shown, or may be
+    hidden by what is missing."""
     differences = comparison.differences
     passed, why, unscored = None, "no metric has more than a hint of a verdict", 0
     if metrics := [d for d in differences if d.verdict == "worse"]:
@@ -233,15 +202,9 @@ def _names(metrics: Sequence[Difference]) -> str:
 
 
 def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
-    """The tested metrics that could be worse by the scores that one run owes where the other has
-    one or left nothing to measure for another reason, and by the queries of B that A lacks;
-    ``None`` where none could be. With a sentence about
-    what is missing, and how many scores are.
-
-    Could be worse: what A lacks is taken for the worst value of its metric and what B owes for the
-    best, and the test says so, or too few queries could tell. A metric without such a value could
-    be, in any case.
-    """
+    """The tested metrics that could be worse by what is missing (`MatchedRuns.at_worst`), or where
+    too few queries could tell; with a sentence on what is missing, and how many scores and queries
+    are. ``None`` where none could be."""
     tested = [
         d for d in comparison.differences
         if d.standing == "tested" and d.higher_is_better is not None
@@ -249,59 +212,34 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
     if comparison.runs is None or not tested:
         return None
     a, b = comparison.runs
-    if comparison.unpaired:
-        owed = {d: sum(int(run.columns.owed(d.name).sum()) for run in (a, b)) for d in tested}
-        if not any(owed.values()):
-            return None
-        metrics, n_owed = [d for d in tested if owed[d]], sum(owed.values())
-        what, _ = missing(n_owed, 0)
-        return metrics, f"{what}, and may hide that the new run is worse: {_names(metrics)}", n_owed
-    if not comparison.n_common:
-        return None
     matched = MatchedRuns.of(a, aligned(b, a))
-    names = [d.name for d in tested]
-    matched = matched.with_queries(matched.lacking(names))
-    (values_a, mask_a), (values_b, mask_b) = matched.scores(names)
-    by_both = np.array([matched.left_by_both(name, alike=False) for name in names])
-    counted = mask_a | mask_b | by_both
-    owed_a = np.array([matched.owed(a, name) for name in names]) * (mask_b | by_both)
-    owed_b = np.array([matched.owed(b, name) for name in names]) * (mask_a | by_both)
-    lacking = mask_b & np.array([query not in matched.rows_a for query in matched.queries])
-    absent = (owed_a > 0) | (owed_b > 0) | lacking
-    if not absent.any():
-        return None
-    unbounded = set()
-    for at in np.flatnonzero(absent.any(axis=1)).tolist():
-        low, high = a.summary.metrics[names[at]].bounds
-        worst, best = (low, high) if tested[at].higher_is_better else (high, low)
-        if (worst is None and (owed_a[at] > 0).any() | lacking[at].any()) or (
-            best is None and (owed_b[at] > 0).any()
-        ):
-            unbounded.add(at)
+    names = ("n_resamples", "seed", "level")
+    draws = {name: getattr(comparison, name) for name in names}
+    metrics, n_owed, absent = [], 0, list[str]()
+    for d in tested:
+        if comparison.unpaired:
+            owed, lacking, test = (
+                sum(int(run.columns.owed(d.name).sum()) for run in (a, b)),
+                [],
+                None,
+            )
         else:
-            first, second = matched.scores([names[at]], (worst, best))
-            (values_a[at], mask_a[at]), (values_b[at], mask_b[at]) = first, second
-    at_worst = compare_arrays(
-        names,
-        values_a,
-        values_b,
-        mask=mask_a & mask_b & counted,
-        clusters=matched.clusters[0],
-        higher_is_better=[d.higher_is_better for d in tested],
-        n_resamples=comparison.n_resamples,
-        seed=comparison.seed,
-        level=comparison.level,
-        correction=comparison.correction,
-    ).differences
-    worse = [d.seems_worse and (d.significant_adjusted or d.too_few) for d in at_worst]
-    some = absent.any(axis=1)
-    could_be = [at for at in np.flatnonzero(some).tolist() if at in unbounded or worse[at]]
-    if not could_be:
+            owed = sum(int(matched.owed(run, d.name).sum()) for run in (a, b))
+            lacking = matched.lacking([d.name])
+            test = matched.at_worst(d.name, draws, lacking)
+        if (owed or lacking) and (test is None or _is_worse(test, d, comparison.level)):
+            metrics.append(d)
+            n_owed += owed
+            absent += lacking
+    if not metrics:
         return None
-    n_owed = int(owed_a[could_be].sum() + owed_b[could_be].sum())
-    n_lacking = int(lacking[could_be].any(axis=0).sum())
-    what, advice = missing(n_owed, n_lacking)
-    them = either(n_owed + n_lacking, "it", "them")
-    metrics = [tested[at] for at in could_be]
-    why = f"{what}, and the new run may be worse by {them}: {_names(metrics)}{advice}"
-    return metrics, why, n_owed + int(lacking[could_be].sum())
+    what, advice = missing(n_owed, len({*absent}))
+    why = f"{what}, and may hide that the new run is worse: {_names(metrics)}{advice}"
+    return metrics, why, n_owed + len(absent)
+
+
+def _is_worse(test: PairedResult, d: Difference, level: float) -> bool:
+    """Whether a test finds the new run worse, or could not find it."""
+    diff = test.diff or 0.0
+    falls = diff != 0.0 and (diff > 0.0) != d.higher_is_better
+    return falls and (test.too_few or (test.p_adjusted or 1.0) <= alpha_of(level))

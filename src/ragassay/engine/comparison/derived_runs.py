@@ -33,15 +33,14 @@ from ragassay.engine.results.summary import MetricSummary
 def by_system(result: Result) -> list[Result]:
     """One result for each system in the data, in order of first appearance.
 
-    Means, intervals and counts are each system's own; slices and warnings are left out.
-    """
-    return [_of_system(result, system) for system in result.columns.systems]
-
-
-def _of_system(result: Result, system: str) -> Result:
-    only = _only(result, frozenset(one for one in result.columns.identities if one[1] == system))
-    title = system or result.summary.title
-    return replace(only, summary=replace(only.summary, system=system, title=title))
+    Means, intervals and counts are each system's own; slices and warnings are left out."""
+    results = []
+    for system in result.columns.systems:
+        of_system = (one for one in result.columns.identities if one[1] == system)
+        only = _only(result, frozenset(of_system))
+        summary = replace(only.summary, system=system, title=system or result.summary.title)
+        results.append(replace(only, summary=summary))
+    return results
 
 
 def of_queries(result: Result, queries: Collection[str]) -> Result:
@@ -52,15 +51,7 @@ def of_queries(result: Result, queries: Collection[str]) -> Result:
 
 def subset_of(result: Result, conditions: str | Iterable[str]) -> Result:
     """The result of the samples for which conditions hold, named after them. Slices and warnings
-    are left out.
-
-    Args:
-        result: of a run.
-        conditions: see `ragassay.base.subsets`; the result is as it is where there are none.
-
-    Raises:
-        UsageError: one is no condition, no sample has its field, or all hold for no sample.
-    """
+    are left out."""
     subset = Subset([conditions] if isinstance(conditions, str) else conditions)
     if not subset:
         return result
@@ -80,7 +71,7 @@ def _only(result: Result, chosen: frozenset[Identity]) -> Result:
     metrics = list(result.summary.metrics.values())
     config = result.config
     options = IntervalOptions.of(config)
-    samples = partial(_samples, result, chosen)
+    rows, samples = partial(_rows, result, chosen), partial(_samples, result, chosen)
     summary = replace(
         result.summary,
         n_samples=len(columns),
@@ -93,7 +84,6 @@ def _only(result: Result, chosen: frozenset[Identity]) -> Result:
         notes=(),
         fingerprint=fingerprint.of_run(columns.asked) if columns.asked else "",
     )
-    rows = partial(_rows, result, chosen)
     return Result(summary, columns, config, None, rows, samples, judge_answers=result.judge_answers)
 
 
@@ -109,15 +99,7 @@ def aligned(run: Result, like: Result) -> Result:
     """The run with each metric under the name that ``like`` shows it by.
 
     Metrics that have the same display name stay as they are. Of the others, those that are the same
-    metric with the same parameters are matched, where only one match is possible.
-
-    Args:
-        run: to be renamed.
-        like: the run whose names it gets.
-
-    Returns:
-        The run itself where no name changes.
-    """
+    metric with the same parameters are matched, where only one match is possible."""
     theirs = _by_canonical(like, run)
     ours = _by_canonical(run, like)
     names = {ours[canonical]: theirs[canonical] for canonical in ours if canonical in theirs}
@@ -139,8 +121,7 @@ def aligned(run: Result, like: Result) -> Result:
 
 def _by_canonical(run: Result, other: Result) -> dict[str, str]:
     """Display names, by the metric's own name, of the metrics that the other run does not show
-    under the same name. Metrics that a run has twice are left out.
-    """
+    under the same name. Metrics that a run has twice are left out."""
     canonical_names = {
         name: metric.metric
         for name, metric in run.summary.metrics.items()

@@ -42,22 +42,7 @@ def compare_arrays(
     brought: Sequence[Note] = (),
     clustered_by: str | None = None,
 ) -> Comparison:
-    """The comparison of two aligned score matrices, shape ``(n_metrics, n_queries)``.
-
-    Args:
-        names: of the metrics.
-        a, b: scores of the new and the old run.
-        mask: where both runs have a score; everywhere when left out.
-        clusters: number of each query's cluster, shape ``(n_queries,)``; each query is one when
-            left out.
-        a_name, b_name: names of the runs.
-        higher_is_better: for each metric; ``None`` where neither direction is better.
-        spans: lowest and highest value of each metric.
-        standings: what may be concluded from each metric, and why; all are tested when left out.
-        n_resamples, seed, level, correction: see `compare`.
-        brought: facts for the reader.
-        clustered_by: name of the clusters.
-    """
+    """The comparison of two aligned score matrices, shape ``(n_metrics, n_queries)``."""
     roles: Sequence[Role] = standings or [("tested", None)] * len(names)
     tests = compare_pairs(
         a,
@@ -129,8 +114,7 @@ def compare_percentile(
     """The difference of a metric that is a percentile, over the queries that both runs scored: with
     an interval, and without a test.
 
-    Every repeat of a query counts by itself: a percentile of means would hide what is rare.
-    """
+    Every repeat of a query counts by itself: a percentile of means would hide what is rare."""
     metric = matched.a.summary.metrics[name]
     (means_a, in_a), (means_b, in_b) = matched.scores([name])
     both = in_a[0] & in_b[0]

@@ -32,15 +32,8 @@ _BOUND = re.compile(r"^(?P<which>mean|low|high)\((?P<name>.+)\)$")
 
 @dataclass(frozen=True)
 class Gate:
-    """A condition on a metric's mean, or on a one-sided bound of its true mean.
-
-    Attributes:
-        metric: name of the metric.
-        which: ``mean`` (of the sample), ``low`` (the true mean is at least ...) or ``high`` (at
-            most ...).
-        op: ``>=``, ``>``, ``<=`` or ``<``.
-        threshold: the value that is asked for.
-    """
+    """A condition on a metric's ``mean``, or on a one-sided bound of its true mean: ``low`` (it is
+    at least ...) or ``high`` (at most ...)."""
 
     metric: str
     which: Literal["mean", "low", "high"]
@@ -76,26 +69,14 @@ class Gate:
 
 
 def parse(text: str, what: str = "--fail-under") -> Gate:
-    """The gate that ``text`` describes.
-
-    Args:
-        text: the condition.
-        what: what it was given as, for messages.
-
-    Raises:
-        UsageError: it is not of the form METRIC>=VALUE, low(METRIC)>=VALUE or high(METRIC)<=VALUE.
-    """
+    """The gate that ``text`` describes."""
     match = _FORM.match(text.strip())
-    left = "" if match is None else match["left"].rstrip("=<>!≥≤ ")
-    if match is None or not left:
+    if match is None or match["left"][-1] in "=<>!≥≤":
         raise UsageError(
             f"{what} {text!r} is no condition. Write METRIC>=VALUE, low(METRIC)>=VALUE for "
             "the lower bound of the true mean, or high(METRIC)<=VALUE for the upper one, as in "
             "'f1>=0.6'."
         )
-    if left != match["left"].rstrip():
-        op = f"{match['op'][0]}="
-        raise UsageError(f"{what} {text!r}: write {op}, as in '{left}{op}{match['threshold']}'.")
     bounded = _BOUND.match(match["left"])
     which, name = (bounded["which"], bounded["name"]) if bounded else ("mean", match["left"])
     gate = Gate(name, which, match["op"], float(match["threshold"]))  # type: ignore[arg-type]
@@ -212,15 +193,7 @@ def decide(
 
     A gate is neither passed nor failed by leaving samples unscored: where scores are owed, it is
     decided only where the worst and the best possible values decide alike. A gate on a metric whose
-    offline judgments are not known to agree with people is undecided.
-
-    Args:
-        gate: resolved.
-        metric: of the run, or of its consistency.
-        columns: its scores.
-        options: method and level of the intervals.
-        trust_offline: let any offline judgment decide.
-    """
+    offline judgments are not known to agree with people is undecided."""
     owed = columns.owed(metric.name)
     n_owed = int(owed.sum())
     observed = _interval(gate, metric, columns, options)
@@ -231,7 +204,7 @@ def decide(
     if observed.mean is None:
         return replace(facts, why=f"nothing was {'measured' if metric.n_scored else 'scored'}")
     if getattr(observed, gate.which) is None:
-        return replace(facts, why=_no_interval(metric, columns, options))
+        return replace(facts, why="there is no interval of its scores")
     # With scores owed: what would have been found had they all been the lowest, and the highest.
     possible = [observed]
     if n_owed:
@@ -257,16 +230,7 @@ def conclude(
     refused: str = "",
 ) -> GateResult:
     """The result of a gate: by what was observed, and by what may be true with the worst and the
-    best values for owed scores.
-
-    Args:
-        gate: that is decided.
-        facts: the result without its decision.
-        observed: the mean with its one-sided bounds.
-        possible: all that may be true; `observed` alone where no score is owed.
-        owed: a sentence on the scores that are owed; empty where none is.
-        refused: why the gate may not be decided, in words; empty where it may.
-    """
+    best values for owed scores."""
     decisions = {gate.decision(one) for one in possible}
     passed, why = (decisions.pop() if len(decisions) == 1 else None), refused
     if passed is None and not refused and (not owed or gate.decision(observed) is None):
@@ -293,21 +257,6 @@ def _owed(n: int, reasons: Mapping[str, int]) -> str:
     counts = either(n, "counts", "count")
     sentence = f"{plural(n, 'sample')} without a score {counts} at the worst and the best value"
     return f"{sentence} ({why})" if n else ""
-
-
-def _no_interval(metric: MetricSummary, columns: ScoreColumns, options: IntervalOptions) -> str:
-    """Why a metric with scores has no interval, and the way out where there is one."""
-    chosen, clusters = columns.scored(metric.name), sample_clusters(columns)
-    if metric.aggregate == "sum":
-        return "a sum has no interval"
-    if chosen.sum() == 1 or (clusters is not None and len(np.unique(clusters[chosen])) == 1):
-        return f"one {'sample' if chosen.sum() == 1 else 'cluster'} has no interval"
-    if metric.percentile is not None:
-        return f"{plural(int(chosen.sum()), 'sample')} are too few for an interval of a percentile"
-    equal = "scores are equal" if clusters is None else "clusters have the same mean"
-    way_out = options.method != "auto" and None not in metric.bounds
-    hint = "; --interval auto makes one of the metric's range" if way_out else ""
-    return f"all {equal}, which shows no spread to make an interval of{hint}"
 
 
 def _interval(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.slicing import cluster_column
 from ragassay.engine.results.summary import missing_by_accident
-from ragassay.stats.paired import rounded_differences
+from ragassay.stats.paired import PairedResult, compare_pairs, rounded_differences
 
 Matrix = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -28,13 +29,8 @@ Pairs = tuple[Matrix, Mask]
 
 @dataclass(frozen=True, slots=True)
 class MatchedRuns:
-    """Two runs, query by query.
-
-    Attributes:
-        a, b: the new run and the old one, which show the metrics under the same names.
-        rows_a, rows_b: row numbers of each query id in either run.
-        queries: ids of the queries that both have, sorted; see `with_queries`.
-    """
+    """The new run (A) and the old one (B), which show metrics under the same names, query by query:
+    the rows of each query id in either run, and the ids that both have, sorted."""
 
     a: Result
     b: Result
@@ -68,34 +64,57 @@ class MatchedRuns:
     def scores(
         self, names: Sequence[str], owed: tuple[float | None, float | None] = (None, None)
     ) -> tuple[Pairs, Pairs]:
-        """The matrices of both runs, as `query_matrix` gives them.
-
-        Args:
-            names: of the metrics.
-            owed: values of A and of B for scores that are owed, but for queries that both left out
-                alike; ``None`` leaves them out.
-        """
+        """The matrices of both runs, as `query_matrix` gives them; ``owed`` are the values of A and
+        of B for scores that are owed in queries that are `compared`."""
         sides = (self.a, self.rows_a), (self.b, self.rows_b)
         pairs = [
             query_matrix(run, names, rows, self.queries, value, of_means=True)
             for (run, rows), value in zip(sides, owed, strict=True)
         ]
         if owed != (None, None):
-            left_out = np.array([self.left_by_both(name, alike=True) for name in names])
-            pairs = [(values, mask & ~left_out) for values, mask in pairs]
+            compared = np.array([self.compared(name) for name in names])
+            pairs = [(values, mask & compared) for values, mask in pairs]
         return pairs[0], pairs[1]
+
+    def at_worst(
+        self,
+        name: str,
+        draws: Mapping[str, Any],
+        lacking: Sequence[str] = (),
+        *,
+        best: bool = False,
+    ) -> PairedResult | None:
+        """The test of a metric where all that may be missing counts at its worst for A and at its
+        best for B (``best``: the other way round): scores that are owed, and queries that A lacks.
+        ``None`` where the metric has no such values."""
+        metric = self.a.summary.metrics[name]
+        ends = metric.bounds if (metric.higher_is_better is False) == best else metric.bounds[::-1]
+        if None in ends or metric.percentile is not None:
+            return None
+        runs = self.with_queries(lacking)
+        (a, in_a), (b, in_b) = runs.scores([name], ends)
+        options = {**draws, "clusters": runs.clusters[0]}
+        return compare_pairs(a, b, mask=in_a & in_b, spans=[metric.bounds], **options)[0]
 
     def rows_of(self, run: Result) -> Mapping[str, list[int]]:
         """The row numbers of each query id in one of the two runs."""
         return self.rows_a if run is self.a else self.rows_b
 
     def owed(self, run: Result, name: str) -> NDArray[np.int64]:
-        """How many scores of a metric one of the two runs owes for each query; 0 for those
-        that both left out alike."""
+        """How many scores of a metric one of the two runs owes for each query that is compared."""
         rows = self.rows_of(run)
         owed = run.columns.owed(name)
         counts = [owed[rows.get(query, [])].sum() for query in self.queries]
-        return np.where(self.left_by_both(name, alike=True), 0, np.array(counts, dtype=np.int64))
+        return np.where(self.compared(name), np.array(counts, dtype=np.int64), 0)
+
+    def compared(self, name: str) -> Mask:
+        """The queries of which one of the runs has a score, or that the two left out for different
+        reasons, shape ``(n_queries,)``. The others say nothing of a difference."""
+        scored = self.left_by_both(name, alike=False)
+        for run in (self.a, self.b):
+            has, rows = run.columns.scored(name), self.rows_of(run)
+            scored |= np.array([has[rows.get(one, [])].any() for one in self.queries], np.bool_)
+        return scored
 
     def left_by_both(self, name: str, *, alike: bool) -> Mask:
         """The queries for which both systems left a metric nothing to measure, shape
@@ -128,8 +147,7 @@ class MatchedRuns:
     @property
     def clusters(self) -> tuple[NDArray[np.int64] | None, str | None]:
         """The number of each query's cluster, and what the clusters are; ``None`` where neither run
-        is clustered. Where both are, the one with the larger clusters counts.
-        """
+        is clustered. Where both are, the one with the larger clusters counts."""
         clusters = [
             (self._clusters(run, other), cluster_column(run.config.get("cluster_by")))
             for run, other in ((self.a, self.b), (self.b, self.a))
@@ -138,8 +156,7 @@ class MatchedRuns:
 
     def _clusters(self, run: Result, other: Result) -> NDArray[np.int64] | None:
         """The clusters of one run. A query that it lacks has its cluster in the other one; where
-        that has none, it is a cluster by itself.
-        """
+        that has none, it is a cluster by itself."""
         if run.columns.clusters is None:
             return None
         keys: dict[str, str] = {}
@@ -163,21 +180,11 @@ def query_matrix(
     *,
     of_means: bool = False,
 ) -> Pairs:
-    """Each metric's mean over the repeats of each query.
+    """Each metric's mean over the repeats of each query, and where there is one: arrays of shape
+    ``(n_metrics, n_queries)``.
 
-    Args:
-        result: of a run.
-        names: of the metrics.
-        rows: row numbers of each query id.
-        queries: ids of the queries, in order; the run may lack some of them.
-        owed: takes the place of each score that is owed (`ScoreColumns.owed`), and of those of a
-            query that the run lacks; ``None`` leaves them out.
-        of_means: leave out the scores that no mean runs over (`ScoreColumns.averaged`).
-
-    Returns:
-        Two arrays of shape ``(n_metrics, n_queries)``: the means (0 where there is none), and where
-        there is one.
-    """
+    ``owed`` takes the place of each score that is owed, and of those of a query that the run lacks;
+    ``of_means`` leaves out the scores that no mean runs over (`ScoreColumns.averaged`)."""
     index = np.array([row for query in queries for row in rows.get(query, ())], dtype=np.int64)
     sizes = np.array([len(rows.get(query, ())) for query in queries], dtype=np.int64)
     query_at = np.repeat(np.arange(len(queries)), sizes)
@@ -199,18 +206,8 @@ def query_matrix(
 
 
 def query_differences(a: Result, b: Result, names: Sequence[str]) -> list[Matrix]:
-    """For each metric the difference A - B of each query that both runs scored.
-
-    Args:
-        a: the new run.
-        b: the old run, which shows the metrics under the same names
-            (`ragassay.engine.comparison.derived_runs.aligned`).
-        names: of the metrics.
-
-    Returns:
-        One array for each metric, by the ids of the queries; 0 where the scores are equal up to
-        rounding.
-    """
+    """For each metric the difference A - B of each query that both runs scored; 0 where the scores
+    are equal up to rounding."""
     (values_a, mask_a), (values_b, mask_b) = MatchedRuns.of(a, b).scores(names)
     both = mask_a & mask_b
     differences = rounded_differences(np.where(both, values_a, 0.0), np.where(both, values_b, 0.0))

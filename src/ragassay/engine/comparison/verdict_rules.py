@@ -32,20 +32,10 @@ LEAST: Mapping[Measure, float] = {"AUC": 0.80, "balanced accuracy": 0.80, "Spear
 class Agreement:
     """Agreement of the offline judge with labels, on one population.
 
-    Attributes:
-        name: of the row, and of the computation in ``benchmarks/agreement.py``.
-        kinds: of the questions (`Question.kind`).
-        metrics: names of the metrics (`Metric.name`) whose use of the answers was measured.
-        language: of the data, a code.
-        of: what was labelled, in the plural ("English answers of two LLMs").
-        labels: what the judge was compared with.
-        people: whether people gave the labels.
-        measure: what the value is.
-        source: of the labels.
-        value: AUC and balanced accuracy from 0 to 1 (0.5 by chance), Spearman's rho from -1 to 1
-            (0 by chance).
-        low, high: its 95 % interval, a bootstrap over conversations or queries.
-        n: how many labelled items it rests on.
+    ``kinds`` are of questions (`Question.kind`), ``metrics`` the names of those (`Metric.name`)
+    whose use of the answers was measured, ``of`` says in the plural what was labelled. ``value`` is
+    from 0 to 1 for AUC and balanced accuracy (0.5 by chance), from -1 to 1 for Spearman's rho (0 by
+    chance); ``low`` and ``high`` are its 95 % interval, a bootstrap over conversations or queries.
     """
 
     name: str
@@ -108,12 +98,8 @@ _OFFLINE_LABEL = re.compile(re.escape(OFFLINE) + r"[^\s,()]*")
 
 @dataclass(frozen=True)
 class JudgeAgreement:
-    """How far the judge of a metric is known to agree with people.
-
-    Attributes:
-        note: what was measured.
-        offline: whether the offline judge judged, alone or with others.
-        sufficient: whether it agrees with people well enough, in the language of the data.
+    """How far the judge of a metric is known to agree with people: what was measured, whether the
+    offline judge judged (alone or with others), and whether that suffices for the data's language.
     """
 
     note: Note
@@ -136,8 +122,7 @@ def judge_agreement(metric: MetricSummary) -> JudgeAgreement | None:
     or recorded answers did.
 
     The agreement of an LLM judge is never known. That of the offline judge suffices where each of
-    its rows in the language of the data does.
-    """
+    its rows in the language of the data does."""
 
     def found(kind: str, **counts: float | str) -> JudgeAgreement:
         return JudgeAgreement(Note(kind, counts, (metric.name,)))
@@ -168,14 +153,7 @@ def judge_agreement(metric: MetricSummary) -> JudgeAgreement | None:
 
 @cache
 def agreements(metric: str) -> Mapping[str, tuple[Agreement, ...]]:
-    """What was measured of the offline judge, for each kind of question that a metric rests on.
-
-    Args:
-        metric: a canonical name; a metric that is not known here rests on nothing.
-
-    Returns:
-        By kind, in alphabetical order; no row for a kind of which some use was not measured.
-    """
+    """What was measured of the offline judge, for each kind of question that a metric rests on."""
     local = suites.every_alias()
     try:
         uses = sorted(uses_of(naming.parse(metric, local), local))

@@ -1,37 +1,112 @@
-"""The metrics that will be computed, under the names that they are shown by: those of single
-samples, and those over the runs of a query."""
+"""The suite that data gets when none is named, how each suite suits it, and the metrics that will
+be computed, under the names that they are shown by: those of single samples, and those over runs.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ragassay import suites
 from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean
+from ragassay.base.sample import Sample
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.config.suite_choice import default_suite
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.judges.own_rubrics import read_judge_prompt, read_rubric
 from ragassay.metrics.consistency.runs_spread import OfMetric, RunsFlip
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.metric import Metric, missing
 from ragassay.metrics.core.metric_parameters import choices_of
+from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 from ragassay.suites import Suite
+
+DEFAULT_SUITES = {
+    "mtrag": "mtrag",
+    "inspectorraget": "mtrag",
+    "mlcube": "ragreport",
+    "open_rag_eval": "trecrag",
+    "trec_rag": "trecrag",
+    "trec_run": "retrieval",
+    "beir": "retrieval",
+}
+"""The suite for a format, when none is named. For all others: `retrieval` with qrels, else `qa`.
+Where metrics are named and no suite is, its published names hold."""
+
+
+def default_suite(config: RunConfig, data_format: str) -> Suite:
+    """The suite for data, when none is named."""
+    usual = "retrieval" if config.qrels is not None else "qa"
+    return suites.get(DEFAULT_SUITES.get(data_format, usual))
+
+
+LOOKED_AT = 2_000
+"""Most samples that are looked at."""
+
+
+@dataclass(frozen=True)
+class SuiteFit:
+    """How a suite suits data: how many metrics it has, how many of them could score a sample, how
+    many samples one of them could score, and how many samples were looked at."""
+
+    n_metrics: int
+    n_applicable: int
+    n_samples: int
+    n_seen: int
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        """Smaller for a suite that suits more of the data, or that more of its metrics suit."""
+        return -self.n_samples, -self.n_applicable / max(1, self.n_metrics)
+
+
+class SuiteFits:
+    """Counts, for every suite, what its metrics could score of the first samples."""
+
+    def __init__(self) -> None:
+        self._metrics = {name: one.resolve() for name, one in suites.all_suites().items()}
+        self._looked_at: list[Sample] = []
+
+    def add(self, window: Iterable[Sample]) -> None:
+        """Takes samples into account, up to `LOOKED_AT`."""
+        self._looked_at += islice(window, LOOKED_AT - len(self._looked_at))
+
+    def by_suite(self) -> dict[str, SuiteFit]:
+        """The fit of each suite, by its name; the suites that suit most of the data come first."""
+        failed = any(sample.failure is not None for sample in self._looked_at)
+        every = {one for listed in self._metrics.values() for one in listed}
+        fitting = [
+            {
+                one
+                for one in every
+                # Some metrics publish a lowest value where a part is missing: that is no fit.
+                if missing(sample, one.needs) is None
+                and (lacks_beside_failures(one, sample) if failed else one.lacks(sample)) is None
+            }
+            for sample in self._looked_at
+        ]
+        scored = set[Metric]().union(*fitting)
+        fits = {
+            name: SuiteFit(
+                len(metrics),
+                sum(metric in scored for metric in metrics),
+                sum(not one.isdisjoint(metrics) for one in fitting),
+                len(self._looked_at),
+            )
+            for name, metrics in self._metrics.items()
+        }
+        return dict(sorted(fits.items(), key=lambda item: item[1].rank))
 
 
 @dataclass(frozen=True)
 class ConsistencyPlan:
-    """What will be computed of the runs of each query.
-
-    Attributes:
-        metrics: each under the name that it is shown by.
-        of: the metrics of single runs that are looked at, by the names they are shown by.
-        asked: the metrics as a configuration names them.
-    """
+    """What will be computed of the runs of each query: the metrics by shown name, the metrics of
+    single runs that they look at (``of``), and the metrics as a configuration names them
+    (``asked``)."""
 
     metrics: Mapping[str, Metric]
     of: tuple[str, ...]
@@ -46,11 +121,8 @@ class ConsistencyPlan:
 
 @dataclass(frozen=True)
 class MetricSelection:
-    """The metrics that will be computed, by the names that they are shown under.
-
-    ``consistency`` is the plan of the second step, which compares the runs of each query, where it
-    is asked for.
-    """
+    """The metrics that will be computed, by the names that they are shown under; ``consistency`` is
+    the plan of the second step, which compares the runs of each query, where it is asked for."""
 
     suites: tuple[Suite, ...]
     metrics: Mapping[str, Metric]
@@ -75,10 +147,7 @@ def make_plan(
     chosen: Sequence[Suite] = (),
     objects: Sequence[Metric] = (),
 ) -> MetricSelection:
-    """The metrics of a configuration under the names that its suites publish.
-
-    Raises:
-        UsageError: an unknown suite or metric."""
+    """The metrics of a configuration under the names that its suites publish."""
     used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
     if not used and not config.metrics and not objects:
         used = (default_suite(config, data_format),)
@@ -236,11 +305,8 @@ def _check_ks(config: RunConfig, used: Sequence[Suite]) -> None:
 
 
 def with_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> list[Metric]:
-    """The metrics with parameters set on each that has them.
-
-    A value that some metrics know as a choice and others do not (``by=cosine`` of the chunk
-    metrics, where ``by`` of the span metrics is something else) is set only on those that know it.
-    """
+    """The metrics with parameters set on each that has them. A value that only some metrics know as
+    a choice (``by=cosine``) is set only on those."""
     knowing = {n: {m for m in metrics if _knows(m, n, value)} for n, value in options.items()}
     used: set[str] = set()
     changed = []

@@ -22,19 +22,10 @@ Names = Annotated[list[str], ONE_OR_MANY]
 
 @dataclass(frozen=True)
 class Option:
-    """The annotation of a field that is an option, where its name, type and text do not say all.
-
-    Attributes:
-        default: the default in words; else the field's own default, and empty for none.
-        flags: on the command line, the usual one first, where they differ from the field's name.
-        short: a flag of one letter.
-        path: whether its value names what is read or what is written.
-        commas: a flag takes several values joined with commas.
-        text: a flag takes a text, whatever the field's type is.
-        form, example: how a flag with a name and a value is written (NAME=VALUE).
-        page: the page of the documentation that says more.
-        help: the text below the field.
-    """
+    """The annotation of a field that is an option, where its name, type and text do not say all:
+    the default in words, the flags (the usual one first) and one of a letter, whether its value is
+    a path, several joined with ``commas`` or a ``text``, how NAME=VALUE is written, and the docs'
+    page."""
 
     default: str = ""
     flags: tuple[str, ...] = ()

@@ -379,8 +379,7 @@ GROUPS: Mapping[str, type[BaseModel]] = {
 class RunConfig(NeuralModels, Judging, Parameters):
     """The options of ``ragassay run``. They are declared only here: the flags of the command, the
     keys of a configuration file, the keywords of `ragassay.evaluate`, docs/configuration.md and
-    its JSON schema all come from these fields.
-    """
+    its JSON schema all come from these fields."""
 
 
 MODEL_KWARGS: Mapping[str, str] = {
@@ -409,11 +408,7 @@ def sampling_key(name: str, value: Any) -> str:
 
 
 def make_config(**values: Any) -> RunConfig:
-    """A configuration from keywords. A value ``None`` counts as left out, a path as its text.
-
-    Raises:
-        UsageError: an unknown key, or (an `OptionError`) an impossible value.
-    """
+    """A configuration from keywords. A value ``None`` counts as left out, a path as its text."""
     given = {
         key: os.fspath(value) if isinstance(value, os.PathLike) else value
         for key, value in values.items()

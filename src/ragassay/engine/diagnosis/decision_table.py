@@ -1,5 +1,5 @@
 """The decision table: which class a failing sample is in, by its signals (docs/diagnose.md); and
-which signals of a run tell failing samples from right ones, who judged them, which are missing.
+which signals are missing.
 
 The rows stand in the order of a RAG system's steps, and the first that holds decides: a sample is
 attributed to the first step that failed, because later steps depend on it. A row whose signal the
@@ -8,16 +8,14 @@ sample lacks is skipped.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
 from ragassay.base import package_files
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Answerability, Sample
-from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.diagnosis.signals import SIGNALS, Signal, SignalValue, canonical_name
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.metrics.citation import citation_parser
@@ -65,19 +63,11 @@ Rule = Callable[[Values, Sample, Thresholds], bool]
 
 @dataclass(frozen=True)
 class FaultClass:
-    """A class of failing samples.
+    """A class of failing samples: a row of ``decision_table.yaml``.
 
-    Attributes:
-        name: in JSON and options.
-        title: for people.
-        says: what is wrong, in one sentence.
-        advice: what to try.
-        needs: the signals that its row asks for: one of each group.
-        own_fault: whether a sample is failing by this alone, however good its headline value is.
-        labelled: whether only samples with a label of answerability can be in it.
-        rare_in_right: whether its row seldom holds for a sample that the headline calls right; a
-            judge's signal by which it holds for many of these does not tell it.
-    """
+    ``needs`` are the signals that its row asks for, one of each group; a sample fails by
+    ``own_fault`` alone, however good its headline value is; only samples with a label of
+    answerability can be in a class that is ``labelled``."""
 
     name: str
     title: str
@@ -87,7 +77,6 @@ class FaultClass:
     needs: tuple[tuple[Signal, ...], ...] = ()
     own_fault: bool = False
     labelled: bool = False
-    rare_in_right: bool = False
 
 
 def _should_refuse(sample: Sample) -> bool:
@@ -155,13 +144,6 @@ def _class(name: str, *, needs: Sequence[Sequence[str]] = (), **words: Any) -> F
 )
 """The rows of the table, in order, and the class of failing samples for which none holds."""
 
-NOTHING_LACKING = replace(
-    UNEXPLAINED,
-    advice="Read the examples: no further metric would tell these samples apart. Another headline "
-    "or threshold may show whether they are wrong (--headline, --below).",
-)
-"""The same where no metric is left to compute."""
-
 
 def class_of(
     values: Values, sample: Sample, below: bool, limits: Thresholds, *, headline_only: bool
@@ -176,107 +158,14 @@ def class_of(
     return UNEXPLAINED if below else None
 
 
-_CHECKED = tuple(row for row in CLASSES if row.rare_in_right)
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A judge's metric that gives the signal of a class.
-
-    Attributes:
-        fault: the class.
-        metric: by the name that the run shows.
-        judge: how far its judge is known to agree with people, a sentence.
-        n_right, of_right: of how many samples that the headline calls right the signal says the
-            same, and of how many of these it says anything; ``None`` where this is not looked at.
-    """
-
-    fault: FaultClass
-    metric: str
-    judge: str
-    n_right: int | None = None
-    of_right: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The metric as JSON."""
-        return {"class": self.fault.name, **{k: v for k, v in vars(self).items() if k != "fault"}}
-
-
-class JudgedSignals:
-    """The judges' signals of a run: how often each reports a fault in samples that are right.
-
-    Checked are only signals of classes that a right sample is seldom in
-    (`FaultClass.rare_in_right`), by a judge whose agreement with people is not known or not
-    sufficient. ``metrics`` are those of the run's summary, by shown name.
-    """
-
-    def __init__(self, metrics: Mapping[str, MetricSummary]) -> None:
-        found = {name: judge_agreement(metric) for name, metric in metrics.items()}
-        self._words = {name: str(one.note) for name, one in found.items() if one is not None}
-        self._doubtful = {name for name, one in found.items() if one and not one.sufficient}
-        self._says: Counter[tuple[str, str]] = Counter()
-        self._of: Counter[tuple[str, str]] = Counter()
-
-    def are_checked(self, names: Mapping[str, Sequence[str]]) -> bool:
-        """Whether any signal has to be counted; ``names`` are the shown ones by canonical name."""
-        metrics = {shown for row in _CHECKED for shown in row.needs[0][0].given_by(names)}
-        return bool(metrics & self._doubtful)
-
-    def add_right(
-        self, signals: Mapping[str, SignalValue], sample: Sample, limits: Thresholds
-    ) -> None:
-        """Counts the signals of a sample that the headline calls right."""
-        if sample.answerability is not Answerability.UNANSWERABLE:
-            for row, metric, _, holds in self._checked(signals, sample, limits):
-                self._of[row.name, metric] += 1
-                self._says[row.name, metric] += holds
-
-    def telling(
-        self, signals: Mapping[str, SignalValue], sample: Sample, limits: Thresholds
-    ) -> dict[str, SignalValue]:
-        """The signals of a sample that tell failing samples from right ones."""
-        idle = {
-            signal
-            for row, metric, signal, holds in self._checked(signals, sample, limits)
-            if holds and self._tells_nothing(row, metric)
-        }
-        return {name: value for name, value in signals.items() if name not in idle}
-
-    def _checked(
-        self, signals: Mapping[str, SignalValue], sample: Sample, limits: Thresholds
-    ) -> Iterator[tuple[FaultClass, str, str, bool]]:
-        """The rows that are checked and whose signal the sample has: with the metric that gave it,
-        its name, and whether the row holds by it alone."""
-        for row in _CHECKED:
-            signal = row.needs[0][0].name
-            one = signals.get(signal)
-            if one is not None and one.metric in self._doubtful:
-                yield row, one.metric, signal, row.holds({signal: one.value}, sample, limits)
-
-    def not_telling(self) -> Iterator[Judged]:
-        """The signals that were left out, in the order of the table."""
-        for row in _CHECKED:
-            for name, metric in self._of:
-                if name == row.name and self._tells_nothing(row, metric):
-                    yield self.judged(row, metric)
-
-    def metrics_of(self, fault: FaultClass, signals: Mapping[str, SignalValue]) -> Iterator[str]:
-        """The judges' metrics whose signals put a sample into a class."""
-        for group in fault.needs:
-            value = next((signals[one.name] for one in group if one.name in signals), None)
-            if value is not None and value.metric in self._words:
-                yield value.metric
-
-    def judged(self, fault: FaultClass, metric: str) -> Judged:
-        """Who judged a metric that gives the signal of a class."""
-        is_checked = fault.rare_in_right and metric in self._doubtful
-        key = fault.name, metric
-        counts = (self._says[key], self._of[key]) if is_checked else (None, None)
-        return Judged(fault, metric, self._words[metric], *counts)
-
-    def _tells_nothing(self, row: FaultClass, metric: str) -> bool:
-        key = row.name, metric
-        return 0 < self._of[key] <= 2 * self._says[key]
+def judged_by(
+    fault: FaultClass, signals: Mapping[str, SignalValue], words: Mapping[str, str]
+) -> Iterator[str]:
+    """The metrics among those that put a sample into a class which a judge gave."""
+    for group in fault.needs:
+        value = next((signals[one.name] for one in group if one.name in signals), None)
+        if value is not None and value.metric in words:
+            yield value.metric
 
 
 @dataclass(frozen=True)
@@ -341,27 +230,17 @@ def not_looked_at(
         for group in fault.needs:
             if any(sources[signal.name] for signal in group):
                 continue
-            held = [(signal, shown) for signal in group for shown in signal.given_by(names)]
-            silent = [(signal, shown) for signal, shown in held if metrics[shown].n_scored]
+            held = [shown for signal in group for shown in signal.given_by(names)]
             metric = _metric_for(group[0], parts)
-            if silent:
-                why = f"{silent[0][0].lacking} {_names(silent)}"
-            elif group[0].name == "cited" and "answers" in parts and "citations" not in parts:
-                why = "no answer cites anything"
-            elif held:
-                why = f"unscored in all samples ({_names(held)})"
-                if metric is not None and canonical_name(metric) not in names:
-                    proposed.append(metric)
+            if metric is not None and canonical_name(metric) not in names:
+                proposed.append(metric)
+            why = "no metric of the run gives it"
+            if held:
+                scored = [shown for shown in held if metrics[shown].n_scored]
+                listed = ", ".join(dict.fromkeys(scored or held))
+                why = f"{'not told by' if scored else 'unscored in all samples'} ({listed})"
             elif metric is None:
                 why = "the samples hold nothing that would tell it"
-            else:
-                why = "computed by no metric of the run"
-                proposed.append(metric)
             whys.append(f"{' or '.join(signal.says for signal in group)}: {why}")
         if whys:
             yield NotLookedAt(fault, "; ".join(whys), tuple(proposed))
-
-
-def _names(held: Sequence[tuple[Signal, str]]) -> str:
-    """The metrics, each once: one may give several signals."""
-    return ", ".join(dict.fromkeys(shown for _, shown in held))

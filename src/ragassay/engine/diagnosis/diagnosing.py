@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from math import inf
 from typing import Any
 
@@ -18,14 +18,12 @@ from ragassay.base.sample import Identity, Sample
 from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.diagnosis.decision_table import (
     CLASSES,
-    NOTHING_LACKING,
     UNEXPLAINED,
     FaultClass,
-    Judged,
-    JudgedSignals,
     NotLookedAt,
     Thresholds,
     class_of,
+    judged_by,
     not_looked_at,
     parts_of,
     refuses_rightly,
@@ -42,15 +40,9 @@ from ragassay.stats.units import ROUNDING
 
 @dataclass(frozen=True)
 class Example:
-    """A failing sample.
-
-    Attributes:
-        identity: query id, system and repeat.
-        query, answer: their first words.
-        headline: its headline value; ``None`` where it is unscored.
-        signals: the signals that are known, by name; the rank is infinite where nothing relevant
-            was retrieved, and left out where it is known only that something was.
-    """
+    """A failing sample: its query and answer are cut, its headline value is ``None`` where
+    unscored. The rank among its signals is infinite where nothing relevant was retrieved, and left
+    out where it is known only that something was."""
 
     identity: Identity
     query: str
@@ -68,20 +60,12 @@ class Example:
 
 @dataclass(frozen=True)
 class ClassFound:
-    """A class of failing samples in a run.
+    """A class of failing samples in a run: its share of all samples with the interval.
 
-    Attributes:
-        fault: the class.
-        n: samples in it.
-        share: of all samples, 0 to 1.
-        low, high: interval of the share; ``None`` with fewer than two clusters.
-        cost: how much the mean of the headline would rise if those of its samples that lie below
-            the threshold had the mean of the samples that do not fail; ``None`` where there are
-            none of these, or no sample of the class has a headline value.
-        examples: some of its samples, those with the lowest headline values first.
-        samples: all of them.
-        judged: the metrics among those that put samples into it which a judge gave.
-    """
+    ``cost`` is how much the mean of the headline would rise if those of its samples that lie below
+    the threshold had the mean of the samples that do not fail; ``None`` where that is not known.
+    The examples have the lowest headline values. ``judged`` says for each judged metric that put
+    samples into it how far its judge is known to agree with people."""
 
     fault: FaultClass
     n: int
@@ -91,7 +75,7 @@ class ClassFound:
     cost: float | None
     examples: tuple[Example, ...]
     samples: tuple[Identity, ...]
-    judged: tuple[Judged, ...] = ()
+    judged: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The class as JSON."""
@@ -101,7 +85,7 @@ class ClassFound:
             **{key: getattr(self, key) for key in ("n", "share", "low", "high", "cost")},
             "says": self.fault.says,
             "advice": self.fault.advice,
-            "judged": [one.to_json() for one in self.judged],
+            "judged": dict(self.judged),
             "samples": [list(one) for one in self.samples],
             "examples": [one.to_json() for one in self.examples],
         }
@@ -127,15 +111,12 @@ class Diagnosis(Displayed):
         level: confidence level of the intervals.
         found: the classes that occur, most samples first.
         not_looked_at: the classes that could not be told, in the order of the table.
-        not_telling: the judges' signals that were left out, because they say the same of many
-            samples that are right.
         sources: by signal, the metrics that gave it and for how many samples.
         command: a command that computes what is missing; empty where nothing is.
         classes: each sample's class by name, in the order of the run; ``None`` where it does not
             fail.
         unknown: for each sample whether nothing says that it fails or does not: its headline is
-            unscored, and it shows no other fault.
-    """
+            unscored, and it shows no other fault."""
 
     name: str
     headline: str
@@ -151,7 +132,6 @@ class Diagnosis(Displayed):
     level: float
     found: tuple[ClassFound, ...]
     not_looked_at: tuple[NotLookedAt, ...]
-    not_telling: tuple[Judged, ...]
     sources: Mapping[str, Mapping[str, int]]
     command: str
     classes: Sequence[str | None] = field(repr=False)
@@ -175,7 +155,6 @@ class Diagnosis(Displayed):
                 {"class": one.fault.name, "why": one.why, "metrics": list(one.metrics)}
                 for one in self.not_looked_at
             ],
-            "not_telling": [one.to_json() for one in self.not_telling],
             "sources": {name: dict(metrics) for name, metrics in self.sources.items()},
         }
         called = {"name": "run", "found": "classes"}
@@ -268,24 +247,23 @@ def diagnose(
     unknown: list[bool] = []
     sources: dict[str, Counter[str]] = {name: Counter() for name in SIGNALS}
     examples: defaultdict[str, list[Example]] = defaultdict(list)
-    judges: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    judges: defaultdict[str, dict[str, None]] = defaultdict(dict)
     parts: set[str] = set()
-    judgments = JudgedSignals(result.summary.metrics)
-    if judgments.are_checked(names):
-        for row, (sample, signals) in enumerate(_samples(result, names)):
-            if scored[row] and not low[row]:
-                judgments.add_right(signals, sample, limits)
+    agreements = {
+        name: str(found.note)
+        for name, one in result.summary.metrics.items()
+        if (found := judge_agreement(one)) is not None
+    }
     for row, (sample, signals) in enumerate(_samples(result, names)):
         parts |= parts_of(sample)
         for name, signal in signals.items():
             sources[name][signal.metric] += 1
-        telling = judgments.telling(signals, sample, limits)
-        by_name = {name: signal.value for name, signal in telling.items()}
+        by_name = {name: signal.value for name, signal in signals.items()}
         fault = class_of(by_name, sample, bool(low[row]), limits, headline_only=headline_only)
         faults.append(fault)
         unknown.append(fault is None and not scored[row] and not refuses_rightly(by_name, sample))
         if fault is not None:
-            judges[fault.name].update(judgments.metrics_of(fault, telling))
+            judges[fault.name] |= dict.fromkeys(judged_by(fault, signals, agreements))
             example = _example(sample, float(values[row]) if scored[row] else None, by_name)
             # The lowest headline values first, those without one last.
             examples[fault.name] = sorted(
@@ -313,21 +291,18 @@ def diagnose(
                 fault, int(member.sum()), float(member.mean()), interval.low, interval.high, cost,
                 tuple(examples[fault.name]),
                 tuple(columns.identities[at] for at in np.flatnonzero(member).tolist()),
-                tuple(judgments.judged(fault, name) for name in judges[fault.name]),
+                {name: agreements[name] for name in judges[fault.name]},
             )
         )  # fmt: skip
     classes.sort(key=lambda one: (one.fault is UNEXPLAINED, -one.n))
-    judged = judge_agreement(metric)
     missing = tuple(not_looked_at(result.summary.metrics, names, sources, parts))
     command = _command(
         result, metric.name, sources, [name for one in missing for name in one.metrics]
     )
-    if classes and classes[-1].fault is UNEXPLAINED and not command:
-        classes[-1] = replace(classes[-1], fault=NOTHING_LACKING)
     return Diagnosis(
         name=result.name,
         headline=metric.name,
-        judged="" if judged is None else str(judged.note),
+        judged=agreements.get(metric.name, ""),
         below=bound,
         headline_only=headline_only,
         thresholds=limits,
@@ -339,7 +314,6 @@ def diagnose(
         level=level,
         found=tuple(classes),
         not_looked_at=missing,
-        not_telling=tuple(judgments.not_telling()),
         sources={name: dict(counts) for name, counts in sources.items() if counts},
         command=command,
         classes=[None if fault is None else fault.name for fault in faults],
@@ -391,8 +365,7 @@ def _bound(metric: MetricSummary, below: float | None) -> float:
     """The threshold of the headline: the given one, or the middle of the metric's range.
 
     By a threshold of the lowest value or less no sample could fail, by one above the highest all
-    would.
-    """
+    would."""
     low, high = metric.bounds
     if below is not None:
         least, most = -inf if low is None else low, inf if high is None else high

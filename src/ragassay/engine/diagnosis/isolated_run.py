@@ -7,12 +7,10 @@ generation.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
-from ragassay.base.counts import either, few, share
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.comparison.derived_runs import of_queries
@@ -37,24 +35,15 @@ passages."""
 
 @dataclass(frozen=True)
 class Isolated:
-    """A full run beside an isolated one.
-
-    Attributes:
-        metric: that says what is right.
-        threshold: value from which an answer is right.
-        queries: ids of each class of `CLASSES`.
-        unscored: queries that lack a score in one of the runs.
-        unknown: ids of the queries whose gold is unknown, which are left out.
-        comparison: the isolated run (A) tested against the full one (B).
-        notes: why the difference may have another reason than retrieval, in sentences.
-    """
+    """A full run beside an isolated one: the ids of each class of `CLASSES` by the metric and the
+    value from which an answer is right, how many queries are unscored in one of the runs, the ids
+    of those whose gold is ``unknown``, and the isolated run (A) tested against the full one (B)."""
 
     metric: str
     threshold: float
     queries: Mapping[str, tuple[str, ...]]
     unscored: int
     comparison: Comparison
-    notes: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
 
@@ -64,20 +53,8 @@ def isolated(full: Result, alone: Result, metric: str, threshold: float = 0.5) -
     A query whose gold is unknown is left out: with no gold passages to answer from, a wrong answer
     says nothing about the generator. That is so where neither run holds gold of the query, or the
     isolated run says that its system was given no passage although there are relevant ones. Where
-    the runs say of no query at all what its gold is, or what was given, none is left out.
-
-    Args:
-        full: the run with what was retrieved.
-        alone: the run of the same generator with the gold passages.
-        metric: that both runs have; higher is better.
-        threshold: value from which an answer is right.
-
-    Raises:
-        UsageError: a run lacks the metric, or the runs share no query; or 'ragassay ask' says that
-            the full run was given the gold passages, or that the other one was not.
-    """
-    asked = [_asked(run) for run in (full, alone)]
-    _refuse_others(full, alone, metric, *asked)
+    the runs say of no query at all what its gold is, or what was given, none is left out."""
+    _refuse_others(full, alone)
     retrieved, gold = (_values(run, metric) for run in (full, alone))
     shared = [name for name in retrieved if name in gold]
     if not shared:
@@ -99,7 +76,6 @@ def isolated(full: Result, alone: Result, metric: str, threshold: float = 0.5) -
         {kind: tuple(names) for kind, names in queries.items()},
         len(known) - sum(map(len, queries.values())),
         compare(alone, full, metrics=[metric], force=True),
-        tuple(_notes(full, alone, *asked)),
         tuple(unknown),
     )
 
@@ -122,62 +98,25 @@ def _unknown(full: Result, alone: Result, shared: Sequence[str]) -> list[str]:
     return [name for name in shared if not is_known(name)]
 
 
-class _Asked(NamedTuple):
-    """What the answers of a run say about how they were made: how many are of 'ragassay ask', how
-    many of these were made from the gold passages; the systems, and their fingerprints."""
+def _refuse_others(full: Result, alone: Result) -> None:
+    """Refuses runs that are not what they are taken for, where 'ragassay ask' recorded that."""
+    wrong = any(one == "gold" for one in _given(full)) or any(
+        one != "gold" for one in _given(alone)
+    )
+    if wrong:
+        raise UsageError(
+            f"Of {full.name} and {alone.name} only the second may be given the gold passages, and "
+            "all of its answers must be. Name the run with what was retrieved first, and then one "
+            "of answers by 'ragassay ask GOLDEN --gold-passages -o FILE'."
+        )
 
-    n: int
-    n_gold: int
-    systems: frozenset[str]
-    fingerprints: frozenset[str]
 
-
-def _asked(run: Result) -> _Asked:
-    systems, facts = set(), []
+def _given(run: Result) -> Iterator[Any]:
+    """The passages that the system was given for each answer of 'ragassay ask'."""
     for sample in run.samples:
-        systems.add(sample.system or "")
         asked = sample.metadata.get("asked")
         if isinstance(asked, Mapping) and "fingerprint" in asked:
-            facts.append((asked.get("passages") == "gold", str(asked["fingerprint"])))
-    n_gold = sum(from_gold for from_gold, _ in facts)
-    return _Asked(len(facts), n_gold, frozenset(systems), frozenset(one for _, one in facts))
-
-
-def _refuse_others(full: Result, alone: Result, metric: str, first: _Asked, second: _Asked) -> None:
-    """Refuses runs that are not what they are taken for, where their answers say so."""
-    places = (run.name if run.folder is None else str(run.folder) for run in (alone, full))
-    command = f"ragassay golden isolate {shlex.join(places)} -m {metric}"
-    if first.n_gold and not second.n_gold:
-        raise UsageError(
-            f"The runs are swapped: the first one, {full.name}, was given the gold passages. "
-            f"Run: {command}"
-        )
-    if first.n_gold:
-        raise UsageError(
-            "Both runs were given the gold passages. Name the run with what was retrieved first, "
-            "and the one with --gold-passages second."
-        )
-    if without := second.n - second.n_gold:
-        n = share(without, second.n, "answer")
-        raise UsageError(
-            f"{n} of {alone.name} {either(without, 'was', 'were')} made without the gold passages. "
-            "Make the second run of answers by 'ragassay ask GOLDEN --gold-passages -o FILE'."
-        )
-
-
-def _notes(full: Result, alone: Result, first: _Asked, second: _Asked) -> Iterator[str]:
-    doubt = "The difference may be one of the systems, and not of retrieval."
-    if first.systems != second.systems:
-        one, other = (few(sorted(filter(None, each.systems))) or "none" for each in (first, second))
-        yield (
-            f"The runs have different systems: {one} in {full.name}, {other} in {alone.name}. "
-            f"{doubt}"
-        )
-    elif first.fingerprints and second.fingerprints and first.fingerprints != second.fingerprints:
-        yield (
-            f"The system was asked in another way in {alone.name} than in {full.name} (another "
-            f"address, mapping or code). {doubt}"
-        )
+            yield asked.get("passages")
 
 
 def _values(run: Result, metric: str) -> dict[str, float | None]:

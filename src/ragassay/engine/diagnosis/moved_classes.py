@@ -25,19 +25,11 @@ FINE = "fine"
 
 @dataclass(frozen=True)
 class MovedClass:
-    """The samples of one class in two runs, over the samples that both have and of which both say
-    whether they fail.
+    """The samples of one class in two runs, over the samples of which both say whether they fail.
 
-    Attributes:
-        name, title: of the class.
-        new, old: how many samples each run has in it.
-        entered, left: samples that are in it in the new run only, and in the old run only.
-        diff: difference of its shares, new - old.
-        low, high: interval of that difference; ``None`` with fewer than two clusters.
-        p_value: two-sided paired sign-flip test, uncorrected; ``None`` where the runs were not
-            computed alike (`Moved.not_alike`).
-        p_adjusted: corrected across the classes (max-T).
-    """
+    ``entered`` and ``left`` count those in it in one run only; ``diff`` is the difference of its
+    shares (new - old) with its interval. The test (paired sign flips; corrected by max-T across the
+    classes) is ``None`` where the runs were not computed alike (`Moved.not_alike`)."""
 
     name: str
     title: str
@@ -54,23 +46,12 @@ class MovedClass:
 
 @dataclass(frozen=True)
 class Moved(Displayed):
-    """What a change did to the failing samples.
+    """What a change did to the failing samples of ``n`` that both runs have, without ``n_unknown``
+    of which one does not say whether they fail (`Diagnosis.unknown`).
 
-    Attributes:
-        new, old: the diagnoses of the new run and of the old one, by the same headline and
-            thresholds.
-        n: samples that both runs have.
-        n_unknown: those among them that are left out, because one of the runs does not say whether
-            they fail (`Diagnosis.unknown`).
-        level: confidence level of the intervals, before correction.
-        classes: the classes that occur in either run, in the order of the table.
-        transitions: by class in the old run and class in the new one (``fine`` where a sample does
-            not fail): how many samples.
-        unlike: signals that the two runs know by different metrics.
-        not_alike: sentences on what else differs between the runs beside the system: metrics that
-            were not computed alike (the judge, a version), queries that do not ask the same. What
-            moved may be due to that, and is not tested.
-    """
+    ``transitions`` counts samples by class in the old run and in the new one (``fine`` where they
+    do not fail), ``unlike`` names signals that the runs know by different metrics, ``not_alike``
+    says what else differs beside the system: what moved may be due to that, and is not tested."""
 
     new: Diagnosis
     old: Diagnosis
@@ -112,16 +93,7 @@ def moved(
 ) -> Moved:
     """Diagnoses two runs alike, and says which classes the samples moved between.
 
-    Samples are matched by query id and repeat.
-
-    Args:
-        new, old: the runs.
-        headline, below, options: of `diagnose`, for both runs; the headline as the new one shows
-            it.
-
-    Raises:
-        UsageError: as for `diagnose`; no sample in common, or a run that holds several systems.
-    """
+    Samples are matched by query id and repeat."""
     old = aligned(one_system(old), one_system(new))
     first = diagnose(new, headline=headline or None, below=below, **options)
     second = diagnose(old, headline=first.headline, below=first.below, **options)

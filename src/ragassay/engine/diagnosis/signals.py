@@ -109,20 +109,13 @@ def _reading(name: str) -> Reading:
 
 @dataclass(frozen=True)
 class Signal:
-    """One property of a sample that the decision table asks for: a row of ``signals.yaml``.
-
-    Attributes:
-        name: of the signal.
-        says: its meaning, in words.
-        sources: the metrics that give it, with the reading of each; the first with a value counts.
-        lacking: why no sample has it though such metrics have scores.
-        propose: the metric to compute for it, by what the samples must hold (joined by ``+``).
-    """
+    """One property of a sample that the decision table asks for: a row of ``signals.yaml``. Of its
+    sources the first with a value counts; ``propose`` has the metric to compute for it, by what the
+    samples must hold (joined by ``+``)."""
 
     name: str
     says: str
     sources: tuple[tuple[str, Reading], ...] = field(repr=False)
-    lacking: str = "not told by the scores of"
     propose: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def read(

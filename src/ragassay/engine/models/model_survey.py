@@ -104,8 +104,7 @@ def users() -> dict[Weights, dict[str, Metric]]:
     """The metrics that use each model: those of the suites, all with their defaults, and those that
     can compare by cosine.
 
-    Metrics that embed count as users of the default embedder.
-    """
+    Metrics that embed count as users of the default embedder."""
     metrics: dict[Metric, None] = {}
     for suite in suites.all_suites().values():
         metrics.update(dict.fromkeys(suite.resolve()))

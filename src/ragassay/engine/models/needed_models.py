@@ -130,11 +130,7 @@ def identities(metric: Metric, models: Models) -> list[str]:
 
 
 def is_endpoint(word: str) -> bool:
-    """Whether an embedder's word names an endpoint; else it names a folder or a model of the hub.
-
-    Raises:
-        UsageError: it looks like a folder, and there is none.
-    """
+    """Whether an embedder's word names an endpoint, and no folder or model of the hub."""
     if re.match(r"https?://", word, re.IGNORECASE):
         return True
     if Path(word).is_dir():
@@ -226,8 +222,7 @@ def address_for(
             raise UsageError(f"{idle!r} goes with an endpoint: name one as the embedder.")
         return None
     if not embedding_among(metrics):
-        hint = " --option by=cosine compares chunks by it." if by_cosine(metrics) else ""
-        warn_user(f"The embedder {word} is not used: no metric of this run compares vectors.{hint}")
+        warn_user(f"The embedder {word} is not used: no metric of this run compares vectors.")
         return None
     if not is_endpoint((named or {}).get(word, word)):
         if idle is not None:

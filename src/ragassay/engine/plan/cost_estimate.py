@@ -18,7 +18,7 @@ from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.run.scoring import batched, judged_among
 from ragassay.judges import Judge
 from ragassay.judges.asking import Asker
-from ragassay.judges.ledger.ledger_admin import latencies, models
+from ragassay.judges.ledger.ledger_admin import latencies
 from ragassay.judges.planning_judge import NOT_ASKED, PlanningJudge
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
@@ -56,8 +56,7 @@ class Amount:
     ``calls`` are to be sent (retries and repairs are not counted), ``held`` need not be, because
     the ledger holds the answer. Tokens are estimated: answers are as long as their questions expect
     them at most, without hidden reasoning. ``cost`` is in US dollars; ``None`` where no price is
-    known for some of the requests.
-    """
+    known for some of the requests."""
 
     calls: Range
     held: Range
@@ -118,22 +117,11 @@ class BudgetFit:
 class CallPlan:
     """The calls of a run's judge.
 
-    Attributes:
-        judge: label of the judge.
-        asks: whether asking it takes requests (the embedded judge takes none).
-        metrics: the requests of each metric if it ran alone, by the names that it is shown under;
-            metrics that ask the same share a line.
-        total: the requests of the run: a question of several metrics is asked once.
-        questions: requests to send by kind of question, most first.
-        throughput: the assumptions behind ``seconds``.
-        seconds: wall time of asking.
-        n_samples, n_walked: how many samples the plan is for, and how many it was made from; the
-            rest is extrapolated.
-        budget: whether the plan fits into the budget, where there is one.
-        listed_prices: whether the cost is by list prices (``prices.as_of``), and not by the user's.
-        failed: how many samples a metric failed on while it was walked, by its message.
-        notes: sentences on questions that the plan leaves out.
-    """
+    ``metrics`` has the requests of each metric if it ran alone (metrics that ask the same share a
+    line), ``total`` those of the run, ``questions`` those by kind, most first. ``asks`` is whether
+    asking takes requests. The plan was made from ``n_walked`` samples and is for ``n_samples``.
+    ``listed_prices``: the cost is by list prices, not by the user's. ``failed`` counts samples on
+    which a metric broke down, by its message; ``notes`` say what the plan leaves out."""
 
     judge: str
     asks: bool
@@ -220,14 +208,6 @@ def throughput_of(judge: Judge, config: RunConfig, ledger: Ledger | None) -> Thr
     )
 
 
-def is_fresh(judge: Judge, ledger: Ledger | None) -> bool:
-    """Whether a ledger holds nothing of the judge's models. ``False`` without a ledger: a judge of
-    the user's own may remember answers in another way."""
-    if ledger is None:
-        return False
-    return models(ledger).isdisjoint(leaf.model for leaf in judge.leaves())
-
-
 WINDOW = 256
 """Samples that are walked together."""
 
@@ -242,12 +222,8 @@ TOTAL: Line = ("total", "")
 
 
 class Planner:
-    """Takes in samples, gives a `CallPlan`. Remembers about a hundred bytes a distinct question.
-
-    Where asking the judge takes no requests (``asks``), only the first `WINDOW` samples are walked.
-    ``price`` takes the place of the models' own; ``fresh`` is whether the ledger holds nothing of
-    them.
-    """
+    """Takes in samples, gives a `CallPlan`. Where asking the judge takes no requests (``asks``),
+    only the first `WINDOW` samples are walked. ``price`` takes the place of the models' own."""
 
     def __init__(
         self,
@@ -256,19 +232,17 @@ class Planner:
         *,
         throughput: Throughput | None = None,
         price: Price | None = None,
-        fresh: bool = False,
     ) -> None:
         self._judge = judge
         self.asks = bool(judge.leaves())
         self._throughput = throughput or Throughput()
         self._listed_prices = price is None
-        self._known = PlanningJudge(judge, price, fresh=fresh)
+        self._known = PlanningJudge(judge, price)
         self.asker = Asker(self._known)
         # The least and the most of each line.
         self._sums: dict[Line, tuple[list[float], list[float]]] = {TOTAL: ([0.0] * 6, [0.0] * 6)}
-        # The lines that have a question for certain, and those that may; equal pairs are shared.
-        self._seen: dict[int, tuple[frozenset[Line], frozenset[Line]]] = {}
-        self._pairs: dict[Any, tuple[frozenset[Line], frozenset[Line]]] = {}
+        # The lines that have a question for certain, and those that may.
+        self._seen: dict[int, tuple[set[Line], set[Line]]] = {}
         self._failed: Counter[str] = Counter()
         self._gaps: dict[str, None] = {}
         self._unsupported: Counter[str] = Counter()
@@ -385,16 +359,12 @@ class Planner:
         """Counts a question in each line that does not have it yet: as certain, or as possible."""
         demand = self._known.demands[name]
         wanted = lines | {("kind", demand.kind)}
-        key = hash(name)  # the text's own 64 bits; the text itself would take twice the memory
-        seen = self._seen.get(key, (frozenset(), frozenset()))
-        new = (wanted - seen[0] if certain else frozenset[Line](), wanted - seen[1])
-        for end, added in enumerate(new):
-            for line in added:
+        seen = self._seen.setdefault(hash(name), (set(), set()))
+        for end in (0, 1) if certain else (1,):
+            for line in wanted - seen[end]:
                 sums = self._sums.setdefault(line, ([0.0] * 6, [0.0] * 6))[end]
                 sums[:] = map(add, sums, _AMOUNTS(demand))
-        if any(new):
-            both = seen[0] | new[0], seen[1] | new[1]
-            self._seen[key] = self._pairs.setdefault(both, both)
+            seen[end].update(wanted)
 
 
 def _amount(least: Sequence[float], most: Sequence[float], factor: float) -> Amount:

@@ -2,52 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
-import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from ragassay.base.note import Displayed
 from ragassay.base.sample import Sample
-from ragassay.base.score import Reason, Unscored
-from ragassay.engine.config.run_config import POOLED, RunConfig
-from ragassay.engine.config.suite_choice import SuiteFit, SuiteFits
+from ragassay.engine.config.metric_selection import SuiteFit, SuiteFits
+from ragassay.engine.config.run_config import POOLED
 from ragassay.engine.models.needed_models import model_options, weights_among
-from ragassay.engine.plan.cost_estimate import WINDOW, CallPlan, Planner, is_fresh, throughput_of
+from ragassay.engine.plan.cost_estimate import WINDOW, CallPlan, Planner, throughput_of
 from ragassay.engine.run.evaluation import job_of
 from ragassay.engine.run.pooled_nuggets import bank_metric, pools_of
 from ragassay.engine.run.prepared_run import PreparedRun, Progress
 from ragassay.engine.run.run_warnings import record_warnings
-from ragassay.engine.run.scoring import batched, judged_among
+from ragassay.engine.run.scoring import batched
 from ragassay.engine.run.source import Data
-from ragassay.judges.judge_factory import Address
-from ragassay.judges.ledger import ledger_store
-from ragassay.judges.llm import token_estimate
-from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.core.window import AllSamples, Window
+from ragassay.metrics.core.judged import ModelMetric
+from ragassay.metrics.core.metric import Metric, reached
 from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
-from ragassay.models.embedders.embedder import DEFAULT, Embedder, is_blank
-from ragassay.models.embedders.embedding_endpoint import VectorStore
+from ragassay.models.embedders.embedder import DEFAULT
 from ragassay.models.model_options import ModelOptions
-from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable, needs_packages, place_of
-from ragassay.transport.prices import Price, price_of
-
-I = TypeVar("I")  # noqa: E741
-_NOT_JUDGED = Unscored(Reason.UNSUPPORTED, "no judge is asked")
-
-
-class _Absent(Models):
-    """Models none of which is on this machine."""
-
-    def __init__(self) -> None:
-        super().__init__(None, lambda models: models.use(Embedder))  # type: ignore[type-abstract]
-
-    def use(self, kind: type[I], *spec: Hashable) -> I:
-        raise Unavailable("no model is loaded")
+from ragassay.transport.prices import Price
 
 
 def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> str:
@@ -63,70 +42,12 @@ def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> str
     return ""
 
 
-def _without_model(
-    samples: Sequence[Sample], metrics: Mapping[str, Metric], all_samples: AllSamples
-) -> Iterator[str]:
-    """The name of each metric once for each sample that it cannot score without its model. Metrics
-    are computed with models that fail, so values that a record brings count as in a run. No model
-    is loaded, and no judge is asked."""
-    window = Window(samples, None, _Absent(), all_samples)
-    for judged in judged_among(metrics.values()):
-        window.put(judged, [_NOT_JUDGED] * len(window))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name, metric in metrics.items():
-            for sample, outcome in zip(samples, window.outcomes(metric), strict=True):
-                is_absent = isinstance(outcome, Unscored) and outcome.reason is Unavailable.reason
-                if is_absent and metric.lacks(sample) is None:
-                    yield name
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddingPlan:
-    """Distinct texts that need a vector, how many of them the ledger holds, and the tokens
-    (estimated) and dollars of the others; ``cost`` is ``None`` where no price is known."""
-
-    embedder: str
-    texts: int
-    held: int
-    input_tokens: int
-    cost: float | None
-
-
-class EmbeddingPlanner:
-    """Counts the texts of samples that stream past; closed by `plan`."""
-
-    def __init__(self, config: RunConfig, address: Address, metrics: Iterable[Metric]) -> None:
-        self._address, self._metrics = address, [metric for metric in metrics if metric.embeds]
-        self._prefix = config.embedder_prefix or ""
-        self._seen: set[bytes] = set()
-        self._held, self._tokens = 0, 0.0
-        place = config.ledger or ledger_store.DEFAULT
-        self._ledger = ledger_store.look_into(None if config.refresh else place)
-        space = (address.url, address.model, config.embedder_dimensions)
-        self._store = VectorStore(self._ledger, *space)
-
-    def add(self, sample: Sample) -> None:
-        """Takes in a sample."""
-        texts = {text for metric in self._metrics for text in metric.texts_to_embed(sample)}
-        by_hash = {
-            hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest(): text
-            for text in texts
-            if not is_blank(text)
-        }
-        new = [self._prefix + text for name, text in by_hash.items() if name not in self._seen]
-        self._seen |= by_hash.keys()
-        held = self._store.find(new)
-        self._held += len(held)
-        self._tokens += sum(token_estimate.estimate(text) for text in new if text not in held)
-
-    def plan(self) -> EmbeddingPlan:
-        """The plan for the samples so far; closes the ledger."""
-        self._ledger.close()
-        price = price_of(self._address.model, self._address.url)
-        cost = None if price is None else price.cost(self._tokens, 0)
-        texts = len(self._seen), self._held
-        return EmbeddingPlan(self._address.label, *texts, round(self._tokens), cost)
+def _is_measured(metric: Metric, sample: Sample) -> bool:
+    """Whether a model has to measure a sample, because the record does not bring the value."""
+    return any(
+        (one.weights or one.embeds) and not (isinstance(one, ModelMetric) and one.read(sample))
+        for one in reached([metric])
+    )
 
 
 _NONE = Sample(id="none")
@@ -166,8 +87,7 @@ class Preview(Displayed):
         repeated: queries (of a system) with two runs or more, where the run's consistency is asked
             for; else ``None``.
         calls: the plan of the judge's calls; ``None`` where no metric asks one.
-        embedding: the plan of an embedder's endpoint; ``None`` where there is none.
-    """
+        embedding: the plan of an embedder's endpoint; ``None`` where there is none."""
 
     title: str
     format: str
@@ -180,7 +100,6 @@ class Preview(Displayed):
     warnings: tuple[str, ...]
     calls: CallPlan | None = None
     repeated: int | None = None
-    embedding: EmbeddingPlan | None = None
     needs_extra: Mapping[str, int] = field(default_factory=dict)
     extras: Mapping[str, str] = field(default_factory=dict)
     lacking: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -249,17 +168,14 @@ def preview(
     systems: Counter[str] = Counter()
     failures: Counter[str] = Counter()
     runs: Counter[tuple[str, str]] = Counter()
-    n, calls, embedding = 0, None, None
+    n, calls = 0, None
     fits = SuiteFits() if every_suite else None
     with ExitStack() as stack:
         recorded = stack.enter_context(record_warnings())
         planner = _planner(job, stack)
-        if job.embedding is not None:
-            embedding = EmbeddingPlanner(job.config, job.embedding, metrics.values())
-        again, options = AllSamples(job.rereads), model_options(job.config)
+        options = model_options(job.config)
         embedder = None if job.embedding is not None else job.config.embedder or DEFAULT
         lacks = {name: _lacking(metric, options, embedder) for name, metric in metrics.items()}
-        absent = {name: metric for name, metric in metrics.items() if lacks[name]}
         without_model: Counter[str] = Counter()
         for window in batched(job.source.samples, WINDOW):
             for sample in window:
@@ -271,13 +187,12 @@ def preview(
                     lack = metric.lacks(sample)
                     if lack is None:
                         applicable[name] += 1
+                        needs_model = lacks[name] and _is_measured(metric, sample)
+                        without_model.update([name] if needs_model else ())
                     else:
                         lacking.setdefault(name, Counter())[lack.detail] += 1
                         if lacks_beside_failures(metric, sample) is None:
                             beside_failures.setdefault(name, Counter())[lack.detail] += 1
-                if embedding is not None:
-                    embedding.add(sample)
-            without_model.update(_without_model(window, absent, again))
             if fits is not None:
                 fits.add(window)
             if planner is not None:
@@ -304,7 +219,6 @@ def preview(
         suites={} if fits is None else fits.by_suite(),
         warnings=tuple(recorded()),
         calls=calls,
-        embedding=None if embedding is None else embedding.plan(),
         repeated=None if job.plan.consistency is None else sum(n > 1 for n in runs.values()),
         needs_extra=dict(without_model),
         extras={name: lacks[name] for name in without_model},
@@ -319,8 +233,8 @@ def _planner(job: PreparedRun, stack: ExitStack) -> Planner | None:
     stack.callback(job.session.close)
     judge, ledger = job.session.judge, job.session.ledger
     price = None if job.config.price is None else Price.parse(job.config.price)
-    throughput, fresh = throughput_of(judge, job.config, ledger), is_fresh(judge, ledger)
-    planner = Planner(job.plan.metrics, judge, throughput=throughput, price=price, fresh=fresh)
+    throughput = throughput_of(judge, job.config, ledger)
+    planner = Planner(job.plan.metrics, judge, throughput=throughput, price=price)
     stack.enter_context(planner)
     pooled = job.config.nuggets == POOLED
     if pooled and not planner.asks:  # offline, making the bank would read all of the data

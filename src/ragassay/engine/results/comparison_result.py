@@ -50,8 +50,7 @@ class Difference(PairedResult):
         significant_adjusted: whether the test finds it after the correction across the tested
             metrics.
         standing: whether the verdict counts.
-        why: why it does not, or how far the judge is known to agree with people.
-    """
+        why: why it does not, or how far the judge is known to agree with people."""
 
     name: str
     higher_is_better: bool | None = True
@@ -115,8 +114,7 @@ class GateResult:
     are with the worst and the best values for missing scores. Of a gate on a drop, ``drop`` is the
     observed one, above 0 for the worse, and ``limit`` the largest that is allowed. ``metrics`` are
     those that the gate speaks of (its own, or those that are or may be worse), ``threshold`` is
-    what the mean, the bound or the difference is compared with.
-    """
+    what the mean, the bound or the difference is compared with."""
 
     gate: str
     value: float | None
@@ -195,8 +193,7 @@ class Comparison(Displayed):
     ``unpaired`` says that the means of different queries were compared; none are in common then.
     ``brought`` are facts that the numbers do not give. ``primary`` are the metrics that were named
     as the ones to test, ``gates`` what was found of the largest drops allowed. ``runs`` are both
-    results, for plots.
-    """
+    results, for plots."""
 
     a: str
     b: str
@@ -329,17 +326,11 @@ def _method(comparison: Comparison) -> Iterator[Note]:
     counts["n"] = comparison.n_tested
     kind = comparison.correction if comparison.n_tested > 1 else "none"
     yield Note(f"correction_{kind}", counts, severity="detail")
-    if halved := [d for d in comparison.with_scores if d.halves and d.p_adjusted is not None]:
-        yield Note("mid_p", names=_names(halved), severity="detail")
-    yield Note("interval_of_test", counts, severity="detail")
-    yield Note("detectable", counts, severity="detail")
     if comparison.n_clusters is not None:
         by = comparison.clustered_by or "cluster"
         yield Note("clustered", {"n": comparison.n_clusters, "by": by}, severity="detail")
     if comparison.judged_by:
         yield Note("judged_by", {"judge": comparison.judged_by}, severity="detail")
-    if without := [d for d in comparison.with_scores if d.low is None and d.n > 1]:
-        yield Note("without_interval", names=_names(without), severity="detail")
     for run in ("a", "b"):
         if names := getattr(comparison, f"metrics_only_{run}"):
             yield Note(f"metrics_only_in_{run}", names=names, severity="detail")

@@ -25,12 +25,7 @@ class AnswerFile:
     """The judge's answers of a run folder. Only their places in the file stay in memory.
 
     Without a file (no judge was asked) it is empty. The first access reads the whole file, and
-    raises `InputError` for a line that is no answer.
-
-    Args:
-        path: of the file.
-        places: where each answer begins in it, in bytes, by id; read from the file when left out.
-    """
+    raises `InputError` for a line that is no answer."""
 
     def __init__(self, path: Path, places: Mapping[str, int] | None = None) -> None:
         self._path = path
@@ -106,10 +101,7 @@ T = TypeVar("T")
 def read_lines(
     path: Path, parse: Callable[[Any], T], noun: str, hint: str | None = None
 ) -> Iterator[tuple[int, int, T]]:
-    """The lines of a file of strict JSON: number from 1, place in bytes, and what it holds.
-
-    Raises:
-        InputError: a line is no JSON, or is refused."""
+    """The lines of a file of strict JSON: number from 1, place in bytes, and what it holds."""
     place = 0
     with path.open("rb") as stream:
         for number, line in enumerate(opening.raw_lines(stream, path), start=1):

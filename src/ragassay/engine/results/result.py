@@ -60,8 +60,7 @@ class Result(Displayed):
         judge_answers: the answers of the judge, by the ids in a score's evidence.
 
     ``consistency`` has the scores of the runs of each query, where that was asked for: a result of
-    its own, with a sample for each query and system.
-    """
+    its own, with a sample for each query and system."""
 
     summary: Summary
     columns: ScoreColumns

@@ -12,7 +12,6 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -55,17 +54,10 @@ class _Kind(NamedTuple):
 class ScoreColumns:
     """The numbers of all scores: a float and the number of its kind for each sample and metric.
 
-    Methods take the shown name of a metric; some also a mask of the samples that count, shape
-    ``(n_samples,)``, and count all without one.
-
-    Attributes:
-        identities: query id, system and repeat of each sample, in the order of evaluation.
-        slices: for each slicing column, each sample's value (``None`` where it has none).
-        clusters: each sample's cluster (a conversation, a document), when clustering was asked for.
-        asked: a number for what each sample asks and expects (see
-            `ragassay.engine.results.fingerprint`); empty where that is not known.
-        replies: likewise a number for the reply of each sample that ``ragassay ask`` recorded.
-    """
+    Methods take the shown name of a metric, and some a mask of the samples that count, shape
+    ``(n_samples,)``. ``slices`` has each sample's value of each slicing column, ``clusters`` each
+    sample's cluster where clustering was asked for, ``asked`` and ``replies`` are the numbers of
+    `ragassay.engine.results.fingerprint`."""
 
     def __init__(self, metrics: Iterable[str]) -> None:
         self.identities: list[Identity] = []
@@ -147,8 +139,7 @@ class ScoreColumns:
     def owed(self, metric: str) -> Mask:
         """Which samples could have any value in the metric's range, because the system or the judge
         gave nothing to measure, shape ``(n_samples,)``: those unscored for a reason that is
-        `OWED`, and those with a number where a mean would run over none (`averaged`).
-        """
+        `OWED`, and those with a number where a mean would run over none (`averaged`)."""
         without_mean = self.scored(metric) & ~self.averaged(metric)
         return self.unscored(metric, OWED) | without_mean
 
@@ -185,9 +176,8 @@ class ScoreColumns:
 
     def labels(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
         """The number of samples by label, most frequent first."""
-        labelled = self._where(metric, lambda kind: kind.label is not None)
-        codes = self._code_array(metric)[labelled if mask is None else labelled & mask]
-        labels = Counter(self._kinds[code].label or "" for code in codes.tolist())
+        counted = ((kind.label, n) for kind, n in self._counted(metric, mask))
+        labels = sum((Counter({one: n}) for one, n in counted if one is not None), Counter[str]())
         return dict(labels.most_common())
 
     def n_given(self, metric: str, mask: Mask | None = None) -> int:
@@ -228,7 +218,7 @@ class ScoreColumns:
 
 
 MOST = 3
-"""Most labels that a metric's own label names one by one."""
+"""Most judges that a note lists with their numbers of values."""
 
 ValuesByJudge = Mapping[str, int]
 """The number of values by label of judges; `RECORD` for those of records that name no judge."""
@@ -242,35 +232,19 @@ def judges_of(outcome: Outcome, judge: str) -> str:
     return AND.join(sorted({*by, *asked}))
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The values of a metric that came with the records.
-
-    Attributes:
-        share: ``all`` or ``some`` of its values; empty for none.
-        by: labels of the judges who gave them, sorted; empty where no record names any.
-    """
-
-    share: str = ""
-    by: tuple[str, ...] = ()
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The parts that it adds to a signature."""
-        if not self.share:
-            return ()
-        key = "judge" if self.share == "all" else "given_by"
-        return (f"given={self.share}", *([f"{key}={'+'.join(self.by)}"] if self.by else []))
-
-
-def given_of(n_given: int, n_scored: int, judges: ValuesByJudge, judge: str) -> Given:
-    """The share of given values among the scored ones, with the judges who gave them.
-    The run's judge is one of these only where all values are given."""
+def given_parts(n_given: int, n_scored: int, judges: ValuesByJudge, judge: str) -> tuple[str, ...]:
+    """The parts of a signature on the values that came with the records: whether all or some of
+    the scored ones did, and who gave them. The run's judge is named only where all did."""
     if not n_given:
-        return Given()
-    share = "all" if n_given == n_scored else "some"
-    names = tuple(name for name in names_in(judges) if share == "all" or name != judge)
-    return Given(share, () if names == (RECORD,) else names)
+        return ()
+    is_all = n_given == n_scored
+    names = [name for name in names_in(judges) if is_all or name != judge]
+    by = f"{'judge' if is_all else 'given_by'}={'+'.join(names)}"
+    return (ALL_GIVEN if is_all else "given=some", *([] if names in ([], [RECORD]) else [by]))
+
+
+ALL_GIVEN = "given=all"
+"""The part of a signature where records brought all values."""
 
 
 def names_in(labels: Iterable[str]) -> tuple[str, ...]:
@@ -279,18 +253,15 @@ def names_in(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def label_of(judges: ValuesByJudge) -> str:
-    """The label of a metric's judges; empty where no judge is known by name.
-
-    Where one value's label names all judges that the others name, it is that label; else a list of
-    labels, each with its number of values.
+    """The label of a metric's judges; empty where none is known by name. Where one value's label
+    names all that the others name, it is that label; else a list, each with its number of values.
     """
-    labels = [label for label in judges if label]
-    if not labels or labels == [RECORD]:
+    ranked = sorted((label for label in judges if label), key=lambda label: -judges[label])
+    if not ranked or ranked == [RECORD]:
         return ""
-    largest = max(labels, key=lambda label: (len(_names(label)), judges[label]))
-    if all(_names(label) <= _names(largest) for label in labels):
-        return largest
-    ranked = sorted(labels, key=lambda label: -judges[label])
+    all_of_them = AND.join(names_in(ranked))
+    if all_of_them in ranked:
+        return all_of_them
     listed = [f"{label.replace(AND, ' & ')} ({judges[label]:,})" for label in ranked[:MOST]]
     rest = sum(judges[label] for label in ranked[MOST:])
     return AND.join([*listed, *([f"others ({rest:,})"] if rest else [])])
@@ -299,36 +270,19 @@ def label_of(judges: ValuesByJudge) -> str:
 def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> Iterator[Note]:
     """Notes on the metrics whose values are of different judges: one for all metrics that
     mix the same judges in the same numbers."""
-    alike = grouped((_ranked(n), name) for name, n in judges_of_metrics.items() if _mixes(n, judge))
+    alike: dict[str, list[str]] = {}
+    for name, judges in judges_of_metrics.items():
+        sets = [{*label.split(AND)} for label in judges]
+        largest = max(sets, key=len, default=set())
+        lacks_own = judge in largest and any(judge not in one for one in sets)
+        # A value that rests on some of another value's judges is not of different ones.
+        if lacks_own or not all(one <= largest for one in sets):
+            ranked = sorted(judges.items(), key=lambda item: -item[1])
+            listed = [f"{n:,} of {_in_words(label)}" for label, n in ranked]
+            alike.setdefault(few(listed, MOST), []).append(name)
     for how, metrics in alike.items():
         yield Note("mixed_judges", {"how": how}, tuple(metrics), "warning")
 
 
-def _ranked(judges: ValuesByJudge) -> str:
-    """The judges in words with their numbers of values, most values first."""
-    ranked = sorted(judges.items(), key=lambda item: -item[1])
-    return few([f"{n:,} of {_in_words(label)}" for label, n in ranked], MOST)
-
-
-def _mixes(judges: ValuesByJudge, judge: str) -> bool:
-    """Whether values are of different judges.
-
-    A value that rests on some of another value's judges (an answer without claims, whose
-    conditioned value the table decides) is not of different ones, unless the run's judge is among
-    those that some values have and others lack.
-    """
-    sets = [_names(label) for label in judges]
-    largest = max(sets, key=len, default=frozenset())
-    if all(one <= largest for one in sets):
-        return judge in largest and any(judge not in one for one in sets)
-    return True
-
-
 def _in_words(label: str) -> str:
-    if label == RECORD:
-        return "whoever made the records"
     return " and ".join("the records" if name == RECORD else name for name in label.split(AND))
-
-
-def _names(label: str) -> frozenset[str]:
-    return frozenset(label.split(AND))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
-from itertools import groupby, islice
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, overload
 
 from pydantic import TypeAdapter
@@ -25,8 +25,7 @@ class ScoreRow:
     ``status`` is ``ok``, ``assumed`` (a published value for a missing part), ``given`` (the
     record brought the value) or ``unscored``; ``evidence`` has the ids of the verdicts that the
     value rests on (``verdicts.jsonl``), and ``judge`` the label of who gave them, or the record's
-    value.
-    """
+    value."""
 
     sample: str
     system: str
@@ -55,11 +54,7 @@ class ScoreRow:
 
     @classmethod
     def from_record(cls, record: Any) -> ScoreRow:
-        """The row that a line of ``scores.jsonl`` holds.
-
-        Raises:
-            ValueError: the line is no score.
-        """
+        """The row that a line of ``scores.jsonl`` holds."""
         row = _row_form().validate_python(record)
         if row.value is None:
             Reason(row.reason or "")
@@ -102,10 +97,6 @@ def _row_form() -> TypeAdapter[ScoreRow]:
     return TypeAdapter(ScoreRow)
 
 
-KEPT = 100_000
-"""Most rows that stay in memory after one of them was asked for by its number. In a larger result
-each such request reads from the beginning."""
-
 Rows = Mapping[str, ScoreRow]
 """A sample's rows by metric, under the names that the run shows."""
 
@@ -113,12 +104,7 @@ Rows = Mapping[str, ScoreRow]
 class ScoreRows(Sequence[ScoreRow]):
     """Every score of a result, one row for each sample and metric, sample by sample.
 
-    An iteration streams the rows; none stays in memory.
-
-    Args:
-        read: begins to read the rows anew.
-        n: how many there are.
-    """
+    An iteration streams the rows; all stay in memory once one was asked for by its number."""
 
     def __init__(self, read: Callable[[], Iterator[ScoreRow]], n: int) -> None:
         self._read, self._n = read, n
@@ -137,16 +123,9 @@ class ScoreRows(Sequence[ScoreRow]):
     def __getitem__(self, at: slice) -> list[ScoreRow]: ...
 
     def __getitem__(self, at: int | slice) -> ScoreRow | list[ScoreRow]:
-        if self._kept is None and self._n <= KEPT:
+        if self._kept is None:
             self._kept = list(self._read())
-        if self._kept is not None:
-            return self._kept[at]
-        numbers = range(self._n)[at]
-        if isinstance(numbers, int):
-            return next(islice(self._read(), numbers, None))
-        least = min(numbers, default=0)
-        rows = list(islice(self._read(), least, max(numbers, default=-1) + 1))
-        return [rows[n - least] for n in numbers]
+        return self._kept[at]
 
     def __repr__(self) -> str:
         return f"<{self._n:,} scores: iterate, index or slice them>"

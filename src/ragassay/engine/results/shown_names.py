@@ -16,19 +16,7 @@ def shown(
     what: str,
     listed: str = "'ragassay report RUN' lists them",
 ) -> list[str]:
-    """The shown names of the metrics that ``wanted`` lists, in order, each once.
-
-    Args:
-        wanted: shown names, canonical names, or any alias (UltraRAG's, or of the suites used).
-        metrics: shown name -> canonical name of the existing metrics.
-        used: names of the suites whose aliases hold.
-        what: words for the place of these metrics, for the error.
-        listed: words for where all of them are listed, if they are too many for an error.
-
-    Raises:
-        UsageError: a name is unknown, or no existing metric has it; the message lists the metrics,
-            or those with the nearest names.
-    """
+    """The shown names of the metrics that ``wanted`` lists, in order, each once."""
     local = suites.aliases_of(suites.get(name) for name in used if name in suites.all_suites())
     by_canonical = {canonical: name for name, canonical in metrics.items()}
     by_folded = {name.casefold(): name for name in reversed(list(metrics))}
@@ -41,23 +29,17 @@ def shown(
         canonical = _canonical(word, local)
         existing = [by_canonical[name] for name in canonical if name in by_canonical]
         if not existing:
-            aliases = [a for a in local if not by_canonical.keys().isdisjoint(_canonical(a, local))]
             elsewhere = "" if canonical else suites.published_elsewhere(word)
-            near = did_you_mean(word, [*metrics, *aliases], at_least=_NEAR if elsewhere else _LIKE)
+            near = did_you_mean(word, metrics) or elsewhere
             few = f"There are: {', '.join(metrics)}."
-            many = f"There are {len(metrics)} metrics; {listed}."
-            there = few if len(metrics) <= _MOST else many
-            hint = (near or elsewhere) if elsewhere else f"{near} {there}"
-            raise UsageError(f"{word!r} is not in {what}. {hint}")
+            there = few if len(metrics) <= _MOST else f"There are {len(metrics)}; {listed}."
+            raise UsageError(f"{word!r} is not in {what}. {near} {there}")
         names.update(dict.fromkeys(existing))
     return list(names)
 
 
 _MOST = 20
 """Most names that an error lists; of more it has only the nearest."""
-
-_LIKE, _NEAR = 0.4, 0.75
-"""How alike names must be, from 0 to 1, for a hint: at all, and in place of another hint."""
 
 
 def _canonical(word: str, local: Mapping[str, str]) -> list[str]:

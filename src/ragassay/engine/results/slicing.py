@@ -27,11 +27,7 @@ MAX_VALUES = 20
 
 
 class Labels(str):
-    """Several labels of one sample, printed as one text: the sample is in the slice of each.
-
-    Attributes:
-        each: the labels.
-    """
+    """Several labels of one sample, printed as one text: the sample is in the slice of each."""
 
     each: tuple[str, ...]
 
@@ -56,11 +52,8 @@ class Slicer:
     Attributes:
         seen: the columns that samples have, whether or not they are slices.
 
-    Args:
-        wanted: names of metadata columns (or ``answerability``, ``language``, ``turn``,
-            ``system``, or another name of these in records); ``None`` takes every column that
-            turns out to have between 2 and `MAX_VALUES` values, and at most half as many as there
-            are samples with one.
+    Without ``wanted`` columns, each is taken that turns out to have between 2 and `MAX_VALUES`
+    values, and at most half as many as there are samples with one.
     """
 
     def __init__(self, wanted: Sequence[str] | None) -> None:
@@ -96,8 +89,7 @@ class Slicer:
         """The slicing columns, each with one value (or ``None``) a sample.
 
         Where no sample names its turn, it is ``later`` with a history and ``first`` without. Where
-        no metadata name it otherwise (``lang``), a sample's language is that of its query.
-        """
+        no metadata name it otherwise (``lang``), a sample's language is that of its query."""
         columns = dict(self._columns)
         named = {name for name in self.seen if FIELD_OF.get(folded(name)) == _LANGUAGE}
         unasked = self._wanted is None and named <= {_LANGUAGE} and not self._dropped & named
@@ -192,8 +184,7 @@ class DataLanguage:
 
     def add(self, sample: Sample) -> None:
         """Counts a sample: its query, answer and passages have to be in one language, where they
-        are long enough to tell.
-        """
+        are long enough to tell."""
         if sample.language:
             told = {language_in(sample)}
         else:
@@ -203,8 +194,7 @@ class DataLanguage:
     @property
     def code(self) -> str:
         """The language of at least nine tenths of the samples that tell one, and of half of all;
-        empty where there is none.
-        """
+        empty where there is none."""
         told = Counter({code: n for code, n in self._samples.items() if code})
         (most, n), *_ = told.most_common(1) or [(_OTHER, 0)]
         is_known = n >= _LEAST * told.total() and 2 * n >= self._samples.total()

@@ -51,17 +51,7 @@ def describe(
     group: str = "",
     language: str = "",
 ) -> MetricSummary:
-    """The summary of a metric that has no scores yet.
-
-    Args:
-        name: that the run shows.
-        metric: to be described.
-        level: confidence level of its interval, from 0 to 1.
-        signature: of the computation; the metric's own when left out.
-        judge: label of the run's judge, where it was asked.
-        group: heading that the suite puts it under.
-        language: code of the language of the judged samples.
-    """
+    """The summary of a metric that has no scores yet."""
     return MetricSummary(
         name=name,
         title=metric.about,
@@ -95,14 +85,7 @@ def slice_summaries(
 ) -> tuple[Slice, ...]:
     """The metrics with their numbers for each value of each slicing column, largest slice first.
 
-    A sample with several labels in a column (a list) is in the slice of each.
-
-    Args:
-        columns: the scores, with slicing columns.
-        metrics: with their names, ranges and signatures.
-        options: of the intervals. No bootstrap is used here, because slices are many and small.
-        queries: that count; all where left out.
-    """
+    A sample with several labels in a column (a list) is in the slice of each."""
     clusters = sample_clusters(columns)
     if options.method in ("percentile", "bca"):
         options = IntervalOptions("auto", options.level)
@@ -130,13 +113,7 @@ def averaged_over(
     *,
     from_ids: bool = False,
 ) -> str:
-    """The samples that the means of a run go over and the clusters of its intervals, in words.
-
-    Args:
-        columns: the scores.
-        cluster_by: the clustering column, if there is one.
-        from_ids: whether only the ids of samples name conversations.
-    """
+    """The samples that the means of a run go over and the clusters of its intervals, in words."""
     n, n_queries = len(columns), columns.n_queries
     queries = plural(n_queries, "query")
     text = f"the scored among all {queries}" if n != 1 else "the one query, where it is scored"
@@ -155,8 +132,7 @@ def sample_clusters(columns: ScoreColumns) -> NDArray[np.int64] | None:
     """Each sample's cluster as a number, or ``None`` when samples are independent.
 
     Samples cluster by the column that was asked for; else by query, where a query occurs more than
-    once (repeats of a query are not independent evidence).
-    """
+    once (repeats of a query are not independent evidence)."""
     keys: Sequence[str] = columns.clusters or [identity[0] for identity in columns.identities]
     codes: Mapping[str, int] = {key: code for code, key in enumerate(dict.fromkeys(keys))}
     if len(codes) == len(keys):
@@ -179,17 +155,6 @@ def crowded(columns: ScoreColumns, metrics: Iterable[MetricSummary]) -> list[str
             )
             found += [metric.name] * interval.crowded
     return found
-
-
-def largest_of_uneven(columns: ScoreColumns) -> int:
-    """How many samples the largest cluster has, where it has at least a third of them and clusters
-    are so uneven that they count as less than half of their number (Kish); else 0."""
-    clusters = sample_clusters(columns)
-    if clusters is None:
-        return 0
-    sizes = np.bincount(clusters)
-    n, largest = int(sizes.sum()), int(sizes.max())
-    return largest if 3 * largest >= n and 2 * n**2 < sizes.size * int((sizes**2).sum()) else 0
 
 
 def count_incomplete(columns: ScoreColumns) -> int:

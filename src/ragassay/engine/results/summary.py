@@ -40,8 +40,7 @@ class MetricSummary:
     the label of who was asked, or of whoever gave the records' values; empty for arithmetic.
     ``judges`` has the number of values by the label of their judges, ``record`` where the records
     do not name them. ``language`` is the code of the language that the judged samples are in; empty
-    where nobody judged, or the language is not known.
-    """
+    where nobody judged, or the language is not known."""
 
     name: str
     title: str
@@ -97,8 +96,7 @@ class Spending:
     ``votes`` counts what was asked of a panel's members, ``lost_votes`` (by reason) the votes that
     failed for a passing reason while the panel had an answer without them, ``disagreed`` the
     questions on which its members did not agree. ``details`` has the first message for each of
-    these reasons. ``seconds`` is the run's wall time.
-    """
+    these reasons. ``seconds`` is the run's wall time."""
 
     judge: str
     signature: str = ""
@@ -163,8 +161,7 @@ class Summary(Displayed):
     embedded any; ``fingerprint`` names what was asked and expected, ``nuggets`` the nugget bank's
     hash, and ``totals`` are values of the run as a whole that a suite publishes. In the summary of
     a run's consistency, ``variances`` tells of each metric of the run where its variance comes
-    from. ``trust_offline``: offline judgments decide its gates, whatever their agreement.
-    """
+    from. ``trust_offline``: offline judgments decide its gates, whatever their agreement."""
 
     title: str
     suite: str
@@ -264,11 +261,7 @@ def missing_by_accident(*summaries: Summary) -> str:
     empty where they lack nothing.
 
     ``2 scores and 11 of 90 votes of the panel missing by accident``. Votes that a panel lost are no
-    scores: their questions have an answer.
-
-    Args:
-        summaries: of a run and, where there is one, of its consistency.
-    """
+    scores: their questions have an answer."""
     n = sum(one.n_missing for one in summaries)
     missing = [plural(n, "score")] if n else []
     missing += [

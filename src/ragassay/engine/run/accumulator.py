@@ -23,7 +23,7 @@ from ragassay.engine.results import fingerprint, summarising
 from ragassay.engine.results.folders.folder_reading import read_rows, read_samples
 from ragassay.engine.results.folders.run_folder import FolderWriter
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.score_columns import Given, ScoreColumns, given_of, mixed
+from ragassay.engine.results.score_columns import ALL_GIVEN, ScoreColumns, given_parts, mixed
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.slicing import (
     IN_CLUSTER,
@@ -89,25 +89,10 @@ class _Kept:
 class Accumulator:
     """Scores, ids and counts of a run. Texts of samples stay in memory only where they are kept.
 
-    Attributes:
-        columns, missing: the scores, and why some are missing.
-        systems, failures: samples by system, and by the message of a system that failed.
-        column, clusters: the clustering column that was asked for, and each sample's cluster.
-        n_unanswered, n_unlabelled: samples without an answer, and without answerability.
-        latin, unread: metrics that find words in some scripts only, and how many samples are in
-            others, by the name of those scripts.
-        cause: a sentence that says why scores are missing, where the caller knows it; it takes the
-            place of the reasons of the scores.
-        other_suites: gives the names of the suites that could score the data, best first. It is
-            called where no metric applied to a sample.
-
-    Args:
-        config: of the run.
-        metrics: by the names that they are shown under.
-        writer: of the run's folder, where it has one.
-        keep: whether samples and outcomes stay in memory where there is no folder.
-        judge: label of the run's judge, where one is asked.
-    """
+    ``latin`` and ``unread`` are the metrics that find words in some scripts only, and how many
+    samples are in others. ``cause`` says why scores are missing, where the caller knows it;
+    ``other_suites`` gives the suites that could score the data, best first.
+    ``strict``: a column of slices or clusters without a value is refused."""
 
     def __init__(
         self,
@@ -117,6 +102,7 @@ class Accumulator:
         *,
         keep: bool = False,
         judge: str = "",
+        strict: bool = True,
     ) -> None:
         self.config, self.metrics, self.judge = config, metrics, judge
         self.columns = ScoreColumns(metrics)
@@ -134,6 +120,7 @@ class Accumulator:
         self.unread: Counter[str] = Counter()
         self.cause = ""
         self.other_suites: Callable[[], Sequence[str]] = tuple
+        self._strict = strict
         self._begun = time.monotonic()
         self._writer = writer
         self._kept = _Kept([*metrics], judge, [] if keep and writer is None else None)
@@ -148,7 +135,7 @@ class Accumulator:
         """The clustering column: the one asked for, or the conversation, where samples name one or
         their ids hold one. To be asked for after the last sample."""
         if self.config.cluster_by is not None:
-            return self.column
+            return self.column if self._strict or self.n_clustered else None
         if self._names_conversations:
             return CONVERSATION_KEYS[0]
         return CONVERSATION_KEYS[1] if self._ids_hold_conversations() else None
@@ -232,21 +219,12 @@ class Accumulator:
         bank: NuggetBank | None = None,
         suites: Sequence[Suite] = (),
     ) -> Summary:
-        """Closes the columns and summarises them.
-
-        Args:
-            title: of the data.
-            suite: title of the suites.
-            notes: that stand first.
-            asker: of the run, for signatures and spending; ``None`` where no judge was asked.
-            models: of the run, likewise.
-            bank: the nugget bank, where answers were measured by one.
-            suites: of the run, for their headings and totals.
-        """
+        """Closes the columns and summarises them."""
         columns, config, clustered_by = self.columns, self.config, self.clustered_by
         columns.slices = self._slicer.columns()
         columns.clusters = self.clusters if clustered_by is not None else None
-        self._check_columns()
+        if self._strict:
+            self._check_columns()
         judging = embedding = None
         if asker is not None:
             label, seconds = asker.judge.label, time.monotonic() - self._begun
@@ -256,7 +234,8 @@ class Accumulator:
         described = []
         for name, metric in self.metrics.items():
             n_scored = int(columns.scored(name).sum()) + sum(columns.labels(name).values())
-            given = given_of(columns.n_given(name), n_scored, columns.judges(name), self.judge)
+            judges = columns.judges(name)
+            given = given_parts(columns.n_given(name), n_scored, judges, self.judge)
             described.append(
                 summarising.describe(
                     name,
@@ -336,21 +315,19 @@ def signature(
     metric: Metric,
     asker: Asker | None,
     bank: NuggetBank | None = None,
-    given: Given | None = None,
+    given: Sequence[str] = (),
     models: Models | None = None,
 ) -> str:
     """A metric's signature as it was computed: with its judge, prompts and nugget bank, and with
     the weights of its models.
 
     Two scores compare only where these agree; ``ragassay compare`` refuses otherwise. It depends on
-    metric and judge, not on the questions that a run asked.
-    """
+    metric and judge, not on the questions that a run asked."""
     judged = judged_among([metric])
     parts = [metric.signature]
-    given = given or Given()
-    if models is not None and given.share != "all":
+    if models is not None and ALL_GIVEN not in given:
         parts += [f"model={name}" for name in identities(metric, models)]
-    if judged and asker is not None and given.share != "all":
+    if judged and asker is not None and ALL_GIVEN not in given:
         judge, kinds = asker.judge, {}
         for one in judged:
             options = {spec.name: getattr(one, spec.name) for spec in dataclasses.fields(one)}
@@ -359,7 +336,7 @@ def signature(
         parts.append(f"judge={judge.signature}")
         if AssignNuggets in kinds:
             parts.append(f"nuggets={'own' if bank is None else bank.hash}")
-    return "|".join([*parts, *given.parts])
+    return "|".join([*parts, *given])
 
 
 def _asked(question: Question[Any], judge: Judge) -> str:

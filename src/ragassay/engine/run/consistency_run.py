@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import tempfile
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
-import orjson
 
 from ragassay.base.counts import grouped
 from ragassay.base.errors import warn_user
-from ragassay.base.files import cannot_write
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
-from ragassay.base.strict_json import dumps
 from ragassay.engine.config.config_paths import make_absolute, make_relative
 from ragassay.engine.config.metric_selection import ConsistencyPlan
 from ragassay.engine.config.run_config import RunConfig
@@ -27,23 +22,18 @@ from ragassay.engine.results import fingerprint
 from ragassay.engine.results.folders.run_folder import FolderWriter
 from ragassay.engine.results.result import CONSISTENCY, Result
 from ragassay.engine.results.score_columns import ScoreColumns
-from ragassay.engine.results.slicing import IN_CLUSTER, NO_CLUSTERS
 from ragassay.engine.results.summarising import cut
 from ragassay.engine.results.summary import Slice, Summary
 from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.run_warnings import as_note, record_warnings
 from ragassay.engine.run.scoring import MODELLED_WINDOW
-from ragassay.formats import Mapper, to_record
 from ragassay.metrics.consistency.runs_spread import (
     SCORES,
     UNSCORED,
-    AnswersMetric,
     OfMetric,
     RunsMean,
     RunsMedian,
-    answer_text,
 )
-from ragassay.metrics.core.metric import Metric
 from ragassay.models.run_models import Models
 from ragassay.stats.repeats import Components, variance_components
 
@@ -62,37 +52,8 @@ _WITHOUT_GIVEN: Mapping[str, Any] = {name: {} for name in ("given", "given_by", 
 """Values that records brought: the first step has read them."""
 
 
-class OnDisk:
-    """Samples in a file without a name, in the run's folder or else in the system's for such files;
-    it is deleted when the stack is left. Eight bytes for each sample stay in memory."""
-
-    def __init__(self, stack: ExitStack, folder: Path | None) -> None:
-        try:
-            file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - the stack closes it
-            stack.enter_context(file)
-        except OSError as error:
-            raise cannot_write(folder or Path(tempfile.gettempdir()), error) from error
-        self._file = cast(BinaryIO, file)
-        self._starts = array("Q")
-        self._mapper = Mapper()
-
-    def extend(self, samples: Sequence[Sample]) -> None:
-        """Writes them at the end."""
-        self._file.seek(0, 2)
-        for sample in samples:
-            self._starts.append(self._file.tell())
-            self._file.write(dumps(to_record(sample)) + b"\n")
-
-    def __getitem__(self, at: int) -> Sample:
-        self._file.seek(self._starts[at])
-        return self._mapper.sample(orjson.loads(self._file.readline()), at + 1)
-
-
-StoredSamples = OnDisk | list[Sample]
-
-
 def _group_samples(
-    columns: ScoreColumns, samples: StoredSamples, of: Sequence[str]
+    columns: ScoreColumns, samples: Sequence[Sample], of: Sequence[str]
 ) -> Iterator[Sample]:
     """One sample for each query and system, in the order of their first runs, with the scores of
     the metrics ``of``. A `RagassayWarning` reports groups whose runs do not ask or expect the same.
@@ -164,33 +125,31 @@ class ConsistencyRun:
     config: RunConfig
     plan: ConsistencyPlan
     first: Result
-    samples: StoredSamples
+    samples: Sequence[Sample]
     models: Models
     replace_older: Callable[[], None] | None = None
 
     def run(self, progress: GroupProgress | None, *, keep: bool) -> Result:
         """Scores the runs of each query together. Writes the folder ``consistency`` within the
-        run's, where there is one.
-
-        Args:
-            progress: called with the number of queries done and the number of all.
-            keep: whether samples and scores stay in memory where there is no folder.
-        """
+        run's, where there is one."""
         n_groups = len(_rows_of(self.first.columns))
         folder = None if self.first.folder is None else self.first.folder / CONSISTENCY
         metrics = list(self.plan.metrics.values())
-        counts = _RunCounts()
+        n_single = 0
         with ExitStack() as stack:
             warned = stack.enter_context(record_warnings())
             writer = None if folder is None else stack.enter_context(FolderWriter(folder))
-            collected = Accumulator(self._config(folder), self.plan.metrics, writer, keep=keep)
+            config = self.config.model_copy(update={"output": folder and str(folder)})
+            collected = Accumulator(config, self.plan.metrics, writer, keep=keep, strict=False)
             groups = _group_samples(self.first.columns, self.samples, self.plan.of)
             size = MODELLED_WINDOW if here(metrics, self.config.models) else _AT_ONCE
             for samples in collected.scored(groups, size=size, models=self.models):
-                counts.add(samples)
+                n_single += sum(len(group.runs) < 2 for group in samples)
                 if progress is not None:
                     progress(len(collected.columns), n_groups)
-            notes = [*map(as_note, (*warned(), *self.models.remarks())), *counts.notes(metrics)]
+            notes = [*map(as_note, (*warned(), *self.models.remarks()))]
+            if 0 < n_single < n_groups:
+                notes.append(Note("run_once", {"n": n_single, "total": n_groups}))
             summary = collected.summary(
                 self.first.summary.title,
                 CONSISTENCY,
@@ -206,34 +165,6 @@ class ConsistencyRun:
             if writer is not None:
                 writer.finish(resolved, summary)
         return collected.result(summary, resolved, folder)
-
-    def _config(self, folder: Path | None) -> RunConfig:
-        """The run's configuration, without the columns that distinguish the runs of a query: a
-        query has no value in them."""
-        columns = self.first.columns
-        rows = _rows_of(columns)
-
-        def shared(values: Sequence[str | None]) -> bool:
-            return any(
-                values[group[0]] is not None and len({values[at] for at in group}) == 1
-                for group in rows.values()
-            )
-
-        slices = columns.slices
-        slice_by, cluster_by = self.config.slice_by, self.config.cluster_by
-        clusters = [
-            name if name.startswith(IN_CLUSTER) else None
-            for name in self.first.columns.clusters or ()
-        ]
-        if cluster_by != NO_CLUSTERS and not (clusters and shared(clusters)):
-            cluster_by = None
-        return self.config.model_copy(
-            update={
-                "output": None if folder is None else str(folder),
-                "slice_by": slice_by and [name for name in slice_by if shared(slices[name])],
-                "cluster_by": cluster_by,
-            }
-        )
 
     def _of_metrics(self, part: _Part) -> _Part:
         """The summary or the slice, where an entry has the signature of the metric that it compares
@@ -282,30 +213,3 @@ class ConsistencyRun:
         body["cluster_by"] = clustered_by or self.config.cluster_by
         body["signatures"] = {name: metric.signature for name, metric in summary.metrics.items()}
         return body
-
-
-@dataclass
-class _RunCounts:
-    """What a reader should know of the queries whose runs were compared."""
-
-    queries: int = 0
-    singles: int = 0
-    runs: int = 0
-    empty: int = 0
-
-    def add(self, groups: Iterable[Sample]) -> None:
-        """Counts queries that were run once only, the runs of the others, and empty answers."""
-        for group in groups:
-            self.queries += 1
-            if len(group.runs) < 2:
-                self.singles += 1
-                continue
-            self.runs += len(group.runs)
-            self.empty += sum(run.answer is not None and not answer_text(run) for run in group.runs)
-
-    def notes(self, metrics: Iterable[Metric]) -> Iterator[Note]:
-        """Those that are worth one."""
-        if 0 < self.singles < self.queries:
-            yield Note("run_once", {"n": self.singles, "total": self.queries})
-        if self.empty and any(isinstance(metric, AnswersMetric) for metric in metrics):
-            yield Note("empty_answers", {"n": self.empty, "total": self.runs})

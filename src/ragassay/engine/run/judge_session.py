@@ -94,21 +94,7 @@ def open_session(
     environment: Mapping[str, str] | None = None,
     named: Mapping[str, str] | None = None,
 ) -> JudgeSession:
-    """The judge that a configuration names (the embedded one where it names none).
-
-    Args:
-        config: names judges, limits, budget and ledger.
-        suites: the first with a published default model decides it, where only a provider is named.
-        judge: takes the place of the configuration's, where given: a `Judge`, or words and objects
-            in Python (see `python_judge.named_judges`).
-        environment: where keys are looked for; the process's own when left out.
-        dry: nothing will be asked: no key is needed, and no ledger is made where there is none.
-        named: the words that names of an operator stand for.
-
-    Raises:
-        UsageError: an unknown provider, a missing key or package, an impossible budget.
-        InputError: the ledger, a key file or recorded verdicts cannot be read.
-    """
+    """The judge that a configuration names (the embedded one where it names none)."""
     if isinstance(judge, Judge):
         others = {*ABOUT_QUESTIONS, *(SENDING if config.embedder is not None else ())}
         chosen = [n for n in Judging.model_fields if getattr(config, n) not in (None, False, {})]

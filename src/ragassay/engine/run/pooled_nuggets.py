@@ -38,22 +38,17 @@ def pooled(samples: Iterable[Sample], asker: Asker, metrics: Iterable[Metric] = 
 
 def checked(samples: Iterable[Sample], bank: NuggetBank) -> Iterator[Sample]:
     """Passes samples on after checking that each has the query text that the bank has for its id.
-    Warns at the end where the bank has no nugget for any of them.
-
-    Raises:
-        InputError: the bank's entry of a sample's id is about another query."""
-    has_nuggets, first = False, None
+    Warns at the end where the bank has no nugget for any of them."""
+    has_nuggets = False
     for sample in samples:
         bank.check(sample.id, sample.query)
         has_nuggets = has_nuggets or bool(sample.id in bank and bank[sample.id].nuggets)
-        first = first or sample.id
         yield sample
-    if first is not None and not has_nuggets:
-        sentence = (
+    if not has_nuggets:
+        warn_user(
             f"The nugget bank {bank.path or ''} has no nugget for any query of the data: its first "
-            f"id is {next(iter(bank), '')!r}, that of the data is {first!r}."
+            f"id is {next(iter(bank), '')!r}."
         )
-        warn_user(" ".join(sentence.split()))
 
 
 def bank_metric(metrics: Iterable[Metric]) -> Nuggets:

@@ -19,13 +19,14 @@ from ragassay.base.sample import Sample
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.metric_selection import (
+    LOOKED_AT,
     MetricSelection,
+    SuiteFits,
     make_plan,
     own_metrics,
     published_names,
 )
 from ragassay.engine.config.run_config import OWN, POOLED, RunConfig
-from ragassay.engine.config.suite_choice import LOOKED_AT, SuiteFits
 from ragassay.engine.models.needed_models import (
     address_for,
     check_models,
@@ -47,8 +48,6 @@ from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.consistency_run import (
     ConsistencyRun,
     GroupProgress,
-    OnDisk,
-    StoredSamples,
 )
 from ragassay.engine.run.judge_session import (
     OFFLINE,
@@ -64,7 +63,6 @@ from ragassay.judges.asking import Asked, Asker
 from ragassay.judges.own_prompts import read_prompts
 from ragassay.judges.questions.grading import ReportOnContext
 from ragassay.judges.verdict import to_record
-from ragassay.metrics.answer.answer_match import AnswerMatches
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.function_metrics import FunctionMetric
 from ragassay.metrics.core.judged import uses_of
@@ -126,8 +124,6 @@ def prepare(
     asked = {use.kind for metric in plan.every.values() for use in uses_of(metric, None)}
     for kind in sorted(config.prompts.keys() - asked):
         warn_user(f"The prompt for {kind} is not used: no metric of this run asks that question.")
-    if config.judge_prompt:
-        _warn_of_two_instructions(plan)
     numbers_chunks = ReportOnContext.kind in asked  # they must be cut where they end
     first_runs = config.first_runs and plan.consistency is None
     opened = partial(open_source, data, config, refuse_joined=numbers_chunks, first_runs=first_runs)
@@ -156,26 +152,13 @@ def prepare(
     return PreparedRun(config, source, plan, session, rereads, address)
 
 
-def _warn_of_two_instructions(plan: MetricSelection) -> None:
-    """Warns where answers are matched both by ragassay's instructions and by the user's."""
-    matches = {n: one for n, one in plan.every.items() if isinstance(one, AnswerMatches)}
-    ours = [name for name, one in matches.items() if one.name == AnswerMatches.name]
-    own = [name for name, one in matches.items() if one.prompt is not None]
-    if ours and own:
-        warn_user(
-            f"{ours[0]} asks by ragassay's instructions and {own[0]} by those of --judge-prompt "
-            f"(judge_prompt): two questions a sample. Leave {ours[0]} out to ask only the second."
-        )
-
-
 @dataclass(frozen=True)
 class PreparedRun:
     """A run that is ready to go. It can be run once.
 
     ``session`` holds the judge, where a metric asks one. ``rereads`` opens the data once more,
     where it can be read more than once. ``embedding`` is the address of the embedder, where that is
-    an endpoint. ``notes`` are sentences that the summary's warnings begin with.
-    """
+    an endpoint. ``notes`` are sentences that the summary's warnings begin with."""
 
     config: RunConfig
     source: Source
@@ -197,15 +180,7 @@ class PreparedRun:
         *,
         keep: bool = True,
     ) -> Result:
-        """Scores and summarises. Writes the run folder when the configuration names one.
-
-        Args:
-            progress: called with the number of samples done.
-            compared: called while repeated runs are compared, with the number of queries done and
-                the number of all.
-            keep: whether samples and outcomes stay in memory where there is no folder. Without them
-                the result has its summary and columns only.
-        """
+        """Scores and summarises. Writes the run folder when the configuration names one."""
         config, plan, source = self.config, self.plan, self.source
         metrics, folder = list(plan.metrics.values()), None
         with ExitStack() as stack:
@@ -241,8 +216,7 @@ class PreparedRun:
             tell = progress
             if asker is not None and size is None:
                 asker.progress, tell = progress, None
-            on_disk = plan.consistency is not None and (writer is not None or not keep)
-            runs: StoredSamples = OnDisk(stack, folder) if on_disk else []
+            runs: list[Sample] = []
             for samples in collected.scored(
                 source.samples,
                 asker,

@@ -40,8 +40,7 @@ class RunScores:
         queries: all judged queries, sorted by code points.
         values: for each metric, by the name that it was asked by, one value a query, shape
             ``(n_queries,)``.
-        means: each metric over all judged queries (a sum for counts, a geometric mean for GMAP).
-    """
+        means: each metric over all judged queries (a sum for counts, a geometric mean for GMAP)."""
 
     queries: tuple[str, ...]
     values: Mapping[str, Floats]
@@ -86,21 +85,7 @@ def evaluate_run(
 
 
 def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tuple[JudgedRun, str]:
-    """Reads a TREC run and its judgements of any kind.
-
-    Args:
-        path: file of the judgements.
-        run: file of the ranked documents.
-        judgements: what the file holds.
-
-    Returns:
-        The run in the form for these judgements, and its tag.
-
-    Raises:
-        InputError: see `ragassay.formats.trec`;
-            or a document that occurs twice for one query (with its line), or a run none of whose
-            queries is judged.
-    """
+    """Reads a TREC run and its judgements of any kind."""
     trec_run = trec_files.read_run(run)
     try:
         if judgements == "qrels":
@@ -123,8 +108,7 @@ def aggregate(metric: Metric | PreferenceMeasure, values: Floats) -> float:
     """One number for all queries: the mean, the sum or the geometric mean.
 
     Values are added one after the other, as trec_eval does: numpy's own sum adds in pairs, which
-    may change the last digit shown.
-    """
+    may change the last digit shown."""
     if metric.aggregate == "geometric":
         logs = np.log(np.maximum(values, GEOMETRIC_FLOOR))
         return float(np.exp(_sum_in_order(logs) / len(values)))

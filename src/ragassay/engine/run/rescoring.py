@@ -23,12 +23,10 @@ from ragassay.engine.results.shown_names import shown
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.judges import Failure, Judge, Provenance, Question, Verdict
 from ragassay.judges.asking import Asker
-from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.offline.offline_judge import too_long
-from ragassay.judges.panel import Vote, combinable, decided, rule_of
 from ragassay.judges.recorded.replay import vote_of
 from ragassay.judges.reply import R_co
-from ragassay.judges.verdict import about_of, evidence_id
+from ragassay.judges.verdict import evidence_id
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import AllSamples
@@ -43,8 +41,7 @@ class Evidence:
     ``metric`` is its canonical name; ``row`` has the name that the run shows. ``verdicts`` are
     records as in ``verdicts.jsonl``; those of a judge that was sent no prompt also have the
     ``data`` of the question, where the metric that asked is known here. ``cut`` names the texts
-    that the offline judge did not read to their end, where there are any.
-    """
+    that the offline judge did not read to their end, where there are any."""
 
     row: ScoreRow
     metric: str
@@ -86,8 +83,7 @@ class Rescored:
 
     ``different`` holds pairs (stored, recomputed). ``n_verdicts`` counts the verdicts used, and
     ``unmeasured`` the scores that need a neural model that is not on this machine: these are not
-    computed.
-    """
+    computed."""
 
     n_scores: int
     n_verdicts: int
@@ -147,20 +143,18 @@ def explain(
     return Explained(chosen_sample, tuple(scores))
 
 
-def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
+def rescore(result: Result) -> Rescored:
     """Computes every score of a run again, from its samples and verdicts alone. No judge is asked.
 
     Args:
         result: a run whose samples and scores were kept, in a folder or in memory.
-        ledger: take the answers from here instead of the run's own copies.
 
     Raises:
         UsageError: a metric that is not known here (one of somebody's own).
     """
     metrics = metrics_of(result)
-    spent = result.summary.judging
     stored = iter(result.scores)
-    judge = FromEvidence(result.judge_answers, ledger, "" if spent is None else spent.signature)
+    judge = FromEvidence(result.judge_answers)
     n, unmeasured, different = 0, 0, []
     modelled = {name for name, metric in metrics.items() if weights_among([metric], DEFAULT)}
     with Asker(judge, context=context_of(result)) as asker:
@@ -184,22 +178,12 @@ def rescore(result: Result, ledger: Ledger | None = None) -> Rescored:
 
 
 class FromEvidence(Judge):
-    """Answers from the verdicts of a run, votes included.
-
-    Args:
-        verdicts: of the run.
-        ledger: has the answers to the requests that the verdicts name. A panel's verdict is decided
-            again from those of its votes; a vote that a panel within the panel cast stays as it is.
-        signature: of the run's judge: it names a panel's rule and quorum.
-    """
+    """Answers from the verdicts of a run, votes included."""
 
     label = "evidence"
 
-    def __init__(
-        self, verdicts: JudgeAnswers, ledger: Ledger | None = None, signature: str = ""
-    ) -> None:
-        self._verdicts, self._ledger = verdicts, ledger
-        self._rule = rule_of(signature)
+    def __init__(self, verdicts: JudgeAnswers) -> None:
+        self._verdicts = verdicts
         self.used: dict[str, Question[Any]] = {}
 
     async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
@@ -212,31 +196,10 @@ class FromEvidence(Judge):
             detail = f"the run holds no verdict on this {question.kind}"
             return Failure(question, Reason.MISSING_INPUT, detail, _MADE, repeat)
         try:
-            return self._again(record, question, repeat)
+            return vote_of(record, question, repeat, "the run's evidence")
         except InputError as error:
             detail = f"the verdict {name} is no answer to this {question.kind}: {error}"
             return Failure(question, Reason.FAILED, detail, _MADE, repeat)
-
-    def _again(self, record: Record, question: Question[Any], repeat: int) -> Vote:
-        votes = record.get("votes", ())
-        asked = self._ledger is not None and any(vote.get("request") for vote in votes)
-        if self._rule is None or not asked:
-            return self._one(record, question, repeat)
-        rule, quorum = self._rule
-        again = [self._one(vote, question, int(vote.get("repeat", repeat))) for vote in votes]
-        needed = quorum if combinable(question.reply) else 1
-        return decided(question, again, rule, needed, len(again), record["judge"], repeat)
-
-    def _one(self, record: Record, question: Question[Any], repeat: int) -> Vote:
-        """The answer of one judge, by the ledger's form of it where there is one."""
-        request = record.get("request")
-        if self._ledger is not None and request and record.get("answer") is not None:
-            row = self._ledger.get(request)
-            if row is None or row.reason is not None:
-                detail = f"the ledger holds no answer to this {question.kind}"
-                return Failure(question, Reason.MISSING_INPUT, detail, _MADE, repeat)
-            record = {**record, "answer": row.facts["answer"]}
-        return vote_of(record, question, repeat, "the run's evidence")
 
 
 _MADE = Provenance("evidence", attempts=0)
@@ -291,11 +254,10 @@ def _asked_data(
 
 
 def _with_data(record: Record, data: Mapping[str, Any] | None) -> Record:
-    """A verdict with a summary of what it is about; with all of the data, where no prompt contains
-    it."""
+    """A verdict with all of the data that it is about, where no prompt contains it."""
     if data is None:
         return record
-    extended = {**record, "about": record.get("about") or about_of(data)}
+    extended = dict(record)
     verdicts = (record, *record.get("votes", ()))
     cut = [name for name, _ in too_long(data)]
     if cut and any(str(one.get("judge", "")).startswith(OFFLINE) for one in verdicts):

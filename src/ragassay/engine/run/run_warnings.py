@@ -13,7 +13,7 @@ from ragassay.base.errors import CountedFact, RagassayWarning
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.base.score import Reason, Unscored
-from ragassay.engine.results.summarising import crowded, largest_of_uneven
+from ragassay.engine.results.summarising import crowded
 from ragassay.engine.results.summary import MetricSummary, Spending, all_failed
 from ragassay.judges.asking import IN_PART
 from ragassay.metrics.core.metric import Metric, missing
@@ -25,12 +25,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def record_warnings() -> Iterator[Callable[[], list[str]]]:
-    """Records ragassay's own warnings; those of others are issued again at the end.
-
-    Yields:
-        A function that returns the sentences so far, each once; counted facts of the same sentence
-        are one with the sum.
-    """
+    """Records ragassay's own warnings; those of others are issued again at the end."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RagassayWarning)
         yield lambda: _summed(one.message for one in caught if _is_ours(one))
@@ -57,17 +52,9 @@ def _summed(facts: Iterable[Warning | str]) -> list[str]:
 
 
 class MissingScores:
-    """The first reason of each kind why scores are missing.
-
-    Attributes:
-        first_reason: of all; empty where no score is missing.
-        without_model: the metrics that lack a model, by what is missing.
-        n_without_embedder: scores that lack the vectors of an embedder that the run names.
-
-    Args:
-        metrics: of the run.
-        names_embedder: whether the run names an embedder.
-    """
+    """The first reason of each kind why scores are missing: of all, and the metrics that lack a
+    model by what is missing. ``n_without_embedder`` counts scores without the vectors of a named
+    embedder."""
 
     def __init__(self, metrics: Mapping[str, Metric], *, names_embedder: bool) -> None:
         self._metrics, self._names_embedder = metrics, names_embedder
@@ -225,9 +212,6 @@ def _of_clusters(run: Accumulator, metrics: Mapping[str, MetricSummary]) -> Iter
     n = len(run.columns)
     if run.clustered_by is not None and n > 1 and len(set(run.clusters)) == 1:
         yield Note("one_cluster", {"n": n, "by": run.clustered_by})
-    if largest := largest_of_uneven(run.columns):
-        cluster = (run.clustered_by or "query").removesuffix("_id")
-        yield Note("large_cluster", {"largest": largest, "n": n, "by": cluster})
     if names := crowded(run.columns, metrics.values()):
         yield Note("crowded", names=tuple(names))
 

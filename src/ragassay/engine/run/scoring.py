@@ -48,20 +48,7 @@ def score_stream(
     models: Models | None = None,
     all_samples: AllSamples | None = None,
 ) -> Iterator[tuple[Sequence[Sample], list[Sequence[Outcome]]]]:
-    """Scores samples, a window at a time.
-
-    Args:
-        samples: read once.
-        metrics: to be computed.
-        asker: asks the judge; without one nothing is asked ahead.
-        size: samples in a window; `WINDOW` or `JUDGED_WINDOW` when left out.
-        models: of the run.
-        all_samples: opens the samples again; metrics that need all are unscored where it cannot.
-
-    Yields:
-        The samples of a window, and one list of outcomes for each metric, in the order of the
-        metrics.
-    """
+    """Scores samples, a window at a time."""
     judged = judged_among(metrics)
     shared = models or Models(), all_samples or AllSamples(None)
     waiting: deque[tuple[Window, Future[Judged] | None]] = deque()

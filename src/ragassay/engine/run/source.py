@@ -39,14 +39,7 @@ def with_references(
 
     Records of the file (any format) are joined to samples by id, else by their query, if only one
     record has it; they also give gold, labels and wrong answers. A sample without a record stays
-    unchanged; warnings say how many have one, and how many have none.
-
-    Args:
-        samples: any.
-        path: the file.
-        columns: field -> columns of the file, for columns with other names.
-        encoding: of the samples; the file has it, too, unless it is UTF-8.
-    """
+    unchanged; warnings say how many have one, and how many have none."""
     path = Path(path)
     questions = formats.Questions(path, _questions(path, columns, _encoding(path, encoding)))
     for sample in samples:

@@ -263,12 +263,6 @@ def forget_rejections(ledger: Ledger, model: str | None = None) -> int:
     return ledger.delete(chosen, *values)
 
 
-def models(ledger: Ledger) -> set[str]:
-    """The models, at any endpoint, whose answers or failures are kept."""
-    rows = ledger.select(f"SELECT DISTINCT name FROM {TABLE} WHERE kind = ?", (VERDICT,))
-    return {str(name) for (name,) in rows}
-
-
 def latencies(ledger: Ledger, model: str, most: int) -> list[float]:
     """The seconds that a call took, of the youngest answers of a model."""
     chosen, values = Selection(model).chosen(VERDICT)

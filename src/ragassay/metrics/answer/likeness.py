@@ -267,12 +267,6 @@ class AnswerSimilarity(ModelMetric):
     embeds = True
     aliases = {"semantic_similarity": "answer_similarity"}  # noqa: RUF012
 
-    def texts_to_embed(self, sample: Sample) -> Iterable[str]:
-        """Answer and references; nothing where the record brings vectors."""
-        if self.lacks(sample) is not None or any(sample.given.get(key) for key in _GIVEN):
-            return ()
-        return _texts(sample)
-
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored where all references are blank."""
         lacking = super().lacks(sample)

@@ -9,7 +9,7 @@ count once. The vectors are the record's, in ``given`` under ``passage_embedding
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
@@ -291,10 +291,6 @@ class _ChunkMetric(Measured):
     @property
     def embeds(self) -> bool:
         return self.by == "cosine"
-
-    def texts_to_embed(self, sample: Sample) -> Iterable[str]:
-        """Passages and gold; nothing where the record brings vectors."""
-        return texts_of(sample) if self.embeds else ()
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         all_hits = window.once(chunk_hits, self.by, self.threshold, self.rel)

@@ -8,7 +8,7 @@ rounding do not count, as published (with threshold 1 identical vectors, too).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -18,7 +18,6 @@ from ragassay.metrics.chunks import chunks_datapizza as published
 from ragassay.metrics.chunks.chunk_overlap import (
     incomparable,
     relevant_gold,
-    texts_of,
     vectors_of,
 )
 from ragassay.metrics.core.chunk_matching import same_chunks
@@ -65,10 +64,6 @@ class _Similar(_Published):
         """Also unscored where no gold is relevant, or neither vectors nor texts of passages and
         gold are there."""
         return super().lacks(sample) or incomparable(sample, by="cosine")
-
-    def texts_to_embed(self, sample: Sample) -> Iterable[str]:
-        """Passages and gold; nothing where the record brings vectors."""
-        return texts_of(sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         return [self._outcome(sample, window) for sample in window.samples]

@@ -153,10 +153,6 @@ class Metric(ABC):
         """Whether it uses the run's embedder itself."""
         return False
 
-    def texts_to_embed(self, sample: Sample) -> Iterable[str]:
-        """The texts of a sample that the metric needs vectors of; some may be blank."""
-        return ()
-
     def remarks(self, window: Window) -> Iterable[CountedFact]:
         """What a reader should know about the samples and outcomes of a window; nothing by default.
         A run shows each remark once, with the sum of its counts, unless that is 0."""

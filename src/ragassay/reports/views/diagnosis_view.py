@@ -7,7 +7,7 @@ from math import inf
 
 from ragassay.base.counts import grouped, share
 from ragassay.base.sample import Identity
-from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED, Judged
+from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
 from ragassay.reports.model import Block, Cell, Column, Report, Table, lines, part, table
@@ -62,29 +62,6 @@ def _missing_lines(diagnosis: Diagnosis) -> list[str]:
     ]
 
 
-def judged_words(one: ClassFound) -> str:
-    """Which judges put samples into a class, and how far they agree with people; empty for none."""
-    texts = []
-    for judged in one.judged:
-        texts.append(judged.judge)
-        if judged.of_right:
-            texts.append(sentence("fault_in_right", same=_same(judged)))
-        elif judged.of_right == 0:
-            texts.append(sentence("fault_unchecked"))
-    return " ".join(texts)
-
-
-def _same(one: Judged) -> str:
-    return share(one.n_right or 0, one.of_right or 0, "right answer")
-
-
-def untold_lines(diagnosis: Diagnosis) -> Iterator[str]:
-    """Which judges' signals were left out, and why, a sentence or two each."""
-    for one in diagnosis.not_telling:
-        fault, names = one.fault.title, [one.metric]
-        yield sentence("fault_untold", fault=fault, names=names, same=_same(one)) + f" {one.judge}"
-
-
 def command_lines(diagnosis: Diagnosis) -> list[str]:
     """What to compute for the classes that were not looked at."""
     metrics = dict.fromkeys(name for one in diagnosis.not_looked_at for name in one.metrics)
@@ -117,7 +94,7 @@ def diagnosis_report(
         part(f"{one.fault.title} ({one.n:,})", lines(_about(one, several, listed), "text"))
         for one in diagnosis.found
     ]
-    missing = [*untold_lines(diagnosis), *_missing_lines(diagnosis)]
+    missing = _missing_lines(diagnosis)
     blocks.append(lines(missing, "text", "doubt"))
     return Report(diagnosis.name, tuple(blocks))
 
@@ -154,7 +131,7 @@ def _about(
     one: ClassFound, several: bool, listed: Callable[[Identity], str] | None
 ) -> Iterator[Cell]:
     yield Cell(one.fault.says)
-    if words := judged_words(one):
+    if words := " ".join(one.judged.values()):
         yield Cell(words)
     for example in one.examples:
         name, system, repeat = example.identity
@@ -184,10 +161,8 @@ def moved_notes(change: Moved) -> list[str]:
     notes.append(sentence("diff_untested") if change.not_alike else sentence("diff_tested"))
     if change.unlike:
         notes.append(sentence("classes_unlike", metrics=", ".join(change.unlike)))
-    for run, diagnosis in (("new", change.new), ("old", change.old)):
-        notes += [f"In the {run} run: {line}" for line in untold_lines(diagnosis)]
     both = (*change.old.found, *change.new.found)
-    return [*notes, *dict.fromkeys(judged.judge for one in both for judged in one.judged)]
+    return [*notes, *dict.fromkeys(words for one in both for words in one.judged.values())]
 
 
 def _transition_lines(change: Moved, most: int = 12) -> list[str]:

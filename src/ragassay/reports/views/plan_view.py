@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from ragassay.base.counts import few
 from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Range
-from ragassay.engine.plan.data_preview import EmbeddingPlan, Preview
+from ragassay.engine.plan.data_preview import Preview
 from ragassay.reports.model import (
     Block,
     Cell,
@@ -58,8 +58,6 @@ def preview_report(preview: Preview) -> Report:
         blocks.append(lines([f"consistency: {run_twice} with two runs or more"], "text"))
     if preview.calls is not None:
         blocks.append(call_part(preview.calls))
-    if preview.embedding is not None:
-        blocks.append(lines([_embedding(preview.embedding)], "text"))
     samples, queries = wording.plural(n, "sample"), wording.plural(preview.n_queries, "query")
     verdict = "no faults" if can_score(preview) else "readable, but nothing can be scored"
     about = f"read as {preview.format}: {samples} of {queries}, {verdict}"
@@ -225,14 +223,6 @@ def _suites(preview: Preview) -> Iterator[Block]:
         yield table(columns, rows)
     if none := [name for name, fit in preview.suites.items() if not fit.n_samples]:
         yield lines([f"no sample can be scored by: {', '.join(none)}"])
-
-
-def _embedding(plan: EmbeddingPlan) -> str:
-    texts = wording.plural(plan.texts, "distinct text")
-    held = f", {plan.held:,} of them in the ledger" if plan.held else ""
-    cost = "no price known" if plan.cost is None else f"${plan.cost:,.4f}"
-    sent = f"; about {plan.input_tokens:,} tokens to send, {cost}" if plan.held < plan.texts else ""
-    return f"{plan.embedder} would embed {texts}{held}{sent}"
 
 
 def _share(count: int, n: int) -> str:

@@ -65,8 +65,7 @@ class ReportFormat:
 
     Attributes:
         file_name: of the file in the run folder.
-        write: writes the report of a result to a path.
-    """
+        write: writes the report of a result to a path."""
 
     file_name: str
     write: Callable[[Result, Path], None]
@@ -81,11 +80,7 @@ class FolderWriter:
     """Streams samples and scores to disk; the files appear under their names only at the end.
 
     Use as a context manager; call `replace`, then `finish` inside it. Leaving earlier (an error,
-    Ctrl-C) leaves the folder as it was.
-
-    Raises:
-        UsageError: the folder cannot be written to, or holds files that are not a run's.
-    """
+    Ctrl-C) leaves the folder as it was."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
@@ -118,8 +113,7 @@ class FolderWriter:
 
     def replace(self) -> None:
         """Deletes the files of an older run, its summary first: if this run is interrupted before
-        the end of `finish`, the folder cannot be read as a complete run of either.
-        """
+        the end of `finish`, the folder cannot be read as a complete run of either."""
         if self._replaces:  # in other folders such files are not of ragassay
             _drop(self.folder, (SUMMARY, SLICES))
             drop_consistency(self.folder)
@@ -129,12 +123,7 @@ class FolderWriter:
         """Completes the folder.
 
         ``run.yaml`` is written first (it marks the folder as a run's) and ``summary.json`` last: a
-        folder that has one is complete.
-
-        Args:
-            config: content of ``run.yaml``.
-            summary: content of ``summary.json``, its slices that of ``slices.json``.
-        """
+        folder that has one is complete."""
         resolved = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
         content = summary.to_json()
         slices = content.pop("slices")
@@ -199,8 +188,7 @@ def save_run(result: Result, folder: str | Path) -> Path:
 
 def holds_consistency(folder: Path) -> bool:
     """Whether the folder ``consistency`` in a run folder belongs to that run. Else it is a run of
-    its own, whose metrics are never those of the suite.
-    """
+    its own, whose metrics are never those of the suite."""
     try:
         body = orjson.loads((folder / CONSISTENCY / SUMMARY).read_bytes())
         return bool(body["suite"] == CONSISTENCY and body["metrics"])
@@ -210,8 +198,7 @@ def holds_consistency(folder: Path) -> bool:
 
 def drop_consistency(folder: Path) -> None:
     """Deletes the consistency of an older run in the same folder, so that it is not read as this
-    run's. Its folder stays if other files are in it.
-    """
+    run's. Its folder stays if other files are in it."""
     inner = folder / CONSISTENCY
     half_dropped = (inner / RUN).is_file() and not (inner / SUMMARY).exists()
     if half_dropped or holds_consistency(folder):
