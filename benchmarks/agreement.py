@@ -31,7 +31,7 @@ from ragassay import evaluate, load
 from ragassay.base.sample import Answer, Passage, Sample, Turn
 from ragassay.engine import comparison
 from ragassay.engine.comparison.verdict_rules import Agreement, rows
-from ragassay.judges import Verdict
+from ragassay.judges import JudgeAnswer
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.questions import CitationSupport, ExtractClaims
 
@@ -213,7 +213,7 @@ def full_support(sample: Sample) -> float | None:
 def reply(question: Any) -> Any:
     """The offline judge's answer."""
     found = OfflineJudge().known(question)
-    assert isinstance(found, Verdict)
+    assert isinstance(found, JudgeAnswer)
     return found.answer
 
 

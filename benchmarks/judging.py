@@ -59,7 +59,7 @@ def pace(n: int) -> None:
 
 
 def resume(n: int) -> None:
-    print(f"\nA finished run of {n} verdicts, asked again\n")
+    print(f"\nA finished run of {n} answers, asked again\n")
     with serving() as url, tempfile.TemporaryDirectory() as folder:
         ledger = f"{folder}/ledger.sqlite"
         first = asked(url, ledger, n)
@@ -67,7 +67,7 @@ def resume(n: int) -> None:
         size = Path(ledger).stat().st_size
     assert first["calls"] == n
     print(
-        f"{'verdicts':>9} {'first s':>8} {'again s':>8} {'calls':>6} {'peak MiB':>9} "
+        f"{'judge_answers':>9} {'first s':>8} {'again s':>8} {'calls':>6} {'peak MiB':>9} "
         f"{'file MiB':>9}"
     )
     print(

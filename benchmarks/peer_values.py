@@ -3,7 +3,7 @@
 ``python -m benchmarks.peer_values [--ragas PYTHON] [--deepeval PYTHON] [--mlflow PYTHON]
 [--promptfoo COMMAND]``: the interpreters that have the packages (this one where left out; their
 requirements exclude each other), and the command that starts promptfoo. What is not installed is
-skipped, and said. Nothing uses the network: judged metrics are given the same recorded verdicts
+skipped, and said. Nothing uses the network: judged metrics are given the same recorded answers
 (``benchmarks/peers/records.json``), so that what is compared is what they make of them.
 
 docs/coming-from.md has the figures.
@@ -110,7 +110,7 @@ def asked(tool: str, where: str | None, records: str) -> dict[str, Any] | None:
 def own_values(
     records: Sequence[Mapping[str, Any]], names: set[str]
 ) -> dict[str, list[float | None]]:
-    """Our values of each metric, judged ones by the recorded verdicts; ``None`` is unscored."""
+    """Our values of each metric, judged ones by the recorded answers; ``None`` is unscored."""
     sys.path.insert(0, str(HERE.parent / "tests" / "support"))
     from scripted_judge import Scripted  # type: ignore[import-not-found]
 

@@ -1,4 +1,4 @@
-"""The four files of ``--format ore``, and the tool's own files made again from their verdicts."""
+"""The four files of ``--format ore``, and the tool's own files made again from their answers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import pytest
 import ragassay
 from ragassay import Answer, Passage, Reason, Sample, formats
 from ragassay.judges.judge import Judge
+from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
-from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.consistency.runs_alike import sentences, union_lcs
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables import ore_files, ore_values
@@ -88,7 +88,9 @@ class Recorded(Judge):
     def label(self) -> str:
         return "recorded"
 
-    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+    async def answer(
+        self, question: Question[R_co], repeat: int = 0
+    ) -> JudgeAnswer[R_co] | Failure:
         try:
             said = self._reply(question.kind, question.data)
         except KeyError as error:
@@ -102,7 +104,7 @@ class Recorded(Judge):
             output_tokens=took["output_tokens"],
         )
         reply = type(question).reply.model_validate(said, strict=False)
-        return Verdict(question, question.check(reply), made, repeat)
+        return JudgeAnswer(question, question.check(reply), made, repeat)
 
     def _reply(self, kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
         query = data.get("query")
@@ -160,14 +162,14 @@ def links(run: Mapping[str, Any]) -> dict[tuple[str, str], float]:
             for key, values in by_key.items()
         ):
             return every
-    raise AssertionError(f"no verdicts make {means}")
+    raise AssertionError(f"no answers make {means}")
 
 
 @pytest.fixture(scope="module", params=["edge", "multi"])
 def both(
     request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, Path]:
-    """The tool's folder, and ours from its answers, its configuration and its verdicts."""
+    """The tool's folder, and ours from its answers, its configuration and its answers."""
     theirs = shared / "data" / "open_rag_eval" / "tool_0.3.0" / request.param
     ours = tmp_path_factory.mktemp(request.param)
     rows = table(theirs / ore_files.TREC)

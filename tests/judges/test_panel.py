@@ -11,6 +11,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Usage
 from ragassay.judges.judge import Judge
+from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
 from ragassay.judges.panel import Panel, combinable, combine, disagreed
 from ragassay.judges.question import Question
 from ragassay.judges.questions.checklists import Claims, ExtractClaims
@@ -23,7 +24,6 @@ from ragassay.judges.questions.grading import (
     ReportOnContext,
 )
 from ragassay.judges.reply import Lost, R_co, Reply
-from ragassay.judges.verdict import Failure, Provenance, Verdict
 from valid_answers import largest, smallest
 
 QUESTION = RelevanceGrade(QUERY, PASSAGE)
@@ -53,7 +53,9 @@ class Fixed(Judge):
     def signature(self) -> str:
         return f"{self.name}?temperature=0"
 
-    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+    async def answer(
+        self, question: Question[R_co], repeat: int = 0
+    ) -> JudgeAnswer[R_co] | Failure:
         if self.gate is not None:
             await self.gate.wait()
         self.repeats.append(repeat)
@@ -68,7 +70,7 @@ class Fixed(Judge):
         if isinstance(self.says, Reason):
             return Failure(question, self.says, f"{self.name} would not", made, repeat)
         said = self.says if isinstance(self.says, Reply) else self.says(question)
-        return Verdict(question, said, made, repeat)
+        return JudgeAnswer(question, said, made, repeat)
 
     def known(self, question: Question[Any], repeat: int = 0) -> Any:
         return self._said(question, repeat) if self.cached else None
@@ -93,15 +95,15 @@ def ask(judge: Judge, question: Question[Any] = QUESTION, repeat: int = 0) -> An
 
 def test_a_panel_takes_the_median_and_keeps_every_vote() -> None:
     panel = Panel([Fixed("a", grade(0)), Fixed("b", grade(3)), Fixed("c", grade(2))])
-    verdict = ask(panel)
-    assert verdict.answer == grade(2)
-    assert [(vote.provenance.judge, vote.answer.grade) for vote in verdict.votes] == [
+    judge_answer = ask(panel)
+    assert judge_answer.answer == grade(2)
+    assert [(vote.provenance.judge, vote.answer.grade) for vote in judge_answer.votes] == [
         ("a", 0),
         ("b", 3),
         ("c", 2),
     ]
-    assert verdict.provenance.judge == "panel(a, b, c)"
-    assert verdict.id == QUESTION.key
+    assert judge_answer.provenance.judge == "panel(a, b, c)"
+    assert judge_answer.id == QUESTION.key
 
 
 def test_the_rule_decides() -> None:
@@ -144,10 +146,10 @@ def test_label_and_signature_name_the_members_and_the_rule() -> None:
 
 def test_a_judge_that_raises_costs_its_own_vote_and_says_no_secret() -> None:
     panel = Panel([Fixed("a", ValueError("key sk-123")), Fixed("b", grade(2))], quorum=1)
-    verdict = ask(panel)
-    assert verdict.answer.grade == 2
-    assert verdict.votes[0].reason is Reason.FAILED
-    assert "sk-123" not in verdict.votes[0].detail
+    judge_answer = ask(panel)
+    assert judge_answer.answer.grade == 2
+    assert judge_answer.votes[0].reason is Reason.FAILED
+    assert "sk-123" not in judge_answer.votes[0].detail
 
 
 def test_opening_draining_and_closing_reach_each_member_once() -> None:
@@ -176,17 +178,17 @@ def test_the_same_judge_in_several_seats_is_asked_independently() -> None:
 def test_claims_are_asked_of_one_judge_and_of_the_next_only_where_it_fails() -> None:
     question = ExtractClaims(f"user: {QUERY}", ANSWER)
     first, second = Fixed("a", Claims(claims=("x",))), Fixed("b", Claims(claims=("y", "z")))
-    verdict = ask(Panel([first, second, Fixed("c", Claims(claims=()))]), question)
-    assert verdict.answer.claims == ("x",)
-    assert len(verdict.votes) == 1
+    judge_answer = ask(Panel([first, second, Fixed("c", Claims(claims=()))]), question)
+    assert judge_answer.answer.claims == ("x",)
+    assert len(judge_answer.votes) == 1
     assert second.repeats == []
     broken = Fixed("a", Reason.UNPARSABLE)
-    verdict = ask(Panel([broken, second]), question)
-    assert verdict.answer.claims == ("y", "z")
-    assert [type(vote) for vote in verdict.votes] == [Failure, Verdict]
+    judge_answer = ask(Panel([broken, second]), question)
+    assert judge_answer.answer.claims == ("y", "z")
+    assert [type(vote) for vote in judge_answer.votes] == [Failure, JudgeAnswer]
     assert ask(Panel([broken, broken]), question).reason is Reason.UNPARSABLE
     known = Panel([Fixed("a", Claims(claims=("x",)), cached=True), second]).known(question)
-    assert isinstance(known, Verdict)
+    assert isinstance(known, JudgeAnswer)
 
 
 @pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
@@ -196,10 +198,10 @@ def test_a_panel_answers_every_kind_of_question(question: Question[Any]) -> None
         Fixed("high", lambda asked: largest(asked)),
         Fixed("high too", lambda asked: largest(asked)),
     ]
-    verdict = ask(Panel(members), question)
+    judge_answer = ask(Panel(members), question)
     expected = largest(question) if combinable(question.reply) else smallest(question)
-    assert verdict.answer == expected
-    assert question.check(verdict.answer) == verdict.answer
+    assert judge_answer.answer == expected
+    assert question.check(judge_answer.answer) == judge_answer.answer
 
 
 def rate(rating: int, explanation: str) -> Rating:
@@ -249,9 +251,9 @@ def test_a_part_that_most_members_lost_is_lost_and_the_others_are_voted_on() -> 
     assert (other.relevance, other.attribution, other.lost) == (5, (1, 2), {})
     assert combine([part, whole], "median").attribution is None
     same = whole.model_copy(update={"attribution": None, "lost": lost})
-    vote = Verdict(question, whole, Provenance("a"))
-    lesser = Verdict(question, same, Provenance("b"))
-    assert not disagreed(Verdict(question, whole, Provenance("p"), votes=(vote, lesser)))
+    vote = JudgeAnswer(question, whole, Provenance("a"))
+    lesser = JudgeAnswer(question, same, Provenance("b"))
+    assert not disagreed(JudgeAnswer(question, whole, Provenance("p"), votes=(vote, lesser)))
 
 
 def test_disagreement_is_counted_by_answers_and_not_by_words() -> None:

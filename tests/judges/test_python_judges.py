@@ -102,8 +102,8 @@ def test_a_function_judges_and_its_answers_are_paid_for_once(code: Any, name: st
     assert first.summary.judging.judge == f"python:users_judges:{name}"
     assert (first.summary.judging.calls, n_asked()) == (4, 4)
     assert not first.summary.warnings
-    (verdict, *_) = first.judge_answers.values()
-    assert json.loads(verdict["reply"])["reasoning"] == "as it says"
+    (judge_answer, *_) = first.judge_answers.values()
+    assert json.loads(judge_answer["reply"])["reasoning"] == "as it says"
     again = run(f"users_judges:{name}")
     assert n_asked() == 4 and again.summary.judging is not None
     assert again.summary.judging.cached == 4

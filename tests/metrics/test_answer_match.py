@@ -14,10 +14,10 @@ from ragassay.base.score import Outcome, Reason, Score
 from ragassay.engine.config.metric_selection import load_judge_prompt
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
+from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
 from ragassay.judges.own_rubrics import JudgePrompt
 from ragassay.judges.question import Question
 from ragassay.judges.questions.grading import AnswerMatch, Match
-from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.answer.answer_match import AnswerMatches, accepted, with_prompt
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
@@ -49,7 +49,7 @@ class Matcher(Judge):
         right = any(text in question.answer for text in question.references)
         wrong = any(text in question.answer for text in question.wrong)
         reply = Match(reasoning=f"right {right}, wrong {wrong}", is_matching=right and not wrong)
-        return Verdict(question, reply, Provenance("matcher"))
+        return JudgeAnswer(question, reply, Provenance("matcher"))
 
 
 def outcome(sample: Sample, judge: Judge, metric: AnswerMatches | None = None) -> Outcome:

@@ -359,7 +359,7 @@ def test_statements_that_come_with_the_record_are_taken_as_they_are() -> None:
     assert found == pytest.approx([1.0, 0.5, 2 / 3])
 
 
-def test_a_missing_verdict_leaves_the_answer_unscored() -> None:
+def test_a_missing_answer_leaves_the_answer_unscored() -> None:
     assert values("citation.f1", "Iron is heavy [1]. Wool is light [3].") == [Reason.TIMEOUT]
 
 

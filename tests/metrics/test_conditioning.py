@@ -115,7 +115,7 @@ def test_a_reply_that_was_not_understood_gives_no_score(label: str, reply: Any, 
     assert repr(reply) in found.detail and "not understood" in found.detail
 
 
-def test_the_shorter_rule_asks_for_no_verdict_that_it_ignores() -> None:
+def test_the_shorter_rule_asks_for_no_answer_that_it_ignores() -> None:
     found = outcome("rl_f_idk(rule=spec)", sample("ANSWERABLE", idk_eval="?", RL_F=[OWN]))
     assert isinstance(found, Score) and found.value == OWN
     lost = outcome("rl_f_idk(rule=spec)", sample("UNANSWERABLE", idk_eval="?", RL_F=[OWN]))
@@ -133,7 +133,7 @@ def test_a_known_cell_needs_no_own_value() -> None:
 
 @pytest.mark.parametrize("label", [*KNOWN, "UNDERSPECIFIED"])
 @pytest.mark.parametrize("field", ["RL_F_idk", "RB_llm_idk", "RB_agg_idk"])
-def test_without_a_verdict_nothing_is_conditioned(label: str, field: str) -> None:
+def test_without_an_answer_nothing_is_conditioned(label: str, field: str) -> None:
     one = sample(label, RL_F=[OWN], RB_llm=[OWN], RB_agg=[OWN])
     found = judged(field, one, Scripted(Reason.UNPARSABLE))
     assert isinstance(found, Unscored) and found.reason is Reason.UNPARSABLE
@@ -142,7 +142,7 @@ def test_without_a_verdict_nothing_is_conditioned(label: str, field: str) -> Non
 
 @pytest.mark.parametrize("label", KNOWN)
 @pytest.mark.parametrize(("said", "idk"), [("yes", 1.0), ("partial", 0.5), ("no", 0.0)])
-def test_a_judges_verdict_conditions_as_a_given_one_does(label: str, said: str, idk: float) -> None:
+def test_a_judges_answer_conditions_as_a_given_one_does(label: str, said: str, idk: float) -> None:
     judge = Scripted({"says_idk": {"says_idk": said}})
     one = sample(label, RL_F=[OWN])
     found = judged("RL_F_idk", one, judge)
@@ -175,7 +175,7 @@ def test_only_queries_labelled_underspecified_are_asked_about() -> None:
     assert judge.asked.count("says_underspecified") == 1
 
 
-def test_underspecified_samples_follow_the_given_verdict() -> None:
+def test_underspecified_samples_follow_the_given_answer() -> None:
     for said, value in ((1.0, 1.0), (0.5, 0.0), (0.0, 0.0)):
         one = sample("UNDERSPECIFIED", RL_F=OWN, underspecified_eval=[said])
         assert outcome("RL_F_idk", one) == Score(
@@ -417,7 +417,7 @@ def test_what_rests_on_the_records_values_alone_is_given() -> None:
         assert isinstance(found, Score) and not found.given
 
 
-def test_one_verdict_makes_a_value_judged() -> None:
+def test_one_answer_makes_a_value_judged() -> None:
     for given_value in ({"idk_eval": 0}, {"RL_F": OWN}):
         mixed = judged("RL_F_idk", sample("ANSWERABLE", **given_value), Scripted(SURE))
         assert isinstance(mixed, Score) and mixed.evidence and not mixed.given
@@ -425,13 +425,13 @@ def test_one_verdict_makes_a_value_judged() -> None:
     assert isinstance(asked, Score) and asked.evidence and not asked.given
     decided = judged("RL_F_idk", sample("UNANSWERABLE", idk_eval=0), Scripted(SURE))
     assert isinstance(decided, Score) and decided.value == 0.0 and decided.given
-    assert not decided.evidence, "the table decided by the record's verdict alone"
+    assert not decided.evidence, "the table decided by the record's answer alone"
 
 
 # --- whose values --------------------------------------------------------------------------------
 
 
-def test_a_conditioned_value_rests_on_whoever_gave_the_verdict_and_the_value() -> None:
+def test_a_conditioned_value_rests_on_whoever_gave_the_answer_and_the_value() -> None:
     by = {"idk_eval": "a", "RL_F": "b", "underspecified_eval": "c", "BertscoreR": "nobody"}
     rest = {"RL_F": OWN, "BertscoreR": 0.2, "BertKPrec": 0.4}
     for label, field, wanted in (
@@ -474,7 +474,7 @@ def test_a_plan_hears_what_a_conditioned_value_lacks() -> None:
     bare = replace(sample("ANSWERABLE", idk_eval=0), references=(), passages=())
     own = SUITE.resolve(["rl_f"])[0].lacks(bare)
     assert isinstance(own, Unscored) and spec.lacks(bare) == paper.lacks(bare) == own
-    # The table may decide by the verdict alone, except where the shorter rule does not look at it.
+    # The table may decide by the answer alone, except where the shorter rule does not look at it.
     refusing = replace(bare, answerability=Answerability.UNANSWERABLE)
     assert paper.lacks(refusing) is None and spec.lacks(refusing) is None
     chat = replace(bare, answerability=Answerability.CONVERSATIONAL)

@@ -16,9 +16,9 @@ from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.results.result import Result
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
+from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
 from ragassay.judges.question import Question
 from ragassay.judges.recorded.replay import Replay
-from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.rubric.ragreport import ON_TOPIC_ONLY
@@ -87,7 +87,7 @@ class Told(Judge):
             return Failure(question, Reason.REFUSED, "it declined")
         body = json.dumps(answer(question) if callable(answer) else answer)
         reply = question.check(type(question).reply.model_validate_json(body))
-        return Verdict(question, reply, Provenance("told"))
+        return JudgeAnswer(question, reply, Provenance("told"))
 
 
 def context_report(relevance: int, usefulness: int, utilization: int, chunks: list[int]) -> Any:

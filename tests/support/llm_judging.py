@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from llm_server import LLMServer
+from ragassay.judges.judge_answer import Failure, JudgeAnswer
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.question import Question
 from ragassay.judges.questions.grading import RelevanceGrade
-from ragassay.judges.verdict import Failure, Verdict
 from ragassay.transport.endpoints.endpoint import Endpoint
 from ragassay.transport.endpoints.http_chats import OpenAIChat
 from ragassay.transport.secrets import Secret
@@ -56,10 +56,10 @@ class Bench:
 
 def ask(
     judge: LLMJudge, questions: Sequence[Question[Any]], repeat: int = 0
-) -> list[Verdict[Any] | Failure]:
+) -> list[JudgeAnswer[Any] | Failure]:
     """What the judge says, all asked side by side."""
 
-    async def asked() -> list[Verdict[Any] | Failure]:
+    async def asked() -> list[JudgeAnswer[Any] | Failure]:
         await judge.open()
         try:
             return list(await asyncio.gather(*(judge.answer(one, repeat) for one in questions)))
@@ -69,18 +69,20 @@ def ask(
     return asyncio.run(asked())
 
 
-def ask_one(judge: LLMJudge, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure:
+def ask_one(
+    judge: LLMJudge, question: Question[Any], repeat: int = 0
+) -> JudgeAnswer[Any] | Failure:
     """What the judge says to one question."""
     return ask(judge, [question], repeat)[0]
 
 
-def answered(asked: Verdict[Any] | Failure) -> Verdict[Any]:
-    """The verdict that it is."""
-    assert isinstance(asked, Verdict), asked
+def answered(asked: JudgeAnswer[Any] | Failure) -> JudgeAnswer[Any]:
+    """The answer that it is."""
+    assert isinstance(asked, JudgeAnswer), asked
     return asked
 
 
-def failed(asked: Verdict[Any] | Failure) -> Failure:
+def failed(asked: JudgeAnswer[Any] | Failure) -> Failure:
     """The failure that it is."""
     assert isinstance(asked, Failure), asked
     return asked

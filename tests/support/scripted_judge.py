@@ -7,9 +7,9 @@ from typing import Any
 
 from ragassay import Reason
 from ragassay.judges.judge import Judge
+from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
-from ragassay.judges.verdict import Failure, Provenance, Verdict
 
 Reply = Mapping[str, Any] | Reason
 Rule = Callable[[Question[Any]], Reply]
@@ -36,7 +36,9 @@ class Scripted(Judge):
     def label(self) -> str:
         return "scripted"
 
-    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+    async def answer(
+        self, question: Question[R_co], repeat: int = 0
+    ) -> JudgeAnswer[R_co] | Failure:
         self.questions.append(question)
         if isinstance(self.said, Reason):
             said: Reply = self.said
@@ -48,4 +50,4 @@ class Scripted(Judge):
         if isinstance(said, Reason):
             return Failure(question, said, f"told to fail: {said}", made, repeat)
         reply = type(question).reply.model_validate(said, strict=False)
-        return Verdict(question, question.check(reply), made, repeat)
+        return JudgeAnswer(question, question.check(reply), made, repeat)

@@ -125,7 +125,7 @@ def test_a_model_writes_and_another_one_checks(desk: Desk) -> None:
     for item in items:
         made = item.provenance
         assert made["generator"].endswith("#writer") and made["checker"].endswith("#checker")
-        assert re.fullmatch(r"[0-9a-f]{12}", made["prompts"]) and made["verdicts"]
+        assert re.fullmatch(r"[0-9a-f]{12}", made["prompts"]) and made["judge_answers"]
         assert item.status == "draft" and item.origin == "synthetic"
         if item.answerability == "unanswerable":
             assert "unicorn" in item.query and not item.references and item.gold == []

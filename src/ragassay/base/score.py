@@ -20,7 +20,7 @@ RECORD = "record"
 """Stands for whoever gave a judged value that a record brings, where the record does not say."""
 
 AND = " + "
-"""Joins the labels of several judges whose verdicts one score rests on."""
+"""Joins the labels of several judges whose answers one score rests on."""
 
 
 class Reason(StrEnum):
@@ -138,11 +138,11 @@ class Score:
         value: finite number, flag, label, or list of whole numbers.
         parts: what the value is made of (per passage, per reference, indices), strict JSON.
         explanation: one sentence for a person, where the value needs one.
-        evidence: ids of the verdicts behind the value (see ``ragassay.judges``).
+        evidence: ids of the answers behind the value (see ``ragassay.judges``).
         assumed: whether the value stands for a missing part of the sample, because the suite's
             published system gives a value there; means are shown with and without such values.
         given: whether the record brought the value, so that nobody was asked for it.
-        by: who gave the judged values of the record that it rests on, also where verdicts stand
+        by: who gave the judged values of the record that it rests on, also where answers stand
             behind it besides: labels of judges, `RECORD` where the record does not say.
 
     numpy's scalars become Python's.
@@ -193,7 +193,7 @@ class Unscored:
     Attributes:
         reason: the typed reason.
         detail: one sentence for a person: what is missing and, where it helps, what to do.
-        evidence: ids of the verdicts that were asked for on the way.
+        evidence: ids of the answers that were asked for on the way.
     """
 
     reason: Reason

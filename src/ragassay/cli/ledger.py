@@ -6,7 +6,7 @@ is asked, or paid for, again: a run that is repeated, resumed or changed sends o
 
 ```sh
 ragassay ledger stats
-ragassay ledger export -o verdicts.jsonl
+ragassay ledger export -o judge_answers.jsonl
 ragassay ledger prune --failed
 ```
 """
@@ -59,9 +59,9 @@ def export(given: Given) -> None:
     of a judge, for instance on a machine that may not reach one.
 
     ```sh
-    ragassay ledger export -o verdicts.jsonl
+    ragassay ledger export -o judge_answers.jsonl
     ragassay ledger export --kind relevance_grade --model gpt-4o | head -n 3
-    ragassay run samples.jsonl --suite trecrag --judge replay:verdicts.jsonl
+    ragassay run samples.jsonl --suite trecrag --judge replay:judge_answers.jsonl
     ```
     """
     from ragassay.base.files import atomic

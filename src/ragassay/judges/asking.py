@@ -1,4 +1,4 @@
-"""Asking: an `Asker` a run (it remembers, counts, and hands each verdict to whoever keeps the
+"""Asking: an `Asker` a run (it remembers, counts, and hands each answer to whoever keeps the
 evidence), an `Ask` for each metric and sample."""
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, TypeVar, cast
 from ragassay.base.counts import either, share
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
+from ragassay.judges.judge_answer import Failure, JudgeAnswer, evidence_id
 from ragassay.judges.panel import disagreed
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R, ReplyInParts
-from ragassay.judges.verdict import Failure, Verdict, evidence_id
 from ragassay.user_code.background_loop import Background
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ CLOSING_S = 10.0  # patience with a loop that does not end
 IN_PART = ", in part"
 """Follows a reason that is not of a missing answer but of a missing part of one."""
 
-Asked = Verdict[Any] | Failure
+Asked = JudgeAnswer[Any] | Failure
 _Memory = dict[Hashable, "asyncio.Future[Any]"]
 
 
@@ -66,7 +66,7 @@ class Usage:
     disagreed: int = 0
 
     def add(self, asked: Asked) -> None:
-        """Counts a verdict (of a panel: those of its members)."""
+        """Counts an answer (of a panel: those of its members)."""
         self.questions += 1
         if isinstance(asked, Failure):
             self.failures[str(asked.reason)] += 1
@@ -234,7 +234,7 @@ class Ask:
 
     @property
     def evidence(self) -> tuple[str, ...]:
-        """Ids of the verdicts asked for so far, in order, each once."""
+        """Ids of the answers asked for so far, in order, each once."""
         return tuple(self._evidence)
 
     @property
@@ -244,19 +244,21 @@ class Ask:
 
     async def __call__(self, question: Question[R], repeat: int = 0) -> R:
         """The answer."""
-        verdict = await self.verdict(question, repeat)
-        if isinstance(verdict, Failure):
-            raise Unanswered(verdict)
-        return verdict.answer
+        judge_answer = await self.judge_answer(question, repeat)
+        if isinstance(judge_answer, Failure):
+            raise Unanswered(judge_answer)
+        return judge_answer.answer
 
-    async def verdict(self, question: Question[R], repeat: int = 0) -> Verdict[R] | Failure:
-        """The verdict on a question, or the failure."""
+    async def judge_answer(
+        self, question: Question[R], repeat: int = 0
+    ) -> JudgeAnswer[R] | Failure:
+        """The answer on a question, or the failure."""
         self._evidence[evidence_id(question, repeat)] = None
         if self._language:
             question = question.stated(self._language)
         if not self.asker.judge.remembered:
             return await self.asker.judge.answer(question, repeat)
-        asked: Verdict[R] | Failure = await self._once(self.asker.ask, question, repeat)
+        asked: JudgeAnswer[R] | Failure = await self._once(self.asker.ask, question, repeat)
         return asked
 
     async def _once(self, work: Callable[..., Awaitable[Any]], *args: Any) -> Any:
@@ -268,28 +270,30 @@ class Ask:
     async def _build(
         self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...], language: str
     ) -> tuple[T | Unanswered, tuple[str, ...]]:
-        """The result of ``build(ask, *args)``, and the ids of the verdicts that it rests on."""
+        """The result of ``build(ask, *args)``, and the ids of the answers that it rests on."""
         ask = self.ask(language)
         try:
             return await build(ask, *args), ask.evidence
         except Unanswered as unanswered:
             return unanswered, ask.evidence
 
-    async def verdicts(self, questions: Sequence[Question[R]]) -> list[Verdict[R] | Failure]:
-        """The verdicts on several questions, asked side by side."""
-        return list(await asyncio.gather(*(self.verdict(one) for one in questions)))
+    async def judge_answers(
+        self, questions: Sequence[Question[R]]
+    ) -> list[JudgeAnswer[R] | Failure]:
+        """The answers on several questions, asked side by side."""
+        return list(await asyncio.gather(*(self.judge_answer(one) for one in questions)))
 
     async def each(self, questions: Sequence[Question[R]]) -> list[R]:
         """The answers to several questions, asked side by side; an `Unanswered` where one has
         none."""
-        verdicts = await self.verdicts(questions)
-        failed = [one for one in verdicts if isinstance(one, Failure)]
+        judge_answers = await self.judge_answers(questions)
+        failed = [one for one in judge_answers if isinstance(one, Failure)]
         if failed:
             have = either(len(failed), "has", "have")
-            detail = f"{share(len(failed), len(verdicts), 'question')} {have} no answer"
+            detail = f"{share(len(failed), len(judge_answers), 'question')} {have} no answer"
             detail += f": {failed[0].detail}"
-            raise Unanswered(failed[0], detail if len(verdicts) > 1 else "")
-        return [cast("Verdict[R]", one).answer for one in verdicts]
+            raise Unanswered(failed[0], detail if len(judge_answers) > 1 else "")
+        return [cast("JudgeAnswer[R]", one).answer for one in judge_answers]
 
     async def once(self, build: Callable[..., Awaitable[T]], *args: Hashable) -> T:
         """The result of ``await build(ask, *args)``, computed once a window, with its evidence;

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ragassay.judges.judge_answer import Failure, JudgeAnswer
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
-from ragassay.judges.verdict import Failure, Verdict
 from ragassay.transport.prices import Price
 
 
@@ -39,7 +39,7 @@ class Judge(ABC):
 
     @property
     def signature(self) -> str:
-        """What two verdicts must share to be comparable: label, parameters, dropped parameters."""
+        """What two answers must share to be comparable: label, parameters, dropped parameters."""
         return self.label
 
     def without(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ class Judge(ABC):
 
     def leaves(self) -> tuple[Judge, ...]:
         """The judges that send requests, for plans: itself; a panel's members; none, where
-        answering takes no request (rules, recorded verdicts)."""
+        answering takes no request (rules, recorded answers)."""
         return (self,)
 
     def requests(self, question: Question[Any], repeat: int = 0) -> tuple[tuple[Judge, int], ...]:
@@ -62,8 +62,10 @@ class Judge(ABC):
         return 64
 
     @abstractmethod
-    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """The verdict on a question. Errors of the judge are returned as a `Failure`, never raised.
+    async def answer(
+        self, question: Question[R_co], repeat: int = 0
+    ) -> JudgeAnswer[R_co] | Failure:
+        """The answer on a question. Errors of the judge are returned as a `Failure`, never raised.
 
         Args:
             question: what to answer.
@@ -83,7 +85,7 @@ class Judge(ABC):
         """After a run: sentences about what a reader of the scores should know."""
         return ()
 
-    def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
-        """The verdict or failure that takes no request (it is in a ledger, it costs nothing), for
+    def known(self, question: Question[Any], repeat: int = 0) -> JudgeAnswer[Any] | Failure | None:
+        """The answer or failure that takes no request (it is in a ledger, it costs nothing), for
         plans; ``None`` where the question would have to be sent. Arguments as of `answer`."""
         return None

@@ -6,7 +6,7 @@
 ``openai``                          the suite's published default model
 ``openai:gpt-5-mini``               a model of a provider; see `ragassay.transport.providers`
 ``http://localhost:8000/v1#model``  any OpenAI-compatible endpoint
-``replay:FILE``                     recorded verdicts, or the labels of people
+``replay:FILE``                     recorded answers, or the labels of people
 =================================== ============================================================
 
 Several words are a panel. In place of a word there may be an object in Python
@@ -170,7 +170,7 @@ def make_judge(
 
     Raises:
         UsageError: an unknown provider, a missing key, model or package, impossible options.
-        InputError: a key file or recorded verdicts that cannot be read."""
+        InputError: a key file or recorded answers that cannot be read."""
     if not words:
         raise UsageError("No judge is named. 'offline' is the embedded one.")
     chosen, places = options or JudgeOptions(), environment or os.environ

@@ -38,13 +38,13 @@ from ragassay.base.counts import plural
 from ragassay.base.errors import LedgerError, UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
+from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
 from ragassay.judges.question import Question
 from ragassay.judges.reply import Lost, R_co, Reply, ReplyInParts, about
-from ragassay.judges.verdict import Failure, Provenance, Verdict
 
 RULES = ("median", "majority")
 R = TypeVar("R", bound=Reply)
-Vote = Verdict[Any] | Failure
+Vote = JudgeAnswer[Any] | Failure
 
 
 class JudgeGroup(Judge):
@@ -87,7 +87,7 @@ class JudgeGroup(Judge):
 
 class Panel(JudgeGroup):
     """Several judges (at least one), asked side by side; one that sits several times asks
-    independently each time. A member without an answer is a lost vote; the verdict's ``votes`` keep
+    independently each time. A member without an answer is a lost vote; the answer's ``votes`` keep
     what each said.
 
     A `UsageError` for no members, an unknown ``rule``, or a ``quorum`` (votes that make an answer;
@@ -136,7 +136,9 @@ class Panel(JudgeGroup):
         return tuple(requests)
 
     @override
-    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+    async def answer(
+        self, question: Question[R_co], repeat: int = 0
+    ) -> JudgeAnswer[R_co] | Failure:
         seated = self._seated(repeat)
         if combinable(question.reply):
             asking = [_vote(member, question, own) for member, own in seated]
@@ -144,7 +146,7 @@ class Panel(JudgeGroup):
         votes: list[Vote] = []
         for member, own in seated:
             votes.append(await _vote(member, question, own))
-            if isinstance(votes[-1], Verdict):
+            if isinstance(votes[-1], JudgeAnswer):
                 break
         return self._decided(question, repeat, votes)
 
@@ -156,7 +158,7 @@ class Panel(JudgeGroup):
             if vote is None:
                 return None
             votes.append(vote)
-            if isinstance(vote, Verdict) and not combinable(question.reply):
+            if isinstance(vote, JudgeAnswer) and not combinable(question.reply):
                 break
         return self._decided(question, repeat, votes)
 
@@ -169,7 +171,7 @@ class Panel(JudgeGroup):
 
     def _decided(
         self, question: Question[R_co], repeat: int, votes: Sequence[Vote]
-    ) -> Verdict[R_co] | Failure:
+    ) -> JudgeAnswer[R_co] | Failure:
         needed = self.quorum if combinable(question.reply) else 1
         return decided(question, votes, self.rule, needed, len(self.members), self.label, repeat)
 
@@ -182,10 +184,10 @@ def decided(
     members: int,
     label: str,
     repeat: int = 0,
-) -> Verdict[R_co] | Failure:
-    """One verdict from votes (at least one, in the order of the members), which it keeps; a failure
+) -> JudgeAnswer[R_co] | Failure:
+    """One answer from votes (at least one, in the order of the members), which it keeps; a failure
     for the most frequent reason of the lost votes where fewer than ``needed`` members answered."""
-    verdicts = [vote for vote in votes if isinstance(vote, Verdict)]
+    judge_answers = [vote for vote in votes if isinstance(vote, JudgeAnswer)]
     lost = [vote for vote in votes if isinstance(vote, Failure)]
     provenance = Provenance(
         label,
@@ -193,23 +195,23 @@ def decided(
         attempts=0,
         cached=all(vote.provenance.cached for vote in votes),
     )
-    if len(verdicts) < needed:
+    if len(judge_answers) < needed:
         reason = Counter(vote.reason for vote in lost).most_common(1)[0][0]
         why = "; ".join(f"{vote.provenance.judge}: {vote.detail}" for vote in lost)
-        detail = f"{len(verdicts)} of {members} judges answered, {needed} needed; {why}"
+        detail = f"{len(judge_answers)} of {members} judges answered, {needed} needed; {why}"
         return Failure(question, reason, detail, provenance, repeat, tuple(votes))
     try:
-        answer = question.check(combine([vote.answer for vote in verdicts], rule))
+        answer = question.check(combine([vote.answer for vote in judge_answers], rule))
     except ValueError as error:
         detail = f"the votes do not combine into one answer: {error}"
         return Failure(question, Reason.FAILED, detail, provenance, repeat, tuple(votes))
-    return Verdict(question, answer, provenance, repeat, tuple(votes))
+    return JudgeAnswer(question, answer, provenance, repeat, tuple(votes))
 
 
 def disagreed(asked: Vote) -> bool:
     """Whether the members of a panel who answered a question gave different answers. Other words
     for the same answer are no disagreement, nor is a lost vote."""
-    return differ([vote.answer for vote in asked.votes if isinstance(vote, Verdict)])
+    return differ([vote.answer for vote in asked.votes if isinstance(vote, JudgeAnswer)])
 
 
 async def _vote(member: Judge, question: Question[Any], repeat: int) -> Vote:

@@ -15,10 +15,10 @@ from typing_extensions import override
 
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
+from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance, evidence_id
 from ragassay.judges.llm import requests, token_estimate
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
-from ragassay.judges.verdict import Failure, Provenance, Verdict, evidence_id
 from ragassay.transport.prices import Price
 
 NOT_ASKED = Reason.BUDGET
@@ -31,7 +31,7 @@ class Demand:
 
     Attributes:
         kind: of the question.
-        known: the verdict or failure, where no request is needed for it.
+        known: the answer or failure, where no request is needed for it.
         calls: requests to send, one a judge that has no answer yet; retries are not foreseen.
         held: answers of judges that are in the ledger and cost nothing.
         input_tokens, output_tokens: of the requests to send, estimated.
@@ -40,7 +40,7 @@ class Demand:
     """
 
     kind: str
-    known: Verdict[Any] | Failure | None
+    known: JudgeAnswer[Any] | Failure | None
     calls: int = 0
     held: int = 0
     input_tokens: int = 0
@@ -53,7 +53,7 @@ class PlanningJudge(Judge):
     """Answers with what another judge knows without a request, and finds the demand of the rest.
 
     Attributes:
-        demands: by the id of the verdict; whoever reads them clears them.
+        demands: by the id of the answer; whoever reads them clears them.
 
     Args:
         judge: who would be asked. Of it and of its leaves only `Judge.known` is called, and what
@@ -73,7 +73,9 @@ class PlanningJudge(Judge):
         return ()
 
     @override
-    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+    async def answer(
+        self, question: Question[R_co], repeat: int = 0
+    ) -> JudgeAnswer[R_co] | Failure:
         provenance = Provenance(self.label, attempts=0)
         known = self.demand(question, repeat).known
         return known or Failure(question, NOT_ASKED, "a plan asks nobody", provenance, repeat)

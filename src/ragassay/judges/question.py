@@ -63,7 +63,7 @@ class Question(ABC, Generic[R_co]):
 
     Attributes:
         language: code of the language that the sample states (`stated`). It is no data: a recorded
-            verdict answers the question with and without it.
+            answer answers the question with and without it.
     """
 
     kind: ClassVar[str]
@@ -153,7 +153,7 @@ class Question(ABC, Generic[R_co]):
 
     @property
     def data(self) -> dict[str, Any]:
-        """The fields as plain values, by which a recorded verdict is matched. An unsent field that
+        """The fields as plain values, by which a recorded answer is matched. An unsent field that
         is empty is left out, so that a question without it stays the same question."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {name: one for name, one in values.items() if one or name not in self.unsent}

@@ -27,7 +27,7 @@ EVERY_S = 0.2
 """Seconds between two notices of progress."""
 
 _LONG = ("prompt", "system", "reply", "raw", "data")
-"""Parts of a verdict that are shown only in full."""
+"""Parts of an answer that are shown only in full."""
 
 # What the answers show of each thing.
 _OF_METRIC = (*("name", "title", "kind", "needs", "range", "higher_is_better", "suites"),)
@@ -200,15 +200,15 @@ class AgentTools:
 
         Returns:
             sample, query, answer, references, passages; scores: value, explanation and parts of
-            each metric, and the verdicts it rests on.
+            each metric, and the answers it rests on.
         """
         source = open_run(self._folders.existing(run, "run"))
         explained = rescoring.explain(source, sample, metric, system=system)
         one, scores = explained.sample, explained.to_json()["scores"]
         for score in scores if not full else ():
-            score["verdicts"] = [
-                {key: value for key, value in verdict.items() if key not in _LONG}
-                for verdict in score["verdicts"]
+            score["judge_answers"] = [
+                {key: value for key, value in answer.items() if key not in _LONG}
+                for answer in score["judge_answers"]
             ]
         return {
             "sample": one.id,

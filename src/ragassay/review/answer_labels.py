@@ -22,7 +22,7 @@ from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.prepared_run import prepare
 from ragassay.engine.run.scoring import judged_among
-from ragassay.judges import Failure, Judge, OfflineJudge, Provenance, Question, Reply, Verdict
+from ragassay.judges import Failure, Judge, JudgeAnswer, OfflineJudge, Provenance, Question, Reply
 from ragassay.judges.asking import Asker
 from ragassay.judges.panel import combinable, decided, differ
 from ragassay.judges.planning_judge import NOT_ASKED
@@ -78,7 +78,9 @@ class Label(Entry):
         return CANNOT_TELL if self.reply is None else self.record["answer"]
 
 
-def verdict_of(standing: Standing[Label], question: Question[Any]) -> Verdict[Any] | Failure | None:
+def judge_answer_of(
+    standing: Standing[Label], question: Question[Any]
+) -> JudgeAnswer[Any] | Failure | None:
     """The answer by all who labelled a question, as a run replays it; ``None`` for no label."""
     settled = standing.settled(question.key)
     entries = [settled] if settled else standing.of.get(question.key, {}).values()
@@ -100,7 +102,7 @@ LABELLED = ("umbrela", "citation_sentences", "answer_match")
 """Metrics whose questions people answer where none are named: relevance of passages, support of
 statements, correctness."""
 
-Known = Callable[[Question[Any]], Verdict[Any] | Failure | None]
+Known = Callable[[Question[Any]], JudgeAnswer[Any] | Failure | None]
 
 
 class AnswersToLabel:
@@ -182,7 +184,9 @@ class _Known(Judge):
         self.asked: dict[str, Question[Any]] = {}
         self._known = known
 
-    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+    async def answer(
+        self, question: Question[R_co], repeat: int = 0
+    ) -> JudgeAnswer[R_co] | Failure:
         self.asked.setdefault(question.key, question)
         made = Provenance(self.label, attempts=0)
         answer = self._known(question)
@@ -310,7 +314,7 @@ class AnswerLabels(Reviewing[Label]):
                         at for at in places if any(one.key in keys for one in self._asked[at])
                     ]
                 samples = [self._samples[at] for at in places]
-                asked = self._answers.questions(samples, lambda one: verdict_of(standing, one))
+                asked = self._answers.questions(samples, lambda one: judge_answer_of(standing, one))
                 for at, questions in zip(places, asked, strict=True):
                     self._asked[at] = questions
                 self._by_key = {}

@@ -64,7 +64,7 @@ class Draft:
         references: right answers; none for an unanswerable query.
         nearly: of a query that nothing answers, the query that it nearly is.
         name: id of a query that was given; empty: it follows from the text.
-        evidence: ids of the judges' verdicts that it rests on.
+        evidence: ids of the judges' answers that it rests on.
         repeat: how often the same was wanted before.
     """
 
@@ -128,7 +128,7 @@ class Draft:
                 "passages": passages,
                 "wanted": wanted,
                 **({"nearly": self.nearly.to_record()} if self.nearly else {}),
-                "verdicts": list(self.evidence),
+                "judge_answers": list(self.evidence),
             },
         )
 

@@ -14,7 +14,7 @@ from typing import Any
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Sample, Turn
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, said_by
-from ragassay.judges import Failure, Judge, Question, Verdict
+from ragassay.judges import Failure, Judge, JudgeAnswer, Question
 from ragassay.judges.asking import Ask
 from ragassay.judges.panel import JudgeGroup
 from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
@@ -92,7 +92,7 @@ class LLMGenerator:
                 return Rejection("not-written", "its first turn has no answer", draft)
             draft.history = (Turn("user", first.query), Turn("agent", first.references[0]))
         if not wanted.query:
-            query = await ask.verdict(self.question(draft), draft.repeat)
+            query = await ask.judge_answer(self.question(draft), draft.repeat)
             if isinstance(query, Failure):
                 return Rejection.of(query, "not-written", "generator", draft)
             draft.query = " ".join(query.answer.query.split())
@@ -146,11 +146,13 @@ class LLMGenerator:
                 draft.nearly = Nearly(spans)
             return draft
         passages = tuple(one.shown for one in draft.sections)
-        verdict = await ask.verdict(WriteAnswer(draft.conversation, passages, self._guide))
-        if isinstance(verdict, Failure):
-            return Rejection.of(verdict, "not-written", "generator", draft)
+        judge_answer = await ask.judge_answer(
+            WriteAnswer(draft.conversation, passages, self._guide)
+        )
+        if isinstance(judge_answer, Failure):
+            return Rejection.of(judge_answer, "not-written", "generator", draft)
         draft.evidence = ask.evidence
-        written = verdict.answer
+        written = judge_answer.answer
         answer = "" if no_answer(written.answer, draft.conversation) else written.answer.strip()
         if not answer and draft.name:
             draft.kind = (("answerability", "unanswerable"),)
@@ -159,7 +161,7 @@ class LLMGenerator:
         if not answer:
             detail = "the passages hold no answer, says the generator"
             return Rejection("not-written", detail, draft)
-        by = verdict.provenance.judge
+        by = judge_answer.provenance.judge
         draft.negatives = tuple(
             NegativeReference(text=text, kind=kind, by=by)
             for text, kind in (
@@ -232,10 +234,12 @@ class TwoJudges(JudgeGroup):
         """Those of the judge that is asked."""
         return self._for(question).requests(question, repeat)
 
-    def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
+    def known(self, question: Question[Any], repeat: int = 0) -> JudgeAnswer[Any] | Failure | None:
         """What the judge that is asked knows already."""
         return self._for(question).known(question, repeat)
 
-    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
-        """The verdict of the judge that is asked."""
+    async def answer(
+        self, question: Question[R_co], repeat: int = 0
+    ) -> JudgeAnswer[R_co] | Failure:
+        """The answer of the judge that is asked."""
         return await self._for(question).answer(question, repeat)

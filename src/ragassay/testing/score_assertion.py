@@ -101,7 +101,7 @@ def _failure(result: Result, unfulfilled: list[GateResult]) -> str:
 
 
 def evidence_of(result: Result, sample: Sample, metrics: list[str]) -> str:
-    """The scores of a sample with their explanations and verdicts, as plain text."""
+    """The scores of a sample with their explanations and answers, as plain text."""
     from ragassay.base import printable
     from ragassay.reports import text_of
     from ragassay.reports.views.evidence_view import evidence_report

@@ -16,9 +16,9 @@ from ragassay import examples, load
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison.verdict_rules import agreements, rows, rows_of
 from ragassay.judges.asking import Asker
+from ragassay.judges.judge_answer import Failure, Verdict
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question
-from ragassay.judges.verdict import Failure, Verdict
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric, uses_of
 from ragassay.metrics.core.metric import Metric

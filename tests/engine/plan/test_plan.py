@@ -20,6 +20,7 @@ from ragassay.engine.plan.cost_estimate import Planner, Range, Throughput, fit
 from ragassay.engine.run.scoring import judge_all, judged_among
 from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.judge import Judge
+from ragassay.judges.judge_answer import Failure, Provenance, Verdict
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
@@ -33,7 +34,6 @@ from ragassay.judges.questions.checklists import (
     NuggetImportance,
 )
 from ragassay.judges.questions.grading import RelevanceGrade
-from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, scored
 from ragassay.transport.prices import Price, price_of

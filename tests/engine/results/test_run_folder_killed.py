@@ -106,7 +106,7 @@ def test_what_dead_processes_left_is_swept_by_the_next_run(tmp_path: Path) -> No
         "    one.__enter__().write(b'half')\n"
         "os._exit(9)\n"
     )
-    names = ("samples.jsonl", "verdicts.jsonl", "report.html")
+    names = ("samples.jsonl", "judge_answers.jsonl", "report.html")
     script = [sys.executable, "-c", killed, *(str(target / name) for name in names)]
     assert subprocess.run(script, check=False).returncode == 9
     mine = target / ".gitignore"

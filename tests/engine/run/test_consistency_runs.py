@@ -275,7 +275,7 @@ def test_a_judged_suite_and_its_consistency(data: Path, tmp_path: Path) -> None:
     assert "|of=umbrela|" in metrics["consistency_umbrela.mean"].signature
     assert "judge=" in metrics["consistency_umbrela.mean"].signature
     assert rescore(found).different == ()
-    assert explain(found, "a", "consistency_umbrela.cv").scores[0].verdicts == ()
+    assert explain(found, "a", "consistency_umbrela.cv").scores[0].judge_answers == ()
 
 
 def test_runs_that_ask_for_other_things_are_told(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def _first(change: Callable[[Any], Any]) -> Callable[[bytes], bytes]:
         _first(lambda record: {**record, "votes": [3]}),
     ],
 )
-def test_damaged_verdicts_are_one_sentence_for_every_command(
+def test_damaged_answers_are_one_sentence_for_every_command(
     judged: Path,
     tmp_path: Path,
     complaint: Callable[..., str],
@@ -176,12 +176,12 @@ def test_damaged_verdicts_are_one_sentence_for_every_command(
 ) -> None:
     folder = tmp_path / "run"
     shutil.copytree(judged, folder)
-    file = folder / "verdicts.jsonl"
+    file = folder / "judge_answers.jsonl"
     file.unlink() if change is None else file.write_bytes(change(file.read_bytes()))
     words = (("report", folder), ("compare", folder, judged), ("explain", folder, "q1"))
     for given in (*words, ("rescore", folder)):
         said = complaint(*given)
-        assert "verdicts.jsonl" in said and "The folder is damaged" in said
+        assert "judge_answers.jsonl" in said and "The folder is damaged" in said
 
 
 def test_a_line_that_fills_the_memory_is_refused(

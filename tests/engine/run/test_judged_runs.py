@@ -21,10 +21,10 @@ from ragassay.engine.results.folders.folder_reading import open_run
 from ragassay.engine.run import rescoring
 from ragassay.judges.asking import Ask
 from ragassay.judges.judge import Judge
+from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, Attempt
-from ragassay.judges.verdict import Failure, Provenance, Verdict
 from ragassay.metrics.core.metric import register, scored
 from ragassay.reports.text import wording
 from ragassay.reports.views import summary_notes
@@ -55,7 +55,7 @@ class Rule(Judge):
         self.asked: Counter[str] = Counter()
         self.threads: set[str] = set()
 
-    async def answer(self, question: Question, repeat: int = 0) -> Verdict | Failure:
+    async def answer(self, question: Question, repeat: int = 0) -> JudgeAnswer | Failure:
         await asyncio.sleep(0)
         self.asked[question.key] += 1
         self.threads.add(threading.current_thread().name)
@@ -66,7 +66,7 @@ class Rule(Judge):
         if "timeout" in question.answer:
             return Failure(question, Reason.TIMEOUT, "no reply within 1 s", made, repeat)
         said = "yes" if len(question.answer) > 3 else "no"
-        return Verdict(question, Attempt(answered=said), made, repeat)
+        return JudgeAnswer(question, Attempt(answered=said), made, repeat)
 
 
 def records(n: int) -> list[dict]:
@@ -89,7 +89,7 @@ def test_a_question_of_several_metrics_is_asked_once_and_its_cost_counted_once()
     assert judge.threads == {"ragassay-loop"}
 
 
-def test_a_failed_verdict_is_unscored_counted_and_never_averaged() -> None:
+def test_a_failed_answer_is_unscored_counted_and_never_averaged() -> None:
     result = ragassay.evaluate(records(8), ["test_tried"], judge=Rule())
     metric = result.summary.metrics["test_tried"]
     assert (metric.n_scored, metric.n_total, metric.unscored) == (6, 8, {"timeout": 2})
@@ -118,21 +118,21 @@ def test_runs_of_two_judges_are_not_compared_unless_forced() -> None:
     assert any("judge=other" in warning for warning in found.warnings)
 
 
-def test_the_run_folder_holds_each_verdict_once_and_scores_name_theirs(tmp_path: Path) -> None:
+def test_the_run_folder_holds_each_answer_once_and_scores_name_theirs(tmp_path: Path) -> None:
     ragassay.evaluate(records(300), BOTH, judge=Rule(), save=tmp_path / "run")
-    lines = (tmp_path / "run" / "verdicts.jsonl").read_bytes().splitlines()
-    verdicts = {record["id"]: record for record in map(orjson.loads, lines)}
-    assert len(lines) == len(verdicts) == 300
+    lines = (tmp_path / "run" / "judge_answers.jsonl").read_bytes().splitlines()
+    judge_answers = {record["id"]: record for record in map(orjson.loads, lines)}
+    assert len(lines) == len(judge_answers) == 300
     for row in open_run(tmp_path / "run").scores:
         (one,) = row.evidence
-        assert (verdicts[one]["answer"] is None) == (row.value is None)
-        assert verdicts[one]["messages"][-1]["role"] == "user"
+        assert (judge_answers[one]["answer"] is None) == (row.value is None)
+        assert judge_answers[one]["messages"][-1]["role"] == "user"
 
 
 def test_every_score_is_computed_again_from_the_evidence(tmp_path: Path) -> None:
     result = ragassay.evaluate(records(300), BOTH, judge=Rule(), save=tmp_path / "run")
     again = rescoring.rescore(open_run(tmp_path / "run"))
-    assert (again.n_scores, again.n_verdicts, again.different) == (600, 300, ())
+    assert (again.n_scores, again.n_answers, again.different) == (600, 300, ())
     in_memory = ragassay.evaluate(records(8), BOTH, judge=Rule())
     assert rescoring.rescore(in_memory).different == ()
     assert result.summary.metrics["test_tried"].n_scored == 225
@@ -142,7 +142,7 @@ def test_every_score_is_computed_again_from_the_evidence(tmp_path: Path) -> None
 def test_a_score_that_does_not_follow_from_the_evidence_is_told(tmp_path: Path, capsys) -> None:
     run = tmp_path / "run"
     ragassay.evaluate(records(4), ["test_tried"], judge=Rule(), save=run)
-    path = run / "verdicts.jsonl"
+    path = run / "judge_answers.jsonl"
     path.write_text(path.read_text().replace('{"answered":"yes"}', '{"answered":"no"}', 1))
     assert call(["rescore", str(run)]) == 3
     assert "test_tried was True, and is False" in capsys.readouterr().out
@@ -158,7 +158,7 @@ def test_explain_leads_from_a_score_to_prompt_and_reply(tmp_path: Path, capsys) 
     assert call(["explain", str(run), "q1", "--json"]) == 0
     body = orjson.loads(capsys.readouterr().out)
     assert [one["score"]["metric"] for one in body["scores"]] == BOTH
-    assert body["scores"][0]["verdicts"][0]["input_tokens"] == 10
+    assert body["scores"][0]["judge_answers"][0]["input_tokens"] == 10
     assert call(["explain", str(run), "q11"]) == 2
     assert "no sample 'q11'" in capsys.readouterr().err
     assert call(["explain", str(run), "q1", "tried"]) == 2
@@ -170,7 +170,7 @@ def test_what_is_in_flight_arrives_however_a_run_ends(ending: type[BaseException
         drained = False
         arrived = 0
 
-        async def answer(self, question: Question, repeat: int = 0) -> Verdict | Failure:
+        async def answer(self, question: Question, repeat: int = 0) -> JudgeAnswer | Failure:
             await asyncio.sleep(0.05)
             self.arrived += 1
             return await super().answer(question, repeat)
@@ -228,14 +228,14 @@ def test_a_question_that_failed_is_not_asked_again_in_the_same_run() -> None:
     assert rescoring.rescore(result).different == ()
 
 
-def test_offline_verdicts_that_are_replayed_stay_labelled_offline(tmp_path: Path) -> None:
+def test_offline_answers_that_are_replayed_stay_labelled_offline(tmp_path: Path) -> None:
     ragassay.evaluate(records(4), ["test_tried"], judge=OfflineJudge(), save=tmp_path / "run")
-    words = f"replay:{tmp_path / 'run' / 'verdicts.jsonl'}"
+    words = f"replay:{tmp_path / 'run' / 'judge_answers.jsonl'}"
     save = tmp_path / "again"
     again = ragassay.evaluate(
         records(4), ["test_tried"], judge=words, save=save, ledger=str(tmp_path / "ledger.sqlite")
     )
-    label = "replay:verdicts.jsonl of offline-lexical/6"
+    label = "replay:judge_answers.jsonl of offline-lexical/6"
     metric = again.summary.metrics["test_tried"]
     assert metric.judge == label and f"judge={label}#" in metric.signature
     assert {row.judge for row in again.scores} == {label}

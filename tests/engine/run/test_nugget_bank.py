@@ -268,14 +268,14 @@ def test_a_bank_goes_with_the_run_that_it_belonged_to(tmp_path: Path) -> None:
     record = {"id": "q1", "query": "Who?", "answer": "v", "passages": ["v"]}
     for _ in range(2):
         ragassay.evaluate([record], ["nuggets.all"], nuggets="pooled", save=folder)
-        assert (folder / "nuggets.jsonl").is_file() and (folder / "verdicts.jsonl").is_file()
+        assert (folder / "nuggets.jsonl").is_file() and (folder / "judge_answers.jsonl").is_file()
         # A run may read the bank that lies in the folder which it writes.
         own = str(folder / "nuggets.jsonl")
         ragassay.evaluate([record], ["answer_words"], nuggets=own, save=folder)
         assert (folder / "nuggets.jsonl").is_file()
         ragassay.evaluate([record], ["answer_words"], save=folder)
         assert not (folder / "nuggets.jsonl").exists()
-        assert not (folder / "verdicts.jsonl").exists()
+        assert not (folder / "judge_answers.jsonl").exists()
 
 
 # --- comparing

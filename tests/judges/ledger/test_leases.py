@@ -11,7 +11,7 @@ import pytest
 
 from llm_server import LLMServer
 from ragassay.judges.ledger.ledger_store import Ledger
-from ragassay.judges.ledger.paid_answers import VERDICT
+from ragassay.judges.ledger.paid_answers import JUDGE_ANSWER
 
 N = 12
 ASKS = """
@@ -66,7 +66,7 @@ def test_two_processes_at_a_time_ask_each_question_once(place: str, tmp_path: Pa
         assert server.stats()["requests"] == N
     assert first == second and [run.returncode for run in runs] == [0, 0]
     with Ledger(place, create=False) as ledger:  # there, and not in a file of that name
-        assert sum(1 for _ in ledger.rows("kind = ?", VERDICT)) == N
+        assert sum(1 for _ in ledger.rows("kind = ?", JUDGE_ANSWER)) == N
     stored = {"ledger.sqlite", "ledger.sqlite-leases"}
     assert {path.name for path in tmp_path.iterdir()} <= stored
 

@@ -26,7 +26,7 @@ from ragassay.judges.ledger import ledger_admin, ledger_places
 from ragassay.judges.ledger.ledger_admin import Selection
 from ragassay.judges.ledger.ledger_places import VERSION
 from ragassay.judges.ledger.ledger_store import Ledger
-from ragassay.judges.ledger.paid_answers import TABLE, VERDICT, Paid
+from ragassay.judges.ledger.paid_answers import JUDGE_ANSWER, TABLE, Paid
 
 DAY = 86_400.0
 
@@ -42,7 +42,7 @@ def entry(
     sent: bytes | None = None,
     **changes: Any,
 ) -> Paid:
-    """The row of a verdict; ``changes`` are of its record."""
+    """The row of an answer; ``changes`` are of its record."""
     facts = {
         "question": kind,
         "version": 1,
@@ -65,7 +65,7 @@ def entry(
         sent = orjson.dumps({"messages": [{"role": "user", "content": f"Passage {number}"}]})
     return Paid(
         hashlib.sha256(str(number).encode()).hexdigest(),
-        VERDICT,
+        JUDGE_ANSWER,
         endpoint,
         model,
         kind,
@@ -270,7 +270,7 @@ def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path) -> Non
 def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "other.sqlite"
     with sqlite3.connect(path) as other:
-        other.execute("CREATE TABLE verdicts (x)")
+        other.execute("CREATE TABLE answers (x)")
     other.close()
     before = path.read_bytes()
     with pytest.raises(InputError, match="another program"):

@@ -8,9 +8,9 @@ from ragassay.base.score import Reason
 from ragassay.engine.run.judge_session import JudgeSession
 from ragassay.judges import asking
 from ragassay.judges.asking import Asker
+from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.questions.grading import RelevanceGrade
-from ragassay.judges.verdict import Failure, Provenance, Verdict
 from scripted_judge import Scripted
 
 GRADE = {"match": 3, "trust": 3, "grade": 3}
@@ -22,7 +22,7 @@ def test_a_session_says_how_far_the_asking_is() -> None:
     assert session.costs and not JudgeSession(OfflineJudge()).costs
     with session.asker() as asker:
         assert session.doing() == "0 questions answered, 0 waiting"
-        asker.submit(asker.scope().verdict(RelevanceGrade("q", "p"), 0)).result(10)
+        asker.submit(asker.scope().judge_answer(RelevanceGrade("q", "p"), 0)).result(10)
         assert session.usage is asker.usage
         assert session.doing() == "1 question answered, 0 waiting"
         asker.usage.questions, asker.usage.cached, asker.waiting = 1200, 1000, 2000
@@ -48,7 +48,7 @@ def test_of_failures_alike_the_first_is_told_and_of_unsupported_questions_each_k
     assert usage.details["unsupported"] == "it cannot tell A; it cannot tell B"
 
 
-def test_windows_of_a_run_share_the_evidence_and_each_verdict_counts_once() -> None:
+def test_windows_of_a_run_share_the_evidence_and_each_answer_counts_once() -> None:
     class Late(Scripted):
         n_asked = 0
 
@@ -60,10 +60,10 @@ def test_windows_of_a_run_share_the_evidence_and_each_verdict_counts_once() -> N
 
     judge, kept = Late({"relevance_grade": GRADE}), list[Any]()
     with Asker(judge, keep=kept.append) as asker:
-        for passage, kind, n_asked in (("late", Failure, 1), ("p", Verdict, 3)):
+        for passage, kind, n_asked in (("late", Failure, 1), ("p", JudgeAnswer, 3)):
             for _ in range(2):  # a window each; an answer is looked up, a failure stays
                 question = RelevanceGrade("q", passage)
-                found = asker.submit(asker.scope().verdict(question, 0)).result(10)
+                found = asker.submit(asker.scope().judge_answer(question, 0)).result(10)
                 assert isinstance(found, kind)
             assert judge.n_asked == n_asked
         assert asker.usage.questions == len(kept) == 2

@@ -16,8 +16,8 @@ from llm_rule import Request, default_rule
 from llm_server import LLMServer
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker
+from ragassay.judges.judge_answer import Failure, JudgeAnswer
 from ragassay.judges.questions.grading import RelevanceGrade
-from ragassay.judges.verdict import Failure, Verdict
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import (
     MOST_TOKENS,
@@ -388,21 +388,21 @@ def test_with_a_third_of_all_replies_faulty_everything_is_answered_or_failed_and
     server.settings.seed = 7
     questions = grades(300)
     judge = bench.judge(timeout=3.0, limiter=Limiter(64))
-    kept: list[Verdict[Any] | Failure] = []
+    kept: list[JudgeAnswer[Any] | Failure] = []
     with Asker(judge, keep=kept.append) as asker:
         scope = asker.scope()
 
-        async def all_asked() -> list[Verdict[Any] | Failure]:
-            return list(await asyncio.gather(*(scope.verdict(one, 0) for one in questions)))
+        async def all_asked() -> list[JudgeAnswer[Any] | Failure]:
+            return list(await asyncio.gather(*(scope.judge_answer(one, 0) for one in questions)))
 
         found = asker.submit(all_asked()).result(120)
         usage = asker.usage
     reasons = Counter(one.reason for one in found if isinstance(one, Failure))
-    verdicts = [one for one in found if isinstance(one, Verdict)]
+    judge_answers = [one for one in found if isinstance(one, JudgeAnswer)]
     assert len(found) == len(kept) == usage.questions == 300
-    assert len(verdicts) + reasons.total() == 300
+    assert len(judge_answers) + reasons.total() == 300
     assert usage.failures == {str(reason): n for reason, n in reasons.items()}
-    assert len(verdicts) > 240
+    assert len(judge_answers) > 240
     assert set(reasons) <= {
         *(Reason.REFUSED, Reason.UNPARSABLE, Reason.CONTEXT_TOO_LONG),
         *(Reason.TIMEOUT, Reason.SERVER_ERROR),
@@ -411,7 +411,7 @@ def test_with_a_third_of_all_replies_faulty_everything_is_answered_or_failed_and
     assert (
         usage.calls == server.stats()["requests"] == sum(one.provenance.attempts for one in found)
     )
-    for one in verdicts:
+    for one in judge_answers:
         assert one.question.check(one.answer) == one.answer
 
     # Asked again: what is known costs nothing, what was passing gets its chance.
@@ -422,7 +422,7 @@ def test_with_a_third_of_all_replies_faulty_everything_is_answered_or_failed_and
     assert server.stats()["requests"] == passing
     assert sum(isinstance(one, Failure) for one in again) == reasons.total() - passing
     for before, after in zip(found, again, strict=True):
-        if isinstance(before, Verdict):
+        if isinstance(before, JudgeAnswer):
             assert answered(after).answer == before.answer
 
 

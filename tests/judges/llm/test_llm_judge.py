@@ -14,10 +14,10 @@ from llm_server import LLMServer
 from question_examples import EXAMPLES, name_of
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
+from ragassay.judges.judge_answer import Failure, JudgeAnswer
 from ragassay.judges.panel import Panel
 from ragassay.judges.questions.checklists import CitationSupport, ClaimSupport
 from ragassay.judges.questions.grading import AnswerMatch, RelevanceGrade, ReportOnContext
-from ragassay.judges.verdict import Failure, Verdict
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import Completion
 from ragassay.transport.endpoints.endpoint_errors import from_status
@@ -50,7 +50,7 @@ def test_every_built_in_question_is_answered_in_every_mode(
     assert last == mode
 
 
-def test_the_verdict_says_where_it_comes_from(server: LLMServer, bench: Bench) -> None:
+def test_the_answer_says_where_it_comes_from(server: LLMServer, bench: Bench) -> None:
     judge = bench.judge(price=Price(1.0, 2.0))
     made = answered(ask_one(judge, GRADE)).provenance
     assert made.judge == judge.label == f"{server.url}#model-a"
@@ -125,7 +125,7 @@ def test_one_who_gives_up_does_not_take_the_answer_from_the_others(
     server.settings.latency = 0.05
     judge = bench.judge()
 
-    async def both() -> Verdict[Any] | Failure:
+    async def both() -> JudgeAnswer[Any] | Failure:
         await judge.open()
         first = asyncio.ensure_future(judge.answer(GRADE))
         second = asyncio.ensure_future(judge.answer(GRADE))
@@ -292,7 +292,7 @@ def test_what_was_paid_before_a_parameter_was_rejected_is_not_paid_again(
             == [()] * 5 + [("seed",)] * 5 + [("json_schema", "seed", "temperature", "top_p")] * 5
         )
     assert server.stats()["answered"] == 15
-    assert isinstance(bench.judge().known(grades(1)[0]), Verdict), "plans know it too"
+    assert isinstance(bench.judge().known(grades(1)[0]), JudgeAnswer), "plans know it too"
 
 
 def test_the_signature_speaks_of_what_all_questions_share(server: LLMServer, bench: Bench) -> None:
@@ -412,7 +412,7 @@ def test_the_form_that_is_told_is_the_one_that_is_read(server: LLMServer, bench:
     question = ClaimSupport(("Dune is a novel.",), ("Dune is a novel by Frank Herbert.",))
     server.settings.rule = lambda request: '{"supported": [true]}'
     failure = failed(ask_one(bench.judge(), question))
-    told = failure.detail.partition(" Wanted: a JSON object with verdicts, such as ")[2]
+    told = failure.detail.partition(" Wanted: a JSON object with answers, such as ")[2]
     assert told == '{"verdicts":[{"number":1,"reason":"...","supported":true}]}'
     server.settings.rule = lambda request: told
     assert answered(ask_one(bench.judge(reuse="answers"), question)).answer.supported == (True,)
@@ -463,7 +463,7 @@ def test_an_interrupt_keeps_what_is_in_flight_and_sends_nothing_new(
     server.settings.hold = True
     judge = bench.judge(limiter=Limiter(8))
 
-    async def interrupted() -> list[Verdict[Any] | Failure]:
+    async def interrupted() -> list[JudgeAnswer[Any] | Failure]:
         await judge.open()
         asked = [asyncio.ensure_future(judge.answer(one)) for one in grades(100)]
         while server.stats()["in_flight"] < 8:
@@ -477,9 +477,9 @@ def test_an_interrupt_keeps_what_is_in_flight_and_sends_nothing_new(
         return found
 
     found = asyncio.run(interrupted())
-    kept = [one for one in found if isinstance(one, Verdict)]
+    kept = [one for one in found if isinstance(one, JudgeAnswer)]
     assert len(kept) == server.stats()["answered"] == server.stats()["requests"] == 8
-    lost = [failed(one) for one in found if not isinstance(one, Verdict)]
+    lost = [failed(one) for one in found if not isinstance(one, JudgeAnswer)]
     assert all("interrupted" in one.detail and one.reason.passing for one in lost)
     assert all(one.provenance.attempts == 0 for one in lost)
     assert all(answered(one) for one in ask(judge, grades(100)))
@@ -519,12 +519,12 @@ def test_a_reply_counts_as_in_flight_until_it_is_in_the_ledger(
 def test_a_budget_of_calls_is_kept_to_the_call(server: LLMServer, bench: Bench) -> None:
     budget = Budget(calls=10)
     found = ask(bench.judge(budget=budget), grades(40))
-    assert sum(isinstance(one, Verdict) for one in found) == 10
+    assert sum(isinstance(one, JudgeAnswer) for one in found) == 10
     lost = {failed(one).reason for one in found if isinstance(one, Failure)}
     assert lost == {Reason.BUDGET}
     assert server.stats()["requests"] == 10 and budget.exhausted
     again = ask(bench.judge(budget=Budget(calls=0)), grades(40))
-    assert sum(isinstance(one, Verdict) for one in again) == 10, "what is known needs no budget"
+    assert sum(isinstance(one, JudgeAnswer) for one in again) == 10, "what is known needs no budget"
 
 
 def test_a_budget_in_dollars_is_settled_by_what_was_really_used(
@@ -532,6 +532,6 @@ def test_a_budget_in_dollars_is_settled_by_what_was_really_used(
 ) -> None:
     budget = Budget(dollars=0.01)
     found = ask(bench.judge(budget=budget, price=Price(10.0, 10.0)), grades(40))
-    costs = [one.provenance.cost or 0.0 for one in found if isinstance(one, Verdict)]
+    costs = [one.provenance.cost or 0.0 for one in found if isinstance(one, JudgeAnswer)]
     assert 0 < len(costs) < 40
     assert sum(costs) == pytest.approx(budget.spent_dollars) and budget.spent_dollars <= 0.01

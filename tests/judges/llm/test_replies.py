@@ -93,7 +93,7 @@ def entries(*labels: tuple[int, str]) -> str:
     )
 
 
-def test_verdicts_on_a_list_belong_to_the_numbers_that_they_repeat() -> None:
+def test_answers_on_a_list_belong_to_the_numbers_that_they_repeat() -> None:
     shuffled = entries((3, "support"), (1, "not_support"), (2, "partial_support"))
     assert read(NUGGETS, shuffled).labels == ("not_support", "partial_support", "support")
     claims = ClaimSupport(("a", "b"), ("p",))

@@ -13,6 +13,7 @@ import pytest
 
 from offline_cases import offline_cases
 from ragassay.base.score import Reason
+from ragassay.judges.judge_answer import Failure
 from ragassay.judges.offline.offline_judge import LABEL, OfflineJudge, too_long
 from ragassay.judges.offline.questions import answer_to
 from ragassay.judges.offline.refusal import says_idk
@@ -35,7 +36,6 @@ from ragassay.judges.questions import (
 )
 from ragassay.judges.questions.answering import SaysUnderspecified
 from ragassay.judges.questions.grading import Contradiction, Satisfaction
-from ragassay.judges.verdict import Failure
 
 BRIDGE = "The Aarwyk bridge was opened in 1968. It carries trams and bicycles across the strait."
 QUERY = "When was the Aarwyk bridge opened?"
@@ -188,10 +188,10 @@ def test_a_sentence_encoder_joins_the_words_where_relevance_is_asked_for() -> No
     query = "Who may open an account?"
     for text, grade in zip(near, (2, 0), strict=True):
         for one, label in ((judge, "+tiny"), (OfflineJudge(), "")):
-            verdict = one.known(RelevanceGrade(query, text))
-            assert not isinstance(verdict, Failure)
-            assert verdict.answer.grade == (grade if label else 0)
-            assert verdict.provenance.judge == one.label == LABEL + label
+            judge_answer = one.known(RelevanceGrade(query, text))
+            assert not isinstance(judge_answer, Failure)
+            assert judge_answer.answer.grade == (grade if label else 0)
+            assert judge_answer.provenance.judge == one.label == LABEL + label
     report = judge.known(ReportOnContext(query, tuple(near)))
     assert not isinstance(report, Failure) and report.answer.relevance == 3
     assert judge.known(ClaimSupport((BRIDGE,), (BRIDGE,))).answer.supported == (True,)  # type: ignore[union-attr]

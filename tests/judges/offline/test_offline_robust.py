@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ragassay.base.score import Reason
+from ragassay.judges.judge_answer import Failure, JudgeAnswer
 from ragassay.judges.offline.offline_judge import LABEL, OfflineJudge
 from ragassay.judges.offline.questions import answer_to
 from ragassay.judges.question import Question
@@ -32,7 +33,6 @@ from ragassay.judges.questions.grading import (
     ReportOnContext,
     RubricGrade,
 )
-from ragassay.judges.verdict import Failure, Verdict
 
 WORDS = """
     the bridge was opened in 1968 not Aarwyk I don't know but however documents mention grade 3
@@ -132,11 +132,11 @@ def test_a_fresh_process_with_another_hash_seed_gives_the_same_answers() -> None
 def test_the_judge_wraps_answers_and_says_what_it_cannot() -> None:
     judge = OfflineJudge()
     question = SaysIdk("user: Why?", "I don't know.")
-    verdict = asyncio.run(judge.answer(question))
-    assert isinstance(verdict, Verdict)
-    assert verdict.answer.says_idk == "yes"
-    assert verdict.provenance.judge == LABEL == judge.label
-    assert verdict.provenance.input_tokens == 0 and verdict.provenance.attempts == 0
+    judge_answer = asyncio.run(judge.answer(question))
+    assert isinstance(judge_answer, JudgeAnswer)
+    assert judge_answer.answer.says_idk == "yes"
+    assert judge_answer.provenance.judge == LABEL == judge.label
+    assert judge_answer.provenance.input_tokens == 0 and judge_answer.provenance.attempts == 0
     failure = asyncio.run(judge.answer(RubricGrade("Is it kind?", 1, 5, (), ())))
     assert isinstance(failure, Failure)
     assert failure.reason is Reason.UNSUPPORTED and "needs an LLM judge" in failure.detail

@@ -24,6 +24,7 @@ from question_examples import (
     with_text,
 )
 from ragassay.base.score import Reason
+from ragassay.judges.judge_answer import Failure
 from ragassay.judges.llm.replies import Unreadable, read
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.prompt_escaping import harmless
@@ -39,7 +40,6 @@ from ragassay.judges.questions.grading import (
     RubricGrade,
     Satisfaction,
 )
-from ragassay.judges.verdict import Failure
 from valid_answers import largest, smallest
 
 PLAIN = "A plain text."
@@ -288,11 +288,11 @@ def said(raised: list[str]) -> str:
 
 
 def ask(question: Question[Any]) -> Any:
-    verdict = asyncio.run(OfflineJudge().answer(question))
-    if isinstance(verdict, Failure) and verdict.reason is Reason.UNSUPPORTED:
+    judge_answer = asyncio.run(OfflineJudge().answer(question))
+    if isinstance(judge_answer, Failure) and judge_answer.reason is Reason.UNSUPPORTED:
         pytest.skip(f"the offline judge does not answer {question.kind}")
-    assert not isinstance(verdict, Failure), verdict
-    return verdict.answer
+    assert not isinstance(judge_answer, Failure), judge_answer
+    return judge_answer.answer
 
 
 @pytest.mark.parametrize("check", CHECKS)

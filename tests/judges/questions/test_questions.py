@@ -16,8 +16,8 @@ from ragassay.judges.question import Question, kinds
 from ragassay.judges.questions.answering import Idk
 from ragassay.judges.questions.checklists import (
     AssignNuggets,
+    ClaimAnswers,
     ClaimSupport,
-    ClaimVerdicts,
     NuggetAssignments,
     Support,
 )
@@ -209,9 +209,7 @@ def test_labels_become_one_by_the_stated_rules(
 
 @pytest.mark.parametrize("rule", RULES)
 def test_lists_of_labels_and_flags_are_decided_entry_by_entry(rule: str) -> None:
-    flags = [
-        ClaimVerdicts(supported=votes) for votes in [(True, False), (True, True), (False,) * 2]
-    ]
+    flags = [ClaimAnswers(supported=votes) for votes in [(True, False), (True, True), (False,) * 2]]
     assert combine(flags, rule).supported == (True, False)
     assert combine(flags[:2], rule).supported == (True, False)  # a tie is no
     words = [
@@ -221,7 +219,7 @@ def test_lists_of_labels_and_flags_are_decided_entry_by_entry(rule: str) -> None
     ]
     assert combine(words, rule).labels == ("support", "support")
     with pytest.raises(ValueError):
-        combine([*flags, ClaimVerdicts(supported=(True,))], rule)
+        combine([*flags, ClaimAnswers(supported=(True,))], rule)
 
 
 @pytest.mark.parametrize("rule", RULES)

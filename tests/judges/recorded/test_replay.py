@@ -12,8 +12,9 @@ from question_examples import EXAMPLES, OTHER, PASSAGE, QUERY, name_of
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
+from ragassay.judges.judge_answer import JudgeAnswer, Provenance, to_record
 from ragassay.judges.ledger.ledger_admin import record_of
-from ragassay.judges.ledger.paid_answers import VERDICT, Paid
+from ragassay.judges.ledger.paid_answers import JUDGE_ANSWER, Paid
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.checklists import ClaimSupport, ExtractClaims
@@ -24,7 +25,6 @@ from ragassay.judges.questions.grading import (
     Satisfaction,
 )
 from ragassay.judges.recorded.replay import Replay
-from ragassay.judges.verdict import Provenance, Verdict, to_record
 from valid_answers import largest, smallest
 
 QUESTION = RelevanceGrade(QUERY, PASSAGE)
@@ -121,10 +121,16 @@ def test_several_people_are_a_panel(tmp_path: Path) -> None:
         {**LABEL, "answer": grade, "judge": who}
         for grade, who in [(0, "ann"), (0, "bob"), (2, "cid"), (3, "dot"), (3, "eve")]
     ]
-    verdict = ask(replay(tmp_path, *lines))
-    assert verdict.answer.grade == 2
-    assert [vote.provenance.judge for vote in verdict.votes] == ["ann", "bob", "cid", "dot", "eve"]
-    assert verdict.provenance.judge == "replay:labels.jsonl"
+    judge_answer = ask(replay(tmp_path, *lines))
+    assert judge_answer.answer.grade == 2
+    assert [vote.provenance.judge for vote in judge_answer.votes] == [
+        "ann",
+        "bob",
+        "cid",
+        "dot",
+        "eve",
+    ]
+    assert judge_answer.provenance.judge == "replay:labels.jsonl"
     assert ask(replay(tmp_path, *lines, rule="majority")).answer.grade == 3
 
 
@@ -132,16 +138,16 @@ def test_a_later_line_of_the_same_person_corrects_the_earlier(tmp_path: Path) ->
     lines = [{**LABEL, "answer": grade, "judge": "ann"} for grade in (0, 3)]
     assert ask(replay(tmp_path, *lines)).answer.grade == 3
     unnamed = [{**LABEL, "answer": grade} for grade in (0, 3)]
-    verdict = ask(replay(tmp_path, *unnamed))
-    assert verdict.answer.grade == 0  # two people who do not agree: the lower
-    assert [vote.provenance.judge for vote in verdict.votes] == [
+    judge_answer = ask(replay(tmp_path, *unnamed))
+    assert judge_answer.answer.grade == 0  # two people who do not agree: the lower
+    assert [vote.provenance.judge for vote in judge_answer.votes] == [
         "replay:labels.jsonl, line 1",
         "replay:labels.jsonl, line 2",
     ]
 
 
 def test_a_label_of_a_person_goes_before_what_was_recorded(tmp_path: Path) -> None:
-    recorded = to_record(Verdict(QUESTION, smallest(QUESTION), Provenance("openai:gpt-4o")))
+    recorded = to_record(JudgeAnswer(QUESTION, smallest(QUESTION), Provenance("openai:gpt-4o")))
     judge = replay(tmp_path, recorded, LABEL)
     assert ask(judge).answer.grade == 3
     assert ask(judge).votes == ()
@@ -166,15 +172,15 @@ MADE = Provenance(
 
 
 @pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
-def test_a_recorded_verdict_comes_back_with_its_provenance(
+def test_a_recorded_answer_comes_back_with_its_provenance(
     tmp_path: Path, question: Question[Any]
 ) -> None:
-    verdict = Verdict(question, largest(question), MADE)
-    judge = replay(tmp_path, to_record(verdict))
+    judge_answer = JudgeAnswer(question, largest(question), MADE)
+    judge = replay(tmp_path, to_record(judge_answer))
     again = ask(judge, question)
-    assert again.answer == verdict.answer
-    assert again.id == verdict.id
-    assert to_record(again) == {**to_record(verdict), "request": "", "attempts": 0}
+    assert again.answer == judge_answer.answer
+    assert again.id == judge_answer.id
+    assert to_record(again) == {**to_record(judge_answer), "request": "", "attempts": 0}
 
 
 def answered(judge: Replay, *questions: Question[Any]) -> tuple[str, ...]:
@@ -185,7 +191,7 @@ def answered(judge: Replay, *questions: Question[Any]) -> tuple[str, ...]:
 
 def test_labels_that_matched_no_question_are_counted_and_the_first_is_named(tmp_path: Path) -> None:
     other = {**LABEL, "data": {"query": QUERY, "passage": OTHER}}
-    recorded = to_record(Verdict(RelevanceGrade("x", "y"), largest(QUESTION), MADE))
+    recorded = to_record(JudgeAnswer(RelevanceGrade("x", "y"), largest(QUESTION), MADE))
     ann, corrected = {**LABEL, "judge": "ann"}, {**LABEL, "judge": "ann", "answer": 1}
     judge = replay(tmp_path, ann, corrected, other, recorded)
     judge.known(RelevanceGrade(QUERY, OTHER))  # a plan asks nothing
@@ -201,7 +207,7 @@ def test_labels_that_matched_no_question_are_counted_and_the_first_is_named(tmp_
 
 def test_repeats_are_told_apart(tmp_path: Path) -> None:
     lines = [
-        to_record(Verdict(QUESTION, Relevance(match=0, trust=0, grade=at), MADE, at))
+        to_record(JudgeAnswer(QUESTION, Relevance(match=0, trust=0, grade=at), MADE, at))
         for at in (0, 1)
     ]
     judge = replay(tmp_path, *lines)
@@ -215,10 +221,10 @@ def test_an_exported_ledger_is_replayed(tmp_path: Path) -> None:
     def row(model: str, grade: int) -> Paid:
         made = Provenance("", f"{model}-1", "abc", request="00" * 32, reply=str(grade))
         answer = Relevance(match=grade, trust=grade, grade=grade)
-        record = to_record(Verdict(QUESTION, answer, made))
+        record = to_record(JudgeAnswer(QUESTION, answer, made))
         endpoint = "http://localhost:8000/v1"
         sent = zlib.compress(b'{"messages": [{"role": "user", "content": "x"}]}')
-        about = ("00" * 32, VERDICT, endpoint, model, QUESTION.kind)
+        about = ("00" * 32, JUDGE_ANSWER, endpoint, model, QUESTION.kind)
         return Paid(*about, record, sent, created=0.0)
 
     import orjson
@@ -227,16 +233,16 @@ def test_an_exported_ledger_is_replayed(tmp_path: Path) -> None:
         orjson.dumps(record_of(row(model, grade))).decode() + "\n"
         for model, grade in [("small", 0), ("large", 3), ("other", 3)]
     ]
-    verdict = ask(replay(tmp_path, *lines))
-    assert verdict.answer.grade == 3  # three models are a panel
-    assert len(verdict.votes) == 3
+    judge_answer = ask(replay(tmp_path, *lines))
+    assert judge_answer.answer.grade == 3  # three models are a panel
+    assert len(judge_answer.votes) == 3
     alone = ask(replay(tmp_path, lines[0]))
     assert alone.provenance.messages == [{"role": "user", "content": "x"}]
     assert alone.provenance.judge == "http://localhost:8000/v1#small"
 
 
 def test_what_was_recorded_for_another_version_of_a_question_is_not_used(tmp_path: Path) -> None:
-    older = {**to_record(Verdict(QUESTION, largest(QUESTION), MADE)), "key": QUESTION.key_at(1)}
+    older = {**to_record(JudgeAnswer(QUESTION, largest(QUESTION), MADE)), "key": QUESTION.key_at(1)}
     failure = ask(replay(tmp_path, older))
     assert failure.reason is Reason.MISSING_INPUT
     for words in ("line 1,", "version 1 of relevance_grade", "version 2", "--accept-older"):

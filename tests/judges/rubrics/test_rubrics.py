@@ -13,10 +13,10 @@ from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.config.metric_selection import load_rubric
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
+from ragassay.judges.judge_answer import JudgeAnswer, Provenance
 from ragassay.judges.own_rubrics import STEPS, Rubric, Scale, bundled, parse_rubric
 from ragassay.judges.question import Question
 from ragassay.judges.questions.grading import Graded, RubricGrade
-from ragassay.judges.verdict import Provenance, Verdict
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import Window
@@ -64,7 +64,7 @@ class Grader(Judge):
         assert isinstance(question, RubricGrade)
         self.asked.append(question)
         reply = question.check(Graded(explanation="because", score=self.score))
-        return Verdict(question, reply, Provenance("grader"))
+        return JudgeAnswer(question, reply, Provenance("grader"))
 
 
 def outcome(metric: Metric, judge: Judge, sample: Sample = SAMPLE) -> Outcome:

@@ -46,7 +46,7 @@ def report(given: Given) -> int:
 
 @command("explain")
 def explain(given: Given) -> None:
-    """Show why a sample has the scores it has: the verdicts, the prompts, the raw replies.
+    """Show why a sample has the scores it has: the answers of judges, the prompts, the raw replies.
 
     ```sh
     ragassay explain runs/new q17
@@ -139,14 +139,14 @@ def rescore(given: Given) -> int:
     else:
         out = show.console()
         scores = plural(rescored.n_scores, "score")
-        verdicts = plural(rescored.n_verdicts, "verdict")
+        answers = plural(rescored.n_answers, "answer")
         n_different = len(rescored.different)
         same = (
             either(rescored.n_scores, "it is equal", "all are equal")
             if not n_different
             else f"{n_different:,} {either(n_different, 'differs', 'differ')}"
         )
-        out.print(f"{scores} computed again from {verdicts}: {same}.", markup=False)
+        out.print(f"{scores} computed again from {answers}: {same}.", markup=False)
         if rescored.unmeasured:
             out.print(
                 "Left as they are, because they rest on a model that is not here ('ragassay "

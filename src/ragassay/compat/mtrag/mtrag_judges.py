@@ -10,11 +10,11 @@ from ragassay.base.counts import either, share
 from ragassay.base.sample import Sample
 from ragassay.base.score import RECORD, Outcome, Reason, Score, Unscored
 from ragassay.engine.results.score_columns import judges_of
-from ragassay.judges import Failure, Judge, Provenance, Question, Verdict
+from ragassay.judges import Failure, Judge, JudgeAnswer, Provenance, Question
+from ragassay.judges.judge_answer import evidence_id
 from ragassay.judges.questions import ExtractClaims, ReferenceRating, SaysIdk
 from ragassay.judges.questions.answering import SaysUnderspecified
 from ragassay.judges.reply import R_co
-from ragassay.judges.verdict import evidence_id
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.mtrag.mtrag_values import explained
@@ -94,10 +94,12 @@ class UnavailableJudge(Judge):
 
     @property
     def label(self) -> str:
-        """Never shown: it gives no verdict."""
+        """Never shown: it gives no answer."""
         return "nobody"
 
-    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+    async def answer(
+        self, question: Question[R_co], repeat: int = 0
+    ) -> JudgeAnswer[R_co] | Failure:
         """A failure that names the step that must run first."""
         step = _STEP_OF[question.kind]
         self._step_of[evidence_id(question, repeat)] = step
@@ -105,7 +107,7 @@ class UnavailableJudge(Judge):
         return Failure(question, Reason.UNSUPPORTED, detail, Provenance(self.label), repeat)
 
     def add(self, outcomes: Iterable[Outcome]) -> None:
-        """Takes in the outcomes of a record. A step is missing where its verdict would have
+        """Takes in the outcomes of a record. A step is missing where its judgement would have
         counted, not where it was only asked for.
         """
         unscored = (outcome for outcome in outcomes if isinstance(outcome, Unscored))

@@ -1,4 +1,4 @@
-"""What a run leaves: scores, summary, verdicts, and its folder."""
+"""What a run leaves: scores, summary, answers, and its folder."""
 
 import lazy_loader
 

@@ -18,7 +18,7 @@ from ragassay.formats.sources import opening
 from ragassay.judges import Provenance
 
 Record = Mapping[str, Any]
-"""A judge's answer with its provenance, as `ragassay.judges.verdict.to_record` makes it."""
+"""A judge's answer with its provenance, as `ragassay.judges.judge_answer.to_record` makes it."""
 
 
 class AnswerFile:
@@ -62,7 +62,7 @@ class AnswerFile:
             return record
 
         if self._path.is_file():
-            for _, place, record in read_lines(self._path, checked, "a verdict", _DAMAGED):
+            for _, place, record in read_lines(self._path, checked, "an answer", _DAMAGED):
                 yield place, record
 
 

@@ -23,9 +23,9 @@ class ScoreRow:
     """One line of ``scores.jsonl``.
 
     ``status`` is ``ok``, ``assumed`` (a published value for a missing part), ``given`` (the
-    record brought the value) or ``unscored``; ``evidence`` has the ids of the verdicts that the
-    value rests on (``verdicts.jsonl``), and ``judge`` the label of who gave them, or the record's
-    value."""
+    record brought the value) or ``unscored``; ``evidence`` has the ids of the answers that the
+    value rests on (``judge_answers.jsonl``), and ``judge`` the label of who gave them, or the
+    record's value."""
 
     sample: str
     system: str

@@ -74,7 +74,7 @@ class JudgeSession:
         return ", ".join(pieces)
 
     def asker(self, keep: Callable[[Asked], None] | None = None) -> Asker:
-        """A new asker of this judge, which calls ``keep`` with each verdict; `doing` describes its
+        """A new asker of this judge, which calls ``keep`` with each answer; `doing` describes its
         state from then on."""
         self._asker = Asker(self.judge, keep=keep)
         return self._asker

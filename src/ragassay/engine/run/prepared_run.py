@@ -34,10 +34,10 @@ from ragassay.engine.models.needed_models import (
     models_for,
 )
 from ragassay.engine.results.folders.run_folder import (
+    JUDGE_ANSWERS,
     NUGGETS,
     RUBRICS,
     SAMPLES,
-    VERDICTS,
     FolderWriter,
     check_consistency,
 )
@@ -60,9 +60,9 @@ from ragassay.engine.run.source import Data, Source, format_of, open_source, pat
 from ragassay.golden.golden_folder import check_output
 from ragassay.judges import Judge
 from ragassay.judges.asking import Asked, Asker
+from ragassay.judges.judge_answer import to_record
 from ragassay.judges.own_prompts import read_prompts
 from ragassay.judges.questions.grading import ReportOnContext
-from ragassay.judges.verdict import to_record
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.function_metrics import FunctionMetric
 from ragassay.metrics.core.judged import uses_of
@@ -246,7 +246,7 @@ class PreparedRun:
                 resolved,
                 folder,
                 bank=bank,
-                judge_answers=answers if folder is None else AnswerFile(folder / VERDICTS),
+                judge_answers=answers if folder is None else AnswerFile(folder / JUDGE_ANSWERS),
             )
             drop = None if writer is None else writer.replace
             if plan.consistency is not None:

@@ -1,4 +1,4 @@
-"""Explains scores by the verdicts that they rest on, and computes scores again from them."""
+"""Explains scores by the answers that they rest on, and computes scores again from them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
 from ragassay.engine.results.shown_names import shown
 from ragassay.engine.run.scoring import judged_among, score_stream
-from ragassay.judges import Failure, Judge, Provenance, Question, Verdict
+from ragassay.judges import Failure, Judge, JudgeAnswer, Provenance, Question
 from ragassay.judges.asking import Asker
+from ragassay.judges.judge_answer import evidence_id
 from ragassay.judges.offline.offline_judge import too_long
 from ragassay.judges.recorded.replay import vote_of
 from ragassay.judges.reply import R_co
-from ragassay.judges.verdict import evidence_id
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import AllSamples
@@ -36,10 +36,10 @@ from ragassay.models.weights.weight_files import BY_MODEL
 
 @dataclass(frozen=True)
 class Evidence:
-    """One score and the verdicts that it rests on.
+    """One score and the answers that it rests on.
 
-    ``metric`` is its canonical name; ``row`` has the name that the run shows. ``verdicts`` are
-    records as in ``verdicts.jsonl``; those of a judge that was sent no prompt also have the
+    ``metric`` is its canonical name; ``row`` has the name that the run shows. ``answers`` are
+    records as in ``judge_answers.jsonl``; those of a judge that was sent no prompt also have the
     ``data`` of the question, where the metric that asked is known here. ``cut`` names the texts
     that the offline judge did not read to their end, where there are any."""
 
@@ -47,7 +47,7 @@ class Evidence:
     metric: str
     title: str
     signature: str
-    verdicts: tuple[Record, ...]
+    judge_answers: tuple[Record, ...]
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""
@@ -55,7 +55,7 @@ class Evidence:
             "score": self.row.to_record(),
             "title": self.title,
             "signature": self.signature,
-            "verdicts": [dict(record) for record in self.verdicts],
+            "judge_answers": [dict(record) for record in self.judge_answers],
         }
 
 
@@ -81,12 +81,12 @@ class Explained:
 class Rescored:
     """The result of computing every score of a run again.
 
-    ``different`` holds pairs (stored, recomputed). ``n_verdicts`` counts the verdicts used, and
+    ``different`` holds pairs (stored, recomputed). ``n_answers`` counts the answers used, and
     ``unmeasured`` the scores that need a neural model that is not on this machine: these are not
     computed."""
 
     n_scores: int
-    n_verdicts: int
+    n_answers: int
     different: tuple[tuple[ScoreRow, ScoreRow], ...]
     unmeasured: int = 0
 
@@ -94,7 +94,7 @@ class Rescored:
         """A mapping of plain values."""
         return {
             "scores": self.n_scores,
-            "verdicts": self.n_verdicts,
+            "judge_answers": self.n_answers,
             "unmeasured": self.unmeasured,
             "different": [
                 {"stored": stored.to_record(), "recomputed": again.to_record()}
@@ -111,7 +111,7 @@ def explain(
     system: str | None = None,
     repeat: int | None = None,
 ) -> Explained:
-    """The scores of a sample with the verdicts that they rest on.
+    """The scores of a sample with the answers that they rest on.
 
     Args:
         result: a run.
@@ -136,15 +136,15 @@ def explain(
     for row in rows:
         entry = entries[row.metric]
         records = (result.judge_answers.get(one) for one in row.evidence)
-        verdicts = tuple(
+        judge_answers = tuple(
             _with_data(record, data.get(record["id"])) for record in records if record is not None
         )
-        scores.append(Evidence(row, entry.metric, entry.title, entry.signature, verdicts))
+        scores.append(Evidence(row, entry.metric, entry.title, entry.signature, judge_answers))
     return Explained(chosen_sample, tuple(scores))
 
 
 def rescore(result: Result) -> Rescored:
-    """Computes every score of a run again, from its samples and verdicts alone. No judge is asked.
+    """Computes every score of a run again, from its samples and answers alone. No judge is asked.
 
     Args:
         result: a run whose samples and scores were kept, in a folder or in memory.
@@ -178,27 +178,29 @@ def rescore(result: Result) -> Rescored:
 
 
 class FromEvidence(Judge):
-    """Answers from the verdicts of a run, votes included."""
+    """Answers from the answers of a run, votes included."""
 
     label = "evidence"
 
-    def __init__(self, verdicts: JudgeAnswers) -> None:
-        self._verdicts = verdicts
+    def __init__(self, judge_answers: JudgeAnswers) -> None:
+        self._judge_answers = judge_answers
         self.used: dict[str, Question[Any]] = {}
 
-    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+    async def answer(
+        self, question: Question[R_co], repeat: int = 0
+    ) -> JudgeAnswer[R_co] | Failure:
         """The stored answer to a question; a `Failure` with `MISSING_INPUT` where the run holds
         none."""
         name = evidence_id(question, repeat)
         self.used[name] = question
-        record = self._verdicts.get(name)
+        record = self._judge_answers.get(name)
         if record is None:
-            detail = f"the run holds no verdict on this {question.kind}"
+            detail = f"the run holds no answer on this {question.kind}"
             return Failure(question, Reason.MISSING_INPUT, detail, _MADE, repeat)
         try:
             return vote_of(record, question, repeat, "the run's evidence")
         except InputError as error:
-            detail = f"the verdict {name} is no answer to this {question.kind}: {error}"
+            detail = f"the answer {name} is no answer to this {question.kind}: {error}"
             return Failure(question, Reason.FAILED, detail, _MADE, repeat)
 
 
@@ -254,15 +256,15 @@ def _asked_data(
 
 
 def _with_data(record: Record, data: Mapping[str, Any] | None) -> Record:
-    """A verdict with all of the data that it is about, where no prompt contains it."""
+    """An answer with all of the data that it is about, where no prompt contains it."""
     if data is None:
         return record
     extended = dict(record)
-    verdicts = (record, *record.get("votes", ()))
+    judge_answers = (record, *record.get("votes", ()))
     cut = [name for name, _ in too_long(data)]
-    if cut and any(str(one.get("judge", "")).startswith(OFFLINE) for one in verdicts):
+    if cut and any(str(one.get("judge", "")).startswith(OFFLINE) for one in judge_answers):
         extended["cut"] = cut
-    has_prompt = any(one.get("messages") for one in verdicts)
+    has_prompt = any(one.get("messages") for one in judge_answers)
     return extended if has_prompt else {**extended, "data": data}
 
 

@@ -23,10 +23,10 @@ from ragassay.judges.ledger.paid_answers import (
     ANSWER,
     EMBEDDING,
     END_OF_TIME,
+    JUDGE_ANSWER,
     REJECTED,
     TABLE,
     VECTOR,
-    VERDICT,
     Paid,
     damaged,
     unreadable,
@@ -189,7 +189,7 @@ class Stats:
 
 def stats(ledger: Ledger, selection: Selection = EVERYTHING) -> Stats:
     """Counts, tokens and money by judge and kind of question."""
-    judged, values = selection.chosen(VERDICT, VECTOR)
+    judged, values = selection.chosen(JUDGE_ANSWER, VECTOR)
     failures: dict[tuple[str, ...], dict[str, int]] = {}
     for *group, reason, n in ledger.select(
         f"SELECT source, name, subject, reason, count(*) AS n FROM {TABLE} WHERE {judged} "
@@ -232,7 +232,7 @@ def export(
             "Vectors are not exported: no judge replays them. To use them elsewhere, take the "
             "ledger's file."
         )
-    chosen, values = selection.chosen(VERDICT)
+    chosen, values = selection.chosen(JUDGE_ANSWER)
     for paid in ledger.rows(chosen, *values):
         try:
             yield orjson.dumps(record_of(paid, messages=messages)) + b"\n"
@@ -244,7 +244,7 @@ def prune(ledger: Ledger, selection: Selection) -> int:
     """Deletes answers, gives their space back to the disk, and returns how many there were; without
     the failures of systems, which only say how often a system was asked in vain."""
     counted = stats(ledger, selection)
-    chosen, values = selection.chosen(VERDICT, VECTOR, ANSWER)
+    chosen, values = selection.chosen(JUDGE_ANSWER, VECTOR, ANSWER)
     ledger.delete(chosen, *values)
     return counted.entries + counted.system_answers
 
@@ -265,14 +265,14 @@ def forget_rejections(ledger: Ledger, model: str | None = None) -> int:
 
 def latencies(ledger: Ledger, model: str, most: int) -> list[float]:
     """The seconds that a call took, of the youngest answers of a model."""
-    chosen, values = Selection(model).chosen(VERDICT)
+    chosen, values = Selection(model).chosen(JUDGE_ANSWER)
     rows = ledger.rows(f"{chosen} AND reason IS NULL", *values, youngest=True, page=most)
     taken = (one.facts for one in islice(rows, most))
     return [facts["latency"] / max(facts["attempts"], 1) for facts in taken]
 
 
 def record_of(paid: Paid, *, messages: bool = True) -> dict[str, Any]:
-    """A verdict as plain values, under the names that run folders use."""
+    """An answer as plain values, under the names that run folders use."""
     key, repeat = paid.facts["key"], paid.facts["repeat"]
     record = {
         "id": f"{key}.{repeat}" if repeat else key,

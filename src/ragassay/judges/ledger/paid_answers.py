@@ -12,7 +12,7 @@ import orjson
 from ragassay.base import strict_json
 from ragassay.base.errors import InputError
 
-VERDICT, VECTOR, ANSWER = "verdict", "vector", "answer"
+JUDGE_ANSWER, VECTOR, ANSWER = "verdict", "vector", "answer"
 """What a judge, an embedder and a system under test answered, or why not."""
 
 REJECTED = "rejected parameter"
@@ -21,7 +21,7 @@ REJECTED = "rejected parameter"
 EMBEDDING = "embedding"  # what statistics and options call a vector, beside the kinds of questions
 END_OF_TIME = 1e11  # a moment in seconds that no calendar here reaches
 
-_OF_VERDICTS = {"version", "key", "repeat", "answer", "latency", "attempts"}
+_OF_JUDGE_ANSWERS = {"version", "key", "repeat", "answer", "latency", "attempts"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,9 @@ class Paid:
         damaged."""
         key, kind, source, name, subject, facts, *others = row
         values = orjson.loads(facts)
-        lacks_none = isinstance(values, dict) and (kind != VERDICT or values.keys() >= _OF_VERDICTS)
+        lacks_none = isinstance(values, dict) and (
+            kind != JUDGE_ANSWER or values.keys() >= _OF_JUDGE_ANSWERS
+        )
         if not (lacks_none and 0 <= others[-1] < END_OF_TIME):
             raise ValueError("its values are of the wrong kind")
         return cls(key.hex(), kind, source, name, subject, values, *others)

@@ -2,13 +2,13 @@
 
 The life of a question::
 
-    request (prompt, parameters, schema) ──key──▶ ledger ──found──▶ Verdict, cached
+    request (prompt, parameters, schema) ──key──▶ ledger ──found──▶ JudgeAnswer, cached
         │ not found
         ▼
     slot, budget ──▶ endpoint ──▶ reply ──▶ valid? ──no──▶ one repair turn ──▶ Failure(unparsable)
                                               │ yes
                                               ▼
-                                 ledger (committed) ──▶ Verdict
+                                 ledger (committed) ──▶ JudgeAnswer
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from typing_extensions import override
 from ragassay.base import strict_json
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
+from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance, provenance_of, to_record
 from ragassay.judges.ledger.ledger_store import Ledger
-from ragassay.judges.ledger.paid_answers import VERDICT, Paid, unreadable
+from ragassay.judges.ledger.paid_answers import JUDGE_ANSWER, Paid, unreadable
 from ragassay.judges.llm import requests
 from ragassay.judges.llm.endpoint_capabilities import EndpointCapabilities
 from ragassay.judges.llm.replies import CUT, Unreadable, declines, described, read
 from ragassay.judges.llm.requests import Request
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co, Reply, ReplyInParts
-from ragassay.judges.verdict import Failure, Provenance, Verdict, provenance_of, to_record
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Completion, Endpoint, EndpointError
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Message, Stopped
@@ -87,7 +87,7 @@ class LLMJudge(Judge):
         account = Account(budget, price)
         self._sender = Sender(endpoint, limiter, None, account, timeout=timeout, backoff=backoff)
         self._capabilities = EndpointCapabilities(ledger, endpoint, model, self._sender)
-        self._flights: dict[tuple[str, int], asyncio.Task[Verdict[Any] | Failure]] = {}
+        self._flights: dict[tuple[str, int], asyncio.Task[JudgeAnswer[Any] | Failure]] = {}
 
     @property
     @override
@@ -133,12 +133,14 @@ class LLMJudge(Judge):
         await self.endpoint.close()
 
     @override
-    def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
+    def known(self, question: Question[Any], repeat: int = 0) -> JudgeAnswer[Any] | Failure | None:
         request = self._build(question, repeat, self._capabilities.dropped)
         return self._stored(question, repeat, request)
 
     @override
-    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+    async def answer(
+        self, question: Question[R_co], repeat: int = 0
+    ) -> JudgeAnswer[R_co] | Failure:
         name = (question.key, repeat)
         flight = self._flights.get(name)
         if flight is None:
@@ -147,22 +149,24 @@ class LLMJudge(Judge):
             flight.add_done_callback(lambda _: self._flights.pop(name, None))
         return await asyncio.shield(flight)
 
-    async def _find_or_ask(self, question: Question[Any], repeat: int) -> Verdict[Any] | Failure:
+    async def _find_or_ask(
+        self, question: Question[Any], repeat: int
+    ) -> JudgeAnswer[Any] | Failure:
         request = self._build(question, repeat, self._capabilities.dropped)
-        verdict = self._stored(question, repeat, request)
-        if verdict is None:
+        judge_answer = self._stored(question, repeat, request)
+        if judge_answer is None:
             async with self._ledger.lease(request.key):
                 # Another process may have asked it while this one waited.
-                verdict = self._stored(question, repeat, request)
-                if verdict is None:
-                    verdict = await _Asking(self, question, repeat, request).outcome()
-        if isinstance(verdict, Verdict):
+                judge_answer = self._stored(question, repeat, request)
+                if judge_answer is None:
+                    judge_answer = await _Asking(self, question, repeat, request).outcome()
+        if isinstance(judge_answer, JudgeAnswer):
             self._sender.breaker.usable()
-        return verdict
+        return judge_answer
 
     def _stored(
         self, question: Question[Any], repeat: int, request: Request
-    ) -> Verdict[Any] | Failure | None:
+    ) -> JudgeAnswer[Any] | Failure | None:
         """The stored result of a request, or of one that was sent in its place before the endpoint
         had rejected as much as now: that names what it was asked without."""
         earlier = (self._build(question, repeat, dropped) for dropped in self._capabilities.before)
@@ -189,8 +193,8 @@ class _Asking:
         self.messages: list[Message] = list(request.prompt.messages)
         self.completion = Completion(None)
 
-    async def outcome(self) -> Verdict[Any] | Failure:
-        """The verdict or failure; it is in the ledger if it is to be kept."""
+    async def outcome(self) -> JudgeAnswer[Any] | Failure:
+        """The answer or failure; it is in the ledger if it is to be kept."""
         try:
             try:
                 return await self.judge._capabilities.exchange(self._send)
@@ -213,7 +217,7 @@ class _Asking:
 
     async def _send(
         self, dropped: frozenset[str], current: Callable[[], bool] | None
-    ) -> Verdict[Any] | Failure | None:
+    ) -> JudgeAnswer[Any] | Failure | None:
         """Sends the request without what is dropped; see `EndpointCapabilities.exchange`."""
         if dropped != self.request.dropped:
             self.request = self.judge._build(self.question, self.repeat, dropped)
@@ -230,8 +234,8 @@ class _Asking:
         sending = self.judge._sender.send
         return await sending(request.body, self._received, self.tally, *sizes, current)
 
-    async def _received(self, completion: Completion) -> Verdict[Any] | Failure:
-        """The verdict or the refusal that a reply holds; it is kept before this returns."""
+    async def _received(self, completion: Completion) -> JudgeAnswer[Any] | Failure:
+        """The answer or the refusal that a reply holds; it is kept before this returns."""
         await self.judge._capabilities.learn(self.request.dropped)
         self.completion = completion
         if completion.refusal:
@@ -241,7 +245,7 @@ class _Asking:
         cut = completion.finish == "length"
         return await self._answered(read(self.question, completion.text, cut=cut))
 
-    async def _repaired(self, first: Unreadable) -> Verdict[Any] | Failure:
+    async def _repaired(self, first: Unreadable) -> JudgeAnswer[Any] | Failure:
         """The result of the repair turn, or what the replies hold without it."""
         bad, problem = self.completion.text, str(first)
         prompt = requests.repair(self.request, bad, problem)
@@ -275,10 +279,10 @@ class _Asking:
         self.judge._sender.breaker.unusable(problem)
         return await self._failed(Reason.UNPARSABLE, problem)
 
-    async def _answered(self, answer: Reply) -> Verdict[Any]:
-        verdict = Verdict(self.question, answer, self._provenance(), self.repeat)
-        await self._keep(verdict)
-        return verdict
+    async def _answered(self, answer: Reply) -> JudgeAnswer[Any]:
+        judge_answer = JudgeAnswer(self.question, answer, self._provenance(), self.repeat)
+        await self._keep(judge_answer)
+        return judge_answer
 
     async def _failed(self, reason: Reason, detail: str) -> Failure:
         failure = Failure(self.question, reason, detail, self._provenance(), self.repeat)
@@ -286,7 +290,7 @@ class _Asking:
             await self._keep(failure)
         return failure
 
-    async def _keep(self, asked: Verdict[Any] | Failure) -> None:
+    async def _keep(self, asked: JudgeAnswer[Any] | Failure) -> None:
         sent = self.request.record(self.messages)
         await self.judge._sender.kept(self.judge._lookup.keep(asked, sent))
 
@@ -323,7 +327,7 @@ class _LedgerLookup:
 
     def find(
         self, question: Question[Any], repeat: int, request: Request
-    ) -> Verdict[Any] | Failure | None:
+    ) -> JudgeAnswer[Any] | Failure | None:
         """The kept result of a request; ``None`` where there is none that the run may use, or where
         the question no longer allows the kept answer."""
         key = bytes.fromhex(request.key)
@@ -350,9 +354,9 @@ class _LedgerLookup:
         answer = _valid(question, row)
         if answer is None or (asks_again and isinstance(answer, ReplyInParts) and answer.lost):
             return None  # asking again may bring the fields that are lost
-        return Verdict(question, answer, provenance, repeat)
+        return JudgeAnswer(question, answer, provenance, repeat)
 
-    async def keep(self, asked: Verdict[Any] | Failure, sent: bytes) -> None:
+    async def keep(self, asked: JudgeAnswer[Any] | Failure, sent: bytes) -> None:
         """Keeps the result of a request. It is durable when this returns. A failure does not
         replace an answer that is still valid: this run has its failure, other runs the answer."""
         key = asked.provenance.request
@@ -365,14 +369,14 @@ class _LedgerLookup:
         if self._reuse != "all":
             self._renewed[bytes.fromhex(key)] = failure if stays else None
 
-    def _row(self, asked: Verdict[Any] | Failure, sent: bytes) -> Paid:
+    def _row(self, asked: JudgeAnswer[Any] | Failure, sent: bytes) -> Paid:
         provenance = asked.provenance
         record = to_record(asked)
         for name in ("about", "messages", "cached"):  # what the payload or the question says
             record.pop(name, None)
         return Paid(
             provenance.request,
-            VERDICT,
+            JUDGE_ANSWER,
             *self._address,
             asked.question.kind,
             record,

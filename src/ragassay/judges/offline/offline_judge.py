@@ -8,11 +8,11 @@ from typing import Any
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
+from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
 from ragassay.judges.offline.questions import Cosine, answer_to, unknown_language
 from ragassay.judges.offline.words import LONGEST
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
-from ragassay.judges.verdict import Failure, Provenance, Verdict
 
 VERSION = 6  # raised when any of its answers changes
 
@@ -38,7 +38,7 @@ class OfflineJudge(Judge):
         """None: nothing is sent."""
         return ()
 
-    def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure:
+    def known(self, question: Question[Any], repeat: int = 0) -> JudgeAnswer[Any] | Failure:
         """The answer itself, because it takes no request; ``repeat`` does not change it."""
         provenance = Provenance(self.label, attempts=0)
         if cut := [name for name, _ in too_long(question.data)]:
@@ -52,9 +52,11 @@ class OfflineJudge(Judge):
             here = f" in {where}" if where else ""
             detail = f"{question.kind}{here} needs an LLM judge"
             return Failure(question, Reason.UNSUPPORTED, detail, provenance, repeat)
-        return Verdict(question, question.check(reply), provenance, repeat)
+        return JudgeAnswer(question, question.check(reply), provenance, repeat)
 
-    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+    async def answer(
+        self, question: Question[R_co], repeat: int = 0
+    ) -> JudgeAnswer[R_co] | Failure:
         """The same as `known`; remembers what was too long."""
         self._too_long.update(hash(text) for _, text in too_long(question.data))
         return self.known(question, repeat)

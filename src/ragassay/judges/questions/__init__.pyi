@@ -9,9 +9,9 @@ from .answering import (
 from .checklists import (
     AssignNuggets as AssignNuggets,
     CitationSupport as CitationSupport,
+    ClaimAnswers as ClaimAnswers,
     Claims as Claims,
     ClaimSupport as ClaimSupport,
-    ClaimVerdicts as ClaimVerdicts,
     ExtractClaims as ExtractClaims,
     ExtractNuggets as ExtractNuggets,
     NuggetAssignments as NuggetAssignments,

@@ -2,7 +2,7 @@
 
 A list of bare labels shifts when a model leaves one out. So each entry repeats the item's number,
 and a reply with a missing, doubled or foreign number is repaired. A short reason stands before the
-verdict: it is found before the verdict is given, not after.
+value: it is found before the value is given, not after.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ragassay.judges.reply import WORD, R_co, Reply, whole_number
 
 
 class ItemReply(Reply):
-    """The verdict on one item: its number in the list, from 1, and why."""
+    """What is said of one item: its number in the list, from 1, and why."""
 
     number: Annotated[int, *whole_number(1, 1_000_000)]
     reason: str = ""
@@ -53,7 +53,7 @@ def in_order(entries: Sequence[E], items: Sequence[object]) -> list[E]:
 
 
 class ItemsQuestion(Question[R_co]):
-    """Base of questions that have a verdict on each item of a list.
+    """Base of questions that have a value for each item of a list.
 
     The reply has one field, with one value for each item in their order. The form is made of it: it
     has the field ``verdicts``, with an entry for each item, whose last field is that value.
@@ -146,14 +146,14 @@ class ExtractClaims(Question[Claims]):
     output_tokens = 600
 
 
-class ClaimVerdicts(Reply):
+class ClaimsSupported(Reply):
     """For each claim, in order: do the passages support it?"""
 
     supported: tuple[bool, ...]
 
 
 @dataclass(frozen=True)
-class ClaimSupport(ItemsQuestion[ClaimVerdicts]):
+class ClaimSupport(ItemsQuestion[ClaimsSupported]):
     """Which claims can be inferred from the passages (RAGAS, second step)?"""
 
     claims: tuple[str, ...]
@@ -162,7 +162,7 @@ class ClaimSupport(ItemsQuestion[ClaimVerdicts]):
     kind = "claim_support"
     version = 2
     items = "claims"
-    reply = ClaimVerdicts
+    reply = ClaimsSupported
     entry = "Whether the passages support one claim."
     output_tokens = 350
 

@@ -1,1 +1,1 @@
-"""Recorded answers: verdicts as lines of a file, and the judge that repeats such a file."""
+"""Recorded answers: answers as lines of a file, and the judge that repeats such a file."""

@@ -12,11 +12,11 @@ from typing_extensions import override
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
+from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance, provenance_of
 from ragassay.judges.panel import RULES, Vote, decided
 from ragassay.judges.question import Question
 from ragassay.judges.recorded.replay_file import Line, ReplayFile, example, latest, reply_of
 from ragassay.judges.reply import R_co
-from ragassay.judges.verdict import Failure, Provenance, Verdict, provenance_of
 
 _NAMED = 3  # judges of recorded answers that a label names
 
@@ -73,7 +73,9 @@ class Replay(Judge):
         return decided(question, votes, self.rule, 1, len(votes), self.label, repeat)
 
     @override
-    async def answer(self, question: Question[R_co], repeat: int = 0) -> Verdict[R_co] | Failure:
+    async def answer(
+        self, question: Question[R_co], repeat: int = 0
+    ) -> JudgeAnswer[R_co] | Failure:
         version, lines = self._file.matching(question, repeat)
         if self._accepts_older and version != question.version:
             self._older[question.kind, version] += 1
@@ -132,7 +134,7 @@ class Replay(Judge):
 
 
 def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, where: str) -> Vote:
-    """A record (of `to_record`, or a person's label) as the verdict or failure that was recorded;
+    """A record (of `to_record`, or a person's label) as the answer or failure that was recorded;
     ``where`` names the line. An `InputError` says that it has no valid answer."""
     # Nothing is sent now, and no ledger is used.
     now = {"judge": record.get("judge") or where, "request": "", "attempts": 0, "cached": False}
@@ -150,4 +152,4 @@ def vote_of(record: Mapping[str, Any], question: Question[Any], repeat: int, whe
     except ValueError as error:
         detail = f"{where}: {error}"
         return Failure(question, Reason.UNPARSABLE, detail, provenance, repeat, votes)
-    return Verdict(question, answer, provenance, repeat, votes)
+    return JudgeAnswer(question, answer, provenance, repeat, votes)

@@ -2,8 +2,8 @@
 
 Two kinds of lines, also mixed in one file:
 
-- recorded: a line of a run folder's ``verdicts.jsonl`` or of ``ragassay ledger export``. It names
-  its question by ``key`` (and ``repeat``).
+- recorded: a line of a run folder's ``judge_answers.jsonl`` or of ``ragassay ledger export``. It
+  names its question by ``key`` (and ``repeat``).
 - labelled by people: ``{"question": "relevance_grade", "data": {"query": ..., "passage": ...},
   "answer": 3, "judge": "ann"}``. It names its question by its data, compared without regard to
   white space; fields of the question that have a default need not be given, and match whatever the

@@ -142,7 +142,7 @@ class Link(NamedTuple):
 async def links(
     ask: Ask, statements: tuple[Statement, ...], passages: tuple[Passage, ...]
 ) -> list[list[Link]] | Unscored:
-    """The judge's verdict on each citation of each statement; for `Ask.once`.
+    """The judge's answer on each citation of each statement; for `Ask.once`.
 
     A passage that was not retrieved is not asked about; of several passages of one cited document
     the one that supports most counts. Two spellings of one citation in one

@@ -60,7 +60,7 @@ class JudgedMetric(Metric):
         return ()
 
     async def outcome(self, sample: Sample, scope: Ask) -> Outcome:
-        """The outcome for any sample, with the keys of its verdicts as evidence.
+        """The outcome for any sample, with the keys of its answers as evidence.
 
         Args:
             sample: the sample; one that lacks something is `Unscored` and asks nothing.

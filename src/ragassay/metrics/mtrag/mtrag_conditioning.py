@@ -20,7 +20,7 @@ value is missing for a reason in the sample (no claims, nothing retrieved). Wher
 computed or asked for at all (no model, an unreachable server), the conditioned value is `Unscored`
 with that reason: otherwise the mean would consist of the table's 0s and 1s alone.
 
-The verdicts are those of ``idk_eval`` and ``underspecified_eval``; each is the record's own or a
+The judgements are those of ``idk_eval`` and ``underspecified_eval``; each is the record's own or a
 judge's. Where the record brings only ``conditional_idk``, a full "I don't know" follows from it and
 the label. A record may also bring conditioned values (``RB_agg_idk``, ``rb_agg_idk``), by the
 paper's table unless ``metrics_rule`` beside them names the shorter rule. Published ones are wrong
@@ -159,12 +159,12 @@ class Conditioned(Given):
 
     @property
     def idk(self) -> IdkEval:
-        """The metric with the verdict on "I don't know"."""
+        """The metric with the judgement on "I don't know"."""
         return IdkEval(self.given)
 
     @property
     def underspecified(self) -> UnderspecifiedEval:
-        """The metric with the verdict on underspecified queries."""
+        """The metric with the judgement on underspecified queries."""
         return UnderspecifiedEval(self.given, labelled=True)
 
     @property
@@ -172,7 +172,7 @@ class Conditioned(Given):
         return (self.idk, self.underspecified, self.base)
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Unscored without an answer, a label, a verdict, or (unless the table decides) the own
+        """Unscored without an answer, a label, a judgement, or (unless the table decides) the own
         value.
 
         An own value that this installation cannot compute is always lacking.
@@ -237,14 +237,14 @@ class Conditioned(Given):
         own = self.base.brought(sample)
         stands = (own.number or 0.0,) if isinstance(own, Score) else None
         if label is Answerability.UNDERSPECIFIED:
-            verdict = self.underspecified.brought(sample)
+            judge_answer = self.underspecified.brought(sample)
         else:
             implied_idk = idk_of(sample)
-            verdict = self.idk.brought(sample) if implied_idk is None else Score(implied_idk)
-        if isinstance(verdict, Unscored):
+            judge_answer = self.idk.brought(sample) if implied_idk is None else Score(implied_idk)
+        if isinstance(judge_answer, Unscored):
             return None
-        if verdict is not None:
-            cell = idk_cell(verdict.number, label, underspecified=verdict.number)
+        if judge_answer is not None:
+            cell = idk_cell(judge_answer.number, label, underspecified=judge_answer.number)
             return stands if cell is None else (cell,)
         if label in (*ABSTAINING, Answerability.UNDERSPECIFIED):
             return (0.0, 1.0)
@@ -268,34 +268,34 @@ class Conditioned(Given):
         self, sample: Sample, label: Answerability, idk: Outcome, underspecified: Outcome,
         value: Outcome,
     ) -> Outcome:  # fmt: skip
-        """The conditioned outcome; its evidence is that of the verdict or value that decided it.
+        """The conditioned outcome; its evidence is that of the judgement or value that decided it.
 
-        ``by`` names whoever gave the verdict and the value, even where the table decides, because
+        ``by`` names whoever gave the judgement and the value, even where the table decides, because
         the mean depends on both.
         """
-        verdict: Outcome
+        judge_answer: Outcome
         if self._ignores_idk(label):
-            verdict = Score(0.0, explanation="which the shorter rule leaves alone")
+            judge_answer = Score(0.0, explanation="which the shorter rule leaves alone")
         elif label is Answerability.UNDERSPECIFIED:
-            verdict = _naming("underspecified_eval", underspecified)
+            judge_answer = _naming("underspecified_eval", underspecified)
         else:
-            verdict = idk_verdict(sample, idk, given=self.given)
-        evidence = tuple(dict.fromkeys((*verdict.evidence, *value.evidence)))
+            judge_answer = idk_answer(sample, idk, given=self.given)
+        evidence = tuple(dict.fromkeys((*judge_answer.evidence, *value.evidence)))
         if isinstance(value, Unscored) and _at_large(value.reason):
             return replace(value, evidence=evidence)
-        if isinstance(verdict, Unscored):
-            return verdict
-        cell = idk_cell(verdict.number, label, self.rule, underspecified=verdict.number)
-        why = f"{label.upper()}, {verdict.explanation}"
+        if isinstance(judge_answer, Unscored):
+            return judge_answer
+        cell = idk_cell(judge_answer.number, label, self.rule, underspecified=judge_answer.number)
+        why = f"{label.upper()}, {judge_answer.explanation}"
         by = value.by if isinstance(value, Score) else ()
-        by = tuple(dict.fromkeys((*verdict.by, *by)))
+        by = tuple(dict.fromkeys((*judge_answer.by, *by)))
         if cell is not None:
             instead = f": in place of {value.value:.4g}" if isinstance(value, Score) else ""
-            given = verdict.given and not verdict.evidence
-            return Score(cell, {}, why + instead, verdict.evidence, given=given, by=by)
+            given = judge_answer.given and not judge_answer.evidence
+            return Score(cell, {}, why + instead, judge_answer.evidence, given=given, by=by)
         if isinstance(value, Unscored):
             return replace(value, evidence=evidence)
-        given = (verdict.given or value.given) and not evidence
+        given = (judge_answer.given or value.given) and not evidence
         stands = f"own value, {READ}, stands" if value.given else "own value stands"
         explanation = f"{why}: the metric's {stands}"
         return Score(value.value, {}, explanation, evidence, given=given, by=by)
@@ -314,8 +314,8 @@ def _naming(name: str, outcome: Outcome) -> Outcome:
     return replace(outcome, explanation=f"{name} {outcome.number}{read}")
 
 
-def idk_verdict(sample: Sample, idk: Outcome, *, given: bool) -> Outcome:
-    """The verdict on "I don't know": what follows from the record (`idk_of`) where ``given`` is
+def idk_answer(sample: Sample, idk: Outcome, *, given: bool) -> Outcome:
+    """The judgement on "I don't know": what follows from the record (`idk_of`) where ``given`` is
     set, else the outcome of ``idk_eval``."""
     own = idk_of(sample) if given else None
     if own is None:
@@ -325,7 +325,7 @@ def idk_verdict(sample: Sample, idk: Outcome, *, given: bool) -> Outcome:
 
 
 def unread(metric: IdkEval | UnderspecifiedEval, sample: Sample) -> Unscored | None:
-    """Why there can be no verdict: the sample lacks something, or brings an invalid value; else
+    """Why there can be no judgement: the sample lacks something, or brings an invalid value; else
     ``None``."""
     brought = metric.brought(sample)
     if isinstance(brought, Unscored):
@@ -401,7 +401,7 @@ class AnswerabilityAccuracy(Metric):
         return (IdkEval(self.given),)
 
     def lacks(self, sample: Sample) -> Unscored | None:
-        """Unscored without an answer, a label other than UNDERSPECIFIED, or what the verdict
+        """Unscored without an answer, a label other than UNDERSPECIFIED, or what the judgement
         needs."""
         lacking = super().lacks(sample)
         if lacking is not None:
@@ -413,16 +413,16 @@ class AnswerabilityAccuracy(Metric):
         return unread(IdkEval(self.given), sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        verdicts = window.outcomes(IdkEval(self.given))
+        judge_answers = window.outcomes(IdkEval(self.given))
         return [
             self.lacks(sample) or self._of(sample, idk)
-            for sample, idk in zip(window.samples, verdicts, strict=True)
+            for sample, idk in zip(window.samples, judge_answers, strict=True)
         ]
 
     def _of(self, sample: Sample, idk: Outcome) -> Outcome:
-        """Whether the verdict fits the label."""
-        verdict = idk_verdict(sample, idk, given=self.given)
-        if isinstance(verdict, Unscored):
-            return verdict
-        right = (verdict.number == 1) == (sample.answerability in ABSTAINING)
-        return replace(verdict, value=right, parts={})
+        """Whether the judgement fits the label."""
+        judge_answer = idk_answer(sample, idk, given=self.given)
+        if isinstance(judge_answer, Unscored):
+            return judge_answer
+        right = (judge_answer.number == 1) == (sample.answerability in ABSTAINING)
+        return replace(judge_answer, value=right, parts={})

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from ragassay.base.errors import CountedFact
 from ragassay.base.sample import Answerability, Sample
 from ragassay.base.score import AND, RECORD, Outcome, Reason, Score, Unscored
-from ragassay.judges import Failure, Question, Verdict
+from ragassay.judges import Failure, JudgeAnswer, Question
 from ragassay.judges.asking import Ask, Unanswered
 from ragassay.judges.questions import ClaimSupport, ExtractClaims, ReferenceRating, SaysIdk
 from ragassay.judges.questions.answering import SaysUnderspecified
@@ -82,13 +82,13 @@ class _Judged(Given, JudgedMetric):
 
 
 class _Classified(_Judged):
-    """A verdict: 1, 0.5 or 0."""
+    """An answer: 1, 0.5 or 0."""
 
     rule_of_value = "0, 0.5 or 1"
     higher_is_better = None
 
     def taken_over(self, sample: Sample, name: str, values: Sequence[Any]) -> Outcome:
-        """`Unscored` where the record's value is no verdict."""
+        """`Unscored` where the record's value is none of these."""
         if values[0] in (0, 0.5, 1):
             return self.read_score(float(values[0]), sample)
         return Unscored(
@@ -260,10 +260,10 @@ class ReferenceJudge(_Judged):
             answer=sample.answer_text,
             passages=texts,
         )
-        reply = await ask.verdict(question)
+        reply = await ask.judge_answer(question)
         if isinstance(reply, Failure):
             raise Unanswered(reply)
-        votes = [vote.answer.rating for vote in reply.votes if isinstance(vote, Verdict)]
+        votes = [vote.answer.rating for vote in reply.votes if isinstance(vote, JudgeAnswer)]
         # A reply holds a whole number, so that a panel's own median of an even number of votes is
         # the lower of the two middle ones; the published figure lies between them.
         rating = median(votes) if votes else reply.answer.rating

@@ -3,7 +3,7 @@ step, the answer against targets and passages, and lengths.
 
 A record has values among its ``metrics`` (as a list or a number), or as annotations of an
 InspectorRAGet file. A score is *given* (`Score.given`) where it depends on at least one of them and
-on no judge's verdict. A list (one value a target, or one a passage) is in ``parts["values"]``; the
+on no judge's answer. A list (one value a target, or one a passage) is in ``parts["values"]``; the
 score is the first target's value, or the highest value of the passages.
 """
 

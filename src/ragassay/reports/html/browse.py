@@ -1,5 +1,5 @@
 """The details of a sample in the list of a page: its texts (clipped to a share of a fixed budget,
-so that the file stays shareable), scores and verdicts."""
+so that the file stays shareable), scores and the answers of judges."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ragassay.base.strict_json import dumps
 from ragassay.engine.results.judge_answers import JudgeAnswers
 from ragassay.engine.results.score_rows import Rows, ScoreRow
 from ragassay.metrics.core.chunk_matching import same_chunks
-from ragassay.reports.views import verdict_view
-from ragassay.reports.views.verdict_view import AnswerPiece, answer_pieces
+from ragassay.reports.views import judge_answer_view
+from ragassay.reports.views.judge_answer_view import AnswerPiece, answer_pieces
 from ragassay.texts.document_names import same_document
 
 HEADLINE = 240
@@ -49,9 +49,13 @@ class Limits:
 
 
 def details_of(
-    identity: Identity, sample: Sample | None, rows: Rows, verdicts: JudgeAnswers, limits: Limits
+    identity: Identity,
+    sample: Sample | None,
+    rows: Rows,
+    judge_answers: JudgeAnswers,
+    limits: Limits,
 ) -> dict[str, Any]:
-    """A sample's details, with the verdicts that its scores rest on."""
+    """A sample's details, with the answers that its scores rest on."""
     answer = "" if sample is None or sample.answer is None else sample.answer.text
     shared, names = _shared(rows, answer, limits.main)
     each = _each(limits.main, rows, 100)
@@ -60,9 +64,12 @@ def details_of(
     if sample is not None:
         entry |= _texts(sample, limits)
     evidence = list(dict.fromkeys(one for row in rows.values() for one in row.evidence))
-    records = [record for one in evidence if (record := verdicts.get(one))]
-    each, ranks = _each(limits.main, records), verdict_view.ranks_of(sample if records else None)
-    entry["verdicts"] = [_verdict(record, each, ranks) for record in records]
+    records = [record for one in evidence if (record := judge_answers.get(one))]
+    each, ranks = (
+        _each(limits.main, records),
+        judge_answer_view.ranks_of(sample if records else None),
+    )
+    entry["judge_answers"] = [_judge_answer(record, each, ranks) for record in records]
     places = {record["id"]: at for at, record in enumerate(records)}
     entry["evidence"] = {
         name: [places[one] for one in row.evidence if one in places]
@@ -119,11 +126,11 @@ def _texts(sample: Sample, limits: Limits) -> dict[str, Any]:
 def _cited(answer: Answer, limit: int) -> list[list[Any]]:
     """Where each statement that cites stands in the answer's text, and the ids that it cites:
     ``[start, end, ids]``, or ``[None, text, ids]`` where it does not stand there."""
-    folded = verdict_view.searchable(answer.text)
+    folded = judge_answer_view.searchable(answer.text)
     places: list[list[Any]] = []
     at = 0
     for statement in answer.statements:
-        if place := verdict_view.place_of(statement.text, folded, at):
+        if place := judge_answer_view.place_of(statement.text, folded, at):
             at = place[1]
             places.append([*place, list(statement.citations)])
         elif statement.citations:
@@ -167,7 +174,7 @@ def _shared(rows: Rows, answer: str, limit: int) -> tuple[dict[str, Any], Collec
     A place of a piece is two numbers, small ones because they take little space: characters between
     the end of the placed piece before and this one's start (fewer than 0 where it stands before
     that end), and its length."""
-    nuggets = {n: tuple(verdict_view.nugget_table(row.parts)) for n, row in rows.items()}
+    nuggets = {n: tuple(judge_answer_view.nugget_table(row.parts)) for n, row in rows.items()}
     tables = {name: table for name, table in nuggets.items() if table}
     pieces = {n: tuple(answer_pieces(r.parts, answer)) for n, r in rows.items() if n not in tables}
     named = grouped((some, name) for name, some in pieces.items() if some)
@@ -225,12 +232,12 @@ def shown_value(value: Value | None) -> float | int | bool | str | None:
     return label_of(value) if isinstance(value, list) else value
 
 
-def _verdict(
+def _judge_answer(
     record: Mapping[str, Any], limit: int, ranks: Mapping[str, int], *, prompt: bool = True
 ) -> dict[str, Any]:
-    """A verdict as the browser shows it; votes with the same prompt do not repeat it."""
+    """An answer of a judge as the browser shows it; votes with the same prompt do not repeat it."""
     votes = record.get("votes", ())
-    shared = verdict_view.shared_prompt(votes)
+    shared = judge_answer_view.shared_prompt(votes)
     answer = record.get("answer")
     entry: dict[str, Any] = {
         "question": record["question"],
@@ -238,8 +245,8 @@ def _verdict(
         "failure": record.get("reason") and f"{record['reason']}: {record.get('detail', '')}",
         "judge": record.get("judge"),
         # The passages stand in the page.
-        "about": verdict_view.about(record, ranks, quoted=False),
-        "spread": verdict_view.spread(record),
+        "about": judge_answer_view.about(record, ranks, quoted=False),
+        "spread": judge_answer_view.spread(record),
     }
     sent = shared or record.get("messages")
     if prompt and sent:
@@ -252,7 +259,7 @@ def _verdict(
             "reply": _clip(record.get("reply") or "", limit),
         }
     each = _each(limit, votes)
-    entry["votes"] = [_verdict(vote, each, ranks, prompt=not shared) for vote in votes]
+    entry["votes"] = [_judge_answer(vote, each, ranks, prompt=not shared) for vote in votes]
     return {name: value for name, value in entry.items() if value not in (None, [], "")}
 
 

@@ -120,8 +120,8 @@ class _Details:
         for chunk in batched(islice(listed, n_listed), CHUNK):
             for identity, sample, rows in chunk:
                 self._add(identity, sample, rows)
-            verdicts = self._result.judge_answers
-            samples = [self._pool.take(details_of(*one, verdicts, limits)) for one in chunk]
+            judge_answers = self._result.judge_answers
+            samples = [self._pool.take(details_of(*one, judge_answers, limits)) for one in chunk]
             yield packed(samples)
 
     def _add(self, identity: Identity, sample: Sample | None, rows: Rows) -> None:

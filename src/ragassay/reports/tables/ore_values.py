@@ -293,7 +293,7 @@ TOTALS = ("total_input_tokens", "total_output_tokens", "total_tokens")
 
 
 def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
-    """The tokens that the verdicts of a sample's scores took when they were first given; 0 for
+    """The tokens that the answers of a sample's scores took when they were first given; 0 for
     judges without tokens (rules, people).
     """
     steps = {name: dict.fromkeys(_USAGE, 0) for name in dict.fromkeys(STEPS.values())}
@@ -315,7 +315,7 @@ def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
 
 
 def _counted(record: Record) -> tuple[int, int, int]:
-    """Input, output and all tokens of a verdict, of a panel's those of its votes."""
+    """Input, output and all tokens of a judge's answer, of a panel's those of its votes."""
     answers = record.get("votes") or [record]
     inputs, outputs = (sum(one.get(key, 0) for one in answers) for key in _USAGE[:2])
     return inputs, outputs, inputs + outputs

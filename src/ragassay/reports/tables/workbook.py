@@ -156,13 +156,16 @@ def _written(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _prompts(verdict: Record | None) -> Iterator[tuple[str, str]]:
-    """The prompts of a verdict and of its votes, as they were sent, with their questions."""
-    if verdict is None:
+def _prompts(judge_answer: Record | None) -> Iterator[tuple[str, str]]:
+    """The prompts of a judge's answer and of its votes, as they were sent, with their questions."""
+    if judge_answer is None:
         return
-    if messages := verdict.get("messages"):
-        yield verdict["question"], "\n\n".join(f"{m['role']}: {m['content']}" for m in messages)
-    for vote in verdict.get("votes", ()):
+    if messages := judge_answer.get("messages"):
+        yield (
+            judge_answer["question"],
+            "\n\n".join(f"{m['role']}: {m['content']}" for m in messages),
+        )
+    for vote in judge_answer.get("votes", ()):
         yield from _prompts(vote)
 
 

@@ -1,4 +1,4 @@
-"""What a score shows with the verdicts that it rests on."""
+"""What a score shows with the answers that it rests on."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ragassay.judges.offline.offline_judge import LABEL
 from ragassay.judges.offline.words import LONGEST
 from ragassay.reports.model import Block, Cell, Column, Part, Report, Style, lines, part, table
 from ragassay.reports.text import wording
-from ragassay.reports.views import verdict_view
-from ragassay.reports.views.verdict_view import PIECES, AnswerPiece, answer_pieces
+from ragassay.reports.views import judge_answer_view
+from ragassay.reports.views.judge_answer_view import PIECES, AnswerPiece, answer_pieces
 from ragassay.texts.languages import language_in
 
 _HELD: Mapping[str, tuple[str, Style]] = {
@@ -41,7 +41,7 @@ _MOST_IN_FULL = 6
 
 
 def evidence_report(explanation: Explained, *, full: bool = False) -> Report:
-    """All scores of a sample with their evidence. What several scores share, a verdict or a table
+    """All scores of a sample with their evidence. What several scores share, an answer or a table
     of nuggets, is shown once."""
     limit = None if full else CLIP
     sample = explanation.sample
@@ -74,7 +74,7 @@ def _agreement(one: Evidence, sample: Sample) -> Iterator[Cell]:
     """What was measured of the offline judge, for each kind of question that it was asked for this
     score, in the sample's language where that is known."""
     language = language_in(sample)
-    judges = {record["question"]: record.get("judge", "") for record in one.verdicts}
+    judges = {record["question"]: record.get("judge", "") for record in one.judge_answers}
     for kind, rows in agreements(one.metric).items():
         judge = judges.get(kind, "")
         if judge.startswith(OFFLINE):
@@ -121,7 +121,7 @@ def labels_to_give(explanation: Explained) -> list[str]:
     left empty."""
     lines: dict[str, None] = {}
     for one in explanation.scores:
-        for record in one.verdicts:
+        for record in one.judge_answers:
             if record.get("reason") == "missing_input" and record.get("data"):
                 label = {"question": record["question"], "data": record["data"], "answer": None}
                 lines[dumps(label).decode()] = None
@@ -134,12 +134,12 @@ class _Scores:
     def __init__(self, sample: Sample, limit: int | None) -> None:
         self._sample, self._limit = sample, limit
         self._most = None if limit is None else _MOST_PIECES
-        self._ranks = verdict_view.ranks_of(sample)
+        self._ranks = judge_answer_view.ranks_of(sample)
         self.seen: dict[str, int] = {}
         self._drawn: list[Sequence[Any]] = []
 
     def part(self, one: Evidence) -> Part:
-        """A score with its parts and verdicts."""
+        """A score with its parts and answers."""
         row = one.row
         if row.value is None:
             shown = Cell(f"unscored: {wording.reason(row.reason or '')}", style="doubt")
@@ -150,26 +150,31 @@ class _Scores:
         said += [Cell(row.explanation)] if row.explanation else []
         blocks: list[Block] = [lines(said, "text"), *self._parts(row.parts)]
         blocks.append(lines([one.signature, *_agreement(one, self._sample)], "text", "dim"))
-        above = [self.seen[record["id"]] for record in one.verdicts if record["id"] in self.seen]
+        above = [
+            self.seen[record["id"]] for record in one.judge_answers if record["id"] in self.seen
+        ]
         if above:
-            text = f"verdict{'s' if above[1:] else ''} {few(list(map(str, above)))} (above)"
+            text = f"answer{'s' if above[1:] else ''} {few(list(map(str, above)))} (above)"
             blocks.append(lines([text], "text", "dim"))
-        new = [record for record in one.verdicts if record["id"] not in self.seen]
+        new = [record for record in one.judge_answers if record["id"] not in self.seen]
         for record in new:
             self.seen.setdefault(record["id"], len(self.seen) + 1)
-        blocks += map(self._verdict, new[: self._most])
+        blocks += map(self._judge_answer, new[: self._most])
         return part(row.metric, *blocks, *self._rest(len(new)))
 
     def _parts(self, parts: Mapping[str, Any]) -> Iterator[Block]:
         answer = "" if self._sample.answer is None else self._sample.answer.text
-        nuggets = verdict_view.nugget_table(parts)
+        nuggets = judge_answer_view.nugget_table(parts)
         pieces = answer_pieces(parts, answer)
         heads = (Column(one, "words") for one in ("nugget", "importance", "in the answer"))
         yield from self._once("nuggets", nuggets, lambda rows: table(heads, rows))
         yield from self._once(
             "pieces of the answer", pieces, lambda some: lines(map(self._piece, some), "text")
         )
-        shown_already = {*(verdict_view.NUGGETS if nuggets else ()), *(PIECES if pieces else ())}
+        shown_already = {
+            *(judge_answer_view.NUGGETS if nuggets else ()),
+            *(PIECES if pieces else ()),
+        }
         rest = {n: v for n, v in parts.items() if n not in shown_already}
         if rest:
             yield lines([_field("parts", dumps(rest).decode(), self._limit)], "text")
@@ -195,7 +200,7 @@ class _Scores:
         if self._most is not None and n > self._most:
             yield lines([f"… and {n - self._most:,} more; --full shows them"])
 
-    def _verdict(self, record: Mapping[str, Any]) -> Part:
+    def _judge_answer(self, record: Mapping[str, Any]) -> Part:
         votes = record.get("votes", ())
         who = f"panel of {len(votes)}" if len(votes) > 1 else record.get("judge", "")
         title = replace(
@@ -204,7 +209,7 @@ class _Scores:
             tail=f"  {who}",
         )
         said: list[Cell] = []
-        if about := verdict_view.about(record, self._ranks):
+        if about := judge_answer_view.about(record, self._ranks):
             said.append(Cell(f"on {about}"))
         if cut := record.get("cut"):
             names = _clip(", ".join(cut), self._limit)
@@ -214,9 +219,9 @@ class _Scores:
             for name, value in (record.get("data") or {}).items():
                 text = value if isinstance(value, str) else dumps(value).decode()
                 said.append(_field(name, text, None))
-        if spread := verdict_view.spread(record):
+        if spread := judge_answer_view.spread(record):
             said.append(Cell(spread, style="dim" if spread.endswith("agree") else "doubt"))
-        prompt = verdict_view.shared_prompt(votes)
+        prompt = judge_answer_view.shared_prompt(votes)
         if self._limit is None and prompt:
             said += _messages(prompt)
         said += self._sent(record)

@@ -21,7 +21,7 @@ from ragassay.base import files, printable
 from ragassay.base.errors import UsageError
 from ragassay.base.strict_json import dumps
 from ragassay.engine.results import Result, open_run
-from ragassay.engine.results.folders.run_folder import SAMPLES, SCORES, VERDICTS
+from ragassay.engine.results.folders.run_folder import JUDGE_ANSWERS, SAMPLES, SCORES
 from ragassay.engine.results.judge_answers import AnswerFile
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.formats import from_records
@@ -85,17 +85,17 @@ def build_view(folder: str | Path, report: str, facts: Mapping[str, str]) -> Non
     kept = [f"value{at}" for at in range(n)] + [f"reason{at}" for at in range(n)]
     kept += [f"slice{at}" for at in range(len(slices))]
     names = ["id", "natural_id", "tag", "query", "n_unscored", "sample_at", "scores_at", *kept]
-    placed = AnswerFile(folder / RUN / VERDICTS).placed()
+    placed = AnswerFile(folder / RUN / JUDGE_ANSWERS).placed()
     with closing(sqlite3.connect(folder / ROWS)) as rows:
         rows.execute("PRAGMA journal_mode = OFF")
         rows.execute(f"CREATE TABLE samples (row INTEGER PRIMARY KEY, {', '.join(names)})")
-        rows.execute("CREATE TABLE verdicts (id PRIMARY KEY, at) WITHOUT ROWID")
+        rows.execute("CREATE TABLE answers (id PRIMARY KEY, at) WITHOUT ROWID")
         rows.execute("CREATE TABLE slices (name, number)")
         rows.executemany(
             f"INSERT INTO samples VALUES (?{', ?' * len(names)})", _indexed(folder / RUN, result)
         )
         rows.executemany(
-            "INSERT OR REPLACE INTO verdicts VALUES (?, ?)", ((one["id"], at) for at, one in placed)
+            "INSERT OR REPLACE INTO answers VALUES (?, ?)", ((one["id"], at) for at, one in placed)
         )
         shown = ((printable.escaped(name), at) for at, name in enumerate(slices))
         rows.executemany("INSERT INTO slices VALUES (?, ?)", shown)
@@ -226,7 +226,7 @@ class ReportView:
         return None if place is None else Beside(*place)
 
     def details(self, row: int) -> dict[str, Any] | None:
-        """A sample with its scores and verdicts, as the page's script shows it; ``None`` where
+        """A sample with its scores and answers, as the page's script shows it; ``None`` where
         there is no such row."""
         with self._index() as index:
             places = index.execute(
@@ -242,12 +242,12 @@ class ReportView:
                 ScoreRow.from_record(json.loads(line))
                 for line in self._read(SCORES, scores_at, n_metrics)
             ]
-            of_rows = "SELECT id, at FROM verdicts WHERE id IN (SELECT value FROM json_each(?))"
+            of_rows = "SELECT id, at FROM answers WHERE id IN (SELECT value FROM json_each(?))"
             keys = json.dumps([key for one in rows for key in one.evidence])
-            verdicts = dict(index.execute(of_rows, [keys]))
+            judge_answers = dict(index.execute(of_rows, [keys]))
         details = details_of(
             sample.identity, sample, {one.metric: one for one in rows},
-            AnswerFile(self.run / VERDICTS, verdicts), Limits.share(TEXT_OF_ONE, 1),
+            AnswerFile(self.run / JUDGE_ANSWERS, judge_answers), Limits.share(TEXT_OF_ONE, 1),
         )  # fmt: skip
         return {"id": key, **details}
 

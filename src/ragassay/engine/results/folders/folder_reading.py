@@ -16,12 +16,12 @@ from ragassay.base.sample import Sample
 from ragassay.base.yaml_files import text_of, value_of
 from ragassay.engine.results.folders.run_folder import (
     CONTRACT,
+    JUDGE_ANSWERS,
     RUN,
     SAMPLES,
     SCORES,
     SLICES,
     SUMMARY,
-    VERDICTS,
     holds_consistency,
 )
 from ragassay.engine.results.judge_answers import AnswerFile, damaged, problem_of, read_lines
@@ -59,7 +59,7 @@ def open_run(folder: str | Path) -> Result:
             )
     summary = _read_summary(base / SUMMARY)
     config = _read_config(base / RUN)
-    answers = AnswerFile(base / VERDICTS)
+    answers = AnswerFile(base / JUDGE_ANSWERS)
     return Result(
         summary,
         _columns(summary, base, config, answers),
@@ -145,7 +145,7 @@ def _columns(
                 raise damaged(problem, path, number)
             lost = next((name for name in row.evidence if name not in answers), None)
             if lost is not None:
-                problem = f"rests on the answer {lost!r}, which {VERDICTS} does not hold"
+                problem = f"rests on the answer {lost!r}, which {JUDGE_ANSWERS} does not hold"
                 raise damaged(problem, path, number)
             columns.add(metric, row.outcome, row.judge)
     for number, *_ in rows:

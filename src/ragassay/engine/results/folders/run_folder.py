@@ -27,7 +27,7 @@ SLICES = "slices.json"
 """The slices of the summary; only in the folders of runs that have slices. Folders of older runs
 have them in ``summary.json``."""
 
-VERDICTS, NUGGETS, RUBRICS = "verdicts.jsonl", "nuggets.jsonl", "rubrics"
+JUDGE_ANSWERS, NUGGETS, RUBRICS = "judge_answers.jsonl", "nuggets.jsonl", "rubrics"
 """Only in the folders of runs that asked a judge, were measured against a nugget bank, or by the
 user's own rubrics (copies of their files)."""
 
@@ -108,7 +108,7 @@ class FolderWriter:
     def add_answer(self, record: Record) -> None:
         """Keeps an answer of the judge. May be called from another thread than the rest."""
         if self._answers is None:
-            self._answers = self._files.enter_context(files.atomic(self.folder / VERDICTS))
+            self._answers = self._files.enter_context(files.atomic(self.folder / JUDGE_ANSWERS))
         self._answers.write(dumps(record) + b"\n")
 
     def replace(self) -> None:
@@ -131,7 +131,7 @@ class FolderWriter:
         files.write_text(self.folder / RUN, resolved)
         # Files of an older run that this one does not write.
         has_nuggets = summary.nuggets or config.get("nuggets") == NUGGETS
-        stale = [VERDICTS] * (self._answers is None) + [NUGGETS] * (not has_nuggets)
+        stale = [JUDGE_ANSWERS] * (self._answers is None) + [NUGGETS] * (not has_nuggets)
         _drop(self.folder, stale if self._replaces else ())
         self._files.close()
         if slices:

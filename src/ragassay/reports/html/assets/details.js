@@ -154,16 +154,16 @@ class Details {
     return new Set(parts.flatMap((parts) => JSON.parse(parts).chunks));
   }
 
-  // The verdicts behind the scores: what was asked, what came back, from whom and at what cost.
+  // The answers behind the scores: what was asked, what came back, from whom and at what cost.
   evidence(sample) {
-    const found = sample.verdicts || [];
+    const found = sample.judge_answers || [];
     if (!found.length) return null;
-    const entries = found.map((one) => h("li", {}, this.verdict(one)));
+    const entries = found.map((one) => h("li", {}, this.judgeAnswer(one)));
     this.lists.set(sample, entries);
     return this.block(`Evidence (${found.length})`, h("ol", { class: "evidence" }, entries));
   }
 
-  verdict(one) {
+  judgeAnswer(one) {
     const said = this.said(one);
     const votes = one.votes || [];
     const about = one.about ? h("span", { class: "about" }, "on ", h("bdi", {}, one.about)) : null;
@@ -181,7 +181,7 @@ class Details {
     return one.answer === undefined ? h("span", { class: "unscored" }, h("bdi", {}, one.failure)) : h("code", { dir: "auto" }, one.answer);
   }
 
-  // What one member of a panel said. A prompt that all of them saw stands with the verdict.
+  // What one member of a panel said. A prompt that all of them saw stands with the answer.
   vote(one) {
     const line = [h("span", { class: "chip" }, one.judge), " ", this.said(one)];
     const inner = (one.votes || []).map((vote) => h("li", {}, this.vote(vote)));
@@ -211,7 +211,7 @@ class Details {
         h("td", {}, h("span", { class: held === "support" ? "chip good" : "chip" }, held))))))));
   }
 
-  // The numbers of the verdicts that a score rests on; each run of numbers leads to its first.
+  // The numbers of the answers that a score rests on; each run of numbers leads to its first.
   links(sample, name) {
     const places = [...(sample.evidence?.[name] || [])].sort((one, two) => one - two);
     const runs = [];
@@ -223,7 +223,7 @@ class Details {
     if (!runs.length) return null;
     return h("span", { class: "links" }, runs.map(([first, last]) => {
       const text = first === last ? `${first + 1}` : `${first + 1}–${last + 1}`;
-      return h("button", { type: "button", title: "the verdicts behind this score", onclick: () => this.show(sample, first, last) }, `[${text}]`);
+      return h("button", { type: "button", title: "the judge's answers behind this score", onclick: () => this.show(sample, first, last) }, `[${text}]`);
     }));
   }
 

@@ -129,7 +129,7 @@ class EmbeddedRows {
     for (let row = 0; row < this.total; row++) {
       for (const [run, positions] of this.data.detail[row].entries()) {
         for (const position of positions) {
-          const { verdicts, evidence, scores, ...texts } = await this.packedSample(run, position);
+          const { judge_answers, evidence, scores, ...texts } = await this.packedSample(run, position);
           gather(texts, row);
           for (const [, reason, explanation] of Object.values(scores || {})) gather([reason, explanation], row);
         }

@@ -1,5 +1,5 @@
-"""What comes back from a judge: a `Verdict` or a `Failure`; as a record a line of
-``verdicts.jsonl``."""
+"""What comes back from a judge: a `JudgeAnswer` or a `Failure`; as a record a line of
+``judge_answers.jsonl``."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict(Generic[R_co]):
+class JudgeAnswer(Generic[R_co]):
     """An answer, valid for its question.
 
     Attributes:
@@ -71,11 +71,11 @@ class Verdict(Generic[R_co]):
     answer: R_co
     provenance: Provenance
     repeat: int = 0
-    votes: tuple[Verdict[Any] | Failure, ...] = ()
+    votes: tuple[JudgeAnswer[Any] | Failure, ...] = ()
 
     @property
     def id(self) -> str:
-        """Names the verdict in a run folder."""
+        """Names the answer in a run folder."""
         return evidence_id(self.question, self.repeat)
 
 
@@ -92,21 +92,21 @@ class Failure:
     detail: str
     provenance: Provenance = field(default_factory=lambda: Provenance(""))
     repeat: int = 0
-    votes: tuple[Verdict[Any] | Failure, ...] = ()
+    votes: tuple[JudgeAnswer[Any] | Failure, ...] = ()
     stopped: bool = False
 
     @property
     def id(self) -> str:
-        """Names the failed verdict in a run folder."""
+        """Names the failed answer in a run folder."""
         return evidence_id(self.question, self.repeat)
 
 
 def evidence_id(question: Question[Any], repeat: int) -> str:
-    """The id of the verdict on a question: its key, and the repeat where it is not the first."""
+    """The id of the answer on a question: its key, and the repeat where it is not the first."""
     return f"{question.key}.{repeat}" if repeat else question.key
 
 
-def to_record(asked: Verdict[Any] | Failure, *, is_vote: bool = False) -> dict[str, Any]:
+def to_record(asked: JudgeAnswer[Any] | Failure, *, is_vote: bool = False) -> dict[str, Any]:
     """The whole evidence as plain values. ``id`` is what a score's ``evidence`` names, ``key``
     identifies the question; ``about`` says in short which of a sample's questions it is."""
     question, made = asked.question, asked.provenance

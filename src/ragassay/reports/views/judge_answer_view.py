@@ -1,4 +1,4 @@
-"""How the terminal and the HTML report show verdicts, and what a score judged: nuggets, and pieces
+"""How the terminal and the HTML report show answers, and what a score judged: nuggets, and pieces
 of the answer."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ragassay.base.sample import Sample
-from ragassay.judges.verdict import short
+from ragassay.judges.judge_answer import short
 
 NUGGETS = ("nuggets", "labels", "assignments")
 """Parts of a score that are the columns of one table."""
@@ -31,7 +31,7 @@ def ranks_of(sample: Sample | None) -> Mapping[str, int]:
 
 
 def about(record: Mapping[str, Any], ranks: Mapping[str, int], *, quoted: bool = True) -> str:
-    """What a verdict's question is about: ``passage [2] "Open daily ..."``."""
+    """What an answer's question is about: ``passage [2] "Open daily ..."``."""
     pieces = []
     for name, text in (record.get("about") or {}).items():
         place = f" [{ranks[text]}]" if name == "passage" and text in ranks else ""
