@@ -16,7 +16,7 @@ from ragassay.judges.question import Question, kinds
 from ragassay.judges.questions.answering import Idk
 from ragassay.judges.questions.checklists import (
     AssignNuggets,
-    ClaimAnswers,
+    ClaimsSupported,
     ClaimSupport,
     NuggetAssignments,
     Support,
@@ -209,7 +209,7 @@ def test_labels_become_one_by_the_stated_rules(
 
 @pytest.mark.parametrize("rule", RULES)
 def test_lists_of_labels_and_flags_are_decided_entry_by_entry(rule: str) -> None:
-    flags = [ClaimAnswers(supported=votes) for votes in [(True, False), (True, True), (False,) * 2]]
+    flags = [ClaimsSupported(supported=votes) for votes in [(True, False), (True, True), (False,) * 2]]
     assert combine(flags, rule).supported == (True, False)
     assert combine(flags[:2], rule).supported == (True, False)  # a tie is no
     words = [
@@ -219,7 +219,7 @@ def test_lists_of_labels_and_flags_are_decided_entry_by_entry(rule: str) -> None
     ]
     assert combine(words, rule).labels == ("support", "support")
     with pytest.raises(ValueError):
-        combine([*flags, ClaimAnswers(supported=(True,))], rule)
+        combine([*flags, ClaimsSupported(supported=(True,))], rule)
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -276,7 +276,7 @@ _ANSWERS: Mapping[type[Question[Any]], Callable[[Any], Reply | None]] = {
     asked.CitationSupport: lambda q: asked.Support.model_validate(
         {"support": held(plain(q.statement), evidence((q.passage,)))}
     ),
-    asked.ClaimSupport: lambda q: asked.ClaimAnswers(
+    asked.ClaimSupport: lambda q: asked.ClaimsSupported(
         supported=tuple(supports(q.claims, q.passages))
     ),
     asked.ExtractClaims: extract_claims,

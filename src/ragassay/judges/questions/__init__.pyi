@@ -9,7 +9,7 @@ from .answering import (
 from .checklists import (
     AssignNuggets as AssignNuggets,
     CitationSupport as CitationSupport,
-    ClaimAnswers as ClaimAnswers,
+    ClaimsSupported as ClaimsSupported,
     Claims as Claims,
     ClaimSupport as ClaimSupport,
     ExtractClaims as ExtractClaims,
