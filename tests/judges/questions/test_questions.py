@@ -209,7 +209,9 @@ def test_labels_become_one_by_the_stated_rules(
 
 @pytest.mark.parametrize("rule", RULES)
 def test_lists_of_labels_and_flags_are_decided_entry_by_entry(rule: str) -> None:
-    flags = [ClaimsSupported(supported=votes) for votes in [(True, False), (True, True), (False,) * 2]]
+    flags = [
+        ClaimsSupported(supported=votes) for votes in [(True, False), (True, True), (False,) * 2]
+    ]
     assert combine(flags, rule).supported == (True, False)
     assert combine(flags[:2], rule).supported == (True, False)  # a tie is no
     words = [

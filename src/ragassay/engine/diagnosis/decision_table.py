@@ -8,7 +8,8 @@ sample lacks is skipped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
@@ -67,7 +68,8 @@ class FaultClass:
 
     ``needs`` are the signals that its row asks for, one of each group; a sample fails by
     ``own_fault`` alone, however good its headline value is; only samples with a label of
-    answerability can be in a class that is ``labelled``."""
+    answerability can be in a class that is ``labelled``; right samples seldom show one that is
+    ``rare_in_right``."""
 
     name: str
     title: str
@@ -77,6 +79,7 @@ class FaultClass:
     needs: tuple[tuple[Signal, ...], ...] = ()
     own_fault: bool = False
     labelled: bool = False
+    rare_in_right: bool = False
 
 
 def _should_refuse(sample: Sample) -> bool:
@@ -156,6 +159,60 @@ def class_of(
         if fails and row.holds(values, sample, limits):
             return row
     return UNEXPLAINED if below else None
+
+
+@dataclass(frozen=True)
+class NotTelling:
+    """A judge's metric that shows a class in ``n`` of ``of`` samples that are right, half or more,
+    and is therefore left out: a judge that grades every passage low finds nothing retrieved."""
+
+    fault: str
+    metric: str
+    n: int
+    of: int
+
+
+def not_telling(
+    right: Iterable[tuple[Sample, Mapping[str, SignalValue]]],
+    doubtful: Collection[str],
+    limits: Thresholds,
+) -> list[NotTelling]:
+    """The judges' metrics that do not distinguish failing samples from right ones, of classes that
+    are `FaultClass.rare_in_right`; ``doubtful`` are those whose judge is not known to agree with
+    people."""
+    says: Counter[tuple[str, str]] = Counter()
+    of: Counter[tuple[str, str]] = Counter()
+    for sample, signals in right:
+        for row, one, shown in _checked(signals, sample, limits):
+            if one.metric in doubtful and not _should_refuse(sample):
+                of[row.name, one.metric] += 1
+                says[row.name, one.metric] += shown
+    return [NotTelling(*key, says[key], n) for key, n in of.items() if 2 * says[key] >= n]
+
+
+def telling(
+    signals: Mapping[str, SignalValue],
+    sample: Sample,
+    limits: Thresholds,
+    idle: Collection[tuple[str, str]],
+) -> Mapping[str, SignalValue]:
+    """The signals of a sample without those that show what right samples show, too (class and
+    metric of each in ``idle``)."""
+    left_out = {
+        row.needs[0][0].name
+        for row, one, shown in _checked(signals, sample, limits)
+        if shown and (row.name, one.metric) in idle
+    }
+    return {name: value for name, value in signals.items() if name not in left_out}
+
+
+def _checked(
+    signals: Mapping[str, SignalValue], sample: Sample, limits: Thresholds
+) -> Iterator[tuple[FaultClass, SignalValue, bool]]:
+    """The rows that right samples seldom show, with the sample's signal and whether it shows it."""
+    for row in CLASSES:
+        if row.rare_in_right and (one := signals.get(name := row.needs[0][0].name)) is not None:
+            yield row, one, row.holds({name: one.value}, sample, limits)
 
 
 def judged_by(

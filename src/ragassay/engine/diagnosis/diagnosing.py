@@ -21,12 +21,15 @@ from ragassay.engine.diagnosis.decision_table import (
     UNEXPLAINED,
     FaultClass,
     NotLookedAt,
+    NotTelling,
     Thresholds,
     class_of,
     judged_by,
     not_looked_at,
+    not_telling,
     parts_of,
     refuses_rightly,
+    telling,
 )
 from ragassay.engine.diagnosis.signals import FOUND_SOMEWHERE, SIGNALS, SignalValue, names_by_metric
 from ragassay.engine.results.folders.run_folder import SAMPLES
@@ -111,6 +114,7 @@ class Diagnosis(Displayed):
         level: confidence level of the intervals.
         found: the classes that occur, most samples first.
         not_looked_at: the classes that could not be told, in the order of the table.
+        not_telling: the judges' metrics that were left out, because right samples show the same.
         sources: by signal, the metrics that gave it and for how many samples.
         command: a command that computes what is missing; empty where nothing is.
         classes: each sample's class by name, in the order of the run; ``None`` where it does not
@@ -132,6 +136,7 @@ class Diagnosis(Displayed):
     level: float
     found: tuple[ClassFound, ...]
     not_looked_at: tuple[NotLookedAt, ...]
+    not_telling: tuple[NotTelling, ...]
     sources: Mapping[str, Mapping[str, int]]
     command: str
     classes: Sequence[str | None] = field(repr=False)
@@ -154,6 +159,10 @@ class Diagnosis(Displayed):
             "not_looked_at": [
                 {"class": one.fault.name, "why": one.why, "metrics": list(one.metrics)}
                 for one in self.not_looked_at
+            ],
+            "not_telling": [
+                {"class": one.fault, "metric": one.metric, "n_right": one.n, "of_right": one.of}
+                for one in self.not_telling
             ],
             "sources": {name: dict(metrics) for name, metrics in self.sources.items()},
         }
@@ -249,12 +258,19 @@ def diagnose(
     examples: defaultdict[str, list[Example]] = defaultdict(list)
     judges: defaultdict[str, dict[str, None]] = defaultdict(dict)
     parts: set[str] = set()
-    agreements = {
-        name: str(found.note)
+    judged = {
+        name: found
         for name, one in result.summary.metrics.items()
         if (found := judge_agreement(one)) is not None
     }
-    for row, (sample, signals) in enumerate(_samples(result, names)):
+    agreements = {name: str(found.note) for name, found in judged.items()}
+    doubtful = {name for name, found in judged.items() if not found.sufficient}
+    is_right = scored & ~low
+    right = (found for at, found in enumerate(_samples(result, names)) if is_right[at])
+    left_out = not_telling(right, doubtful, limits) if doubtful else []
+    idle = {(one.fault, one.metric) for one in left_out}
+    for row, (sample, known) in enumerate(_samples(result, names)):
+        signals = telling(known, sample, limits, idle)
         parts |= parts_of(sample)
         for name, signal in signals.items():
             sources[name][signal.metric] += 1
@@ -314,6 +330,7 @@ def diagnose(
         level=level,
         found=tuple(classes),
         not_looked_at=missing,
+        not_telling=tuple(left_out),
         sources={name: dict(counts) for name, counts in sources.items() if counts},
         command=command,
         classes=[None if fault is None else fault.name for fault in faults],

@@ -9,8 +9,8 @@ from .answering import (
 from .checklists import (
     AssignNuggets as AssignNuggets,
     CitationSupport as CitationSupport,
-    ClaimsSupported as ClaimsSupported,
     Claims as Claims,
+    ClaimsSupported as ClaimsSupported,
     ClaimSupport as ClaimSupport,
     ExtractClaims as ExtractClaims,
     ExtractNuggets as ExtractNuggets,

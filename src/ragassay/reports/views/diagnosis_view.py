@@ -53,6 +53,19 @@ def _cost_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield sentence("cost_of_unscored", mark=wording.NOTHING, names=names)
 
 
+def idle_lines(diagnosis: Diagnosis) -> list[str]:
+    """The judges' metrics that were left out."""
+    return [
+        sentence(
+            "fault_in_right",
+            fault=_TITLES[one.fault],
+            names=[one.metric],
+            same=share(one.n, one.of, "right answer"),
+        )
+        for one in diagnosis.not_telling
+    ]
+
+
 def _missing_lines(diagnosis: Diagnosis) -> list[str]:
     """The classes that were not looked at, a line for each reason."""
     reasons = grouped((one.why, one.fault.title) for one in diagnosis.not_looked_at)
@@ -94,7 +107,7 @@ def diagnosis_report(
         part(f"{one.fault.title} ({one.n:,})", lines(_about(one, several, listed), "text"))
         for one in diagnosis.found
     ]
-    missing = _missing_lines(diagnosis)
+    missing = [*idle_lines(diagnosis), *_missing_lines(diagnosis)]
     blocks.append(lines(missing, "text", "doubt"))
     return Report(diagnosis.name, tuple(blocks))
 
@@ -161,6 +174,8 @@ def moved_notes(change: Moved) -> list[str]:
     notes.append(sentence("diff_untested") if change.not_alike else sentence("diff_tested"))
     if change.unlike:
         notes.append(sentence("classes_unlike", metrics=", ".join(change.unlike)))
+    for run, diagnosis in (("new", change.new), ("old", change.old)):
+        notes += [f"In the {run} run: {line}" for line in idle_lines(diagnosis)]
     both = (*change.old.found, *change.new.found)
     return [*notes, *dict.fromkeys(words for one in both for words in one.judged.values())]
 
