@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+import ragassay
 from ragassay import (
     LLMJudgeModel,
     NoAnswerMetric,
     TRECEvaluator,
     UsageError,
 )
+from ragassay.cli.command_line import call
 
 ANSWERS = """\
 query_id,query,query_run,passage_id,passage,generated_answer
@@ -62,3 +64,44 @@ def test_a_model_of_ones_own_judges_by_its_call(desk: Path) -> None:
 def test_a_model_that_only_parses_is_refused_in_one_sentence(desk: Path) -> None:
     with pytest.raises(UsageError, match=r"OnlyParses has no method call\(prompt"):
         TRECEvaluator(OnlyParses()).evaluate({"query": "Who?", "answer": "Jane."})
+
+
+CONFIG = """\
+generated_answers: answers.csv
+results_folder: results
+evaluator:
+  type: TRECEvaluator
+  options: {k_values: [1]}
+"""
+QUERIES = """\
+document_source: {type: LocalFileSource, path: docs}
+generation: {n_questions: 50, question_types: {directly_answerable: 1}}
+output: {base_filename: queries}
+"""
+
+
+@pytest.mark.parametrize("words", [[], ["--config=eval_config.yaml"]])
+def test_eval_is_run_with_the_configuration_that_the_tool_would_take(
+    desk: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    (desk / "eval_config.yaml").write_text(CONFIG)
+    assert call(["eval", *words]) in (0, 3)
+    assert "ragassay run --config" in capsys.readouterr().err
+    assert ragassay.open_run(desk / "results").summary.n_samples == 2
+
+
+def test_generate_queries_is_golden_synthesize(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (desk / "queries.yaml").write_text(QUERIES)
+    (desk / "docs").mkdir()
+    for n in range(4):
+        (desk / "docs" / f"{n}.md").write_text(
+            f"# Bridge {n}\n\nThe bridge number {n} was built in 18{n}5 by Anna Weber. It crosses "
+            f"the river Lahn near the town of Marburg and is {n + 20} metres long.\n"
+        )
+    words = ["generate-queries", "--config", "queries.yaml", "--num-queries", "2", "--verbose"]
+    found = []
+    for own in (words, ["golden", "synthesize", "queries.yaml", "--n", "2"]):
+        found.append((call([*own, "--dry-run"]), capsys.readouterr().out))
+    assert found[0] == found[1] and found[0][0] == 0

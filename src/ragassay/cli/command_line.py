@@ -18,6 +18,7 @@ from ragassay.base.problem_words import system_problem
 from ragassay.cli import global_options, golden, interrupt, ledger, models, show
 from ragassay.cli.command import COMMANDS, Given, command
 from ragassay.cli.global_options import GLOBAL_OPTIONS
+from ragassay.cli.published_tools.published_forms import as_ours
 from ragassay.cli.serving import token_command
 
 _SHOWN = 120
@@ -114,6 +115,7 @@ def _call(words: list[str], *, debug: bool) -> int:
                     opening.STANDARD_INPUT if word == "-" and not last.startswith("-") else word
                     for last, word in zip(["", *words], words, strict=False)
                 ]
+            words = as_ours(words)
             everything = HELP_ALL in words
             words = ["--help" if word == HELP_ALL else word for word in words]
             helps = not words or not HELP.isdisjoint(words)
