@@ -8,7 +8,7 @@ from ragassay.base.errors import warn_user
 
 
 def as_ours(words: Sequence[str]) -> list[str]:
-    """The words of our command for one of Open RAG Eval's, which a note names; others as they are."""
+    """The words of our command for one of Open RAG Eval's, with a note; others unchanged."""
     name, rest = (words[0] if words else ""), list(words[1:])
     if name == "eval":
         named = any(word.partition("=")[0] in ("--config", "-c") for word in rest)
