@@ -217,8 +217,8 @@ def test_suites_that_the_data_suit_are_counted(capsys: pytest.CaptureFixture[str
     assert suites["qa"]["n_samples"] == suites["serving"]["n_samples"] == 0
     assert call(["validate", "a.jsonl"]) == 3
     said = " ".join(capsys.readouterr().out.split())
-    assert "no metric of this run can be scored" in said and "no faults" not in said
-    assert "--suite ragreport" in " ".join(said.split())
+    assert "nothing can be scored" in said and "no faults" not in said
+    assert "ragreport" in said
 
 
 def test_a_run_that_scores_nothing_names_suites_that_could(

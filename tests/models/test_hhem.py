@@ -14,7 +14,7 @@ from hypothesis import given as drawn, strategies as st
 
 import ragassay
 import tiny_hhem
-from ragassay import HallucinationMetric, Reason, TRECEvaluator
+from ragassay import Reason, TRECEvaluator
 from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Score, Unscored
 from ragassay.cli.command_line import call
@@ -424,10 +424,6 @@ def test_damaged_weights_are_an_accident_that_the_exit_code_tells(
 
 def test_the_python_face_runs_the_model(folders: dict[str, str], models: Models) -> None:
     record = {"query": "?", "passages": {"[1]": "Iron is heavy."}, "answer": "Iron is heavy [1]."}
-    foundation = {"google/flan-t5-base": folders["google/flan-t5-base"]}
-    metric = HallucinationMetric(folders[HHEM.name], models=foundation)
-    told = metric.compute(record)
-    assert set(told) == {"hhem_score"} and 0 < told["hhem_score"] < 1
     options = {"hallucination_metric": {"model_name": folders[HHEM.name], "max_chars": 6}}
     evaluator = TRECEvaluator(options=options)
     result = evaluator.evaluate(record, models=folders)

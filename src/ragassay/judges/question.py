@@ -122,8 +122,12 @@ class Question(ABC, Generic[R_co]):
         return self.kind
 
     def messages(self, model: str = "", own: str = "") -> list[Message]:
-        """What a model is sent, without the instruction on the answer's form. The question may
-        choose its template by the model's name; ``own`` is a user's prompt in its place."""
+        """What a model is sent, without the instruction on the answer's form.
+
+        Args:
+            model: its name, by which a question may choose its template.
+            own: a user's prompt in place of that template.
+        """
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         if own:
             values = {name: _as_text(value) for name, value in values.items()}

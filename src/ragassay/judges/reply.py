@@ -84,8 +84,11 @@ R_co = TypeVar("R_co", bound=Reply, covariant=True)
 
 
 def whole_number(low: int, high: int) -> Any:
-    """Annotation of a whole number from ``low`` to ``high``: ``Annotated[int, *whole_number(0,
-    3)]``. ``"3"`` and ``3.0`` are accepted; anything else is not."""
+    """Annotation of a whole number in a range: ``Annotated[int, *whole_number(0, 3)]``.
+
+    Args:
+        low, high: smallest and largest value; ``"3"`` and ``3.0`` are accepted for 3.
+    """
     return (Field(ge=low, le=high), BeforeValidator(_to_whole_number))
 
 

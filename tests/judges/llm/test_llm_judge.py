@@ -412,7 +412,7 @@ def test_the_form_that_is_told_is_the_one_that_is_read(server: LLMServer, bench:
     question = ClaimSupport(("Dune is a novel.",), ("Dune is a novel by Frank Herbert.",))
     server.settings.rule = lambda request: '{"supported": [true]}'
     failure = failed(ask_one(bench.judge(), question))
-    told = failure.detail.partition(" Wanted: a JSON object with answers, such as ")[2]
+    told = failure.detail.partition(" Wanted: a JSON object with verdicts, such as ")[2]
     assert told == '{"verdicts":[{"number":1,"reason":"...","supported":true}]}'
     server.settings.rule = lambda request: told
     assert answered(ask_one(bench.judge(reuse="answers"), question)).answer.supported == (True,)
