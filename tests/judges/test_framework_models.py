@@ -1,4 +1,4 @@
-"""Chat models of the real packages LangChain, LlamaIndex, datapizza and LiteLLM as judges, where
+"""Chat models of the real packages LangChain, LlamaIndex and datapizza as judges, where
 these are installed."""
 
 from __future__ import annotations
