@@ -129,10 +129,10 @@ class PlacingMapper(Mapper):
         """What stands for the record of a line that cannot be read, for that reason."""
         return Sample(id=f"line {line}, which cannot be read")
 
-    def plan(self, record: Mapping[str, Any], chosen: Mapping[str, str]) -> FieldKeys:
-        """Where the fields of a record are, which is kept. Arguments as of `Mapper.plan`."""
+    def field_keys(self, record: Mapping[str, Any], chosen: Mapping[str, str]) -> FieldKeys:
+        """Where the fields of a record are, which is kept. Arguments as of `Mapper.field_keys`."""
         try:
-            field_keys = super().plan(record, chosen)
+            field_keys = super().field_keys(record, chosen)
         except InputError:  # what is clear nevertheless
             clear = {
                 field: names[0] for field, names in keys_by_field(record).items() if not names[1:]

@@ -26,7 +26,7 @@ CLOSING_S = 10.0  # patience with a loop that does not end
 IN_PART = ", in part"
 """Follows a reason that is not of a missing answer but of a missing part of one."""
 
-Asked = JudgeAnswer[Any] | Failure
+AnswerOrFailure = JudgeAnswer[Any] | Failure
 _Memory = dict[Hashable, "asyncio.Future[Any]"]
 
 
@@ -65,7 +65,7 @@ class Usage:
     details: dict[str, str] = field(default_factory=dict)
     disagreed: int = 0
 
-    def add(self, asked: Asked) -> None:
+    def add(self, asked: AnswerOrFailure) -> None:
         """Counts an answer (of a panel: those of its members)."""
         self.questions += 1
         if isinstance(asked, Failure):
@@ -114,7 +114,7 @@ class Asker:
         self,
         judge: Judge,
         *,
-        keep: Callable[[Asked], None] | None = None,
+        keep: Callable[[AnswerOrFailure], None] | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> None:
         self.judge = judge
@@ -197,7 +197,7 @@ class Asker:
         """An `Ask` with a fresh memory, for one window."""
         return Ask(self, {})
 
-    async def ask(self, question: Question[Any], repeat: int) -> Asked:
+    async def ask(self, question: Question[Any], repeat: int) -> AnswerOrFailure:
         """What the judge says; the first time it is counted, and given to who keeps evidence."""
         before = self._passing.get(evidence_id(question, repeat)) if self._passing else None
         if before is not None:

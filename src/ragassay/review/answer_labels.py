@@ -155,7 +155,7 @@ class AnswersToLabel:
         samples = list(prepared.source.samples)
         if not samples:
             raise InputError("holds no answers", path=path)
-        return cls(samples, prepared.plan.metrics.values())
+        return cls(samples, prepared.selection.metrics.values())
 
     def questions(self, samples: Sequence[Sample], known: Known) -> list[list[Question[Any]]]:
         """What the metrics ask about each sample: what follows from it, and what follows from the
@@ -193,7 +193,7 @@ class _Known(Judge):
         return answer or Failure(question, NOT_ASKED, "nobody answered it", made, repeat)
 
 
-class Asked(NamedTuple):
+class LabelQuestion(NamedTuple):
     """A question that people answer.
 
     Attributes:
@@ -224,7 +224,7 @@ class AnswerLabels(Reviewing[Label]):
         first = {one.id: at for at, one in reversed(list(enumerate(answers.samples)))}
         self._samples = sorted(answers.samples, key=lambda one: (first[one.id], _hidden(one)))
         self._asked: list[list[Question[Any]]] = [[] for _ in self._samples]
-        self._by_key: dict[str, Asked] = {}
+        self._by_key: dict[str, LabelQuestion] = {}
         self._seen: list[Label] | None = None
         # The page asks from several threads.
         self._turn = threading.Lock()
@@ -243,7 +243,7 @@ class AnswerLabels(Reviewing[Label]):
         """All questions: others may follow from an answer; see `Reviewing.changed`."""
         return self.things()
 
-    def question(self, key: str) -> Asked:
+    def question(self, key: str) -> LabelQuestion:
         """A question that is asked."""
         asked = self._questions().get(key)
         if asked is None:
@@ -300,7 +300,7 @@ class AnswerLabels(Reviewing[Label]):
         kept: dict[str, Any] = {name: old[name] for name in names if name in old}
         return {**_line(last.question, last.who), "undo": True, **kept}
 
-    def _questions(self) -> dict[str, Asked]:
+    def _questions(self) -> dict[str, LabelQuestion]:
         """By key, those about one answer together; what several answers share stands once. What
         follows from new labels is found anew."""
         with self._turn:
@@ -320,12 +320,12 @@ class AnswerLabels(Reviewing[Label]):
                 self._by_key = {}
                 for sample, questions in zip(self._samples, self._asked, strict=True):
                     for question in questions:
-                        asked_of = Asked(question, sample.query_text, sample.id)
+                        asked_of = LabelQuestion(question, sample.query_text, sample.id)
                         self._by_key.setdefault(question.key, asked_of)
                 self._seen = entries
             return self._by_key
 
-    def _thing(self, asked: Asked) -> Thing:
+    def _thing(self, asked: LabelQuestion) -> Thing:
         question, standing = asked.question, self.current()
         key, told = question.key, {"kind": question.kind, "sample": asked.sample}
         # Lists of texts cannot be combined: one person writes them.

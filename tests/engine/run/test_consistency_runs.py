@@ -13,7 +13,7 @@ import pytest
 import ragassay
 from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
-from ragassay.engine.config.metric_selection import make_plan
+from ragassay.engine.config.metric_selection import select_metrics
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result
 from ragassay.engine.run.rescoring import explain, rescore
@@ -323,7 +323,7 @@ def test_what_is_looked_at_can_be_chosen(data: Path) -> None:
 )
 def test_what_cannot_be_meant_is_a_usage_error(options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        make_plan(make_config(suite=["qa", "consistency"], **options), "jsonl")
+        select_metrics(make_config(suite=["qa", "consistency"], **options), "jsonl")
 
 
 def test_a_dry_run_counts_the_queries_with_repeats(

@@ -103,7 +103,7 @@ class SuiteFits:
 
 
 @dataclass(frozen=True)
-class ConsistencyPlan:
+class ConsistencySelection:
     """What will be computed of the runs of each query: the metrics by shown name, the metrics of
     single runs that they look at (``of``), and the metrics as a configuration names them
     (``asked``)."""
@@ -122,11 +122,11 @@ class ConsistencyPlan:
 @dataclass(frozen=True)
 class MetricSelection:
     """The metrics that will be computed, by the names that they are shown under; ``consistency`` is
-    the plan of the second step, which compares the runs of each query, where it is asked for."""
+    the selection of the second step (comparing the runs of each query), where it is asked for."""
 
     suites: tuple[Suite, ...]
     metrics: Mapping[str, Metric]
-    consistency: ConsistencyPlan | None = None
+    consistency: ConsistencySelection | None = None
 
     @property
     def title(self) -> str:
@@ -141,7 +141,7 @@ class MetricSelection:
         return {**self.metrics, **(self.consistency.metrics if self.consistency else {})}
 
 
-def make_plan(
+def select_metrics(
     config: RunConfig,
     data_format: str,
     chosen: Sequence[Suite] = (),
@@ -262,7 +262,7 @@ def _with_spread(
 
 def _consistency_plan(
     over: Sequence[Metric], of: Mapping[str, Metric], shown: Mapping[str, str]
-) -> ConsistencyPlan:
+) -> ConsistencySelection:
     """The metrics over runs; one that names no other metric is there once for each metric that is
     compared. ``shown`` has the names of those by their canonical names."""
     columns = suites.get(CONSISTENCY).columns
@@ -284,7 +284,7 @@ def _consistency_plan(
                 add(dataclasses.replace(metric, of=name), f"{CONSISTENCY}_{name}.{metric.stat}")
     numeric = tuple(name for name, looked in of.items() if looked.says != "label")
     labels = tuple(name for name in of if name not in numeric)
-    return ConsistencyPlan(by_name, (*numeric, *labels), tuple(map(str, over)))
+    return ConsistencySelection(by_name, (*numeric, *labels), tuple(map(str, over)))
 
 
 def _check_ks(config: RunConfig, used: Sequence[Suite]) -> None:

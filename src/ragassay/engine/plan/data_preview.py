@@ -160,7 +160,7 @@ def preview(
         InputError: the data has a fault; the message says where.
         UsageError: the budget or the price cannot be read.
     """
-    metrics = job.plan.metrics
+    metrics = job.selection.metrics
     parts = Counter(dict.fromkeys(PARTS, 0))
     applicable = Counter(dict.fromkeys(metrics, 0))
     lacking: dict[str, Counter[str]] = {}
@@ -219,7 +219,7 @@ def preview(
         suites={} if fits is None else fits.by_suite(),
         warnings=tuple(recorded()),
         calls=calls,
-        repeated=None if job.plan.consistency is None else sum(n > 1 for n in runs.values()),
+        repeated=None if job.selection.consistency is None else sum(n > 1 for n in runs.values()),
         needs_extra=dict(without_model),
         extras={name: lacks[name] for name in without_model},
         lacking={n: dict(counts.most_common(REASONS)) for n, counts in lacking.items() if counts},
@@ -234,13 +234,13 @@ def _planner(job: PreparedRun, stack: ExitStack) -> Planner | None:
     judge, ledger = job.session.judge, job.session.ledger
     price = None if job.config.price is None else Price.parse(job.config.price)
     throughput = throughput_of(judge, job.config, ledger)
-    planner = Planner(job.plan.metrics, judge, throughput=throughput, price=price)
+    planner = Planner(job.selection.metrics, judge, throughput=throughput, price=price)
     stack.enter_context(planner)
     pooled = job.config.nuggets == POOLED
     if pooled and not planner.asks:  # offline, making the bank would read all of the data
         return planner
     if pooled and job.rereads is not None:
         pools = pools_of(job.rereads())
-        planner.prepare("nugget bank", bank_metric(job.plan.metrics.values()), pools)
+        planner.prepare("nugget bank", bank_metric(job.selection.metrics.values()), pools)
     job.bank(planner.asker)
     return planner

@@ -25,8 +25,8 @@ from ragassay.base.yaml_positions import M
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.config_paths import found_from, make_absolute
 from ragassay.engine.config.metric_selection import (
-    make_plan,
     own_metrics,
+    select_metrics,
 )
 from ragassay.engine.config.run_config import OWN, POOLED, RunConfig, make_config, sampling_key
 from ragassay.engine.models.needed_models import check_folders, check_names, models_used
@@ -387,10 +387,10 @@ def _check(config: RunConfig) -> None:
     data_format = _format(config)
     if data_format is None and not (config.suite or config.metrics):
         return  # the metrics depend on the data
-    plan = make_plan(config, data_format or "", (), own)
-    check_names(config.models, models_used(config, plan.every.values()))
-    shown = {name: str(metric) for name, metric in plan.metrics.items()}
-    gates.resolve(config.fail_under, shown, [suite.name for suite in plan.suites])
+    selection = select_metrics(config, data_format or "", (), own)
+    check_names(config.models, models_used(config, selection.every.values()))
+    shown = {name: str(metric) for name, metric in selection.metrics.items()}
+    gates.resolve(config.fail_under, shown, [suite.name for suite in selection.suites])
 
 
 def _check_judge(word: str) -> None:

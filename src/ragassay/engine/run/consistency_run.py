@@ -15,7 +15,7 @@ from ragassay.base.errors import warn_user
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.engine.config.config_paths import make_absolute, make_relative
-from ragassay.engine.config.metric_selection import ConsistencyPlan
+from ragassay.engine.config.metric_selection import ConsistencySelection
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.needed_models import here
 from ragassay.engine.results import fingerprint
@@ -123,7 +123,7 @@ class ConsistencyRun:
     away the run that the folder held before, when all is computed."""
 
     config: RunConfig
-    plan: ConsistencyPlan
+    selection: ConsistencySelection
     first: Result
     samples: Sequence[Sample]
     models: Models
@@ -134,14 +134,14 @@ class ConsistencyRun:
         run's, where there is one."""
         n_groups = len(_rows_of(self.first.columns))
         folder = None if self.first.folder is None else self.first.folder / CONSISTENCY
-        metrics = list(self.plan.metrics.values())
+        metrics = list(self.selection.metrics.values())
         n_single = 0
         with ExitStack() as stack:
             warned = stack.enter_context(record_warnings())
             writer = None if folder is None else stack.enter_context(FolderWriter(folder))
             config = self.config.model_copy(update={"output": folder and str(folder)})
-            collected = Accumulator(config, self.plan.metrics, writer, keep=keep, strict=False)
-            groups = _group_samples(self.first.columns, self.samples, self.plan.of)
+            collected = Accumulator(config, self.selection.metrics, writer, keep=keep, strict=False)
+            groups = _group_samples(self.first.columns, self.samples, self.selection.of)
             size = MODELLED_WINDOW if here(metrics, self.config.models) else _AT_ONCE
             for samples in collected.scored(groups, size=size, models=self.models):
                 n_single += sum(len(group.runs) < 2 for group in samples)
@@ -155,7 +155,7 @@ class ConsistencyRun:
                 CONSISTENCY,
                 notes,
                 models=self.models,
-                suites=[self.plan.suite],
+                suites=[self.selection.suite],
             )
             slices = tuple(map(self._of_metrics, summary.slices))
             summary = replace(self._of_metrics(summary), slices=slices, variances=self._variances())
@@ -171,7 +171,7 @@ class ConsistencyRun:
         in its own, and a mean or median the range and the direction of that metric."""
         metrics = dict(part.metrics)
         for name, entry in part.metrics.items():
-            metric = self.plan.metrics[name]
+            metric = self.selection.metrics[name]
             if not isinstance(metric, OfMetric) or metric.of not in self.first.summary.metrics:
                 continue
             of = self.first.summary.metrics[metric.of]
@@ -188,7 +188,7 @@ class ConsistencyRun:
         variances = {}
         queries = np.array([query for query, _, _ in self.first.columns.identities], dtype=object)
         systems = np.array([system for _, system, _ in self.first.columns.identities], dtype=object)
-        for name in self.plan.of:
+        for name in self.selection.of:
             scored = self.first.columns.scored(name)
             if not scored.any():
                 continue

@@ -13,7 +13,7 @@ from ragassay.base.errors import UsageError
 from ragassay.engine.config.run_config import Judging, RunConfig
 from ragassay.engine.models.needed_models import cosine_of
 from ragassay.judges import Judge
-from ragassay.judges.asking import Asked, Asker, Usage
+from ragassay.judges.asking import AnswerOrFailure, Asker, Usage
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.python_judge import check_judge_name
 from ragassay.suites import Suite
@@ -73,7 +73,7 @@ class JudgeSession:
             pieces.append(f"${usage.cost:,.2f}")
         return ", ".join(pieces)
 
-    def asker(self, keep: Callable[[Asked], None] | None = None) -> Asker:
+    def asker(self, keep: Callable[[AnswerOrFailure], None] | None = None) -> Asker:
         """A new asker of this judge, which calls ``keep`` with each answer; `doing` describes its
         state from then on."""
         self._asker = Asker(self.judge, keep=keep)

@@ -22,9 +22,9 @@ from ragassay.engine.config.metric_selection import (
     LOOKED_AT,
     MetricSelection,
     SuiteFits,
-    make_plan,
     own_metrics,
     published_names,
+    select_metrics,
 )
 from ragassay.engine.config.run_config import OWN, POOLED, RunConfig
 from ragassay.engine.models.needed_models import (
@@ -59,7 +59,7 @@ from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
 from ragassay.golden.golden_folder import check_output
 from ragassay.judges import Judge
-from ragassay.judges.asking import Asked, Asker
+from ragassay.judges.asking import AnswerOrFailure, Asker
 from ragassay.judges.judge_answer import to_record
 from ragassay.judges.own_prompts import read_prompts
 from ragassay.judges.questions.grading import ReportOnContext
@@ -120,20 +120,20 @@ def prepare(
         paths = paths_of(data)
         check_output(Path(config.output) / SAMPLES, *(formats.files_of(paths) if paths else ()))
     own = own_metrics(config.model_dump())
-    plan = make_plan(config, format_of(data, config), chosen, [*objects, *own])
-    asked = {use.kind for metric in plan.every.values() for use in uses_of(metric, None)}
+    selection = select_metrics(config, format_of(data, config), chosen, [*objects, *own])
+    asked = {use.kind for metric in selection.every.values() for use in uses_of(metric, None)}
     for kind in sorted(config.prompts.keys() - asked):
         warn_user(f"The prompt for {kind} is not used: no metric of this run asks that question.")
     numbers_chunks = ReportOnContext.kind in asked  # they must be cut where they end
-    first_runs = config.first_runs and plan.consistency is None
+    first_runs = config.first_runs and selection.consistency is None
     opened = partial(open_source, data, config, refuse_joined=numbers_chunks, first_runs=first_runs)
     source = opened()
-    shown = {name: str(metric) for name, metric in plan.every.items()}
-    spans = {name: (metric.low, metric.high) for name, metric in plan.every.items()}
-    checks = gates.resolve(config.fail_under, shown, [s.name for s in plan.suites], spans)
+    shown = {name: str(metric) for name, metric in selection.every.items()}
+    spans = {name: (metric.low, metric.high) for name, metric in selection.every.items()}
+    checks = gates.resolve(config.fail_under, shown, [s.name for s in selection.suites], spans)
     if any(gate.which != "mean" for gate in checks):
         check_one_sided(config.level)
-    asks = bool(judged_among(plan.metrics.values())) or config.nuggets == POOLED
+    asks = bool(judged_among(selection.metrics.values())) or config.nuggets == POOLED
     session = None
     if asks and config.nuggets not in (OWN, POOLED):
         from ragassay.engine.run.pooled_nuggets import checked
@@ -141,15 +141,15 @@ def prepare(
         source.samples = checked(source.samples, formats.NuggetBank.read(config.nuggets))
     judges, embedders = ((named or {}).get(role, {}) for role in ("judge", "embedder"))
     embedder = embedders.get(config.embedder or "", config.embedder)
-    check_models(config.model_copy(update={"embedder": embedder}), plan.every.values())
+    check_models(config.model_copy(update={"embedder": embedder}), selection.every.values())
     given: Any = {"dry": dry, "environment": environment}
-    address = address_for(config, plan.metrics.values(), **given, named=embedders)
+    address = address_for(config, selection.metrics.values(), **given, named=embedders)
     if asks:
-        session = open_session(config, plan.suites, judge, **given, named=judges)
+        session = open_session(config, selection.suites, judge, **given, named=judges)
     elif config.judge and config.judge != [OFFLINE]:
         warn_user(f"The judge {config.judge[0]} is not asked: no metric of this run needs one.")
     rereads = None if isinstance(data, Iterator) else lambda: opened().samples
-    return PreparedRun(config, source, plan, session, rereads, address)
+    return PreparedRun(config, source, selection, session, rereads, address)
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class PreparedRun:
 
     config: RunConfig
     source: Source
-    plan: MetricSelection
+    selection: MetricSelection
     session: JudgeSession | None = None
     rereads: Callable[[], Iterator[Sample]] | None = None
     embedding: Address | None = None
@@ -181,19 +181,19 @@ class PreparedRun:
         keep: bool = True,
     ) -> Result:
         """Scores and summarises. Writes the run folder when the configuration names one."""
-        config, plan, source = self.config, self.plan, self.source
-        metrics, folder = list(plan.metrics.values()), None
+        config, selection, source = self.config, self.selection, self.source
+        metrics, folder = list(selection.metrics.values()), None
         with ExitStack() as stack:
             recorded = stack.enter_context(record_warnings())
             writer = asker = bank = None
             if config.output:
                 folder = Path(config.output)
-                if plan.consistency is not None:
+                if selection.consistency is not None:
                     check_consistency(folder)
                 writer = stack.enter_context(FolderWriter(folder))
             answers: dict[str, Record] = {}
 
-            def keep_answer(asked: Asked) -> None:
+            def keep_answer(asked: AnswerOrFailure) -> None:
                 record = to_record(asked)
                 if writer is not None:
                     writer.add_answer(record)
@@ -208,7 +208,7 @@ class PreparedRun:
                 ledger, budget = self.session.ledger, self.session.budget
                 bank = self.bank(asker)
             judge = "" if asker is None else asker.judge.label
-            collected = Accumulator(config, plan.metrics, writer, keep=keep, judge=judge)
+            collected = Accumulator(config, selection.metrics, writer, keep=keep, judge=judge)
             collected.other_suites = self._other_suites
             models = models_for(config, self.embedding, stack, asker, ledger, budget)
             embedder = None if self.embedding else config.embedder or DEFAULT
@@ -224,7 +224,7 @@ class PreparedRun:
                 models=models,
                 all_samples=AllSamples(self.rereads),
             ):
-                if plan.consistency is not None:
+                if selection.consistency is not None:
                     runs.extend(samples)
                 if tell is not None:
                     tell(len(collected.columns))
@@ -233,14 +233,14 @@ class PreparedRun:
             remarks = () if asker is None else asker.judge.remarks()
             summary = collected.summary(
                 source.title,
-                plan.title,
+                selection.title,
                 [*map(as_note, (*self.notes, *recorded(), *remarks, *models.remarks()))],
                 asker=asker,
                 models=models,
                 bank=bank,
-                suites=plan.suites,
+                suites=selection.suites,
             )
-            resolved = resolved_config(config, plan, source, collected.clustered_by, summary)
+            resolved = resolved_config(config, selection, source, collected.clustered_by, summary)
             result = collected.result(
                 summary,
                 resolved,
@@ -249,8 +249,8 @@ class PreparedRun:
                 judge_answers=answers if folder is None else AnswerFile(folder / JUDGE_ANSWERS),
             )
             drop = None if writer is None else writer.replace
-            if plan.consistency is not None:
-                second = ConsistencyRun(config, plan.consistency, result, runs, models, drop)
+            if selection.consistency is not None:
+                second = ConsistencyRun(config, selection.consistency, result, runs, models, drop)
                 result = replace(result, _consistency=second.run(compared, keep=keep))
             elif drop is not None:
                 drop()
@@ -263,13 +263,13 @@ class PreparedRun:
 
     def _other_suites(self) -> list[str]:
         """The suites that could score the data in place of the run's, best first."""
-        if self.rereads is None or self.config.metrics or not self.plan.suites:
+        if self.rereads is None or self.config.metrics or not self.selection.suites:
             return []
         fits = SuiteFits()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RagassayWarning)  # the first reading gave all of them
             fits.add(islice(self.rereads(), LOOKED_AT))
-        own = {suite.name for suite in self.plan.suites}
+        own = {suite.name for suite in self.selection.suites}
         return [name for name, fit in fits.by_suite().items() if fit.n_samples and name not in own]
 
     def bank(self, asker: Asker) -> formats.NuggetBank | None:
@@ -286,14 +286,14 @@ class PreparedRun:
                 "Pooled nuggets need the data twice: give a file or a list, not an iterator."
             )
         else:
-            bank = pooled(self.rereads(), asker, self.plan.metrics.values())
+            bank = pooled(self.rereads(), asker, self.selection.metrics.values())
         asker.context["nuggets"] = bank
         return bank
 
 
 def resolved_config(
     config: RunConfig,
-    plan: MetricSelection,
+    selection: MetricSelection,
     source: Source,
     clustered_by: str | None,
     summary: Summary,
@@ -310,12 +310,14 @@ def resolved_config(
         # Paths in a configuration are relative to it, so that run.yaml can be run again.
         make_relative(body, config.output)
         body |= _copied(config, Path(config.output))
-    body["suite"] = [suite.name for suite in plan.suites]
-    local = published_names(config, source.format, plan.suites)
-    body["metrics"] = [_loadable_name(metric, name, local) for name, metric in plan.metrics.items()]
-    if plan.consistency is not None:
-        body["consistency_of"] = list(plan.consistency.of)
-        body["consistency_metrics"] = list(plan.consistency.asked)
+    body["suite"] = [suite.name for suite in selection.suites]
+    local = published_names(config, source.format, selection.suites)
+    body["metrics"] = [
+        _loadable_name(metric, name, local) for name, metric in selection.metrics.items()
+    ]
+    if selection.consistency is not None:
+        body["consistency_of"] = list(selection.consistency.of)
+        body["consistency_metrics"] = list(selection.consistency.asked)
     body["cluster_by"] = clustered_by or config.cluster_by
     judged_by = {} if summary.judging is None else {"judged_by": summary.judging.signature}
     return {

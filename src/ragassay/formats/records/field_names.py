@@ -154,7 +154,7 @@ PAIRS: Mapping[str, tuple[str, str]] = {
 another name of the first. Two published habits: beside a ``prediction``, ``answer`` is the gold
 answer; beside ``retrieval_context``, ``context`` is the gold context."""
 
-_MAX_PLANS = 1000
+_MOST_KEPT = 1000
 _MOST_LOOKED_AT = 100
 """Sets of keys in which mistyped names are looked for."""
 
@@ -180,7 +180,7 @@ class FieldKeys(NamedTuple):
     contested: tuple[str, ...] = ()
 
 
-def plan(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) -> FieldKeys:
+def field_keys(keys: Iterable[str], columns: Mapping[str, str], words: OptionWords) -> FieldKeys:
     """Decides which key holds which field."""
     all_keys = list(keys)
     chosen = {field: key for field, key in columns.items() if key in all_keys}
@@ -229,7 +229,7 @@ def _ambiguous(field: str, keys: list[str], words: OptionWords) -> InputError:
     return wrong("ambiguous", field=keys[-1], names=names, of=field, choice=choice)
 
 
-class ColumnPlans:
+class FieldAssignments:
     """Finds the fields of records, and keeps it for the next one with the same keys."""
 
     def __init__(self, words: OptionWords, notes: Notes) -> None:
@@ -239,21 +239,21 @@ class ColumnPlans:
 
     def begin_file(self) -> None:
         """Forgets what the names of another file mean."""
-        self._plans: dict[tuple[tuple[str, ...], tuple[str, ...]], FieldKeys] = {}
+        self._assignments: dict[tuple[tuple[str, ...], tuple[str, ...]], FieldKeys] = {}
         self._meanings: dict[str, str] = {}
 
     def of(self, record: Mapping[str, Any], chosen: Keys) -> FieldKeys:
         """The key of the record that holds each field, where the user chose some keys. A name that
         means one field here and another one in an earlier record of the file is an error."""
         keys = (tuple(record), tuple(chosen.values()))
-        found = self._plans.get(keys)
+        found = self._assignments.get(keys)
         if found is None:
-            if len(self._plans) >= _MAX_PLANS:
-                self._plans.clear()
-            found = plan(keys[0], chosen, self._words)
+            if len(self._assignments) >= _MOST_KEPT:
+                self._assignments.clear()
+            found = field_keys(keys[0], chosen, self._words)
             self._check_meaning(found)
-            self._plans[keys] = found
-            looked_at = found.rest if len(self._plans) <= _MOST_LOOKED_AT else ()
+            self._assignments[keys] = found
+            looked_at = found.rest if len(self._assignments) <= _MOST_LOOKED_AT else ()
             for field, key in suggestions(looked_at, found.keys.keys()).items():
                 fits = field not in ("query", "answer") or isinstance(record[key], str)
                 if fits and key not in self._mistyped:

@@ -164,13 +164,15 @@ def with_dotted(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return flat
 
 
-def with_lists(record: Mapping[str, Any], plan: FieldKeys, *, cells: bool) -> Mapping[str, Any]:
+def with_lists(
+    record: Mapping[str, Any], field_keys: FieldKeys, *, cells: bool
+) -> Mapping[str, Any]:
     """The record with lists and objects in place of the texts that hold them: in tables (``cells``)
     those of all fields that hold lists, in JSON those of passages and ids, as pandas'
     ``read_csv().to_json()`` writes them. A list of texts as the text of a reference in JSON is an
     error: it may be the list that a system was asked for."""
     read: dict[str, Any] = {}
-    for field, key in plan.keys.items():
+    for field, key in field_keys.keys.items():
         value = record[key]
         if type(value) is not str:
             continue
@@ -185,7 +187,7 @@ def with_lists(record: Mapping[str, Any], plan: FieldKeys, *, cells: bool) -> Ma
         elif cells and field == "failure" and not field_values.says_failure(value):
             read[key] = None
     if cells:
-        read |= {key: unpack(record[key], key) for key in plan.labels}
+        read |= {key: unpack(record[key], key) for key in field_keys.labels}
     return {**record, **read} if read else record
 
 
@@ -235,7 +237,7 @@ def add_embeddings(parts: dict[str, Any], record: Mapping[str, Any], keys: Keys)
             parts[field] = (chunk,) * len(rows)
 
 
-class Asked(NamedTuple):
+class QueryParts(NamedTuple):
     """What a record says of its query.
 
     Attributes:
@@ -257,7 +259,7 @@ class Asked(NamedTuple):
     key: str = ""
 
 
-def asked_in(record: Mapping[str, Any], keys: Keys, metadata: dict[str, Any]) -> Asked:
+def asked_in(record: Mapping[str, Any], keys: Keys, metadata: dict[str, Any]) -> QueryParts:
     """The query of a record and what belongs to it. The texts of system messages, and what the turn
     of the query says beside its text, are added to the sample's metadata."""
     key, query_key = keys.get("history", ""), keys.get("query", "query")
@@ -272,12 +274,12 @@ def asked_in(record: Mapping[str, Any], keys: Keys, metadata: dict[str, Any]) ->
         if key == "turns" and isinstance(conversation, int):
             metadata["turns"], conversation = conversation, None
         if conversation is None:
-            return Asked(query)
+            return QueryParts(query)
     turns, rules, results, steps = answers_and_turns.conversation(conversation, key)
     if rules:
         metadata.setdefault("system_prompt", "\n".join(rules))
     if folded(key) == "history":  # our own field holds earlier turns only
-        return Asked(query, tuple(turns), steps=steps, results=results, key=key)
+        return QueryParts(query, tuple(turns), steps=steps, results=results, key=key)
     # Where the record's answer is the last turn, the conversation is not only what came before.
     answer = record[keys["answer"]] if "answer" in keys else None
     ends = bool(turns) and answer == turns[-1].text
@@ -293,7 +295,7 @@ def asked_in(record: Mapping[str, Any], keys: Keys, metadata: dict[str, Any]) ->
             )
         elif field_values.is_small(value):
             metadata.setdefault(name, value)
-    return Asked(query, history, after, label, steps, results, key)
+    return QueryParts(query, history, after, label, steps, results, key)
 
 
 def agreed(

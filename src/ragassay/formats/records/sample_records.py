@@ -18,7 +18,7 @@ from ragassay.formats.records import (
     step_contents,
 )
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
-from ragassay.formats.records.field_names import ColumnPlans, FieldKeys, Keys, folded
+from ragassay.formats.records.field_names import FieldAssignments, FieldKeys, Keys, folded
 from ragassay.formats.records.field_values import in_zone, lacks_zone, refuse_printed
 from ragassay.formats.records.record_parts import ContextSplitter
 from ragassay.formats.sources.json_files import text_paths
@@ -106,7 +106,7 @@ class Mapper:
             words=self._words,
         )
         self.nothing_known: InputError | None = None
-        self._plans = ColumnPlans(self._words, self._notes)
+        self._assignments = FieldAssignments(self._words, self._notes)
         self._several = self._has_begun = False
         self._places: dict[int, tuple[Path | None, int]] = {}
 
@@ -139,7 +139,7 @@ class Mapper:
         has_outputs = False
         for reader, path in files:
             self.path, self.cells, self._has_begun = path, False, False
-            self._plans.begin_file()
+            self._assignments.begin_file()
             asks_alone = True
             for sample in reader.read(path, self):
                 asks_alone = asks_alone and _is_question(sample)
@@ -244,13 +244,13 @@ class Mapper:
         if self._warns:
             self._notes.warn(about)
 
-    def plan(self, record: Record, chosen: Keys) -> FieldKeys:
+    def field_keys(self, record: Record, chosen: Keys) -> FieldKeys:
         """The key of the record that holds each field. Decided once for each set of keys."""
-        field_keys = self._plans.of(record, chosen)
+        field_keys = self._assignments.of(record, chosen)
         empty = [key for key in field_keys.contested if record[key] is None]
         if not empty:
             return field_keys
-        return self.plan({key: record[key] for key in record if key not in empty}, chosen)
+        return self.field_keys({key: record[key] for key in record if key not in empty}, chosen)
 
     def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
         """An id for a record that has none: a hash of the query and the turns before it, so that
@@ -272,11 +272,11 @@ class Mapper:
             if record_parts.LINE in self.columns.names():
                 record = {**record, record_parts.LINE: line}
             record, chosen = self._with_chosen(record, beside)
-        plan = self.plan(record, chosen)
-        record = record_parts.with_lists(record, plan, cells=self.cells)
-        for column in plan.missing:
+        field_keys = self.field_keys(record, chosen)
+        record = record_parts.with_lists(record, field_keys, cells=self.cells)
+        for column in field_keys.missing:
             self.tell("no_column", line, column=column)
-        keys = plan.keys
+        keys = field_keys.keys
         # Only what the record holds; the rest are Sample's defaults.
         parts = record_parts.own_parts(record, keys)
         own_id = parts.pop("id", None)
@@ -290,7 +290,7 @@ class Mapper:
         for field, (ids, *_) in record_parts.WITH_IDS.items():
             if field in keys or ids in keys:
                 parts[field] = self._chunks(field, record, keys, line)
-        metadata = self._metadata(record, plan, line)
+        metadata = self._metadata(record, field_keys, line)
         asked = record_parts.asked_in(record, keys, metadata)
         if asked.steps and not self.from_tools:
             self.tell("tools", line)
@@ -301,7 +301,7 @@ class Mapper:
             parts["history"] = asked.history
         if metadata:
             parts["metadata"] = field_values.checked_depth(metadata, keys.get("metadata"))
-        for name in plan.given:
+        for name in field_keys.given:
             value = record[keys[name]]
             if isinstance(value, dict):
                 parts[name] = dict(value) if name == "given" else field_values.texts_of(value)
@@ -310,7 +310,7 @@ class Mapper:
         if "runs" in keys and record_parts.are_runs(record[keys["runs"]]):
             parts["runs"] = tuple(self._map(run, line, beside) for run in record[keys["runs"]])
         label = asked.label
-        for key in plan.labels:
+        for key in field_keys.labels:
             label = record_parts.agreed(
                 label, answers_and_turns.answerability(record[key], key), key
             )
@@ -336,21 +336,24 @@ class Mapper:
         read = set(chosen.values())
         return {key: one for key, one in record.items() if key not in beside or key in read}, chosen
 
-    def _metadata(self, record: Record, plan: FieldKeys, line: int) -> dict[str, Any]:
-        key = plan.keys.get("metadata", "")
+    def _metadata(self, record: Record, field_keys: FieldKeys, line: int) -> dict[str, Any]:
+        key = field_keys.keys.get("metadata", "")
         own = record[key] if key else None
         metadata = dict(own) if isinstance(own, dict) else {} if own is None else {key: own}
         # Another tool may hold something else under the names of our own fields.
-        others = [plan.keys[name] for name in plan.given]
-        rest = [*plan.rest, *(key for key in others if not isinstance(record[key], dict | None))]
-        language, runs = plan.keys.get("language"), plan.keys.get("runs")
+        others = [field_keys.keys[name] for name in field_keys.given]
+        rest = [
+            *field_keys.rest,
+            *(key for key in others if not isinstance(record[key], dict | None)),
+        ]
+        language, runs = field_keys.keys.get("language"), field_keys.keys.get("runs")
         if language is not None and not isinstance(record[language], str | None):
             rest.append(language)
         if runs is not None and not record_parts.are_runs(record[runs]):
             rest.append(runs)
         for key in rest:
             if metadata.get(key, record[key]) != record[key]:
-                self.tell("two_values", line, key=key, metadata=plan.keys["metadata"])
+                self.tell("two_values", line, key=key, metadata=field_keys.keys["metadata"])
             if self.fits_metadata(key, record[key], line):
                 metadata[key] = record[key]
         return metadata

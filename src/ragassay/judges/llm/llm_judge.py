@@ -159,7 +159,7 @@ class LLMJudge(Judge):
                 # Another process may have asked it while this one waited.
                 judge_answer = self._stored(question, repeat, request)
                 if judge_answer is None:
-                    judge_answer = await _Asking(self, question, repeat, request).outcome()
+                    judge_answer = await _Exchange(self, question, repeat, request).outcome()
         if isinstance(judge_answer, JudgeAnswer):
             self._sender.breaker.usable()
         return judge_answer
@@ -181,7 +181,7 @@ class LLMJudge(Judge):
         )
 
 
-class _Asking:
+class _Exchange:
     """One question on its way through one judge."""
 
     def __init__(

@@ -71,7 +71,7 @@ Time = Annotated[
 ]
 
 
-class Asked(Body):
+class ReportRequest(Body):
     """What a report is over, and how it is computed."""
 
     from_timestamp: Time
@@ -84,7 +84,7 @@ class Asked(Body):
     )
 
 
-class NewReport(Asked):
+class NewReport(ReportRequest):
     """A report to be computed."""
 
     name: Name
@@ -100,7 +100,7 @@ def post_report(task: TaskToWrite, new: NewReport, store: InStore, key: MadeId) 
 
 
 @router.post("/tasks/{task_id}/reports/preview", responses=WRITES)
-def post_preview(task: TaskToRead, asked: Asked, store: InStore) -> ReportPreview:
+def post_preview(task: TaskToRead, asked: ReportRequest, store: InStore) -> ReportPreview:
     """What a report would hold and cost: records, metrics that apply, calls, dollars. No judge is
     called, and nothing is stored."""
     return preview_report(store, task.id, asked.from_timestamp, asked.to_timestamp, asked.options)
