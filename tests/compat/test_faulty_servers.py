@@ -349,7 +349,10 @@ server.run("stdio")
 """
 
 
-def test_prompts_of_a_server_folder_are_steps(complaint: Complaint) -> None:
+def test_prompts_of_a_server_folder_are_steps(
+    complaint: Complaint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     Path("odd/src").mkdir(parents=True)
     Path("odd/src/odd.py").write_text(RAW)
     Path("odd/parameter.yaml").write_text("text: hello\n")

@@ -282,7 +282,7 @@ server.run("stdio")
 
 @pytest.mark.parametrize("where", ["begins", "says"])
 def test_an_interrupt_is_told_once(
-    where: str, words: Path, caplog: pytest.LogCaptureFixture
+    where: str, words: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A signal reaches whatever runs: a step, or the task that reads a server's progress."""
 
@@ -298,6 +298,7 @@ def test_an_interrupt_is_told_once(
     folder = server_folder(words / "servers" / "greeter", "", "first: [1]\nsecond: 2\n")
     (folder / "src" / "greeter.py").write_text(PLAIN)
     path = pipeline(words, "- greeter.add\n", "greeter: servers/greeter")
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     told = Told()
     assert pipelines.run(path, observer=told).variables == {"sum_ls": [3]}
     assert told.said == ["1 of 2 half"]

@@ -16,7 +16,7 @@ from ragassay import examples, load
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison.verdict_rules import agreements, rows, rows_of
 from ragassay.judges.asking import Asker
-from ragassay.judges.judge_answer import Failure, Verdict
+from ragassay.judges.judge_answer import Failure, JudgeAnswer
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question
 from ragassay.metrics.core import naming
@@ -82,11 +82,11 @@ class Listening(OfflineJudge):
         super().__init__()
         self.kinds: set[str] = set()
 
-    async def answer(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure:
+    async def answer(self, question: Question[Any], repeat: int = 0) -> JudgeAnswer[Any] | Failure:
         self.kinds.add(question.kind)
         return await super().answer(question, repeat)
 
-    def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure:
+    def known(self, question: Question[Any], repeat: int = 0) -> JudgeAnswer[Any] | Failure:
         self.kinds.add(question.kind)
         return super().known(question, repeat)
 

@@ -20,7 +20,7 @@ from ragassay.engine.plan.cost_estimate import Planner, Range, Throughput, fit
 from ragassay.engine.run.scoring import judge_all, judged_among
 from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, Provenance, Verdict
+from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
@@ -173,7 +173,7 @@ class Oracle(Judge):
 
     def __init__(self, seed: int = 0, name: str = "openai:gpt-4o-mini", fails: float = 0) -> None:
         self.asked: list[Question[Any]] = []
-        self.kept: dict[tuple[str, int], Verdict[Any] | Failure] = {}
+        self.kept: dict[tuple[str, int], JudgeAnswer[Any] | Failure] = {}
         self.name, self.seed, self.fails = name, seed, fails
         self.price = price_of(name)
 
@@ -185,7 +185,7 @@ class Oracle(Judge):
     def model(self) -> str:
         return "gpt-4o-mini"
 
-    def known(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure | None:
+    def known(self, question: Question[Any], repeat: int = 0) -> JudgeAnswer[Any] | Failure | None:
         return self.kept.get((question.key, repeat))
 
     async def answer(self, question: Question[Any], repeat: int = 0) -> Any:
@@ -198,7 +198,7 @@ class Oracle(Judge):
         if draw.random() < self.fails:
             found: Any = Failure(question, Reason.REFUSED, "no", made, repeat)
         else:
-            found = Verdict(question, self._answer(question, draw), made, repeat)
+            found = JudgeAnswer(question, self._answer(question, draw), made, repeat)
         self.kept[question.key, repeat] = found
         return found
 

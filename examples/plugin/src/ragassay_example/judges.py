@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ragassay import Reason
-from ragassay.judges import Failure, Judge, JudgeOptions, Provenance, Question, Verdict
+from ragassay.judges import Failure, Judge, JudgeAnswer, JudgeOptions, Provenance, Question
 from ragassay.judges.questions import SaysIdk
 
 
@@ -18,11 +18,11 @@ class Baseline(Judge):
         """None: nothing is sent."""
         return ()
 
-    async def answer(self, question: Question[Any], repeat: int = 0) -> Verdict[Any] | Failure:
+    async def answer(self, question: Question[Any], repeat: int = 0) -> JudgeAnswer[Any] | Failure:
         """No response says that it does not know; other questions are not answered."""
         made = Provenance(self.label)
         if isinstance(question, SaysIdk):
-            return Verdict(question, SaysIdk.reply(says_idk="no"), made, repeat)
+            return JudgeAnswer(question, SaysIdk.reply(says_idk="no"), made, repeat)
         return Failure(question, Reason.UNSUPPORTED, "a baseline has no answer", made, repeat)
 
 
