@@ -134,5 +134,5 @@ def test_a_model_of_llamaindex_answers_and_a_chat_engine_is_refused_with_what_to
     from llama_index.core.llms import MockLLM
 
     assert answered(MockLLM()).answer_text == "When does it open?"
-    with pytest.raises(ragassay.UsageError, match=r"chat engine\) is called from a function"):
+    with pytest.raises(ragassay.UsageError, match=r"chat engine is called from a function"):
         ragassay.ask(QUERIES, index.as_chat_engine(llm=MockLLM()))
