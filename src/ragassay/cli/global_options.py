@@ -9,8 +9,8 @@ OWN_Q = ("trec",)
 """Commands that have ``-q`` for an option of their own, as trec_eval has."""
 
 HELP = (
-    "Every command takes --quiet, -q (prints errors, gates that did not pass, and data asked "
-    "for, as by --json), --no-progress (no bars) and --debug (a traceback)."
+    "Every command takes --quiet (-q but for trec: prints errors, gates that did not pass, and "
+    "data asked for, as by --json), --no-progress (no bars) and --debug (a traceback)."
 )
 
 

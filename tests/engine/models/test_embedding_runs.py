@@ -248,7 +248,7 @@ def test_rescore_takes_the_embedder_that_the_run_had(capsys: pytest.CaptureFixtu
         assert call(["run", "data.jsonl", *chosen, *prefix, "-o", "runs/out"]) == 0
         capsys.readouterr()
         assert call(["rescore", "runs/out"]) == 0
-        assert "6 scores computed again from 0 verdicts: all are equal" in capsys.readouterr().out
+        assert "6 scores computed again from 0 answers: all are equal" in capsys.readouterr().out
     inner = value_of(Path("runs/out/consistency/run.yaml").read_text(), Path("run.yaml"))
     assert inner["embedder"] == "../../../models/small" and inner["data"] == "../../../data.jsonl"
     assert call(["run", "runs/out/consistency/run.yaml", "-o", "again"]) == 0

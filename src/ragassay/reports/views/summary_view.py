@@ -49,7 +49,9 @@ def result_report(
     blocks: list[Block] = list(report.blocks)
     if beside:
         further = wording.plural(len(beside), "further metric")
-        blocks.append(lines([f"{further}, by '--metrics all': {', '.join(beside)}."]))
+        blocks.append(
+            lines([f"{further}, by '--metrics all' of run and report: {', '.join(beside)}."])
+        )
     if gates:
         blocks.append(gate_lines(result.gates))
     if inner is None:
@@ -58,8 +60,10 @@ def result_report(
     if not summary.metrics:
         warnings = lines(summary.warnings, "warning")
         return replace(consistency, blocks=(*consistency.blocks, warnings))
-    title = Cell("Consistency of repeated runs", consistency.about and f", {consistency.about}")
-    return replace(report, blocks=(*blocks, part(title, *consistency.blocks)))
+    about = consistency.about.removeprefix("consistency of repeated runs")
+    return replace(
+        report, blocks=(*blocks, part(f"Consistency of repeated runs{about}", *consistency.blocks))
+    )
 
 
 def gate_lines(gates: Iterable[GateResult]) -> Lines:
