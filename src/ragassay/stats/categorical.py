@@ -109,15 +109,6 @@ class Ratio:
     p: float
 
 
-def share_ratio(count: int, n: int, share: float, level: float = 0.95) -> Ratio:
-    """How often something happened, against how often it should: ``count / n / share``."""
-    if not 0 < share < 1 or not 0 <= count <= n or n < 1:
-        raise ValueError(f"no count of {count} in {n} with a share of {share}")
-    low, high = beta_bounds(count, n - count, level)
-    p = _two_sided(count, n, share)
-    return Ratio(count / n / share, low / share, high / share, p)
-
-
 def rate_ratio(
     count: int, exposure: float, other: int, other_exposure: float, level: float = 0.95
 ) -> Ratio:

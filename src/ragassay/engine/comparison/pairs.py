@@ -19,7 +19,7 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.slicing import cluster_column
 from ragassay.engine.results.summary import missing_by_accident
-from ragassay.stats.paired import PairedResult, compare_pairs, rounded_differences
+from ragassay.stats.paired import PairedResult, compare_pairs
 
 Matrix = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -203,15 +203,6 @@ def query_matrix(
         if owed is not None:
             mask[at, sizes == 0], values[at, sizes == 0] = True, owed
     return values, mask
-
-
-def query_differences(a: Result, b: Result, names: Sequence[str]) -> list[Matrix]:
-    """For each metric the difference A - B of each query that both runs scored; 0 where the scores
-    are equal up to rounding."""
-    (values_a, mask_a), (values_b, mask_b) = MatchedRuns.of(a, b).scores(names)
-    both = mask_a & mask_b
-    differences = rounded_differences(np.where(both, values_a, 0.0), np.where(both, values_b, 0.0))
-    return [row[scored] for row, scored in zip(differences, both, strict=True)]
 
 
 _NUGGETS = "nuggets="
