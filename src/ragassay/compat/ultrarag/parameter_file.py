@@ -56,7 +56,7 @@ def read(file: Path) -> tuple[Values, Marked]:
 
 
 def write(file: Path, needed: Values) -> Built:
-    """Writes a parameter file; one that is there stays as it is, and what it lacks is told."""
+    """Writes a parameter file. An existing one is not changed; what it lacks is printed."""
     if not file.is_file():
         write_text(file, _block(needed))
         return Built(file, is_new=True)
