@@ -1,4 +1,4 @@
-"""docs/formats.md says what is so."""
+"""The pages on formats say what is so."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from ragassay.formats import Notes, all_formats, detect, load, schema
 from ragassay.formats.records import field_names
 
-PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = "".join((DOCS / f"{name}.md").read_text("utf-8") for name in ("formats", "fields", "exports"))
 EXAMPLES = re.findall(r"^```(\w+) (\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
