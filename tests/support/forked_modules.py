@@ -25,7 +25,6 @@ import threading
 import warnings
 from contextlib import closing, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 WARM = (
@@ -145,12 +144,7 @@ class Forks:
             self._parent.stdout.close()
         return self.place
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._parent.kill()
         self._parent.wait()
         self._folder.cleanup()

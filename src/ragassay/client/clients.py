@@ -240,9 +240,6 @@ def _attempts(call: Call[T], url: Any) -> Generator[float, httpx2.Response | htt
             lost = isinstance(answer, httpx2.NetworkError | httpx2.RemoteProtocolError)
             if not unsent and not lost:
                 raise problem from answer  # a service that is slow, say
-        elif answer.status_code == 202 and call.as_bytes:  # the file is being made
-            pause = float(answer.headers.get("Retry-After", "1"))
-            continue
         else:
             try:
                 return _read(call, answer)

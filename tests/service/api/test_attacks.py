@@ -109,7 +109,7 @@ ATTEMPTS: dict[str, tuple[str, str, str, dict[str, Any], set[int]]] = {
         "write a", "GET", "{api}/comparisons?new={report_a}&old={report_b}", {}, {403},
     ),
     "A compares pages with B": ("write a", "GET", "/compare?a={report_b}&b={report_a}", {}, {403}),
-    "A watches B's job": ("read a", "GET", "{api}/jobs/{job_b}/events", {}, {403}),
+    "A watches B's job": ("read a", "GET", "{api}/jobs/{job_b}", {}, {403}),
     "A opens B's page": ("write a", "GET", "/tasks/{task_b}", {}, {403}),
     "A makes a project": ("write a", "POST", PROJECTS, {"json": {"name": "x"}}, {403}),
     "A logs into B": (

@@ -22,7 +22,7 @@ from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import Queue
 from ragassay.service.store.projects import create_project
 from ragassay.service.store.tokens import create_token
-from service_process import records, serving
+from service_process import records, serving, until
 from stored_records import a_job, a_task, add, item
 
 SAMPLE = re.compile(r'^([a-z_]+)(?:\{((?:[a-z]+="[^"\\\n]*",?)*)\})? (-?\d+(?:\.\d+)?(?:e-?\d+)?)$')
@@ -87,8 +87,9 @@ def use(used: Used) -> None:
     assert "near is not used" in previewed
     asked |= {"name": UNSEEN}
     job = json.loads(used.asks(f"{place}/reports", used.token, asked)[1])["job"]["id"]
-    # One request: nobody reads the log meanwhile.
-    assert "event: end" in used.asks(f"{api}/jobs/{job}/events", used.token)[1]
+    until(
+        lambda: json.loads(used.asks(f"{api}/jobs/{job}", used.token)[1])["status"] == "completed"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx2
 import pytest
 
 from ragassay.base.sample import Answer, Sample
 from ragassay.service.store.projects import get_project, get_task
-from ragassay.service.store.reports import add_report, get_report, keep_run, list_reports
+from ragassay.service.store.reports import get_report, list_reports
 from ragassay.service.store.store_errors import NotThere
 from served_pages import Served, report_of
 
@@ -27,33 +26,6 @@ def scriptless(chromium: Any, served: Served) -> Any:
     context = chromium.new_context(java_script_enabled=False, base_url=served.url)
     yield context.new_page()
     context.close()
-
-
-def test_reports_are_sorted_by_the_column_that_the_address_names(
-    scriptless: Any, served: Served
-) -> None:
-    task = a_report(served).task_id
-    with served.store.writing() as connection:
-        for name, n in (("a", 9), ("C", 10)):
-            key = add_report(connection, task, name)
-            keep_run(connection, key, b"", {"m": {"n_total": n, "mean": None}})
-
-    def shown() -> list[str]:
-        return scriptless.locator("tbody th > a").all_inner_texts()
-
-    scriptless.goto(f"/tasks/{task}")
-    assert shown() == ["C", "a", "report"], "the youngest first"
-    assert scriptless.locator("tbody small:has-text('1 metric without a score')").count() == 2
-    scriptless.click("thead >> text=Report")
-    assert scriptless.url.endswith("?sort=name") and shown() == ["a", "C", "report"]
-    assert scriptless.get_attribute("thead th:has-text('Report')", "aria-sort") == "ascending"
-    scriptless.click("thead >> text=Report")
-    assert scriptless.url.endswith("?sort=-name") and shown() == ["report", "C", "a"]
-    scriptless.goto(f"/tasks/{task}?sort=-n")
-    assert shown() == ["C", "a", "report"]
-    scriptless.goto(f"/tasks/{task}?sort=judge")
-    assert shown()[0] == "report", "those that no judge of the service made come last"
-    assert httpx2.get(f"{served.url}/tasks/{task}?sort=x").status_code == 422
 
 
 def test_what_is_deleted_is_asked_for_and_needs_no_script(scriptless: Any, served: Served) -> None:

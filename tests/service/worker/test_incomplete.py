@@ -28,8 +28,9 @@ API = "/api/v1"
 ASKED = {"suite": ["trecrag"], "metrics": ["umbrela"]}
 
 
-@pytest.mark.both_stores
-@pytest.mark.parametrize("share", [1.0, 0.5])
+@pytest.mark.parametrize(
+    ("address", "share"), [("sqlite", 1.0), ("postgresql", 0.5)], indirect=["address"]
+)
 def test_a_report_that_lacks_scores_is_incomplete_until_a_later_try_brings_them(
     store: Store, tmp_path: Path, share: float
 ) -> None:

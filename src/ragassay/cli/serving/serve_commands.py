@@ -198,7 +198,7 @@ def run_server(app: Any, open_socket: socket.socket, *, behind_proxy: bool = Fal
 
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, http=TimedProtocol,
-        timeout_graceful_shutdown=5,  # streams of events may never end by themselves
+        timeout_graceful_shutdown=5,  # a stream of an agent may never end by itself
         proxy_headers=behind_proxy, forwarded_allow_ips="*",
     )  # fmt: skip
     with suppress(KeyboardInterrupt):

@@ -325,7 +325,7 @@ def _get_evaluations(task: TaskToRead, store: InStore) -> list[dict[str, Any]]:
 @router.get("/rag-evaluation/{report_id}/export")
 def _get_export(report: ReportToRead, request: Request) -> Response:
     """A report as an Excel workbook, in one answer: the client asks once."""
-    file = report_file(request, report.id, "xlsx", waits=True)
+    file = report_file(request, report.id, "xlsx")
     return Response(file, media_type="application/octet-stream")
 
 

@@ -121,11 +121,8 @@ def report_row(
 
 @router.get("/reports/{report_id}/files/{form}")
 def file_page(report: ReportToRead, form: ReportForm, request: Request) -> Response:
-    """A report as a file; while it is being made, a page that asks for it again."""
-    file = report_file(request, report.id, form)
-    if file is None:
-        return page("reports/making.html.j2", report=report)
-    return download(file, report.name, report_suffix(form))
+    """A report as a file."""
+    return download(report_file(request, report.id, form), report.name, report_suffix(form))
 
 
 @router.get("/compare")
