@@ -105,7 +105,7 @@ def test_everything_that_clients_read_says_the_name_and_not_the_address(
     store: Store, tmp_path: Any, fault: str | None
 ) -> None:
     client = asking(store, views=tmp_path / "views")
-    worker = Worker(store, WorkerOptions(tmp_path / "work", tmp_path / "views", poll=0.1))
+    worker = Worker(store, WorkerOptions(tmp_path / "work", poll=0.1))
     with LLMServer(faults=lambda request: fault) as server:
         place = server.url.partition("://")[2].removesuffix("/v1")
         store.models = NamedModels.parse([f"good={server.url}#m"], [f"near={server.url}#e"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import sqlite3
 import threading
 import time
@@ -93,8 +92,7 @@ def test_a_function_whose_imports_changed_is_another_system(
     assert "from the ledger" not in asked()
     Path("elsewhere").mkdir()
     Path("elsewhere/notes.py").write_text("never = 'loaded'\n")
-    told = r"5 of 5 answers are from the ledger \(asked 20\d\d-\d\d-\d\d\); --refresh asks the"
-    assert re.search(told, asked())
+    assert "5 of 5 answers are from the ledger; --refresh asks the" in asked()
     assert {one.answer_text for one in load("answers.jsonl")} == {"the first"}
     Path("inner/search.py").write_text("WORDS = 'the second one'\n")
     assert "from the ledger" not in asked()

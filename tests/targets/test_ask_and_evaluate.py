@@ -41,7 +41,7 @@ def test_a_judge_is_asked_before_the_last_query_is(capsys: pytest.CaptureFixture
         with SystemServer(rule):
             code = call(
                 ["ask", "queries.jsonl", "--target", "mine.yaml", "--save", "run", "--suite",
-                 "trecrag", "--metrics", "umbrela", "--judge", f"{judge.url}#m"]
+                 "trecrag", "--judge", f"{judge.url}#m"]
             )  # fmt: skip
     assert code in (0, 3) and waited == [True]
     summary = json.loads(Path("run/summary.json").read_text())

@@ -76,7 +76,6 @@ citations: cites
 usage: {{input_tokens: "meta.n[0]", output_tokens: "meta.n[1]", cost: meta.cents}}
 version: [meta.version, meta.v]
 """)
-        server_put(server)
         sample = only(ask(QUERIES, "mine.yaml"))
         assert server.paths == ["/ask/q1?tenant=t1"]
         assert server.asked[0]["text"] == "Q: And now?"
@@ -90,11 +89,6 @@ version: [meta.version, meta.v]
     asked = sample.metadata["asked"]
     assert (asked["input_tokens"], asked["output_tokens"], asked["cost"]) == (7, 8, 0.02)
     assert asked["version"] == "2026-01" and sample.metadata["tenant"] == "t1"
-
-
-def server_put(server: SystemServer) -> None:
-    handler = server._server.RequestHandlerClass
-    handler.do_PUT = handler.do_POST  # type: ignore[attr-defined]
 
 
 def test_server_sent_events_become_one_answer_and_tell_the_first_token() -> None:

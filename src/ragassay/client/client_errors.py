@@ -1,5 +1,4 @@
-"""Errors of a client: a request that was refused or reached nobody, a job that failed or takes too
-long."""
+"""Errors of a client: refused requests, a service that is away, jobs that fail or take too long."""
 
 from __future__ import annotations
 

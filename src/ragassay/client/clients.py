@@ -294,8 +294,7 @@ def _read(call: Call[T], answer: httpx2.Response) -> T:
 
 
 def _refusal(status: int, text: str) -> RequestRefused:
-    """The error for an answer that is no success: the service's JSON, or what something before it
-    says."""
+    """The error for an answer that is no success, of the service or of something before it."""
     kind = _KINDS.get(status, RequestRefused)
     with suppress(ValueError):
         body = json.loads(text)

@@ -110,11 +110,7 @@ class RecordBuffer:
         return True
 
     def flush(self, seconds: float) -> bool:
-        """Sends what waits now; whether all of it is stored (or refused).
-
-        Args:
-            seconds: to wait at most.
-        """
+        """Sends what waits now, for so many seconds at most; whether all is stored (or refused)."""
         with self._changed:
             self._hurries = True
             self._changed.notify_all()

@@ -181,14 +181,9 @@ class Progress(BaseModel):
     seconds: float = Field(0.0, description="that the records done took")
 
     @property
-    def rate(self) -> float | None:
-        """Records a second; ``None`` before the first one is done."""
-        return self.done / self.seconds if self.done and self.seconds else None
-
-    @property
     def seconds_left(self) -> float | None:
-        """Of the records that are not done, at this rate; ``None`` where it is not known."""
-        return None if self.rate is None else (self.total - self.done) / self.rate
+        """Of the records that are not done, at the rate so far; ``None`` before the first."""
+        return (self.total - self.done) * self.seconds / self.done if self.done else None
 
 
 class Job(BaseModel):
@@ -210,8 +205,7 @@ class Job(BaseModel):
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more comes of it. An ``incomplete`` one has a result,
-        which lacks something."""
+        """Whether nothing more comes of it."""
         return self.status in ("completed", "incomplete", "error")
 
 
@@ -236,14 +230,12 @@ class Report(BaseModel):
 
     @property
     def is_there(self) -> bool:
-        """Whether it can be read: it is completed or incomplete, or was so before it was tried
-        again."""
+        """Whether it can be read, also while it is tried again."""
         return self.headline is not None
 
     @property
     def compared(self) -> frozenset[str]:
-        """The metrics by which it can be compared: those that are scored, where it is there and
-        holds one system."""
+        """The metrics by which it can be compared: the scored ones of a report on one system."""
         return frozenset(
             name
             for name, one in (self.headline or {}).items()

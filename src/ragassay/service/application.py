@@ -22,12 +22,12 @@ from ragassay import __version__
 from ragassay.base.errors import UsageError
 from ragassay.reports.html.pages import ASSETS
 from ragassay.service.api import record_routes, report_routes, service_routes
-from ragassay.service.api.access import Guard, access_of, is_loopback
+from ragassay.service.api.access import Guard, is_loopback
 from ragassay.service.api.problems import Problem, answer_with_problems, problem_of
 from ragassay.service.api.route_parts import BINARY
 from ragassay.service.mlcube_wire import wire_routes
+from ragassay.service.operation.keeping import delete_old
 from ragassay.service.operation.requests_seen import Requests, RequestsSeen
-from ragassay.service.operation.retention import delete_old
 from ragassay.service.operation.service_log import log_event
 from ragassay.service.store.database import Store
 from ragassay.service.store.tokens import is_closed
@@ -76,8 +76,7 @@ class ServiceOptions:
 
 
 def create_app(store: Store, chosen: ServiceOptions = ServiceOptions()) -> FastAPI:
-    """The application over a store. Others than this machine are served only where there are
-    tokens."""
+    """The application over a store. Only with tokens it serves others than this machine."""
     is_local = is_loopback(chosen.address) and not chosen.hosts and not chosen.behind_proxy
     if not is_local and chosen.open:
         raise UsageError("--open serves this machine only, without --name and --behind-proxy.")
@@ -145,7 +144,7 @@ def create_app(store: Store, chosen: ServiceOptions = ServiceOptions()) -> FastA
         if isinstance(route, APIRoute) and route.openapi_extra is BINARY
     ]
     limits: dict[str, Any] = {"most_bytes": chosen.most_bytes, "files": files}
-    app.add_middleware(Guard, asks=access_of, hosts=chosen.hosts, **limits)
+    app.add_middleware(Guard, hosts=chosen.hosts, **limits)
     app.add_middleware(RequestsSeen, counts=app.state.requests)
     return app
 

@@ -205,13 +205,6 @@ def test_records_without_parts_and_with_odd_names_are_shown(page: Any, served: S
         assert page.inner_text("h1") == f"Delete the record {name}?"
 
 
-def test_the_list_of_reports_says_what_stands_for_missing_parts(served: Served) -> None:
-    lacking = [Sample(id="q", query="?", answer=Answer("180 ECTS."), timestamp=5.0)]
-    report = get_report(served.store, report_of(served, lacking))
-    shown = httpx2.get(f"{served.url}/tasks/{report.task_id}").text
-    assert "relevance –" in shown and "relevance 1.0000" not in shown
-
-
 def test_pages_and_files_of_a_report_say_its_name_task_and_interval_and_no_path(
     page: Any, served: Served
 ) -> None:

@@ -1,4 +1,5 @@
-"""The pages of a report: its list of samples, which the address describes, and one sample."""
+"""The pages of a report (its list of samples, which the address describes, and one sample) and of a
+task: what is uploaded, and what is deleted."""
 
 from __future__ import annotations
 
@@ -17,10 +18,11 @@ from ragassay.base.sample import Answer, Sample
 from ragassay.client.clients import Client
 from ragassay.client.service_shapes import Progress
 from ragassay.service.store.jobs import add_job, get_job
-from ragassay.service.store.reports import add_report, get_report
+from ragassay.service.store.projects import get_project, get_task
+from ragassay.service.store.reports import add_report, get_report, list_reports
 from ragassay.service.store.schema import jobs
+from ragassay.service.store.store_errors import NotThere
 from ragassay.service.views import view_folders
-from ragassay.service.web.page_parts import duration, rate
 from served_pages import Served, report_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("forked")]
@@ -76,7 +78,7 @@ def test_the_address_keeps_what_the_list_shows_and_samples_follow_it(
     assert "60 of 120" in page.inner_text("nav[aria-label=Sections]")
 
 
-def test_a_running_report_says_how_fast_it_is_and_how_long_it_takes(
+def test_a_running_report_says_how_far_it_is_and_how_long_it_takes(
     page: Any, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = get_report(served.store, report_of(served, [Sample(id="q", query="?", timestamp=5.0)]))
@@ -95,16 +97,10 @@ def test_a_running_report_says_how_fast_it_is_and_how_long_it_takes(
     with served.store.writing() as connection:
         go(done=1_500, calls=3_000, cost=0.5, seconds=100.0)
     page.wait_for_selector("#progress:has-text('1,500 of 6,000 records, 3,000 requests, $0.5000')")
-    assert "15 records a second, about 5 min left" in page.inner_text("#progress")
+    assert "about 5 min left" in page.inner_text("#progress")
     page.click("text=Cancel")
     page.wait_for_selector("#progress")
     assert get_job(served.store, job).cancelled
-
-
-def test_durations_and_rates_are_round() -> None:
-    told = [duration(one) for one in (0.2, 89, 91, 3_600, 7_700)]
-    assert told == ["1 s", "89 s", "2 min", "60 min", "129 min"]
-    assert [rate(one) for one in (1_234, 0.5)] == ["1,234 records a second", "30 records a minute"]
 
 
 def test_an_address_that_asks_for_nonsense_is_refused(served: Served) -> None:
@@ -156,3 +152,70 @@ def test_a_file_is_made_once_whoever_asks_for_it_meanwhile(
     assert shown.headers["content-disposition"].startswith('attachment; filename="report.xlsx"')
     assert wire.result().content == path.read_bytes() == shown.content and n_made == 1
     assert ZipFile(path).testzip() is None
+
+
+SAMPLES = [Sample(id="q", query="?", answer=Answer("so"), timestamp=5.0)]
+
+
+def a_report(served: Served) -> Any:
+    return get_report(served.store, report_of(served, SAMPLES, metrics=["answer_words"]))
+
+
+@pytest.fixture
+def scriptless(chromium: Any, served: Served) -> Any:
+    context = chromium.new_context(java_script_enabled=False, base_url=served.url)
+    yield context.new_page()
+    context.close()
+
+
+def test_what_is_deleted_is_asked_for_and_needs_no_script(scriptless: Any, served: Served) -> None:
+    report = a_report(served)
+    task = get_task(served.store, report.task_id)
+    scriptless.goto(f"/tasks/{task.id}")
+    scriptless.click("tbody >> text=Delete")
+    assert scriptless.inner_text("h1") == "Delete the report report?"
+    scriptless.click("text=Keep it")
+    assert scriptless.url.endswith(f"/reports/{report.id}")
+    scriptless.click("text=Delete the report")
+    scriptless.click("text=Delete it")
+    assert scriptless.url.endswith(f"/tasks/{task.id}")
+    assert list_reports(served.store, task.id) == []
+
+    scriptless.goto(f"/tasks/{task.id}/records/q")
+    scriptless.click("text=Delete the record")
+    scriptless.click("text=Delete it")
+    assert "0 records" in scriptless.inner_text("main")
+    scriptless.goto(f"/tasks/{task.id}/settings")
+    scriptless.click("text=Delete the task")
+    scriptless.click("text=Delete it")
+    assert scriptless.url.endswith(f"/projects/{task.project_id}")
+    scriptless.click("text=Delete the project")
+    scriptless.click("text=Delete it")
+    assert scriptless.inner_text("h1") == "Projects"
+    with pytest.raises(NotThere):
+        get_project(served.store, task.project_id)
+
+
+def test_the_upload_page_asks_for_a_separator_and_a_zone_where_they_are_needed(
+    page: Any, served: Served
+) -> None:
+    task = a_report(served).task_id
+
+    def look(content: str) -> None:
+        page.goto(f"/tasks/{task}/upload")
+        file = {"name": "a.csv", "mimeType": "text/csv", "buffer": content.encode()}
+        page.set_input_files("#file [name=file]", file)
+        page.click("text=Look at it")
+        page.wait_for_selector("#found:has-text('Format')")
+
+    look("id,query,timestamp\n1,Why?,2026-07-01T12:00:00Z\n")
+    assert page.is_visible("[name=delimiter]") and page.is_hidden("[name=zone]")
+    look("id^query^timestamp\n1^Why, so?^2026-07-01T12:00:00\n")
+    page.select_option("[name=delimiter]", "^")
+    page.wait_for_selector("#found:has-text('3 columns')")
+    page.fill("[name=zone]", "Europe/Berlin")
+    page.press("[name=zone]", "Tab")
+    page.wait_for_selector("#found:not(:has-text('without a zone'))")
+    page.click("text=Store the records")
+    page.wait_for_url("**/records")
+    assert "2026-07-01 10:00:00 UTC" in page.inner_text("tbody tr >> nth=0")

@@ -57,8 +57,7 @@ def is_loopback(host: str) -> bool:
 
 
 class Access:
-    """What a request's token allows; ``None`` for this machine, which needs none and may do
-    everything."""
+    """What a request's token allows; without one (this machine) everything."""
 
     def __init__(self, token: Token | None) -> None:
         self.token = token
@@ -74,8 +73,7 @@ class Access:
 
 
 def access_of(request: Request) -> Access:
-    """What a request may do; 401 without a valid token, where one is needed. Where there was never
-    a token, this machine is served without one."""
+    """What a request may do; 401 without a valid token, where one is needed."""
     known: Access | None = getattr(request.state, "access", None)
     if known is not None:
         return known
@@ -112,10 +110,9 @@ class Guard:
         *,
         hosts: Collection[str],
         most_bytes: int,
-        asks: Callable[[Request], Access],
         files: Sequence[re.Pattern[str]] = (),
     ) -> None:
-        self._app, self._most, self._asks, self._files = app, most_bytes, asks, files
+        self._app, self._most, self._files = app, most_bytes, files
         self._hosts = LOOPBACK | {host.casefold() for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -155,7 +152,7 @@ class Guard:
             return within(_UNKNOWN_BYTES)
         request = Request(scope)
         try:
-            request.state.access = await run_in_threadpool(self._asks, request)
+            request.state.access = await run_in_threadpool(access_of, request)
         except HTTPException as error:
             return Bounds(_UNKNOWN_BYTES, (error.status_code, sentence_of(error)))
         except RagassayError:  # the route says so, and logs it

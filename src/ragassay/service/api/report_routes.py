@@ -148,8 +148,8 @@ def post_run(
     file: SentFile,
     key: MadeId,
 ) -> Report:
-    """Makes a report of a run folder that was made elsewhere (`ragassay run -o`): a zip, a tar or
-    a tar.gz of it, without links and with paths within the folder only."""
+    """Makes a report of a run folder that was made elsewhere (`ragassay run -o`): a zip of it,
+    without links and with paths within the folder only."""
     return report_files.keep_uploaded_run(store, task.id, name, file, key, repack_apart)
 
 
@@ -183,8 +183,7 @@ def report_file(request: Request, report: str, form: report_files.ReportForm) ->
 
 
 def download(content: bytes, name: str, suffix: str) -> Response:
-    """The answer that has a browser save a file, whose type its ending says (RFC 6266: its name in
-    ASCII for clients that know no other)."""
+    """The answer that a browser saves as a file (RFC 6266: also under a name in ASCII)."""
     types = {**report_files.MEDIA_TYPES, ".zip": "application/zip"}
     plain, quoted = re.sub(r"[^A-Za-z0-9 ._()-]", "_", name + suffix), quote(name + suffix, safe="")
     saved = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quoted}"

@@ -213,8 +213,7 @@ def _get_place(
 
 @router.post("/upload/{upload_id}", status_code=204, openapi_extra=BINARY)
 async def _post_file(upload_id: str, request: Request, store: InStore) -> Response:
-    """Takes a file at its place. The secret of the place stands for a token; the content must have
-    the checksum that was announced."""
+    """Takes a file at its place, whose secret is the token, if it has the announced checksum."""
     await run_in_threadpool(uploads.get_upload, store, upload_id)  # before anything is read
     async with request.form(max_files=1, max_fields=2) as form:
         file, secret = form.get("file"), form.get("secret")

@@ -1,16 +1,12 @@
-"""Sees every request: counts it, and writes a line of the log. The counts, and what the store
-holds, as the text that Prometheus reads."""
+"""Sees every request: counts it, and writes a line of the log. The counts, and the jobs of the
+store, as the text that Prometheus reads."""
 
 from __future__ import annotations
 
 import logging
-import os
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import suppress
-from pathlib import Path
 from typing import get_args
 
 from sqlalchemy import func, select
@@ -19,20 +15,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ragassay.client.service_shapes import Status
 from ragassay.service.operation.service_log import log_event
 from ragassay.service.store.database import Store
-from ragassay.service.store.schema import jobs, records
+from ragassay.service.store.schema import jobs
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"})
 
 Requests = Counter[tuple[str, str, int]]
 """How many requests were answered, by method, route and status."""
-
-_GAUGES = {
-    "queue_age_seconds": "How long the oldest idle job has waited.",
-    "records": "Records in the store, versions included.",
-    "judge_requests": "Requests to judges that the jobs in the store have paid.",
-    "judge_dollars": "What these cost, as far as prices are known.",
-}
 
 
 def log_problem(scope: Scope, error: Exception) -> None:
@@ -91,44 +80,20 @@ def _route_of(scope: Scope) -> str:
     return str(scope["path"].removesuffix(own) + template)
 
 
-def count_store(store: Store) -> tuple[dict[str, int], dict[str, float]]:
-    """How many jobs a store has, by status; and the value of each gauge."""
-    calls, cost = jobs.c.progress["calls"].as_integer(), jobs.c.progress["cost"].as_float()
+def metrics_text(requests: Requests, store: Store) -> str:
+    """The requests of this process, and the jobs of the store, which other processes may share, in
+    Prometheus's text format 0.0.4."""
     statuses = store.rows(select(jobs.c.status, func.count()).group_by(jobs.c.status))
     [(since,)] = store.rows(select(func.min(jobs.c.updated)).where(jobs.c.status == "idle"))
-    [(n_calls, dollars)] = store.rows(select(func.sum(calls), func.sum(cost)))
-    [(n_records,)] = store.rows(select(func.count()).select_from(records))
+    counts = dict.fromkeys(get_args(Status), 0) | {row[0]: row[1] for row in statuses}
     age = 0.0 if since is None else max(0.0, time.time() - since)
-    gauges = dict(zip(_GAUGES, (age, n_records, n_calls or 0, dollars or 0.0), strict=True))
-    return dict.fromkeys(get_args(Status), 0) | {row[0]: row[1] for row in statuses}, gauges
-
-
-def metrics_text(requests: Requests, store: Store) -> str:
-    """The metrics of this process, and of the store, which other processes may share, in
-    Prometheus's text format 0.0.4."""
-    answered = {
-        f'method="{method}",route="{_escaped(route)}",status="{status}"': n
-        for (method, route, status), n in sorted(dict(requests).items())
-    }
-    statuses, gauges = count_store(store)
-    by_status = {f'status="{status}"': n for status, n in statuses.items()}
-    texts = [
-        _metric("ragassay_requests_total", "Requests that this process answered.", answered),
-        _metric("ragassay_jobs", "Jobs in the store.", by_status),
-        *(_metric(f"ragassay_{name}", _GAUGES[name], {"": n}) for name, n in gauges.items()),
-    ]
-    with suppress(OSError, IndexError, ValueError):  # Linux says it
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-        memory = {"": pages * os.sysconf("SC_PAGE_SIZE")}
-        texts.append(_metric("process_resident_memory_bytes", "Memory of this process.", memory))
-    return "".join(texts)
-
-
-def _metric(name: str, help_text: str, samples: Mapping[str, float]) -> str:
-    """The lines of a metric, whose values are given by their labels."""
-    kind = "counter" if name.endswith("_total") else "gauge"
-    lines = [f"# HELP {name} {help_text}", f"# TYPE {name} {kind}"]
-    lines += [f"{name}{f'{{{labels}}}' if labels else ''} {n}" for labels, n in samples.items()]
+    lines = ["# TYPE ragassay_requests_total counter"]
+    for (method, route, status), n in sorted(dict(requests).items()):
+        labels = f'method="{method}",route="{_escaped(route)}",status="{status}"'
+        lines.append(f"ragassay_requests_total{{{labels}}} {n}")
+    lines.append("# TYPE ragassay_jobs gauge")
+    lines += [f'ragassay_jobs{{status="{status}"}} {n}' for status, n in counts.items()]
+    lines += ["# TYPE ragassay_queue_age_seconds gauge", f"ragassay_queue_age_seconds {age}"]
     return "".join(f"{line}\n" for line in lines)
 
 

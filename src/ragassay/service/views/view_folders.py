@@ -39,8 +39,7 @@ class Views:
         return ReportView(target)
 
     def file(self, report: str, form: str) -> bytes:
-        """A finished report as a file, which is kept with its view. Who asks while it is being made
-        waits for it; after an error the next request tries again."""
+        """A report as a file, which is made once (others wait for it) and kept with its view."""
         self.open(report)
         kept = self._place(report) / f"report.{form}"
         with self._making[str(kept)]:
@@ -50,16 +49,8 @@ class Views:
                 part.replace(kept)
         return kept.read_bytes()
 
-    def keep(self, report: str, folder: Path) -> None:
-        """Moves a view that was made to its place."""
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Another process may have been faster, or have deleted the report.
-        with suppress(OSError, NotThere, Conflict):
-            folder.rename(self._place(report))
-
     def sweep(self) -> None:
-        """Deletes the views of reports that were deleted or tried again, and views that a process
-        did not finish."""
+        """Deletes views of reports that were deleted or tried again, and those left half made."""
         for path in self._folder.glob("*"):
             if path.name.count("-") and time.time() - path.stat().st_mtime < HALF_MADE_S:
                 continue  # it may be in the making
@@ -80,7 +71,8 @@ class Views:
             unpack(archive, made / RUN)
             run_in_process(build_view, str(made), report, facts, died="the process died (memory?)")
             shutil.rmtree(target, ignore_errors=True)
-            self.keep(report, made)
+            with suppress(OSError):  # another process may have been faster
+                made.rename(target)
         except RagassayError as error:
             problem = str(error).replace(f"{made / RUN}", "its run folder")
             raise RagassayError(f"The report cannot be shown: {problem}") from error

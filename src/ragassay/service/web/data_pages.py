@@ -1,10 +1,9 @@
-"""Pages of projects, tasks and records, of their deletion (which need no script), and those that
-show nothing that is kept: signing in and out, the REST interface."""
+"""Pages of projects, tasks, records and of their deletion; sign-in; the REST interface."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
@@ -50,26 +49,9 @@ _PATH = re.compile(r"/(?:[\w.%:-][\w.%:/-]*)?(?:\?[\w.%:/=&+-]*)?")
 def projects_page(store: InStore, access: Allowed) -> Response:
     """All projects with their tasks."""
     projects = [one for one in list_projects(store) if access.may("read", one.id)]
-    tasks = {
-        one.id: [
-            (task, _latest_two(list_reports(store, task.id))) for task in list_tasks(store, one.id)
-        ]
-        for one in projects
-    }
+    tasks = {one.id: list_tasks(store, one.id) for one in projects}
     may_write = access.may("write", None)
     return page("projects.html.j2", projects=projects, tasks=tasks, may_write=may_write)
-
-
-def _latest_two(reports: Sequence[Report]) -> tuple[Report, Report, bool] | None:
-    """The youngest report of a task that can be compared, the one before, and whether their
-    intervals have no time in common, so that their queries differ."""
-    comparable = [one for one in reports if one.compared][-2:]
-    if len(comparable) < 2 or not comparable[0].compared & comparable[1].compared:
-        return None
-    old, new = comparable
-    (a, b), (c, d) = ((one.from_timestamp, one.to_timestamp) for one in (old, new))
-    apart = None not in (a, b, c, d) and (b < c or d < a)  # type: ignore[operator]
-    return new, old, apart
 
 
 @router.get("/projects/{project_id}")
@@ -173,8 +155,7 @@ def record_page(
 
 
 class Deletion(NamedTuple):
-    """What may be deleted: its name, what is deleted with it, its own page, the pages above it (the
-    last one is shown afterwards), and what deletes it."""
+    """What may be deleted, what goes with it, its page, the pages above it, and what deletes it."""
 
     what: str
     loses: str

@@ -96,8 +96,7 @@ def report_row(
     store: InStore,
     wanted: Wanted,
 ) -> Response | dict[str, Any]:
-    """A sample of a report: its details for a script, or its page for a person, with the ones
-    before and after it in the list that it was reached from."""
+    """A sample of a report: its details for a script, or its page with its neighbours."""
     view = _view(request, report)
     details = view.details(row)
     if details is None:
@@ -135,8 +134,7 @@ def compare_page(
     force: bool = False,
     unpaired: bool = False,
 ) -> Response:
-    """Whether report A is better than report B; where that is refused, a page with a link to the
-    comparison that can be made."""
+    """Whether report A is better than report B; a refusal links to what can be compared."""
     for key in (a, b):
         report_for("read", key, store, access)
     chosen = {"force": force, "unpaired": unpaired}

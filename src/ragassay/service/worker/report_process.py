@@ -16,7 +16,6 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from ragassay.base.counts import either, plural
@@ -29,7 +28,6 @@ from ragassay.engine.results.summary import is_incomplete
 from ragassay.engine.run.prepared_run import PreparedRun, prepare
 from ragassay.engine.run.run_warnings import record_warnings
 from ragassay.service.store.run_archives import headline_of
-from ragassay.service.views.report_view import build_view
 from ragassay.transport.endpoints.endpoint_errors import hide_replies
 
 SECONDS = 1.0
@@ -50,7 +48,7 @@ def main() -> int:
     """Runs what standard input says; the exit code is 0 where the report is there."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     options: dict[str, Any] = json.loads(sys.stdin.readline())
-    view, named = options.pop("view", None), options.pop("named", None)
+    named = options.pop("named", None)
     data = options.pop("data")  # no configuration of a client's names a place of the server's
     warnings.simplefilter("ignore")  # nobody reads those of packages
     threading.Thread(target=_end_with_the_worker, daemon=True).start()
@@ -60,8 +58,6 @@ def main() -> int:
             job = prepare(make_config(**options), data, named=named)
         job = replace(job, notes=tuple(recorded()))
         result = job.run(_teller(job), keep=False)
-        if view is not None:
-            build_view(Path(options["output"]).parent, *view)
     except KeyboardInterrupt:
         return 130
     except (RagassayError, OSError) as error:
