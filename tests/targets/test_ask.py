@@ -206,6 +206,21 @@ def test_two_systems_are_asked_in_turns_and_have_a_file_each() -> None:
     assert {sample.system for sample in load("all-two.jsonl")} == {"two"}
 
 
+def test_of_all_systems_together_no_more_are_in_flight_than_wanted() -> None:
+    flying, most = 0, 0
+
+    async def system(query: str) -> str:
+        nonlocal flying, most
+        flying += 1
+        most = max(most, flying)
+        await asyncio.sleep(0.01)
+        flying -= 1
+        return query
+
+    assert ask(QUERIES, {"one": system, "two": system}, concurrency=2, repeat=3).complete
+    assert most == 2
+
+
 def test_history_is_as_given_or_the_systems_own() -> None:
     given = Sample(
         id="a1", query="And now?", history=(Turn("user", "First?"), Turn("agent", "Yes."))

@@ -27,8 +27,7 @@ from ragassay.service.api.problems import Problem, answer_with_problems, problem
 from ragassay.service.api.route_parts import BINARY
 from ragassay.service.mlcube_wire import wire_routes
 from ragassay.service.operation.keeping import delete_old
-from ragassay.service.operation.requests_seen import Requests, RequestsSeen
-from ragassay.service.operation.service_log import log_event
+from ragassay.service.operation.service_log import Requests, RequestsSeen, log_event
 from ragassay.service.store.database import Store
 from ragassay.service.store.tokens import is_closed
 from ragassay.service.views.view_folders import Views

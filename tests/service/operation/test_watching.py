@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.service.operation.requests_seen import metrics_text
-from ragassay.service.operation.service_log import log_event, start_log
+from ragassay.service.operation.service_log import log_event, metrics_text, start_log
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import Queue, get_job
 from ragassay.service.store.projects import create_project

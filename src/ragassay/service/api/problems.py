@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from ragassay.base.errors import InputError, RagassayError
 from ragassay.base.problem_words import mistakes, system_problem
-from ragassay.service.operation.requests_seen import log_problem
+from ragassay.service.operation.service_log import log_problem
 from ragassay.service.store.store_errors import Conflict, NotThere, StoreUnavailable
 
 Answer = Callable[[Request, Exception], Response]

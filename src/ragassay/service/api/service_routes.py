@@ -14,7 +14,7 @@ from ragassay import __version__
 from ragassay.service.api.access import access_of
 from ragassay.service.api.problems import documented
 from ragassay.service.api.route_parts import READS, Allowed, InStore
-from ragassay.service.operation.requests_seen import METRICS_TYPE, metrics_text
+from ragassay.service.operation.service_log import METRICS_TYPE, metrics_text
 from ragassay.service.store.tokens import TokenScope
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from ragassay.service.api.route_parts import (
     task_for,
 )
 from ragassay.service.mlcube_wire.wire_data import TEMPLATE, read_table, samples_of
-from ragassay.service.operation.requests_seen import log_problem
+from ragassay.service.operation.service_log import log_problem
 from ragassay.service.store import projects, uploads
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import Job, add_job, list_jobs
