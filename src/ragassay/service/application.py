@@ -22,7 +22,7 @@ from ragassay import __version__
 from ragassay.base.errors import UsageError
 from ragassay.reports.html.pages import ASSETS
 from ragassay.service.api import record_routes, report_routes, service_routes
-from ragassay.service.api.access import Guard, is_loopback
+from ragassay.service.api.access import Guard, access_of, is_loopback
 from ragassay.service.api.problems import Problem, answer_with_problems, problem_of
 from ragassay.service.api.route_parts import BINARY
 from ragassay.service.mlcube_wire import wire_routes
@@ -143,7 +143,7 @@ def create_app(store: Store, chosen: ServiceOptions = ServiceOptions()) -> FastA
         if isinstance(route, APIRoute) and route.openapi_extra is BINARY
     ]
     limits: dict[str, Any] = {"most_bytes": chosen.most_bytes, "files": files}
-    app.add_middleware(Guard, hosts=chosen.hosts, **limits)
+    app.add_middleware(Guard, asks=access_of, hosts=chosen.hosts, **limits)
     app.add_middleware(RequestsSeen, counts=app.state.requests)
     return app
 

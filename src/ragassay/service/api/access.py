@@ -110,9 +110,10 @@ class Guard:
         *,
         hosts: Collection[str],
         most_bytes: int,
+        asks: Callable[[Request], Access],
         files: Sequence[re.Pattern[str]] = (),
     ) -> None:
-        self._app, self._most, self._files = app, most_bytes, files
+        self._app, self._most, self._asks, self._files = app, most_bytes, asks, files
         self._hosts = LOOPBACK | {host.casefold() for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -152,7 +153,7 @@ class Guard:
             return within(_UNKNOWN_BYTES)
         request = Request(scope)
         try:
-            request.state.access = await run_in_threadpool(access_of, request)
+            request.state.access = await run_in_threadpool(self._asks, request)
         except HTTPException as error:
             return Bounds(_UNKNOWN_BYTES, (error.status_code, sentence_of(error)))
         except RagassayError:  # the route says so, and logs it

@@ -109,7 +109,7 @@ def _notes(samples: Sequence[Sample]) -> Iterator[Note]:
         if n == n_answered:
             yield Note("ask_path_never_fits", {"n": n, "path": path, "file": file})
     what = "queries, repeats counted," if any(one.repeat for one in samples) else "queries"
-    facts = {"total": len(samples), "what": what}
+    facts: dict[str, Any] = {"total": len(samples), "what": what}
     if n := len(_values(asked, FAILED_BEFORE)):
         yield Note("ask_failed_before", {**facts, "n": n})
     if reasons := _values(asked, NOT_ASKED):
