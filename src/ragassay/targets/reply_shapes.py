@@ -159,12 +159,10 @@ def made_reply(
     passages_read = _read("passages", formats.passages.passages, passages, how)
     if answer_read is None:
         raise foreign("it returned null for the answer. Return an empty text where it has none.")
-    numbers = {
-        part: next(
-            (n for name in names if (n := number_of((usage or {}).get(name))) is not None), None
-        )
-        for part, names in _USAGE.items()
-    }
+    numbers: dict[str, float | None] = {}
+    for part, names in _USAGE.items():
+        found = (number_of((usage or {}).get(name)) for name in names)
+        numbers[part] = next((number for number in found if number is not None), None)
     input_tokens = counted(numbers["input_tokens"])
     output_tokens = counted(numbers["output_tokens"])
     return SystemReply(
