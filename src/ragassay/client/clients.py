@@ -28,7 +28,9 @@ from ragassay.base.errors import UsageError
 from ragassay.base.problem_words import system_problem
 from ragassay.client.archives import pack
 from ragassay.client.calls import Call, Calls
-from ragassay.client.client_errors import (
+from ragassay.client.record_buffer import RecordBuffer
+from ragassay.client.service_shapes import (
+    Job,
     JobFailed,
     JobIncomplete,
     JobTimeout,
@@ -37,8 +39,6 @@ from ragassay.client.client_errors import (
     Unauthorised,
     Unreachable,
 )
-from ragassay.client.record_buffer import RecordBuffer
-from ragassay.client.service_shapes import Job
 
 T = TypeVar("T")
 

@@ -1,5 +1,5 @@
-"""The shapes of what the service takes and answers: its clients have the same. A client leaves out
-what a newer service adds."""
+"""The shapes of what the service takes and answers: its clients have the same, and leave out what a
+newer service adds. Errors of a client."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
 from ragassay.base import printable
+from ragassay.base.errors import RagassayError
 
 MOST_READ_WHOLE = 32 * 1024**2
 """Bytes that the service reads in one piece: a body of JSON, a line of JSON lines, a JSON or YAML
@@ -304,3 +305,60 @@ class Started(BaseModel):
 
     report: Report
     job: Job
+
+
+class RequestRefused(RagassayError):  # noqa: N818 - what happened, not a defect
+    """The service did not do what was asked.
+
+    Attributes:
+        status: HTTP's.
+        detail: a sentence that says what is wrong, and what to do.
+        field: of the request or file, where one is wrong.
+        line: of the file, where one is wrong.
+    """
+
+    def __init__(
+        self, status: int, detail: str, field: str | None = None, line: int | None = None
+    ) -> None:
+        super().__init__(f"{detail} (HTTP {status})" if status else detail)
+        self.status, self.detail, self.field, self.line = status, detail, field, line
+
+
+class Unauthorised(RequestRefused):
+    """The token is missing or not valid (401), or does not allow it (403)."""
+
+
+class NotFound(RequestRefused):
+    """What the request names is not there (404)."""
+
+
+class Unreachable(RequestRefused):
+    """The service did not answer (status 0), or cannot work now (502, 503, 504). The client tried
+    again, where that could do no harm."""
+
+
+class JobFailed(RagassayError):  # noqa: N818
+    """A job (``job_id``) ended without a result."""
+
+    def __init__(self, job_id: str, why: str) -> None:
+        super().__init__(f"The job {job_id} failed: {why}")
+        self.job_id = job_id
+
+
+class JobIncomplete(JobFailed):
+    """A job ended with a result that lacks something; it can be read, and tried again."""
+
+    def __init__(self, job_id: str, why: str) -> None:
+        again = "allow_incomplete=True returns it all the same."
+        RagassayError.__init__(self, f"The job {job_id} is incomplete: {why} {again}")
+        self.job_id = job_id
+
+
+class JobTimeout(RagassayError):  # noqa: N818
+    """A job (``job_id``) did not end in the time that was given. It goes on."""
+
+    def __init__(self, job_id: str, seconds: float, status: str) -> None:
+        super().__init__(
+            f"The job {job_id} is {status} after {seconds:g} seconds. It goes on: wait again."
+        )
+        self.job_id = job_id

@@ -20,8 +20,8 @@ openpyxl = pytest.importorskip("openpyxl")
 
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
-from ragassay.client.client_errors import JobIncomplete, JobTimeout, RequestRefused
 from ragassay.client.clients import AsyncClient, Client
+from ragassay.client.service_shapes import JobIncomplete, JobTimeout, RequestRefused
 
 
 @pytest.fixture(scope="module")

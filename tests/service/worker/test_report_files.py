@@ -254,9 +254,8 @@ def test_runs_and_files_and_comparisons_travel_by_both_clients(runs: Path, tmp_p
     pytest.importorskip("httpx2", reason="needs the extra 'client'")
     import asyncio
 
-    from ragassay.client.client_errors import RequestRefused
     from ragassay.client.clients import AsyncClient, Client
-    from ragassay.client.service_shapes import Report
+    from ragassay.client.service_shapes import Report, RequestRefused
     from service_process import serving
 
     archive = tmp_path / "old.zip"
