@@ -15,7 +15,6 @@ import json
 import os
 import runpy
 import select
-import selectors
 import signal
 import socket
 import subprocess
@@ -23,9 +22,8 @@ import sys
 import tempfile
 import threading
 import warnings
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 WARM = (
@@ -145,12 +143,7 @@ class Forks:
             self._parent.stdout.close()
         return self.place
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._parent.kill()
         self._parent.wait()
         self._folder.cleanup()
@@ -165,66 +158,40 @@ def _line(answers: socket.socket) -> str:
     return found.decode()
 
 
-def _exactly(asker: socket.socket, size: int) -> bytes:
-    """So many bytes; none where the other end closed before."""
-    found = b""
-    while len(found) < size:
-        read = asker.recv(size - len(found))
-        if not read:
-            return b""
-        found += read
-    return found
-
-
 def _next_child(listener: socket.socket) -> list[Any]:
-    """Forks for each request, and says how each child ended. Returns in the children only: the
-    folder, environment and words of a child."""
-    woken, wake = os.pipe()
-    for end in (woken, wake):
-        os.set_blocking(end, False)
-    signal.signal(signal.SIGCHLD, lambda number, frame: None)
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    children: dict[int, socket.socket] = {}
-    ready = selectors.DefaultSelector()
-    for one in (listener, woken, 0):
-        ready.register(one, selectors.EVENT_READ)
+    """Forks for each request a process that forks the child, and says how that ended. Returns in
+    the children only: the folder, environment and words of a child."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those processes
     while True:
-        for key, _ in ready.select():
-            if key.fileobj == 0:  # who started it has ended
-                os._exit(0)
-            if key.fileobj == woken:
-                with suppress(BlockingIOError):
-                    os.read(woken, 1000)
-                continue
-            asker, _ = listener.accept()
-            length, ends, _, _ = socket.recv_fds(asker, LENGTH, 3)
-            asked = _exactly(asker, int.from_bytes(length))
-            if not asked:  # the one that asks was killed before it had said what
-                for end in ends:
-                    os.close(end)
-                asker.close()
-                continue
-            child = os.fork()
-            if not child:
-                signal.set_wakeup_fd(-1)
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                ready.close()
-                for other in (listener, asker, *children.values()):
-                    other.close()
-                for number, end in enumerate(ends):
-                    os.dup2(end, number)
-                for end in (woken, wake, *ends):
-                    os.close(end)
-                return list(json.loads(asked))
+        if 0 in select.select([listener, 0], [], [])[0]:  # who started it has ended
+            os._exit(0)
+        asker, _ = listener.accept()
+        length, ends, _, _ = socket.recv_fds(asker, LENGTH, 3)
+        if os.fork():
             for end in ends:
                 os.close(end)
-            children[child] = asker
-            with suppress(OSError):  # it was killed meanwhile
-                asker.sendall(f"{child}\n".encode())
-        with suppress(ChildProcessError):
-            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-                with closing(children.pop(ended[0])) as asker, suppress(OSError):
-                    asker.sendall(f"{os.waitstatus_to_exitcode(ended[1])}\n".encode())
+            asker.close()
+            continue
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        listener.close()
+        asked = asker.makefile("rb").read(int.from_bytes(length))
+        if len(asked) < int.from_bytes(length) or not asked:  # the one that asks was killed
+            os._exit(0)
+        child = os.fork()
+        if not child:
+            asker.close()
+            for number, end in enumerate(ends):
+                os.dup2(end, number)
+            for end in ends:
+                os.close(end)
+            return list(json.loads(asked))
+        for end in ends:
+            os.close(end)
+        with suppress(OSError):  # it was killed meanwhile
+            asker.sendall(f"{child}\n".encode())
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            asker.sendall(f"{code}\n".encode())
+        os._exit(0)
 
 
 def main() -> None:

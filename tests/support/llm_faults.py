@@ -55,93 +55,82 @@ def _wrong(value: Any, schema: Mapping[str, Any], how: str) -> Any:
     return {"unexpected": True}
 
 
+_REFUSALS: dict[str, tuple[int, str, str | None]] = {
+    "quota": (429, "You exceeded your current quota.", "insufficient_quota"),
+    "error_500": (500, "The server had an error while processing your request.", None),
+    "error_500_echo": (500, "Upstream call with Authorization: Bearer {key} failed.", None),
+    "content_filter_400": (400, "The prompt triggered the content policy.", "content_filter"),
+    "context_too_long_413": (413, "Request too large.", None),
+    "auth": (401, "Incorrect API key provided.", "invalid_api_key"),
+    "auth_echo": (401, "Incorrect API key provided: {key}.", "invalid_api_key"),
+    "forbidden": (403, "Your account may not use this model.", "permission_denied"),
+    "model_not_found": (404, "The model `{model}` does not exist.", "model_not_found"),
+    "bad_request": (400, "Something about this request is wrong.", None),
+}
+"""Status, message and code of an error."""
+
+_ANSWERS: dict[str, Answer] = {
+    "hang": Answer(hang=True),
+    "drop": Answer(status=0),
+    "error_503": Answer(status=503, body=b"<html><h1>503 Service Unavailable</h1></html>"),
+    "html_200": Answer(body=b"<html><h1>Welcome to the proxy</h1></html>"),
+    "no_choices": Answer(body=b'{"id":"x","object":"chat.completion","choices":[]}'),
+    "number_in_prose": Answer("I considered 4 aspects, and of 3 points I would give it a 2."),
+    "empty": Answer(""),
+    "null": Answer(None),
+    "refusal": Answer(None, refusal="I cannot help with judging this."),
+    "refusal_text": Answer("I'm sorry, but I can't assist with that request."),
+    "content_filter": Answer("", finish="content_filter"),
+    "bad_messages": error_reply(400, "The conversation is too odd.", param="messages"),
+    "context_too_long": error_reply(
+        400,
+        "This model's maximum context length is 8192 tokens; you asked for 9000.",
+        "context_length_exceeded",
+        param="messages",
+    ),
+}
+
+_WORDS = {
+    "prose": "Certainly! Here is my judgment: {} Let me know.",
+    "code_block": "My judgment:\n```json\n{}\n```\n",
+    "thinking": '<think>\nMaybe {{"grade": 0}}? No, 7 of 10.\n</think>\n\n{}',
+    # The chat template of some models eats the opening tag.
+    "thinking_headless": 'Maybe {{"grade": 0}}.\n</think>\n{}',
+}
+"""Words around the answer."""
+
+
 def faulty(name: str, request: Request, answer: Callable[[], str]) -> Answer:
     """The faulty answer. A name may carry a number: ``delay:0.2``, ``rate_limit:1.5``."""
     name, _, number = name.partition(":")
-    if name == "redirect":  # to the place after the colon
-        return Answer(status=307, body=b"moved", headers=(f"Location: {number}",))
-    amount = float(number) if number else 0.0
+    if name in _REFUSALS:
+        status, message, code = _REFUSALS[name]
+        words = message.format(key=request.key, model=request.body.get("model"))
+        return error_reply(status, words, code)
+    if name in _ANSWERS:
+        return _ANSWERS[name]
+    if name in _WORDS:
+        return Answer(_WORDS[name].format(answer()))
     match name:
+        case "redirect":  # to the place after the colon
+            return Answer(status=307, body=b"moved", headers=(f"Location: {number}",))
         case "delay":
-            return Answer(answer(), delay=amount)
-        case "rate_limit":
-            headers = (f"Retry-After: {number}",) if number else ()
+            return Answer(answer(), delay=float(number))
+        case "rate_limit" | "rate_limit_ms":
+            after = "Retry-After" if name == "rate_limit" else "retry-after-ms"
+            headers = (f"{after}: {number}",) if number else ()
             return error_reply(429, "Rate limit reached.", "rate_limit_exceeded", headers=headers)
-        case "rate_limit_ms":
-            headers = (f"retry-after-ms: {number}",)
-            return error_reply(429, "Rate limit reached.", "rate_limit_exceeded", headers=headers)
-        case "quota":
-            return error_reply(429, "You exceeded your current quota.", "insufficient_quota")
-        case "hang":
-            return Answer(hang=True)
-        case "drop":
-            return Answer(status=0)
         case "drop_midway":
             return Answer(answer(), cut=True)
-        case "error_500":
-            return error_reply(500, "The server had an error while processing your request.")
-        case "error_503":
-            return Answer(status=503, body=b"<html><h1>503 Service Unavailable</h1></html>")
-        case "html_200":
-            return Answer(body=b"<html><h1>Welcome to the proxy</h1></html>")
-        case "no_choices":
-            return Answer(body=b'{"id":"x","object":"chat.completion","choices":[]}')
         case "malformed":
             return Answer(answer()[:-1] + ',"')
-        case "prose":
-            return Answer(f"Certainly! Here is my judgment: {answer()} Let me know.")
-        case "code_block":
-            return Answer(f"My judgment:\n```json\n{answer()}\n```\n")
         case "two_objects":
             return Answer(f"{answer()} or perhaps {another_answer(request, answer())}")
-        case "number_in_prose":
-            return Answer("I considered 4 aspects, and out of 3 points I would give it a 2.")
         case "wrong_enum" | "out_of_range":
             return Answer(json.dumps(_wrong(json.loads(answer()), request.schema, name)))
-        case "empty":
-            return Answer("")
-        case "null":
-            return Answer(None)
-        case "refusal":
-            return Answer(None, refusal="I cannot help with judging this.")
-        case "refusal_text":
-            return Answer("I'm sorry, but I can't assist with that request.")
         case "truncated":
             text = answer()
             return Answer(text[: len(text) // 2], finish="length")
-        case "content_filter":
-            return Answer("", finish="content_filter")
-        case "content_filter_400":
-            return error_reply(400, "The prompt triggered the content policy.", "content_filter")
-        case "thinking":
-            said = 'Maybe {"grade": 0}? No, 7 of 10.'
-            return Answer(f"<think>\n{said}\n</think>\n\n{answer()}")
-        case "thinking_headless":  # the chat template of some models eats the opening tag
-            return Answer(f'Maybe {{"grade": 0}}.\n</think>\n{answer()}')
-        case "context_too_long":
-            said = "This model's maximum context length is 8192 tokens; you asked for 9000."
-            return error_reply(400, said, "context_length_exceeded", param="messages")
-        case "context_too_long_413":
-            return error_reply(413, "Request too large.")
-        case "auth":
-            return error_reply(401, "Incorrect API key provided.", "invalid_api_key")
-        case "auth_echo":
-            return error_reply(
-                401, f"Incorrect API key provided: {request.key}.", "invalid_api_key"
-            )
-        case "error_500_echo":
-            return error_reply(
-                500, f"Upstream call with Authorization: Bearer {request.key} failed."
-            )
-        case "forbidden":
-            return error_reply(403, "Your account may not use this model.", "permission_denied")
-        case "model_not_found":
-            said = f"The model `{request.body.get('model')}` does not exist."
-            return error_reply(404, said, "model_not_found")
-        case "bad_messages":
-            return error_reply(400, "The conversation is too odd.", param="messages")
-        case "bad_request":
-            return error_reply(400, "Something about this request is wrong.")
     raise ValueError(f"no fault is called {name}")
 
 
@@ -155,7 +144,21 @@ def another_answer(request: Request, text: str) -> str:
     return text
 
 
+_UNSUPPORTED = {
+    "temperature": ("Unsupported value: '{}' does not support 0 with this model.", True),
+    "json_schema": ("Invalid parameter: 'response_format' of type '{}' is not supported.", False),
+    "json_object": ("'response_format' of type '{}' is not supported with this model.", False),
+    "max_tokens": (
+        "Unsupported parameter: '{}' is not supported with this model. "
+        "Use 'max_completion_tokens' instead.",
+        True,
+    ),
+}
+"""OpenAI's words for a parameter, and whether it names the parameter and gives a code."""
+
+
 def rejection(name: str, dialect: str) -> Answer:
+    """The answer to a parameter that a model does not take, in the words of a kind of server."""
     if dialect == "vllm":
         said = f"[{{'type': 'extra_forbidden', 'loc': ('body', '{name}'), 'msg': 'not permitted'}}]"
         error = {"object": "error", "message": said, "type": "BadRequestError", "code": 400}
@@ -166,23 +169,8 @@ def rejection(name: str, dialect: str) -> Answer:
     if dialect == "prose":
         said = f"the request's {name} is not something that this model supports"
         return Answer(status=400, error={"error": said})
-    if name == "temperature":
-        said = "Unsupported value: 'temperature' does not support 0 with this model."
-        return error_reply(400, said, "unsupported_value", param="temperature")
-    if name == "max_tokens":
-        said = (
-            "Unsupported parameter: 'max_tokens' is not supported with this model. "
-            "Use 'max_completion_tokens' instead."
-        )
-        return error_reply(400, said, "unsupported_parameter", param="max_tokens")
-    if name == "json_schema":
-        said = (
-            "Invalid parameter: 'response_format' of type 'json_schema' is not supported with "
-            "this model."
-        )
-        return error_reply(400, said, param="response_format")
-    if name == "json_object":
-        said = "'response_format' of type 'json_object' is not supported with this model."
-        return error_reply(400, said, param="response_format")
-    said = f"Unsupported parameter: '{name}' is not supported with this model."
-    return error_reply(400, said, "unsupported_parameter", param=name)
+    words = "Unsupported parameter: '{}' is not supported with this model."
+    said, is_named = _UNSUPPORTED.get(name, (words, True))
+    code = "unsupported_value" if name == "temperature" else "unsupported_parameter"
+    param = name if is_named else "response_format"
+    return error_reply(400, said.format(name), code if is_named else None, param=param)

@@ -1,41 +1,20 @@
-"""A real local HTTP server that speaks the OpenAI chat completions API, for tests and benchmarks.
+"""A real local HTTP server that speaks the OpenAI chat completions API, Anthropic's and Google's
+own protocols (`llm_native`) and ``/v1/embeddings`` (`llm_embeddings`), for tests and benchmarks::
 
-In a test, in a thread of its own::
-
-    with LLMServer(faults={"error_500": 0.3}) as server:
+    with LLMServer(faults={"error_500": 0.3}) as server:  # a thread
         client = AsyncOpenAI(base_url=server.url, api_key="any")
-        ...
         assert server.stats()["answered"] == 10
-
-As a process (benchmarks, tests that kill the client)::
-
-    with server_process(latency=0.2) as url: ...
-    python tests/support/llm_server.py --port 8123 --latency 0.2 --faults '{"rate_limit": 0.1}'
+    with server_process(latency=0.2) as url: ...  # a process, for tests that kill the client
 
 It answers by a rule, a function from a `Request` to a text or to something that becomes JSON. The
-default rule makes a valid answer to any built-in question from a hash of the messages. ``faults``
-says which requests go wrong:
+default rule makes a valid answer to any built-in question from a hash of the messages.
 
-- a mapping from a fault's name to its share of all requests, drawn from the seed, the request's
-  body and how often that body came before: the same requests fail in whatever order they come;
-- a list, whose n-th entry is for the n-th request (``None``: nothing goes wrong);
-- a function from a `Request` to a fault's name or ``None``.
-
-``rejects`` names parameters that are answered with status 400 (``temperature``, ``seed``,
-``max_tokens``, ``json_schema``, ``json_object``, ...), in the words of a ``dialect`` (``openai``,
-``vllm``, ``fastapi``, ``prose``).
-
-``usage`` is whether replies count tokens; a mapping is sent in place of the counts. While ``hold``
-is true, no reply leaves: what is in flight then is no matter of time.
-
-``GET /stats`` gives the counters, ``POST /set`` with a JSON object changes any of the `Settings`
-but the rule, ``POST /reset`` begins the counters anew. Anthropic's and Google's own protocols are
-spoken too (`llm_native`), and ``/v1/embeddings`` (`llm_embeddings`).
+``GET /stats`` gives the counters; ``POST /set`` with a JSON object changes any of the `Settings`
+but the rule.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import hashlib
 import importlib
@@ -46,7 +25,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,7 +40,19 @@ from llm_rule import Request, Rule, default_rule
 
 @dataclass
 class Settings:
-    """See the module's docstring."""
+    """How the server answers.
+
+    Attributes:
+        latency, jitter: seconds before a reply with status 200, and how much they vary.
+        faults: which requests go wrong. By the name of a fault its share of all requests (drawn
+            from the seed, the request's body and how often that body came before: the same requests
+            fail in whatever order they come); a list, whose n-th entry is for the n-th request; or
+            a function from a `Request` to a fault's name or ``None``.
+        rejects: parameters that are answered with status 400, in the words of a ``dialect``.
+        key, models, context, batch: what a request must have, or may have at most.
+        usage: whether replies count tokens; a mapping is sent in place of the counts.
+        hold: while it is true, no reply leaves: what is in flight then is no matter of time.
+    """
 
     rule: Rule = default_rule
     latency: float = 0.0
@@ -79,58 +70,205 @@ class Settings:
 
 
 class _State:
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.lock = threading.Lock()
-        self.transports: set[asyncio.Transport] = set()
-        self.in_flight = 0
+    """What came so far."""
+
+    def __init__(self) -> None:
+        self.in_flight = self.in_flight_most = 0
         self.reset()
 
     def reset(self) -> None:
-        self.requests = 0
-        self.answered = 0
-        self.most = self.in_flight
+        self.requests = self.answered = self.connections = 0
+        self.in_flight_most = self.in_flight
         self.statuses: Counter[int] = Counter()
         self.faults: Counter[str] = Counter()
         self.bodies: Counter[bytes] = Counter()
         self.paid: set[bytes] = set()
         self.texts: Counter[str] = Counter()
-        self.connections = 0
         self.kept: list[dict[str, Any]] = []
         self.keys: set[str] = set()
         self.headers: set[str] = set()
 
     def stats(self) -> dict[str, Any]:
-        return {
-            "requests": self.requests,
-            "answered": self.answered,
+        names = ("requests", "answered", "in_flight", "in_flight_most", "connections")
+        return {name: getattr(self, name) for name in names} | {
             "distinct": len(self.bodies),
             "distinct_answered": len(self.paid),
             "texts": self.texts.total(),
             "distinct_texts": len(self.texts),
-            "in_flight": self.in_flight,
-            "in_flight_most": self.most,
-            "connections": self.connections,
             "statuses": {str(status): n for status, n in self.statuses.items()},
             "faults": dict(self.faults),
         }
 
-    def answer(self, raw: bytes, key: str) -> tuple[Answer, Request | None]:
-        now = self.settings
-        index, self.requests = self.requests, self.requests + 1
+
+class LLMServer:
+    """The server in a thread of its own; a context manager. Arguments: see `Settings`."""
+
+    def __init__(self, rule: Rule = default_rule, *, port: int = 0, **settings: Any) -> None:
+        self.settings = Settings(rule=rule, **settings)
+        self.state = _State()
+        self.port = port
+
+    @property
+    def url(self) -> str:
+        """The base URL, ending in ``/v1``."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def bodies(self) -> list[dict[str, Any]]:
+        """The bodies of the first 5,000 requests."""
+        return self.state.kept
+
+    def stats(self) -> dict[str, Any]:
+        """Counters: requests, answered (replies with status 200), distinct, in_flight_most, ..."""
+        return self.state.stats()
+
+    def __enter__(self) -> LLMServer:
+        ready = threading.Event()
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self.serve(ready.set)), daemon=True, name="llm-server"
+        )
+        self._thread.start()
+        assert ready.wait(10)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join(10)
+
+    async def serve(self, ready: Any) -> None:
+        """Listens until the end; calls ``ready`` when it does."""
+        self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
+        server = await asyncio.start_server(
+            self._connected, "127.0.0.1", self.port, backlog=1024, limit=1 << 30
+        )
+        self.port = server.sockets[0].getsockname()[1]
+        ready()
+        await self._over.wait()
+        server.close()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.state.connections += 1
+        with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            while not writer.is_closing():
+                head = await reader.readuntil(b"\r\n\r\n")
+                first, *lines = head.decode("latin-1").split("\r\n")
+                pairs = (line.partition(":") for line in lines)
+                headers = {name.lower(): value.strip() for name, _, value in pairs}
+                body = await reader.readexactly(int(headers.get("content-length", 0)))
+                if len(self.state.headers) < 200:
+                    self.state.headers.update(lines)
+                keys = ("api-key", "x-api-key", "x-goog-api-key")
+                key = next((headers[name] for name in keys if name in headers), "")
+                key = headers.get("authorization", key).removeprefix("Bearer ")
+                await self._handle(first, body, key, reader, writer)
+        writer.close()
+
+    async def _handle(
+        self,
+        first: str,
+        body: bytes,
+        key: str,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        method, address, _ = first.split(" ", 2)
+        path = address.partition("?")[0]
+        protocol = "openai" if path.endswith("/embeddings") else protocol_of(path)
+        found: Any = {}
+        if method == "POST" and protocol:
+            await self._chat(protocol, from_native(protocol, path, body), key, reader, writer)
+            return
+        if path == "/stats":
+            found = self.stats()
+        elif path == "/set":
+            for name, value in json.loads(body).items():
+                setattr(self.settings, name, value)
+        elif path.endswith("/models"):
+            own = {"object": "model", "created": 0, "owned_by": "x"}
+            data = [{"id": name, **own} for name in self.settings.models or ["model"]]
+            found = {"object": "list", "data": data}
+        else:
+            _send(writer, 404, b'{"error": {"message": "no such page"}}')
+            return
+        _send(writer, 200, orjson.dumps(found))
+
+    async def _chat(
+        self,
+        protocol: str,
+        body: bytes,
+        key: str,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        state, settings = self.state, self.settings
+        state.in_flight += 1
+        state.in_flight_most = max(state.in_flight_most, state.in_flight)
+        try:
+            made, request = self._answer(body, key)
+        except Exception as error:  # a broken rule must not hang the test
+            made, request = error_reply(500, f"the rule broke: {error!r}"), None
+        try:
+            if made.hang:
+                await reader.read()  # until the client leaves
+                writer.close()
+                return
+            wait = made.delay
+            if made.status == 200:
+                wait += settings.latency
+                if settings.jitter and request is not None:
+                    share = int.from_bytes(request.digest[:4], "big") / 2**32
+                    wait += settings.jitter * (2 * share - 1)
+            if wait > 0:
+                await asyncio.sleep(wait)
+            while settings.hold:
+                await asyncio.sleep(0.002)
+        finally:
+            state.in_flight -= 1
+        state.statuses[made.status] += 1
+        self._reply(protocol, made, request, writer)
+
+    def _reply(
+        self, protocol: str, made: Answer, request: Request | None, writer: asyncio.StreamWriter
+    ) -> None:
+        if made.status == 0:
+            writer.transport.abort()
+            return
+        if made.error is not None:
+            error = made.error if protocol == "openai" else native_error(protocol, made)
+            _send(writer, made.status, orjson.dumps(error), made.headers)
+            return
+        embeds = request is not None and request.embeds and made.status == 200
+        if made.body is not None and not embeds:
+            _send(writer, made.status, made.body, made.headers, "text/html")
+            return
+        assert request is not None
+        self.state.answered += 1
+        usage = self.settings.usage
+        if made.body is not None:
+            body = made.body
+        elif protocol == "openai":
+            # Not orjson: it writes no number that is too large.
+            body = json.dumps(_completion(made, request, usage)).encode()
+        else:
+            body = orjson.dumps(native_completion(protocol, made, request, bool(usage)))
+        _send(writer, 200, body, cut=made.cut)
+
+    def _answer(self, raw: bytes, key: str) -> tuple[Answer, Request | None]:
+        state = self.state
+        index, state.requests = state.requests, state.requests + 1
         name = hashlib.blake2b(raw, digest_size=16).digest()
-        seen = self.bodies[name]
-        self.bodies[name] += 1
-        self.keys.add(key)
+        seen = state.bodies[name]
+        state.bodies[name] += 1
+        state.keys.add(key)
         try:
             request = Request(orjson.loads(raw), raw, index, seen, key)
         except orjson.JSONDecodeError:
             return error_reply(400, "The body is no JSON."), None
-        if len(self.kept) < 5000:
-            self.kept.append(request.body)
+        if len(state.kept) < 5000:
+            state.kept.append(request.body)
         fault = self._fault_of(request, name)
         if fault:
-            self.faults[fault] += 1
+            state.faults[fault] += 1
         if fault and fault.startswith("auth"):
             return faulty(fault, request, str), request
         refused = self._refused(request)
@@ -138,23 +276,21 @@ class _State:
             return refused, request
 
         def content() -> str:
-            found = now.rule(request)
+            found = self.settings.rule(request)
             return found if isinstance(found, str) else json.dumps(found)
 
         if request.embeds:
             made = embeddings_answer(request, fault)
             if made.status == 200 and not made.hang and not made.cut:
-                self.texts.update(request.inputs)
+                state.texts.update(request.inputs)
         else:
             made = faulty(fault, request, content) if fault else Answer(content())
         if made.status == 200:
-            self.paid.add(name)
+            state.paid.add(name)
         return made, request
 
     def _fault_of(self, request: Request, name: bytes) -> str | None:
         faults = self.settings.faults
-        if not faults:
-            return None
         if callable(faults):
             return faults(request)
         if isinstance(faults, Mapping):
@@ -184,246 +320,45 @@ class _State:
         return None
 
 
-class _Protocol(asyncio.Protocol):
-    def __init__(self, state: _State) -> None:
-        self.state = state
-        self.buffer = bytearray()
-        self.protocol = "openai"
-        self.hanging = 0
-        self.transport: asyncio.Transport | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
-        self.state.transports.add(transport)
-        self.state.connections += 1
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        if self.transport is not None:
-            self.state.transports.discard(self.transport)
-        self.state.in_flight -= self.hanging
-        self.transport = None
-
-    def data_received(self, data: bytes) -> None:
-        self.buffer += data
-        while True:
-            end = self.buffer.find(b"\r\n\r\n")
-            if end < 0:
-                return
-            head = self.buffer[:end].decode("latin-1").split("\r\n")
-            length, key = 0, ""
-            for line in head[1:]:
-                name, _, value = line.partition(":")
-                name = name.lower()
-                if name == "content-length":
-                    length = int(value)
-                elif name == "authorization":
-                    key = value.strip().removeprefix("Bearer ")
-                elif name in ("api-key", "x-api-key", "x-goog-api-key"):
-                    key = value.strip()
-            if len(self.buffer) < end + 4 + length:
-                return
-            body = bytes(self.buffer[end + 4 : end + 4 + length])
-            del self.buffer[: end + 4 + length]
-            method, path, _ = head[0].split(" ", 2)
-            if len(self.state.headers) < 200:
-                self.state.headers.update(head[1:])
-            self.handle(method, path.split("?")[0], body, key)
-
-    def handle(self, method: str, path: str, body: bytes, key: str) -> None:
-        state = self.state
-        if method == "POST" and path.endswith("/embeddings"):
-            self.protocol = "openai"
-            self.chat(body, key)
-        elif method == "POST" and (protocol := protocol_of(path)):
-            self.protocol = protocol
-            self.chat(from_native(protocol, path, body), key)
-        elif path == "/stats":
-            self.send(200, orjson.dumps(state.stats()))
-        elif path == "/set" and method == "POST":
-            for name, value in json.loads(body).items():
-                setattr(state.settings, name, value)
-            self.send(200, b"{}")
-        elif path == "/reset" and method == "POST":
-            state.reset()
-            self.send(200, b"{}")
-        elif path.endswith("/models"):
-            names = state.settings.models or ["model"]
-            data = [
-                {"id": name, "object": "model", "created": 0, "owned_by": "x"} for name in names
-            ]
-            self.send(200, orjson.dumps({"object": "list", "data": data}))
-        else:
-            self.send(404, b'{"error": {"message": "no such page"}}')
-
-    def chat(self, body: bytes, key: str) -> None:
-        state = self.state
-        state.in_flight += 1
-        state.most = max(state.most, state.in_flight)
-        try:
-            made, request = state.answer(body, key)
-        except Exception as error:  # a broken rule must not hang the test
-            made, request = error_reply(500, f"the rule broke: {error!r}"), None
-        if made.hang:
-            self.hanging += 1
-            return
-        wait = made.delay
-        if made.status == 200:
-            wait += state.settings.latency
-            if state.settings.jitter and request is not None:
-                share = int.from_bytes(request.digest[:4], "big") / 2**32
-                wait += state.settings.jitter * (2 * share - 1)
-        loop = asyncio.get_running_loop()
-        if wait > 0:
-            loop.call_later(wait, self.reply, made, request)
-        else:
-            self.reply(made, request)
-
-    def reply(self, made: Answer, request: Request | None) -> None:
-        state = self.state
-        if state.settings.hold:
-            asyncio.get_running_loop().call_later(0.002, self.reply, made, request)
-            return
-        state.in_flight -= 1
-        state.statuses[made.status] += 1
-        if made.status == 0:
-            if self.transport is not None:
-                self.transport.abort()
-            return
-        if made.error is not None:
-            error = made.error if self.protocol == "openai" else native_error(self.protocol, made)
-            self.send(made.status, orjson.dumps(error), made.headers)
-            return
-        embeds = request is not None and request.embeds and made.status == 200
-        if made.body is not None and not embeds:
-            self.send(made.status, made.body, made.headers, "text/html")
-            return
-        assert request is not None
-        state.answered += 1
-        if made.body is not None:
-            body = made.body
-        elif self.protocol == "openai":
-            # Not orjson: it writes no number that is too large.
-            body = json.dumps(_completion(made, request, state.settings.usage)).encode()
-        else:
-            shown = native_completion(self.protocol, made, request, bool(state.settings.usage))
-            body = orjson.dumps(shown)
-        if made.cut:
-            head = (
-                b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-            )
-            if self.transport is not None:
-                self.transport.write(head % len(body) + body[: len(body) // 2])
-                self.transport.close()
-            return
-        self.send(200, body)
-
-    def send(
-        self,
-        status: int,
-        body: bytes,
-        headers: Sequence[str] = (),
-        kind: str = "application/json",
-    ) -> None:
-        if self.transport is None or self.transport.is_closing():
-            return
-        more = "".join(f"{line}\r\n" for line in headers)
-        head = (
-            f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\n"
-            f"Content-Length: {len(body)}\r\n{more}\r\n"
-        )
-        self.transport.write(head.encode("latin-1") + body)
+def _send(
+    writer: asyncio.StreamWriter,
+    status: int,
+    body: bytes,
+    headers: Sequence[str] = (),
+    kind: str = "application/json",
+    *,
+    cut: bool = False,
+) -> None:
+    """Sends a reply; ``cut``: half of it, and then the end of the connection."""
+    lines = [f"HTTP/1.1 {status} X", f"Content-Type: {kind}", f"Content-Length: {len(body)}"]
+    head = "".join(f"{line}\r\n" for line in (*lines, *headers, ""))
+    writer.write(head.encode("latin-1") + body[: len(body) // 2 if cut else None])
+    if cut:
+        writer.close()
 
 
 def _completion(made: Answer, request: Request, usage: bool | Mapping[str, Any]) -> dict[str, Any]:
     message = {"role": "assistant", "content": made.content, "refusal": made.refusal}
-    read, written = len(request.raw) // 4, len(made.content or "") // 4 + 1
+    choice = {"index": 0, "message": message, "finish_reason": made.finish, "logprobs": None}
     body: dict[str, Any] = {
         "id": f"chatcmpl-{request.index}",
         "object": "chat.completion",
         "created": 1_700_000_000,
         "model": f"{request.body.get('model')}-2026-01-01",
-        "choices": [
-            {"index": 0, "message": message, "finish_reason": made.finish, "logprobs": None}
-        ],
+        "choices": [choice],
     }
-    if isinstance(usage, Mapping):
-        body["usage"] = usage
-    elif usage:
-        body["usage"] = {
-            "prompt_tokens": read,
-            "completion_tokens": written,
-            "total_tokens": read + written,
-        }
-    return body
-
-
-class LLMServer:
-    """The server in a thread of its own; a context manager. Arguments: see `Settings`."""
-
-    def __init__(self, rule: Rule = default_rule, *, port: int = 0, **settings: Any) -> None:
-        self.settings = Settings(rule=rule, **settings)
-        self.state = _State(self.settings)
-        self.port = port
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-
-    @property
-    def url(self) -> str:
-        """The base URL, ending in ``/v1``."""
-        return f"http://127.0.0.1:{self.port}/v1"
-
-    @property
-    def bodies(self) -> list[dict[str, Any]]:
-        """The bodies of the first 5,000 requests."""
-        return self.state.kept
-
-    def stats(self) -> dict[str, Any]:
-        """Counters: requests, answered (replies with status 200), distinct, in_flight_most, ..."""
-        return self.state.stats()
-
-    def __enter__(self) -> LLMServer:
-        ready = threading.Event()
-
-        def run() -> None:
-            self._loop = asyncio.new_event_loop()
-            asyncio.set_event_loop(self._loop)
-            server = self._loop.run_until_complete(self.start())
-            ready.set()
-            self._loop.run_forever()
-            server.close()
-            for transport in list(self.state.transports):
-                transport.abort()
-            self._loop.run_until_complete(asyncio.sleep(0))
-            self._loop.close()
-
-        self._thread = threading.Thread(target=run, daemon=True, name="llm-server")
-        self._thread.start()
-        assert ready.wait(10)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        assert self._loop is not None and self._thread is not None
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
-
-    async def start(self) -> asyncio.Server:
-        """Listens; for those who have a loop."""
-        loop = asyncio.get_running_loop()
-        server = await loop.create_server(
-            lambda: _Protocol(self.state), "127.0.0.1", self.port, backlog=1024
-        )
-        self.port = server.sockets[0].getsockname()[1]
-        return server
+    if usage is True:
+        read, written = len(request.raw) // 4, len(made.content or "") // 4 + 1
+        counts = {"prompt_tokens": read, "completion_tokens": written}
+        usage = {**counts, "total_tokens": read + written}
+    return {**body, "usage": usage} if usage is not False else body
 
 
 @contextmanager
 def server_process(rule: str = "", **settings: Any) -> Iterator[str]:
     """The server as a process; yields its base URL. ``rule`` is ``module:function``."""
-    command = [sys.executable, str(Path(__file__).resolve()), "--settings", json.dumps(settings)]
-    if rule:
-        command += ["--rule", rule]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
+    command = [sys.executable, str(Path(__file__).resolve()), rule, json.dumps(settings)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         yield process.stdout.readline().strip()
@@ -440,31 +375,8 @@ def set_at(url: str, **settings: Any) -> None:
     urlopen(Sent(url.removesuffix("/v1") + "/set", body, method="POST"), timeout=10).close()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--latency", type=float, default=0.0)
-    parser.add_argument("--jitter", type=float, default=0.0)
-    parser.add_argument("--faults", type=json.loads, default={})
-    parser.add_argument("--settings", type=json.loads, default={})
-    parser.add_argument("--rule", default="")
-    given = parser.parse_args()
-    settings = {"latency": given.latency, "jitter": given.jitter, "faults": given.faults}
-    settings.update(given.settings)
-    rule = default_rule
-    if given.rule:
-        module, _, name = given.rule.partition(":")
-        rule = getattr(importlib.import_module(module), name)
-
-    async def serve() -> None:
-        server = LLMServer(rule, port=given.port, **settings)
-        listening = await server.start()
-        sys.stdout.write(server.url + "\n")
-        sys.stdout.flush()
-        await listening.serve_forever()
-
-    asyncio.run(serve())
-
-
 if __name__ == "__main__":
-    main()
+    module, _, function = sys.argv[1].partition(":")
+    own = getattr(importlib.import_module(module), function) if module else default_rule
+    served = LLMServer(own, **json.loads(sys.argv[2]))
+    asyncio.run(served.serve(lambda: print(served.url, flush=True)))  # noqa: T201

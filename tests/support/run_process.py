@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
+from typing import Any
 
 from forked_modules import ForkingPopen, Forks
 
@@ -34,30 +35,27 @@ class Commands:
         self._forks.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._process is not None and self._process.poll() is None:
             self.kill()
-        self._forks.__exit__(kind, error, trace)
+        self._forks.__exit__(*error)
 
     def start(self, *words: str, **variables: str) -> int:
         """Starts ``ragassay`` with these words and variables of the environment; returns the number
         of its process."""
-        known = {"OPENAI_API_KEY": "any", "OPENBLAS_NUM_THREADS": "1"}
-        started = type("Started", (ForkingPopen,), {"place": self._forks.wait()})
         out, err = (log.open("ab") for log in self.logs)
         with out, err:
-            self._process = started(
-                [sys.executable, "-m", "ragassay", *words],
-                stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                cwd=self.folder, env={**os.environ, **known, **variables},
-            )  # fmt: skip
+            options = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
+            self._process = self.beside(*words, cwd=self.folder, env=variables, **options)
         self.pid = int(self._process.pid)
         return self.pid
+
+    def beside(self, *words: str, env: Mapping[str, str] = {}, **options: Any) -> Any:
+        """A process of its own beside others, as `subprocess.Popen` starts one with options."""
+        known = {"OPENAI_API_KEY": "any", "OPENBLAS_NUM_THREADS": "1"}
+        started = type("Started", (ForkingPopen,), {"place": self._forks.wait()})
+        environment = {**os.environ, **known, **env}
+        return started([sys.executable, "-m", "ragassay", *words], env=environment, **options)
 
     def kill(self) -> int:
         """Kills it as nothing can be caught; returns what `wait` returns."""

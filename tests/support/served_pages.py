@@ -24,7 +24,7 @@ class Served:
 
     def __init__(self, folder: Path) -> None:
         self.store, self.folder = Store(str(folder / "store")), folder
-        options = WorkerOptions(folder / "work", folder / "views", poll=0.1)
+        options = WorkerOptions(folder / "work", poll=0.1)
         app = create_app(self.store, ServiceOptions(worker=options, views=folder / "views"))
         listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -49,6 +49,4 @@ def report_of(served: Served, samples: list[Sample], **options: Any) -> str:
     while not (now := get_report(served.store, report.id)).is_there:
         assert now.error is None
         time.sleep(0.05)
-    while any((served.folder / "work").glob("job-*")):  # the worker still moves the view
-        time.sleep(0.02)
     return report.id

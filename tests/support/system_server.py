@@ -1,37 +1,19 @@
-"""A system under test for tests: a real local HTTP server that answers by a function.
-
-The function gets the number of the request (from 0) and its JSON, and returns a `Reply`, or
-something that becomes JSON. ``hold`` of a reply is an event that the server waits for.
-"""
+"""A system under test for tests: a server that answers by a function of the number of the request
+(from 0) and its JSON, which returns a `Reply`, or something that becomes JSON."""
 
 from __future__ import annotations
 
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from local_server import LocalServer, Reply
 from ragassay import Answers, ask
 
-
-@dataclass
-class Reply:
-    """A reply that is not plain JSON with status 200."""
-
-    body: bytes = b""
-    status: int = 200
-    kind: str = "application/json"
-    headers: dict[str, str] = field(default_factory=dict)
-    hold: threading.Event | None = None
-    drop: bool = False
-    """Whether the connection is closed without a reply."""
-    framing: Literal["length", "chunked", "close"] = "length"
-    """What tells the end of the body: its length, its last chunk, the end of the connection."""
-    cut: bool = False
-    """Whether the connection is closed before the end that the framing tells."""
+__all__ = ["PLAIN", "Reply", "SystemServer", "ask_served", "echo", "said"]
 
 
 def echo(number: int, asked: Any) -> Any:
@@ -52,12 +34,8 @@ usage: {{input_tokens: took.in, output_tokens: took.out}}
 """
 
 
-class SystemServer:
-    """A context manager; on entry ``mine.yaml`` is its mapping.
-
-    Args:
-        rule: see the module.
-    """
+class SystemServer(LocalServer):
+    """A context manager; on entry ``mine.yaml`` is its mapping."""
 
     def __init__(self, rule: Callable[[int, Any], Any] = echo) -> None:
         self.rule = rule
@@ -67,70 +45,24 @@ class SystemServer:
         self._lock = threading.Lock()
 
     @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    @property
     def mapping(self) -> str:
         """A mapping file for `echo`."""
         return MAPPING.format(url=self.url)
 
     def __enter__(self) -> SystemServer:
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                length = int(self.headers.get("Content-Length") or 0)
-                asked = json.loads(self.rfile.read(length) or b"null")
-                with server._lock:
-                    number = len(server.asked)
-                    server.asked.append(asked)
-                    server.headers.append(dict(self.headers))
-                    server.paths.append(self.path)
-                made = server.rule(number, asked)
-                if not isinstance(made, Reply):
-                    made = Reply(json.dumps(made).encode())
-                if made.hold is not None:
-                    made.hold.wait(30)
-                if made.drop:
-                    self.close_connection = True
-                    return
-                self.send_response(made.status)
-                self.send_header("Content-Type", made.kind)
-                if made.framing == "length":
-                    self.send_header("Content-Length", str(len(made.body) + 50 * made.cut))
-                elif made.framing == "chunked":
-                    self.send_header("Transfer-Encoding", "chunked")
-                for name, value in made.headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                if made.framing == "chunked":
-                    self.wfile.write(b"%x\r\n%s\r\n" % (len(made.body), made.body))
-                    self.wfile.write(b"" if made.cut else b"0\r\n\r\n")
-                else:
-                    self.wfile.write(made.body)
-                self.close_connection |= made.cut or made.framing == "close"
-
-            do_GET = do_POST  # noqa: N815
-
-            def log_message(self, *args: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        # Seconds between looks at whether to end: half a second is the default.
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        super().__enter__()
         Path("mine.yaml").write_text(self.mapping)
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    def reply(self, request: BaseHTTPRequestHandler, body: bytes) -> Reply:
+        asked = json.loads(body or b"null")
+        with self._lock:
+            number = len(self.asked)
+            self.asked.append(asked)
+            self.headers.append(dict(request.headers))
+            self.paths.append(request.path)
+        made = self.rule(number, asked)
+        return made if isinstance(made, Reply) else Reply(json.dumps(made).encode())
 
 
 PLAIN = "url: URL/\nbody: {q: '{{query}}'}\nanswer: a\n"

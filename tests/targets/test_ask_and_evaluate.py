@@ -26,12 +26,15 @@ def _queries(desk: Path) -> None:
     Path("queries.jsonl").write_text("\n".join(lines))
 
 
-def test_a_judge_is_asked_before_the_last_query_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_judge_is_asked_before_the_last_query_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragassay.engine.run.scoring.JUDGED_WINDOW", 16)
     waited: list[bool] = []
     with LLMServer() as judge:
 
         def rule(number: int, sent: Any) -> Any:
-            if sent["question"] == "What is 159?":
+            if sent["question"] == "What is 39?":
                 end = time.monotonic() + 30
                 while not judge.stats()["requests"] and time.monotonic() < end:
                     time.sleep(0.01)
@@ -41,13 +44,13 @@ def test_a_judge_is_asked_before_the_last_query_is(capsys: pytest.CaptureFixture
         with SystemServer(rule):
             code = call(
                 ["ask", "queries.jsonl", "--target", "mine.yaml", "--save", "run", "--suite",
-                 "trecrag", "--judge", f"{judge.url}#m"]
+                 "trecrag", "--judge", f"{judge.url}#m", "--limit", "40"]
             )  # fmt: skip
     assert code in (0, 3) and waited == [True]
     summary = json.loads(Path("run/summary.json").read_text())
-    assert summary["n_samples"] == 160 and summary["title"] == "answers.jsonl"
-    assert summary["metrics"]["umbrela"]["n_scored"] == 160
-    assert len(load("answers.jsonl")) == 160
+    assert summary["n_samples"] == 40 and summary["title"] == "answers.jsonl"
+    assert summary["metrics"]["umbrela"]["n_scored"] == 40
+    assert len(load("answers.jsonl")) == 40
     assert "umbrela" in capsys.readouterr().out
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragassay import load
+from run_process import Commands
 from system_server import Reply, SystemServer, echo
 
 N = 20
@@ -26,14 +28,12 @@ def _queries(desk: Path) -> None:
     Path("queries.jsonl").write_text("\n".join(map(json.dumps, records)))
 
 
-def started(output: str, *words: str) -> subprocess.Popen[str]:
-    command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-o", output, *words]
-    return subprocess.Popen(
-        [sys.executable, "-m", "ragassay", *command],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+@pytest.fixture
+def started(processes: Commands) -> Callable[..., Any]:
+    """Begins to ask in a process of its own."""
+    words = ("ask", "queries.jsonl", "--target", "mine.yaml", "-o")
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    return partial(processes.beside, *words, **pipes)
 
 
 def slow(number: int, asked: Any) -> Any:
@@ -45,7 +45,7 @@ def questions(server: SystemServer) -> Counter[str]:
     return Counter(one["question"] for one in server.asked)
 
 
-def test_two_processes_ask_each_query_once() -> None:
+def test_two_processes_ask_each_query_once(started: Any) -> None:
     outputs = ("answers.jsonl", "answers.jsonl")
     with SystemServer(slow) as server:
         both = [started(output, "-j", "4") for output in outputs]
@@ -57,14 +57,14 @@ def test_two_processes_ask_each_query_once() -> None:
     assert answers[0] == answers[1] == [f"about What is {n}?" for n in range(N)]
 
 
-def test_what_one_process_cannot_get_the_other_asks() -> None:
+def test_what_one_process_cannot_get_the_other_asks(started: Any) -> None:
     """A failure is nobody's answer: the query is free again."""
     failed = threading.Event()
 
     def rule(number: int, asked: Any) -> Any:
         if asked["question"] == "What is 0?" and not failed.is_set():
             failed.set()
-            time.sleep(0.5)
+            time.sleep(0.3)
             return Reply(status=400)
         return echo(number, asked)
 
@@ -78,8 +78,9 @@ def test_what_one_process_cannot_get_the_other_asks() -> None:
         assert questions(server) == {f"What is {n}?": 1 + (n == 0) for n in range(N)}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_who_waits_for_another_process_can_be_interrupted_and_a_killed_one_holds_nothing() -> None:
+def test_who_waits_for_another_process_can_be_interrupted_and_a_killed_one_holds_nothing(
+    started: Any,
+) -> None:
     hold, begun = threading.Event(), threading.Event()
 
     def rule(number: int, asked: Any) -> Any:
@@ -90,7 +91,7 @@ def test_who_waits_for_another_process_can_be_interrupted_and_a_killed_one_holds
         first = started("a.jsonl", "-j", "1")
         assert begun.wait(60)
         second = started("b.jsonl", "-j", "1")
-        time.sleep(4.0)  # it has started, and waits
+        time.sleep(1.5)  # it has started, and waits
         second.send_signal(signal.SIGINT)
         _, told = second.communicate(timeout=20)
         assert second.returncode == 130 and len(told.strip().splitlines()) == 1, told

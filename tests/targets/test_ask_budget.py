@@ -143,7 +143,7 @@ def test_refresh_and_own_history_are_in_the_plan() -> None:
 
     said = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "He."}]
     queries = [*QUERIES, {"id": "later", "query": "And then?", "history": said}]
-    ask(queries, {"mine": system}, ledger="kept.sqlite", warm_up=1)
+    ask(queries, {"mine": system}, ledger="kept.sqlite")
     plans = [
         plan_asking(queries, {"mine": system}, ledger="kept.sqlite", **options)[0]
         for options in ({}, {"refresh": True}, {"history": "own"}, {"repeat": 2})
@@ -151,15 +151,6 @@ def test_refresh_and_own_history_are_in_the_plan() -> None:
     assert [one.to_send for one in plans] == [0, 41, 1, 41]
     assert [one.at_most for one in plans] == [False, False, True, False]
     assert plans[0].least_seconds == 0.0 and plans[0].dollars == 0.0
-
-
-def test_warm_up_is_paid_of_the_budget() -> None:
-    system = Paid(cost=0.01)
-    answers = ask(QUERIES, {"mine": system}, budget="10 calls", warm_up=4)
-    assert system.asked == 10 and answers.summaries["mine"].answered == 6
-    greedy = Paid(cost=0.01)
-    answers = ask(QUERIES, {"mine": greedy}, budget="0.025", warm_up=4)
-    assert greedy.asked == 2 and answers.summaries["mine"].answered == 0
 
 
 def test_what_earlier_answers_took_is_known_to_the_next_run() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ragassay.base.errors import UsageError
+from ragassay.base.json_paths import NOTHING, JsonPath, PathError
 from ragassay.targets.ask_run import ask
 from system_server import PLAIN, Reply, SystemServer, ask_served, said
 
@@ -94,3 +95,30 @@ def test_pieces_that_a_path_finds_are_joined_to_the_answer(
 def test_an_empty_list_of_paths_looks_for_no_error(error: str, is_answer: bool) -> None:
     (answer,) = said(ask_served({"a": "yes", "error": "boom"}, PLAIN + error))
     assert (answer == "yes") is is_answer
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("a.b[1]", 2), ("$.a.b[0]", 1), ("a.b[*]", [1, 2]), ("l[*].x", ["p", "q"]), (".", ...),
+        ("a.c?", NOTHING), ("l[5].x?", NOTHING), ("a-b", 3), ("l[-1].x", "q"), ('["a-b"]', 3),
+    ],
+)  # fmt: skip
+def test_paths_into_json(path: str, found: Any) -> None:
+    value = {"a": {"b": [1, 2]}, "l": [{"x": "p"}, {"x": "q"}], "a-b": 3}
+    assert JsonPath.parse(path).find(value) == (value if found is ... else found)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("a.c", "an object with the keys b has no key 'c'"),
+        ("a.b[7]", "a list of 2 items has no item [7]"),
+        ("a[*]", "expects a list"),
+        ("a.b[0].x", "the value '1' has no key 'x'"),
+    ],
+)
+def test_a_path_that_leads_to_nothing_says_how_far_it_leads(path: str, said: str) -> None:
+    with pytest.raises(PathError) as caught:
+        JsonPath.parse(path).find({"a": {"b": [1, 2]}})
+    assert said in str(caught.value)

@@ -39,7 +39,9 @@ def test_a_refusal_is_told_with_status_url_and_words(
     assert summary.failed == {"refused": requests, "stopped": 40 - requests}
     said = f"{url}/ask answered with status {status}: no such thing here. {advice}"
     assert answers.samples[0].failure == f"refused: {said}"
-    assert f"the first {requests} queries failed like that" in summary.details["stopped"]
+    assert (
+        f"the first {requests} queries failed, so no more are asked" in summary.details["stopped"]
+    )
 
 
 @pytest.mark.parametrize("statuses", [[200, *[400] * 39], [404, 400] * 20])

@@ -274,7 +274,7 @@ class Calls:
     @_Method
     def upload_run(self, task_id: str, name: str, run: str | Path) -> Call[Report]:
         """Makes a report of a task, with a name for people, of a run folder that `ragassay run -o`
-        made, or of a zip, a tar or a tar.gz of it."""
+        made, or of a zip of it."""
         where = _path("tasks", task_id, "runs")
         return Call("POST", where, _shaped(Report), query={"name": name}, file=Path(run))
 

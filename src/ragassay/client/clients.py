@@ -28,7 +28,9 @@ from ragassay.base.errors import UsageError
 from ragassay.base.problem_words import system_problem
 from ragassay.client.archives import pack
 from ragassay.client.calls import Call, Calls
-from ragassay.client.client_errors import (
+from ragassay.client.record_buffer import RecordBuffer
+from ragassay.client.service_shapes import (
+    Job,
     JobFailed,
     JobIncomplete,
     JobTimeout,
@@ -37,8 +39,6 @@ from ragassay.client.client_errors import (
     Unauthorised,
     Unreachable,
 )
-from ragassay.client.record_buffer import RecordBuffer
-from ragassay.client.service_shapes import Job
 
 T = TypeVar("T")
 
@@ -240,9 +240,6 @@ def _attempts(call: Call[T], url: Any) -> Generator[float, httpx2.Response | htt
             lost = isinstance(answer, httpx2.NetworkError | httpx2.RemoteProtocolError)
             if not unsent and not lost:
                 raise problem from answer  # a service that is slow, say
-        elif answer.status_code == 202 and call.as_bytes:  # the file is being made
-            pause = float(answer.headers.get("Retry-After", "1"))
-            continue
         else:
             try:
                 return _read(call, answer)
@@ -297,8 +294,7 @@ def _read(call: Call[T], answer: httpx2.Response) -> T:
 
 
 def _refusal(status: int, text: str) -> RequestRefused:
-    """The error for an answer that is no success: the service's JSON, or what something before it
-    says."""
+    """The error for an answer that is no success, of the service or of something before it."""
     kind = _KINDS.get(status, RequestRefused)
     with suppress(ValueError):
         body = json.loads(text)

@@ -13,8 +13,13 @@ from datetime import datetime
 from typing import Any
 
 from ragassay.base.errors import InputError, RagassayError, RagassayWarning, UsageError
-from ragassay.client.client_errors import NotFound, RequestRefused, Unauthorised, Unreachable
-from ragassay.client.service_shapes import MOST_READ_WHOLE
+from ragassay.client.service_shapes import (
+    MOST_READ_WHOLE,
+    NotFound,
+    RequestRefused,
+    Unauthorised,
+    Unreachable,
+)
 
 MOST_BYTES = 64 * 1024**2
 """Of all records that wait."""
@@ -110,11 +115,7 @@ class RecordBuffer:
         return True
 
     def flush(self, seconds: float) -> bool:
-        """Sends what waits now; whether all of it is stored (or refused).
-
-        Args:
-            seconds: to wait at most.
-        """
+        """Sends what waits now, for so many seconds at most; whether all is stored (or refused)."""
         with self._changed:
             self._hurries = True
             self._changed.notify_all()

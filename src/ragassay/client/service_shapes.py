@@ -1,5 +1,5 @@
-"""The shapes of what the service takes and answers: its clients have the same. A client leaves out
-what a newer service adds."""
+"""The shapes of what the service takes and answers: its clients have the same, and leave out what a
+newer service adds. Errors of a client."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
 from ragassay.base import printable
+from ragassay.base.errors import RagassayError
 
 MOST_READ_WHOLE = 32 * 1024**2
 """Bytes that the service reads in one piece: a body of JSON, a line of JSON lines, a JSON or YAML
@@ -181,14 +182,9 @@ class Progress(BaseModel):
     seconds: float = Field(0.0, description="that the records done took")
 
     @property
-    def rate(self) -> float | None:
-        """Records a second; ``None`` before the first one is done."""
-        return self.done / self.seconds if self.done and self.seconds else None
-
-    @property
     def seconds_left(self) -> float | None:
-        """Of the records that are not done, at this rate; ``None`` where it is not known."""
-        return None if self.rate is None else (self.total - self.done) / self.rate
+        """Of the records that are not done, at the rate so far; ``None`` before the first."""
+        return (self.total - self.done) * self.seconds / self.done if self.done else None
 
 
 class Job(BaseModel):
@@ -210,8 +206,7 @@ class Job(BaseModel):
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more comes of it. An ``incomplete`` one has a result,
-        which lacks something."""
+        """Whether nothing more comes of it."""
         return self.status in ("completed", "incomplete", "error")
 
 
@@ -236,14 +231,12 @@ class Report(BaseModel):
 
     @property
     def is_there(self) -> bool:
-        """Whether it can be read: it is completed or incomplete, or was so before it was tried
-        again."""
+        """Whether it can be read, also while it is tried again."""
         return self.headline is not None
 
     @property
     def compared(self) -> frozenset[str]:
-        """The metrics by which it can be compared: those that are scored, where it is there and
-        holds one system."""
+        """The metrics by which it can be compared: the scored ones of a report on one system."""
         return frozenset(
             name
             for name, one in (self.headline or {}).items()
@@ -312,3 +305,60 @@ class Started(BaseModel):
 
     report: Report
     job: Job
+
+
+class RequestRefused(RagassayError):  # noqa: N818 - what happened, not a defect
+    """The service did not do what was asked.
+
+    Attributes:
+        status: HTTP's.
+        detail: a sentence that says what is wrong, and what to do.
+        field: of the request or file, where one is wrong.
+        line: of the file, where one is wrong.
+    """
+
+    def __init__(
+        self, status: int, detail: str, field: str | None = None, line: int | None = None
+    ) -> None:
+        super().__init__(f"{detail} (HTTP {status})" if status else detail)
+        self.status, self.detail, self.field, self.line = status, detail, field, line
+
+
+class Unauthorised(RequestRefused):
+    """The token is missing or not valid (401), or does not allow it (403)."""
+
+
+class NotFound(RequestRefused):
+    """What the request names is not there (404)."""
+
+
+class Unreachable(RequestRefused):
+    """The service did not answer (status 0), or cannot work now (502, 503, 504). The client tried
+    again, where that could do no harm."""
+
+
+class JobFailed(RagassayError):  # noqa: N818
+    """A job (``job_id``) ended without a result."""
+
+    def __init__(self, job_id: str, why: str) -> None:
+        super().__init__(f"The job {job_id} failed: {why}")
+        self.job_id = job_id
+
+
+class JobIncomplete(JobFailed):
+    """A job ended with a result that lacks something; it can be read, and tried again."""
+
+    def __init__(self, job_id: str, why: str) -> None:
+        again = "allow_incomplete=True returns it all the same."
+        RagassayError.__init__(self, f"The job {job_id} is incomplete: {why} {again}")
+        self.job_id = job_id
+
+
+class JobTimeout(RagassayError):  # noqa: N818
+    """A job (``job_id``) did not end in the time that was given. It goes on."""
+
+    def __init__(self, job_id: str, seconds: float, status: str) -> None:
+        super().__init__(
+            f"The job {job_id} is {status} after {seconds:g} seconds. It goes on: wait again."
+        )
+        self.job_id = job_id

@@ -1,4 +1,5 @@
-"""The application: its parts, its guard, and the worker that lives with it."""
+"""The application: its parts, its guard, and the worker that lives with it; and the routes of the
+service itself: whether it works, what it does, who asks, tools for agents."""
 
 from __future__ import annotations
 
@@ -10,27 +11,34 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
+from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
-from starlette.routing import compile_path
+from starlette.routing import Route, compile_path
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ragassay import __version__
 from ragassay.base.errors import UsageError
 from ragassay.reports.html.pages import ASSETS
-from ragassay.service.api import record_routes, report_routes, service_routes
+from ragassay.service.api import record_routes, report_routes
 from ragassay.service.api.access import Guard, access_of, is_loopback
-from ragassay.service.api.problems import Problem, answer_with_problems, problem_of
-from ragassay.service.api.route_parts import BINARY
+from ragassay.service.api.problems import Problem, answer_with_problems, documented, problem_of
+from ragassay.service.api.route_parts import BINARY, READS, Allowed, InStore
 from ragassay.service.mlcube_wire import wire_routes
-from ragassay.service.operation.requests_seen import Requests, RequestsSeen
-from ragassay.service.operation.retention import delete_old
-from ragassay.service.operation.service_log import log_event
+from ragassay.service.operation.keeping import delete_old
+from ragassay.service.operation.service_log import (
+    METRICS_TYPE,
+    Requests,
+    RequestsSeen,
+    log_event,
+    metrics_text,
+)
 from ragassay.service.store.database import Store
-from ragassay.service.store.tokens import is_closed
+from ragassay.service.store.tokens import TokenScope, is_closed
 from ragassay.service.views.view_folders import Views
 from ragassay.service.web import data_pages, report_pages
 from ragassay.service.web.page_parts import HERE, shown_problem
@@ -40,6 +48,11 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
     from ragassay.mcp.mcp_server import McpOptions
+
+MCP = "/mcp"
+own_routes = APIRouter()
+at_the_root = APIRouter(include_in_schema=False)
+"""Where programs that watch services look."""
 
 PREFIX = "/api/v1"
 MOST_BYTES = 256 * 1024**2
@@ -76,8 +89,7 @@ class ServiceOptions:
 
 
 def create_app(store: Store, chosen: ServiceOptions = ServiceOptions()) -> FastAPI:
-    """The application over a store. Others than this machine are served only where there are
-    tokens."""
+    """The application over a store. Only with tokens it serves others than this machine."""
     is_local = is_loopback(chosen.address) and not chosen.hosts and not chosen.behind_proxy
     if not is_local and chosen.open:
         raise UsageError("--open serves this machine only, without --name and --behind-proxy.")
@@ -125,13 +137,13 @@ def create_app(store: Store, chosen: ServiceOptions = ServiceOptions()) -> FastA
     app.state.requests = Requests()
     app.state.views = None if chosen.views is None else Views(store, chosen.views)
     answer_with_problems(app, partial(_answer, views=chosen.views is not None))
-    api = (*record_routes.routers, *report_routes.routers, service_routes.router)
+    api = (*record_routes.routers, *report_routes.routers, own_routes)
     routers = [*((PREFIX, router) for router in api), ("", wire_routes.router)]
     for prefix, router in routers:
         app.include_router(router, prefix=prefix)
-    app.include_router(service_routes.at_the_root)
+    app.include_router(at_the_root)
     if tools is not None:
-        service_routes.add_tools(app, tools)
+        add_tools(app, tools)
     if chosen.views is not None:
         for pages in (data_pages, report_pages):
             app.include_router(pages.router)
@@ -183,3 +195,66 @@ def _document_problems(app: FastAPI) -> None:
         return description
 
     app.openapi = openapi  # type: ignore[method-assign]
+
+
+class WhoAmI(BaseModel):
+    """Who asks. Without a name it is this machine, which may do everything without a token."""
+
+    name: str | None = None
+    scope: TokenScope = "write"
+    project_id: str | None = None
+    expires: float | None = None
+
+
+class Health(BaseModel):
+    """The service works, and its store answers."""
+
+    status: Literal["ok"] = "ok"
+    version: str = __version__
+
+
+@own_routes.get("/whoami", responses=READS, tags=["access"])
+def get_whoami(access: Allowed) -> WhoAmI:
+    """Whose token the request carries, what it allows, in which project, and until when."""
+    token = access.token
+    return WhoAmI.model_validate(token, from_attributes=True) if token else WhoAmI()
+
+
+@at_the_root.get("/health")
+@own_routes.get("/health", responses=documented(403, 503), tags=["health"])
+def get_health(store: InStore) -> Health:
+    """Whether the service works and its store answers. Needs no token."""
+    store.check()
+    return Health()
+
+
+@at_the_root.get("/metrics")
+def get_metrics(request: Request, store: InStore, access: Allowed) -> Response:
+    """The state of the service, as Prometheus reads it. Needs a token for all projects."""
+    access.check("read", None)
+    text = metrics_text(request.app.state.requests, store)
+    return Response(text, media_type=METRICS_TYPE)
+
+
+def add_tools(app: FastAPI, server: MCPServer[Any]) -> None:
+    """Adds the address of an MCP server (streamable HTTP), for whoever may write in all projects:
+    the tools write files and ask a judge. The application's life runs its session manager."""
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    # The service checks hosts, origins and sizes itself.
+    settings = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    inner = server.streamable_http_app(streamable_http_path=MCP, transport_security=settings)
+    [route] = [one for one in inner.routes if isinstance(one, Route)]
+    app.router.routes.append(Route(MCP, endpoint=_ForWriters(route.app)))
+
+
+class _ForWriters:
+    """Lets those through who may write in all projects."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        access = await run_in_threadpool(access_of, Request(scope))
+        access.check("write", None)
+        await self._app(scope, receive, send)

@@ -22,8 +22,7 @@ _NAMED = re.compile(r"\s*(?P<name>[A-Za-z0-9_.-]+)\s*=(?P<word>.*)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class NamedModels:
-    """What the names stand for: the words of ``ragassay run --judge`` and ``--embedder``. The first
-    judge judges where a client names none."""
+    """The words of ``--judge`` and ``--embedder`` by name. The first judge is the default."""
 
     judges: Mapping[str, str] = field(default_factory=dict)
     embedders: Mapping[str, str] = field(default_factory=dict)
@@ -41,8 +40,7 @@ class NamedModels:
 
     @property
     def default(self) -> list[str]:
-        """The name of the judge where a client names none; nothing where the operator did not
-        either, so that the embedded one judges."""
+        """The name of the judge where a client names none; nothing: the embedded one judges."""
         return list(self.judges)[:1]
 
     def chosen(self, options: Mapping[str, Any]) -> dict[str, Any]:

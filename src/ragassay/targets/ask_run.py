@@ -1,5 +1,4 @@
-"""`ask`: from queries and a system to its answers; what that would send and cost; and `evaluate`,
-also of a system that is asked first."""
+"""`ask`: from queries and a system to its answers; its plan; `evaluate`, which may ask first."""
 
 from __future__ import annotations
 
@@ -73,8 +72,7 @@ def ask(
         progress: called with the number of samples done.
         limit: of the queries the first so many.
         options: further fields of `AskOptions`: ``repeat``, ``concurrency``, ``rpm``, ``timeout``,
-            ``retries``, ``history``, ``warm_up``, ``refresh``, ``stream``, ``key_file``,
-            ``budget``.
+            ``retries``, ``history``, ``refresh``, ``stream``, ``key_file``, ``budget``.
 
     Returns:
         The samples with a summary a system. A query without an answer is a sample with a
@@ -123,7 +121,7 @@ class AskPlan:
     Attributes:
         samples: queries times repeats.
         from_ledger: of them, those whose answer is in the ledger.
-        to_send: requests, warm-up included; retries come on top.
+        to_send: requests; retries come on top.
         at_most: whether there may be fewer, because requests depend on the system's own answers.
         least_seconds: by ``rpm`` and by the latency of the answers in the ledger.
         dollars: by the mean cost of the answers in the ledger; ``None`` where there is none.
@@ -169,7 +167,7 @@ def _plan_of(
             measured.append(read(record).metadata)
     samples = len(queries) * options.repeat
     from_ledger = 0 if options.refresh else len(measured)
-    to_send = samples - from_ledger + min(options.warm_up, len(queries))
+    to_send = samples - from_ledger
     latencies = [one["latency"] for one in measured if "latency" in one]
     costs = [one["cost"] for one in measured if "cost" in one]
     bounds = [] if options.rpm is None else [max(0.0, to_send - 1) * 60.0 / options.rpm]
@@ -197,8 +195,7 @@ def _options(options: Mapping[str, Any]) -> AskOptions:
 def read_queries(
     queries: Data, limit: int | None = None, *, tell_drafts: bool = True
 ) -> list[Sample]:
-    """The samples that hold the queries, so many at most. With ``tell_drafts`` it warns of drafts
-    of a golden set that are left out; what evaluates the answers by the set does so, too."""
+    """The samples that hold the queries. ``tell_drafts`` warns of a golden set's drafts."""
     if limit is not None and limit < 1:
         raise UsageError(f"The limit must be at least 1, not {limit}.")
     if not isinstance(queries, str | Path):

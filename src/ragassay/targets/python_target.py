@@ -32,8 +32,7 @@ _OBJECT = 64
 
 @dataclass(frozen=True)
 class Call:
-    """How an object is called with a request: on the event loop, or in a thread; and whether it can
-    answer from passages that it is given."""
+    """How an object is called, on the loop or in a thread, and whether it takes passages."""
 
     with_request: Callable[[Request], Any]
     is_async: bool

@@ -1,5 +1,4 @@
-"""From what a system returns to a `SystemReply`: texts, mappings, our samples, and the objects of
-LangChain and LlamaIndex, which are known by their attributes."""
+"""From what a system returns (texts, mappings, objects of LangChain, LlamaIndex) to its reply."""
 
 from __future__ import annotations
 
@@ -22,7 +21,6 @@ from ragassay.transport.endpoints import Completion, EndpointError
 from ragassay.transport.endpoints.endpoint import counted
 
 _T = TypeVar("_T")
-_Unread = Mapping[str, str]
 
 ANSWERS = ("answer", "result", "response", "output", "text", "content", "generated_answer")
 _PASSAGES = (
@@ -52,8 +50,7 @@ class SystemReply(Completion):
         answer: the answer; an empty text where the system says that it has none.
         passages: what it retrieved, best first; ``None`` where it does not say.
         first_token: seconds until the first words of the answer; ``None`` where it came at once.
-        unread: tokens and cost that are no numbers, by name: the ``place``, and what is ``found``.
-        not_found: paths to measurements that found nothing, and where each is written.
+        not_found: paths that found no measurement, and where each is written.
     """
 
     answer: Answer = field(default_factory=lambda: Answer(""))
@@ -62,7 +59,6 @@ class SystemReply(Completion):
     first_token: float | None = None
     cost: float | None = None
     version: str = ""
-    unread: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     not_found: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -123,8 +119,7 @@ def read_text(text: str) -> Any:
 
 
 def _beside_reply(text: str) -> str:
-    """What a text, no JSON itself, holds before or after a JSON object that is a whole reply. An
-    answer may end in JSON: a reply has an ``answer``, or passages beside its text."""
+    """What a text holds beside a JSON object that is a whole reply (with an answer)."""
     for at in (one.end() for one in _OBJECT.finditer(text)):
         try:
             value, end = json.JSONDecoder().raw_decode(text, at)
@@ -152,12 +147,10 @@ def made_reply(
     *,
     citations: Any = None,
     usage: Mapping[str, Any] | None = None,
-    places: Mapping[str, str] | None = None,
     version: str = "",
     how: Mapping[str, str] | None = None,
 ) -> SystemReply:
-    """A reply of parts, in any of the shapes that data files have. ``places`` are where the parts
-    of the ``usage`` were found; ``how`` says what to do where a part cannot be read."""
+    """A reply of parts, in any shape that data files have; ``how`` is what to do if one is bad."""
     if citations and isinstance(answer, str):
         answer = {"text": answer, "citations": list(citations)}
     if isinstance(passages, list | tuple):
@@ -166,9 +159,12 @@ def made_reply(
     passages_read = _read("passages", formats.passages.passages, passages, how)
     if answer_read is None:
         raise foreign("it returned null for the answer. Return an empty text where it has none.")
-    numbers, unread = _numbers(usage or {}, places or {})
-    input_tokens = counted(numbers.get("input_tokens"))
-    output_tokens = counted(numbers.get("output_tokens"))
+    numbers: dict[str, float | None] = {}
+    for part, names in _USAGE.items():
+        found = (number_of((usage or {}).get(name)) for name in names)
+        numbers[part] = next((number for number in found if number is not None), None)
+    input_tokens = counted(numbers["input_tokens"])
+    output_tokens = counted(numbers["output_tokens"])
     return SystemReply(
         None,
         input_tokens=input_tokens or 0,
@@ -176,9 +172,8 @@ def made_reply(
         counted=None not in (input_tokens, output_tokens),
         answer=answer_read,
         passages=passages_read,
-        cost=numbers.get("cost"),
+        cost=numbers["cost"],
         version=version,
-        unread=unread,
     )
 
 
@@ -221,7 +216,6 @@ def _of_mapping(value: Mapping[str, Any]) -> SystemReply:
         listed,
         citations=value.get("citations"),
         usage={**value, **measured},
-        places={name: f"usage.{name}" if inner is usage else "usage" for name in measured},
         version=str(value.get("version") or value.get("model") or ""),
     )
 
@@ -256,24 +250,7 @@ def _record(text: str, name: Any, metadata: Mapping[str, Any]) -> dict[str, Any]
     return {"text": text, **{key: value for key, value in more.items() if value is not None}}
 
 
-def _numbers(
-    usage: Mapping[str, Any], places: Mapping[str, str]
-) -> tuple[dict[str, float], dict[str, _Unread]]:
-    """The measurements that are numbers, and what stands in place of the others."""
-    numbers: dict[str, float] = {}
-    unread: dict[str, _Unread] = {}
-    for part, names in _USAGE.items():
-        values = {name: usage[name] for name in names if usage.get(name) is not None}
-        number = next((n for one in values.values() if (n := _number(one)) is not None), None)
-        if number is not None:
-            numbers[part] = number
-        elif values:
-            name, value = next(iter(values.items()))
-            unread[part] = {"place": places.get(name, name), "found": shown(repr(value))}
-    return numbers, unread
-
-
-def _number(value: Any) -> float | None:
+def number_of(value: Any) -> float | None:
     """A measurement: a finite number that is not negative; ``None`` for everything else."""
     if isinstance(value, bool) or not isinstance(value, Real | Decimal):
         return None

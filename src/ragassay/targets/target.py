@@ -1,5 +1,4 @@
-"""The interface of targets, which are `Receiver`s of `ragassay.transport`: a request goes in, a
-reply or a typed failure comes out."""
+"""The interface of targets: a request goes in, a reply or a typed failure comes out."""
 
 from __future__ import annotations
 
@@ -65,8 +64,7 @@ class Request:
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """The conversation as chat APIs have it: roles ``user``, ``assistant``, ``system``. The
-        passages, where there are any, stand before the query."""
+        """The conversation as chat APIs have it, the passages before the query."""
         roles = {"agent": "assistant"}
         before = [
             {"role": roles.get(turn.speaker, turn.speaker), "content": turn.text}
@@ -91,8 +89,7 @@ class Request:
 
 
 def question_among(names: Collection[str], needed: Sequence[str]) -> str | None:
-    """The name of the argument that is the query: a usual one, else the only one that is needed
-    (has no default); ``None`` where neither tells."""
+    """The argument that is the query: a usual name, or the only one needed; else ``None``."""
     usual = next((one for one in _QUESTIONS if one in names), None)
     return needed[0] if usual is None and len(needed) == 1 else usual
 

@@ -1,5 +1,4 @@
-"""From the words of ``--target`` (docs/ask.md has the table of its forms) to a target. ``NAME=``
-before them gives the system another name."""
+"""From the words of ``--target`` (see docs/ask.md), with ``NAME=`` before them, to a target."""
 
 from __future__ import annotations
 
@@ -43,7 +42,6 @@ class AskOptions:
         retries: further attempts where a failure may pass (a 5xx, a rate limit, a lost connection).
         history: ``given``: earlier turns as the data have them; ``own``: the system's own earlier
             answers in place of the agent's.
-        warm_up: queries that each system is asked before, which count nowhere.
         refresh: ask again what was answered before.
         stream: ask OpenAI-compatible chats for a stream, which tells the time to the first token.
         key_file: file that holds the key of an OpenAI-compatible chat.
@@ -58,7 +56,6 @@ class AskOptions:
     timeout: float = TIMEOUT_S
     retries: int = 2
     history: str = "given"
-    warm_up: int = 0
     refresh: bool = False
     stream: bool = False
     key_file: str | os.PathLike[str] | None = None
@@ -66,7 +63,7 @@ class AskOptions:
     budget: str | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("repeat", 1), ("concurrency", 1), ("retries", 0), ("warm_up", 0)):
+        for name, least in (("repeat", 1), ("concurrency", 1), ("retries", 0)):
             if getattr(self, name) < least:
                 raise UsageError(f"{name} is {getattr(self, name)}; it must be at least {least}.")
         if not self.timeout > 0:

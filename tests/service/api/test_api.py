@@ -24,14 +24,6 @@ API = "/api/v1"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """A store in a folder."""
-    made = Store(tmp_path / "store")
-    yield made
-    made.close()
-
-
-@pytest.fixture
 def client(store: Store) -> Iterator[TestClient]:
     """A client on this machine."""
     with local(store) as made:
@@ -365,8 +357,11 @@ def test_an_address_with_a_character_that_no_text_has_is_refused(
 # --- its description ----------------------------------------------------------------------------
 
 
-@pytest.mark.both_stores
-@pytest.mark.parametrize("examples", [3, pytest.param(20, marks=pytest.mark.heavy)])
+@pytest.mark.parametrize(
+    ("address", "examples"),
+    [("sqlite", 3), pytest.param("postgresql", 20, marks=pytest.mark.heavy)],
+    indirect=["address"],
+)
 def test_no_request_that_a_fuzzer_makes_is_answered_with_500_or_undocumented(
     address: str, examples: int
 ) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,9 +40,10 @@ class Scene:
         return self.client.request(method, place, headers=headers, follow_redirects=False, **more)
 
 
-@pytest.fixture
-def scene(store: Store, tmp_path: Path) -> Scene:
-    names = {}
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    folder, names = tmp_path_factory.mktemp("scene"), {}
+    store = Store(folder / "store")
     for letter in "ab":
         project = create_project(store, f"project {letter}")
         task = create_task(store, project.id, f"task {letter}", TaskOptions())
@@ -59,7 +60,8 @@ def scene(store: Store, tmp_path: Path) -> Scene:
     _, names["token over"] = create_token(store, "o", "write", expires=time.time() - 1)
     gone, names["token gone"] = create_token(store, "g", "write")
     store.remove(schema.tokens, gone.id)
-    return Scene(store, asking(store, "10.0.0.9", views=tmp_path / "views"), names)
+    yield Scene(store, asking(store, "10.0.0.9", views=folder / "views"), names)
+    store.close()
 
 
 PROJECTS = "{api}/projects"
@@ -109,7 +111,7 @@ ATTEMPTS: dict[str, tuple[str, str, str, dict[str, Any], set[int]]] = {
         "write a", "GET", "{api}/comparisons?new={report_a}&old={report_b}", {}, {403},
     ),
     "A compares pages with B": ("write a", "GET", "/compare?a={report_b}&b={report_a}", {}, {403}),
-    "A watches B's job": ("read a", "GET", "{api}/jobs/{job_b}/events", {}, {403}),
+    "A watches B's job": ("read a", "GET", "{api}/jobs/{job_b}", {}, {403}),
     "A opens B's page": ("write a", "GET", "/tasks/{task_b}", {}, {403}),
     "A makes a project": ("write a", "POST", PROJECTS, {"json": {"name": "x"}}, {403}),
     "A logs into B": (
@@ -180,3 +182,4 @@ def test_names_are_text_wherever_they_stand(scene: Scene) -> None:
     assert made.status_code == 201
     page = scene.ask("write", "GET", "/", headers={"Accept": "text/html"})
     assert "<script>alert" not in page.text and "X-Evil" not in page.headers
+    scene.store.remove(schema.projects, made.json()["id"])

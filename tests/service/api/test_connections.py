@@ -12,7 +12,6 @@ import pytest
 import uvicorn
 
 from ragassay.cli.serving.serve_commands import listening
-from ragassay.service import http_protocol
 from ragassay.service.api import request_bodies
 from ragassay.service.application import create_app
 from ragassay.service.store.database import Store
@@ -20,17 +19,17 @@ from ragassay.service.store.projects import TaskOptions, create_project, create_
 from ragassay.service.store.tokens import create_token
 
 PROJECTS = "/api/v1/projects"
-WAIT_S = 1.0
+WAIT_S = 0.6
 
 
 @pytest.fixture
 def place(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     """The address of a service that waits for nobody long."""
-    monkeypatch.setattr(http_protocol, "LOOK_S", WAIT_S)
+    monkeypatch.setattr(request_bodies, "LOOK_S", WAIT_S)
     monkeypatch.setattr(request_bodies, "WAIT_S", WAIT_S)
     opened = listening("127.0.0.1", 0)
     config = uvicorn.Config(
-        create_app(store), log_level="error", http=http_protocol.TimedProtocol, lifespan="off"
+        create_app(store), log_level="error", http=request_bodies.TimedProtocol, lifespan="off"
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([opened],))
@@ -68,14 +67,14 @@ def test_a_connection_that_sends_half_a_request_is_closed(
 def test_a_request_that_comes_slowly_but_comes_is_answered(
     place: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(request_bodies, "WAIT_S", 3.0)
+    monkeypatch.setattr(request_bodies, "WAIT_S", 5.0)
     body = b'{"name": "p"}'
     head = HEAD.replace(b"20", b"%d" % len(body)) + b"Content-Type: application/json\r\n\r\n"
     with socket.create_connection(place) as client:
         client.settimeout(60)
         client.sendall(head)
         for at in range(0, len(body), 5):  # longer than the limit, and no pause as long
-            time.sleep(1.1)
+            time.sleep(0.7)
             client.sendall(body[at : at + 5])
         assert client.recv(12) == b"HTTP/1.1 201"
 

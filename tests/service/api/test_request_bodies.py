@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ragassay.service.api import request_bodies
 from ragassay.service.api.request_bodies import BodyWithin, Bounds, of_json
@@ -48,6 +48,7 @@ async def received(pieces: list[bytes], bounds: Bounds) -> tuple[BodyWithin, int
     return body, n
 
 
+@settings(max_examples=40)
 @given(JSON, st.booleans(), st.integers(1, 7))
 def test_values_are_counted_in_whatever_pieces_they_come(
     value: Any, is_ascii: bool, size: int

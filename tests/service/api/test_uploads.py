@@ -290,8 +290,8 @@ def test_files_come_over_rest_and_from_both_clients(tmp_path: Path) -> None:
     pytest.importorskip("httpx2", reason="needs the extra 'client'")
     import asyncio
 
-    from ragassay.client.client_errors import RequestRefused
     from ragassay.client.clients import AsyncClient, Client
+    from ragassay.client.service_shapes import RequestRefused
     from service_process import serving
 
     path = tmp_path / "data.csv"

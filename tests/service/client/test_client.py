@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import ragassay
+from local_server import LocalServer, Reply
 from service_process import Service, records, serving
 
 pytest.importorskip("httpx2", reason="needs the extra 'client'")
@@ -21,8 +20,8 @@ openpyxl = pytest.importorskip("openpyxl")
 
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
-from ragassay.client.client_errors import JobIncomplete, JobTimeout, RequestRefused
 from ragassay.client.clients import AsyncClient, Client
+from ragassay.client.service_shapes import JobIncomplete, JobTimeout, RequestRefused
 
 
 @pytest.fixture(scope="module")
@@ -139,36 +138,27 @@ def test_what_is_refused_is_a_typed_error_with_a_sentence(
     with Client("http://127.0.0.1:9") as nobody, pytest.raises(RequestRefused, match="cannot be"):
         nobody.list_projects()
     with (
-        serving_text("<html>hello</html>") as url,
-        Client(url) as other,
+        SaidAlways("<html>hello</html>") as server,
+        Client(server.url) as other,
         pytest.raises(RequestRefused, match="Is it one"),
     ):
         other.list_projects()
 
 
-@contextmanager
-def serving_text(text: str) -> Iterator[str]:
-    """The address of a server that answers everything with one text."""
+class SaidAlways(LocalServer):
+    """Answers everything with one text."""
 
-    class Answers(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(text.encode())
+    def __init__(self, text: str) -> None:
+        self.text = text
 
-        def log_message(self, *said: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
+    def reply(self, request: Any, body: bytes) -> Reply:
+        return Reply(self.text.encode())
 
 
 def test_what_a_newer_service_adds_is_left_out() -> None:
     options = '{"separator": "|", "later": 1}'
     task = f'{{"id": "t", "project_id": "p", "name": "n", "options": {options}, "created": 1.0, '
-    with serving_text(f'[{task}"more": []}}]') as url, Client(url) as client:
+    with SaidAlways(f'[{task}"more": []}}]') as server, Client(server.url) as client:
         (found,) = client.list_tasks("p")
     assert (found.id, found.options.separator) == ("t", "|")
     assert not hasattr(found, "more") and not hasattr(found.options, "later")

@@ -17,8 +17,8 @@ from stored_records import CSV, asking
 pytest.importorskip("httpx2", reason="needs the extra 'client'")
 
 
-from ragassay.client.client_errors import NotFound, RequestRefused, Unauthorised, Unreachable
 from ragassay.client.clients import AsyncClient, Client
+from ragassay.client.service_shapes import NotFound, RequestRefused, Unauthorised, Unreachable
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import list_projects, list_tasks
 from ragassay.service.store.reports import list_reports

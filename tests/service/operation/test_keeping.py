@@ -10,7 +10,7 @@ import pytest
 
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.paid_answers import ANSWER, Paid
-from ragassay.service.operation.retention import DAY_S, delete_old
+from ragassay.service.operation.keeping import DAY_S, delete_old
 from ragassay.service.store.database import Store
 from ragassay.service.store.records import count_records, read_versions
 from ragassay.service.store.reports import create_report, list_reports

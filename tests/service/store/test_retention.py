@@ -13,8 +13,8 @@ from stored_records import CSV
 pytest.importorskip("httpx2", reason="needs the extra 'client'")
 
 import ragassay
-from ragassay.client.client_errors import RequestRefused
 from ragassay.client.clients import Client
+from ragassay.client.service_shapes import RequestRefused
 from ragassay.service.store.database import Store
 
 pytestmark = pytest.mark.both_stores

@@ -27,7 +27,6 @@ from ragassay.service.store.projects import (
     create_model,
     create_project,
     create_task,
-    get_task,
 )
 from ragassay.service.store.records import (
     count_records,
@@ -77,25 +76,6 @@ def test_names_are_unique_where_they_have_to_be(store: Store) -> None:
     create_model(store, task.id, "m", "1")
     with pytest.raises(Conflict, match="m@1 is there already"):
         create_model(store, task.id, "m", "1")
-
-
-def test_what_is_stored_is_there_when_the_store_is_opened_again(address: str) -> None:
-    first = Store(address)
-    task = a_task(first)
-    add(first, task, [item(1)])
-    first.close()
-    again = Store(address)
-    assert get_task(again, task.id) == task and count_records(again, task.id) == 1
-    again.close()
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [("mysql://host/db", "not mysql"), ("postgresql://:::", "store|URL")],
-)
-def test_an_address_that_is_none_is_refused(wrong: str, message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        Store(wrong)
 
 
 # --- records ------------------------------------------------------------------------------------

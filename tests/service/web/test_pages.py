@@ -99,32 +99,6 @@ def test_a_person_goes_from_a_file_to_a_report(page: Any) -> None:
     page.wait_for_selector("#sample >> text=How long can I keep a DVD?")
 
 
-def test_rows_are_sorted_filtered_and_paged_by_the_server(page: Any, served: Served) -> None:
-    samples = [
-        Sample(
-            id=f"q{at}", query=f"query {at}", timestamp=5.0,
-            metadata={"half": "first" if at < 60 else "second"},
-        )
-        for at in range(120)
-    ]  # fmt: skip
-    report = report_of(served, samples, metrics=["answer_words"], slice_by=["half"])
-    page.goto(f"/reports/{report}")
-    page.wait_for_selector("#queries tbody tr")
-    assert page.inner_text("#page") == "Page 1 of 3"
-    page.click("text=Next")
-    page.wait_for_selector("#page:has-text('Page 2 of 3')")
-    assert page.inner_text("#queries tbody tr >> nth=0").startswith("q50")
-    page.click("[data-key=id] button")
-    page.wait_for_selector("[data-key=id][aria-sort=ascending]")
-    page.click("[data-key=id] button")
-    page.wait_for_selector("[data-key=id][aria-sort=descending]")
-    assert page.inner_text("#queries tbody tr >> nth=0").startswith("q119")
-    page.select_option("select[data-slice=half]", label="first")
-    page.wait_for_selector("#count:has-text('60 of 120 samples')")
-    page.select_option("#filter", "any")
-    page.wait_for_selector("#count:has-text('60 of 120 samples')")
-
-
 def test_two_reports_are_compared(page: Any, served: Served) -> None:
     def samples(words: int) -> list[Sample]:
         answers = (f"{'word ' * (words + at % 3)}" for at in range(30))
@@ -231,13 +205,6 @@ def test_records_without_parts_and_with_odd_names_are_shown(page: Any, served: S
         assert page.inner_text("h1") == f"Delete the record {name}?"
 
 
-def test_the_list_of_reports_says_what_stands_for_missing_parts(served: Served) -> None:
-    lacking = [Sample(id="q", query="?", answer=Answer("180 ECTS."), timestamp=5.0)]
-    report = get_report(served.store, report_of(served, lacking))
-    shown = httpx2.get(f"{served.url}/tasks/{report.task_id}").text
-    assert "relevance –" in shown and "relevance 1.0000" not in shown
-
-
 def test_pages_and_files_of_a_report_say_its_name_task_and_interval_and_no_path(
     page: Any, served: Served
 ) -> None:
@@ -292,29 +259,24 @@ def test_the_view_of_a_deleted_report_is_dropped(served: Served) -> None:
     assert not list((served.folder / "views").glob(f"{report}*"))
 
 
-def test_who_may_only_read_is_shown_no_form_that_writes(tmp_path: Path) -> None:
-    with_tokens = Served(tmp_path)
-    task = create_task(
-        with_tokens.store, create_project(with_tokens.store, "p").id, "t", TaskOptions()
-    )
+def test_who_may_only_read_is_shown_no_form_that_writes(store: Store, tmp_path: Path) -> None:
+    task = create_task(store, create_project(store, "p").id, "t", TaskOptions())
     logged = [{"id": "a", "timestamp": 1.0, "user_input": "Why?", "response": "So."}]
-    add_records(with_tokens.store, task.id, read_batch(logged, TaskOptions()))
-    report, _ = create_report(with_tokens.store, task.id, "r", 0.0, 2.0)
+    add_records(store, task.id, read_batch(logged, TaskOptions()))
+    report, _ = create_report(store, task.id, "r", 0.0, 2.0)
     paths = ["/", f"/projects/{task.project_id}", f"/tasks/{task.id}", f"/tasks/{task.id}/records"]
     paths += [f"/tasks/{task.id}/records/a", f"/reports/{report.id}"]
-    try:
-        for scope in ("read", "write"):
-            _, value = create_token(with_tokens.store, scope, scope, None)
-            headers = {"Authorization": f"Bearer {value}", "Accept": "text/html"}
-            forms = [httpx2.get(f"{with_tokens.url}{path}", headers=headers).text for path in paths]
-            has = [
-                page.count("data-call") > 1 or "/upload" in page or "/delete" in page  # sign-out
-                for page in forms
-            ]
-            assert has == [scope == "write"] * len(paths), scope
-            assert ("token that may write" in forms[2]) == (scope == "read")
-    finally:
-        with_tokens.close()
+    client = asking(store, views=tmp_path / "views")
+    for scope in ("read", "write"):
+        _, value = create_token(store, scope, scope, None)
+        headers = {"Authorization": f"Bearer {value}", "Accept": "text/html"}
+        forms = [client.get(path, headers=headers).text for path in paths]
+        has = [
+            page.count("data-call") > 1 or "/upload" in page or "/delete" in page  # sign-out
+            for page in forms
+        ]
+        assert has == [scope == "write"] * len(paths), scope
+        assert ("token that may write" in forms[2]) == (scope == "read")
 
 
 def test_who_has_no_token_is_asked_for_one(chromium: Any, tmp_path: Path) -> None:
@@ -371,7 +333,7 @@ def test_the_rest_interface_is_described_without_anything_from_elsewhere(
 
 
 def test_whatever_a_browser_asks_for_in_vain_is_answered_by_a_page(
-    chromium: Any, served: Served, tmp_path: Path
+    chromium: Any, served: Served, store: Store, tmp_path: Path
 ) -> None:
     report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
     api = f"{served.url}/api/v1"
@@ -393,16 +355,14 @@ def test_whatever_a_browser_asks_for_in_vain_is_answered_by_a_page(
     plain.click(".downloads >> text=Excel")
     plain.wait_for_selector(f"text=There is no report '{report}'")
     plain.close()
-    with_tokens = Served(tmp_path)
-    try:
-        create_token(with_tokens.store, "reader", "read", None)
-        asked = httpx2.get(f"{with_tokens.url}/api/v1/reports/x/run", headers=html)
-        assert (asked.status_code, asked.headers["location"]) == (
-            303,
-            "/login?then=/api/v1/reports/x/run",
-        )
-    finally:
-        with_tokens.close()
+    create_token(store, "reader", "read", None)
+    asked = asking(store, views=tmp_path / "views").get(
+        "/api/v1/reports/x/run", headers=html, follow_redirects=False
+    )
+    assert (asked.status_code, asked.headers["location"]) == (
+        303,
+        "/login?then=/api/v1/reports/x/run",
+    )
 
 
 @pytest.mark.parametrize(

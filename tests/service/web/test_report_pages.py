@@ -1,11 +1,10 @@
-"""The pages of a report: its list of samples, which the address describes, and one sample."""
+"""The pages of a report (its list of samples, which the address describes, and one sample) and of a
+task: what is uploaded, and what is deleted."""
 
 from __future__ import annotations
 
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -19,10 +18,11 @@ from ragassay.base.sample import Answer, Sample
 from ragassay.client.clients import Client
 from ragassay.client.service_shapes import Progress
 from ragassay.service.store.jobs import add_job, get_job
-from ragassay.service.store.reports import add_report, get_report
+from ragassay.service.store.projects import get_project, get_task
+from ragassay.service.store.reports import add_report, get_report, list_reports
 from ragassay.service.store.schema import jobs
+from ragassay.service.store.store_errors import NotThere
 from ragassay.service.views import view_folders
-from ragassay.service.web.page_parts import duration, rate
 from served_pages import Served, report_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("forked")]
@@ -78,7 +78,7 @@ def test_the_address_keeps_what_the_list_shows_and_samples_follow_it(
     assert "60 of 120" in page.inner_text("nav[aria-label=Sections]")
 
 
-def test_a_running_report_says_how_fast_it_is_and_how_long_it_takes(
+def test_a_running_report_says_how_far_it_is_and_how_long_it_takes(
     page: Any, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = get_report(served.store, report_of(served, [Sample(id="q", query="?", timestamp=5.0)]))
@@ -97,16 +97,10 @@ def test_a_running_report_says_how_fast_it_is_and_how_long_it_takes(
     with served.store.writing() as connection:
         go(done=1_500, calls=3_000, cost=0.5, seconds=100.0)
     page.wait_for_selector("#progress:has-text('1,500 of 6,000 records, 3,000 requests, $0.5000')")
-    assert "15 records a second, about 5 min left" in page.inner_text("#progress")
+    assert "about 5 min left" in page.inner_text("#progress")
     page.click("text=Cancel")
     page.wait_for_selector("#progress")
     assert get_job(served.store, job).cancelled
-
-
-def test_durations_and_rates_are_round() -> None:
-    told = [duration(one) for one in (0.2, 89, 91, 3_600, 7_700)]
-    assert told == ["1 s", "89 s", "2 min", "60 min", "129 min"]
-    assert [rate(one) for one in (1_234, 0.5)] == ["1,234 records a second", "30 records a minute"]
 
 
 def test_an_address_that_asks_for_nonsense_is_refused(served: Served) -> None:
@@ -119,39 +113,6 @@ def test_an_address_that_asks_for_nonsense_is_refused(served: Served) -> None:
     for path in ("?slice=x", "?size=-1", "?down=perhaps", "/samples/0?sort=m7"):
         shown = httpx2.get(f"{place}{path}", headers=html)
         assert (shown.status_code, shown.headers["content-type"][:9]) == (422, "text/html"), path
-
-
-def test_a_file_that_takes_long_is_a_page_until_it_is_downloaded(
-    page: Any, served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
-    made, go_on = view_folders.make_file, threading.Event()
-    n_made = 0
-
-    def slow(*words: Any, **options: Any) -> bytes:
-        nonlocal n_made
-        n_made += 1
-        assert go_on.wait(30)
-        return made(*words, **options)
-
-    monkeypatch.setattr(view_folders, "make_file", slow)
-    monkeypatch.setattr(view_folders, "PATIENCE_S", 0.1)
-    page.goto(f"/reports/{report}")
-    page.click("text=Excel")
-    page.wait_for_selector("text=The file is being made")
-    address = f"{served.url}/api/v1/reports/{report}/files/xlsx"
-    waiting = httpx2.get(address)
-    assert (waiting.status_code, waiting.headers["retry-after"]) == (202, "2")
-    with page.expect_download() as download:
-        go_on.set()
-    assert download.value.suggested_filename == "report.xlsx"
-    direct = httpx2.get(address)
-    again = httpx2.get(f"{served.url}/reports/{report}/files/xlsx")
-    assert again.headers["content-disposition"] == direct.headers["content-disposition"]
-    sheets = [
-        ZipFile(BytesIO(one.content)).read("xl/worksheets/sheet1.xml") for one in (again, direct)
-    ]
-    assert sheets[0] == sheets[1] and n_made == 1
 
 
 def test_a_file_that_cannot_be_made_says_so_and_is_tried_again(
@@ -170,7 +131,7 @@ def test_a_file_that_cannot_be_made_says_so_and_is_tried_again(
     assert httpx2.get(place, headers=html).headers["content-disposition"].startswith("attachment")
 
 
-def test_clients_wait_for_a_file_that_takes_long_and_it_is_made_once(
+def test_a_file_is_made_once_whoever_asks_for_it_meanwhile(
     served: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
@@ -179,15 +140,82 @@ def test_clients_wait_for_a_file_that_takes_long_and_it_is_made_once(
     def slow(*words: Any, **options: Any) -> bytes:
         nonlocal n_made
         n_made += 1
-        time.sleep(1.0)
+        time.sleep(0.2)
         return made(*words, **options)
 
     monkeypatch.setattr(view_folders, "make_file", slow)
-    monkeypatch.setattr(view_folders, "PATIENCE_S", 0.1)
     published = f"{served.url}/sdk/v1/rag-evaluation/{report}/export"
     with ThreadPoolExecutor() as threads, Client(served.url) as client:
         wire = threads.submit(httpx2.get, published, timeout=60)
         path = client.export_rag_evaluation_report(report, tmp_path, "november")
-    answer = wire.result()
-    assert answer.status_code == 200 and answer.content == path.read_bytes() and n_made == 1
+    shown = httpx2.get(f"{served.url}/reports/{report}/files/xlsx")
+    assert shown.headers["content-disposition"].startswith('attachment; filename="report.xlsx"')
+    assert wire.result().content == path.read_bytes() == shown.content and n_made == 1
     assert ZipFile(path).testzip() is None
+
+
+SAMPLES = [Sample(id="q", query="?", answer=Answer("so"), timestamp=5.0)]
+
+
+def a_report(served: Served) -> Any:
+    return get_report(served.store, report_of(served, SAMPLES, metrics=["answer_words"]))
+
+
+@pytest.fixture
+def scriptless(chromium: Any, served: Served) -> Any:
+    context = chromium.new_context(java_script_enabled=False, base_url=served.url)
+    yield context.new_page()
+    context.close()
+
+
+def test_what_is_deleted_is_asked_for_and_needs_no_script(scriptless: Any, served: Served) -> None:
+    report = a_report(served)
+    task = get_task(served.store, report.task_id)
+    scriptless.goto(f"/tasks/{task.id}")
+    scriptless.click("tbody >> text=Delete")
+    assert scriptless.inner_text("h1") == "Delete the report report?"
+    scriptless.click("text=Keep it")
+    assert scriptless.url.endswith(f"/reports/{report.id}")
+    scriptless.click("text=Delete the report")
+    scriptless.click("text=Delete it")
+    assert scriptless.url.endswith(f"/tasks/{task.id}")
+    assert list_reports(served.store, task.id) == []
+
+    scriptless.goto(f"/tasks/{task.id}/records/q")
+    scriptless.click("text=Delete the record")
+    scriptless.click("text=Delete it")
+    assert "0 records" in scriptless.inner_text("main")
+    scriptless.goto(f"/tasks/{task.id}/settings")
+    scriptless.click("text=Delete the task")
+    scriptless.click("text=Delete it")
+    assert scriptless.url.endswith(f"/projects/{task.project_id}")
+    scriptless.click("text=Delete the project")
+    scriptless.click("text=Delete it")
+    assert scriptless.inner_text("h1") == "Projects"
+    with pytest.raises(NotThere):
+        get_project(served.store, task.project_id)
+
+
+def test_the_upload_page_asks_for_a_separator_and_a_zone_where_they_are_needed(
+    page: Any, served: Served
+) -> None:
+    task = a_report(served).task_id
+
+    def look(content: str) -> None:
+        page.goto(f"/tasks/{task}/upload")
+        file = {"name": "a.csv", "mimeType": "text/csv", "buffer": content.encode()}
+        page.set_input_files("#file [name=file]", file)
+        page.click("text=Look at it")
+        page.wait_for_selector("#found:has-text('Format')")
+
+    look("id,query,timestamp\n1,Why?,2026-07-01T12:00:00Z\n")
+    assert page.is_visible("[name=delimiter]") and page.is_hidden("[name=zone]")
+    look("id^query^timestamp\n1^Why, so?^2026-07-01T12:00:00\n")
+    page.select_option("[name=delimiter]", "^")
+    page.wait_for_selector("#found:has-text('3 columns')")
+    page.fill("[name=zone]", "Europe/Berlin")
+    page.press("[name=zone]", "Tab")
+    page.wait_for_selector("#found:not(:has-text('without a zone'))")
+    page.click("text=Store the records")
+    page.wait_for_url("**/records")
+    assert "2026-07-01 10:00:00 UTC" in page.inner_text("tbody tr >> nth=0")

@@ -81,8 +81,6 @@ def test_two_intervals_of_one_task_are_compared_by_their_means(
     page = client.get("/compare", params={**sides, "unpaired": True}, headers=html)
     assert page.status_code == 200 and "different queries" in page.text
     assert "&amp;unpaired=true" in page.text
-    first = client.get("/", headers=html).text
-    assert f"/compare?a={keys[1]}&amp;b={keys[0]}&amp;unpaired=true" in first
 
 
 def test_only_reports_that_can_be_compared_are_offered_for_it(store: Store, tmp_path: Path) -> None:
@@ -98,16 +96,11 @@ def test_only_reports_that_can_be_compared_are_offered_for_it(store: Store, tmp_
         return key
 
     html = {"Accept": "text/html"}
-    both = made("em")
-    mixed = made("em")
-    assert "/compare" not in client.get("/", headers=html).text
+    both, mixed = made("em"), made("em")
     refused = client.get("/compare", params={"a": mixed, "b": both}, headers=html)
     assert refused.status_code == 422 and "where: system=v1" in refused.text
-    one = made("em", "system=v1")
+    made("em", "system=v1")
     made("nDCG@10", "system=v2")  # nothing is scored
-    made("em")
-    assert "/compare" not in client.get("/", headers=html).text
-    two = made("em", "system=v2")
-    assert f'/compare?a={two}&amp;b={one}"' in client.get("/", headers=html).text
+    made("em", "system=v2")
     listed = client.get(f"/tasks/{task.id}", headers=html).text
     assert listed.count('name="a"') == 2 and f'value="{mixed}"' not in listed

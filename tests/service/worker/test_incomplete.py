@@ -28,14 +28,15 @@ API = "/api/v1"
 ASKED = {"suite": ["trecrag"], "metrics": ["umbrela"]}
 
 
-@pytest.mark.both_stores
-@pytest.mark.parametrize("share", [1.0, 0.5])
+@pytest.mark.parametrize(
+    ("address", "share"), [("sqlite", 1.0), ("postgresql", 0.5)], indirect=["address"]
+)
 def test_a_report_that_lacks_scores_is_incomplete_until_a_later_try_brings_them(
     store: Store, tmp_path: Path, share: float
 ) -> None:
     views = tmp_path / "views"
     client = asking(store, views=views)
-    worker = Worker(store, WorkerOptions(tmp_path / "work", views, poll=0.1))
+    worker = Worker(store, WorkerOptions(tmp_path / "work", poll=0.1))
     with LLMServer() as server:
         server.settings.faults = lambda request: "auth" if request.index >= 2 - 2 * share else None
         store.models = NamedModels.parse([f"fast={server.url}#m"])
@@ -76,7 +77,7 @@ def test_a_later_try_that_brings_nothing_leaves_the_earlier_report_readable(
         task = a_task(store)
         add(store, task, [item(n) for n in range(3)])
         report, job = create_report(store, task.id, "r", 0.0, 1e9, ASKED)
-        Worker(store, WorkerOptions(tmp_path / "work", views, poll=0.1)).run(until_idle=True)
+        Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
 
     def shown() -> str:
         found = get_report(store, report.id)

@@ -54,7 +54,7 @@ def serve(given: Given) -> None:
         address=given.host,
         hosts=tuple(given.name or ()),
         worker=None if given.no_worker else working,
-        views=working.views,
+        views=working.folder.with_name("views"),
         mcp=_tools(given.mcp or [], given.mcp_judge, given.mcp_budget),
         open=given.open,
         behind_proxy=given.behind_proxy,
@@ -119,7 +119,7 @@ def backup(given: Given) -> None:
             "A PostgreSQL database is backed up by its own tool, also while it is served: "
             "pg_dump --format=custom --file=FILE postgresql://USER@HOST/DATABASE"
         )
-    from ragassay.service.operation.backup import back_up
+    from ragassay.service.operation.keeping import back_up
 
     show.lines(f"backup: {back_up(Path(given.store), given.target)}")
 
@@ -194,11 +194,11 @@ def run_server(app: Any, open_socket: socket.socket, *, behind_proxy: bool = Fal
     headers say of the scheme and the client."""
     import uvicorn
 
-    from ragassay.service.http_protocol import TimedProtocol
+    from ragassay.service.api.request_bodies import TimedProtocol
 
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, http=TimedProtocol,
-        timeout_graceful_shutdown=5,  # streams of events may never end by themselves
+        timeout_graceful_shutdown=5,  # a stream of an agent may never end by itself
         proxy_headers=behind_proxy, forwarded_allow_ips="*",
     )  # fmt: skip
     with suppress(KeyboardInterrupt):
@@ -226,7 +226,7 @@ def _opened(
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ragassay"
     name = hashlib.sha256(opened.where.encode()).hexdigest()[:16]
     base = opened.folder or cache / f"service-{name}"
-    return opened, WorkerOptions(base / "work", base / "views")
+    return opened, WorkerOptions(base / "work")
 
 
 def open_store(address: str | Path | None, *, must_exist: bool = False) -> Store:

@@ -57,8 +57,7 @@ def is_loopback(host: str) -> bool:
 
 
 class Access:
-    """What a request's token allows; ``None`` for this machine, which needs none and may do
-    everything."""
+    """What a request's token allows; without one (this machine) everything."""
 
     def __init__(self, token: Token | None) -> None:
         self.token = token
@@ -74,8 +73,7 @@ class Access:
 
 
 def access_of(request: Request) -> Access:
-    """What a request may do; 401 without a valid token, where one is needed. Where there was never
-    a token, this machine is served without one."""
+    """What a request may do; 401 without a valid token, where one is needed."""
     known: Access | None = getattr(request.state, "access", None)
     if known is not None:
         return known

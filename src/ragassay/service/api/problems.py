@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from ragassay.base.errors import InputError, RagassayError
 from ragassay.base.problem_words import mistakes, system_problem
-from ragassay.service.operation.requests_seen import log_problem
+from ragassay.service.operation.service_log import log_problem
 from ragassay.service.store.store_errors import Conflict, NotThere, StoreUnavailable
 
 Answer = Callable[[Request, Exception], Response]
@@ -90,8 +90,7 @@ def answer_with_problems(app: FastAPI, answer: Answer | None = None) -> None:
 
 
 def problem_of(request: Request, error: Exception) -> JSONResponse:
-    """The answer for an error of any kind. One of the server's own goes into the log, and a client
-    sees only that there is one."""
+    """The answer for an error of any kind. One of the server's own goes into the log only."""
     cause, is_ours = error.__cause__, not isinstance(error, InputError | StoreUnavailable)
     if is_ours and isinstance(cause, OSError) and cause.errno in _DISK:
         error = cause  # the sentence names a place of the server's

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-import time
-from collections.abc import AsyncIterator
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.responses import StreamingResponse
 from pydantic import BeforeValidator, Field
-from starlette.concurrency import run_in_threadpool
 
-from ragassay.base.errors import RagassayError
 from ragassay.client.service_shapes import Name, Report, ReportPreview, Started, Status
 from ragassay.service.api.problems import documented
 from ragassay.service.api.route_parts import (
@@ -35,11 +29,9 @@ from ragassay.service.api.route_parts import (
     report_for,
 )
 from ragassay.service.store import report_files
-from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import Job, cancel_job, get_job, list_jobs, retry_job
 from ragassay.service.store.reports import create_report, list_reports, preview_report, run_archive
 from ragassay.service.store.schema import reports
-from ragassay.service.store.store_errors import NotThere
 from ragassay.service.store.tokens import TokenScope
 from ragassay.service.views.separate_process import make_file, repack_apart
 from ragassay.service.views.view_folders import Views
@@ -131,7 +123,6 @@ def _responses(description: str, *kinds: str) -> dict[int | str, dict[str, Any]]
 
 
 ARCHIVE = _responses("the run folder", "application/zip")
-MAKING: dict[int | str, dict[str, Any]] = {202: {"description": "the file is being made"}}
 FILES = _responses("the file", *dict.fromkeys(report_files.MEDIA_TYPES.values()))
 
 
@@ -142,13 +133,10 @@ def get_run(report: ReportToRead, store: InStore) -> Response:
     return download(run_archive(store, report.id), report.name, ".zip")
 
 
-@router.get("/reports/{report_id}/files/{form}", response_class=Response, responses=FILES | MAKING)
+@router.get("/reports/{report_id}/files/{form}", response_class=Response, responses=FILES)
 def get_file(report: ReportToRead, form: report_files.ReportForm, request: Request) -> Response:
-    """A report as a file, as `ragassay report --format` writes it. It is made once, and kept. While
-    it is being made the answer is 202, and `Retry-After` says when to ask again."""
+    """A report as a file, as `ragassay report --format` writes it. It is made once, and kept."""
     file = report_file(request, report.id, form)
-    if file is None:
-        return Response(None, 202, {"Retry-After": "2"})
     return download(file, report.name, report_files.report_suffix(form))
 
 
@@ -160,8 +148,8 @@ def post_run(
     file: SentFile,
     key: MadeId,
 ) -> Report:
-    """Makes a report of a run folder that was made elsewhere (`ragassay run -o`): a zip, a tar or
-    a tar.gz of it, without links and with paths within the folder only."""
+    """Makes a report of a run folder that was made elsewhere (`ragassay run -o`): a zip of it,
+    without links and with paths within the folder only."""
     return report_files.keep_uploaded_run(store, task.id, name, file, key, repack_apart)
 
 
@@ -186,31 +174,22 @@ def get_comparison(
     return download(file, " against ".join(names), report_files.COMPARISON_SUFFIXES[form])
 
 
-def report_file(
-    request: Request, report: str, form: report_files.ReportForm, *, waits: bool = False
-) -> bytes | None:
-    """A finished report as a file, which is made once and kept with its view; ``None`` while it is
-    being made, unless who asks waits."""
+def report_file(request: Request, report: str, form: report_files.ReportForm) -> bytes:
+    """A finished report as a file, which is kept with its view where there are pages."""
     views: Views | None = request.app.state.views
     if views is None:
         return make_file(report_files.write_report, request.app.state.store, report, form=form)
-    return views.file(report, form, waits=waits)
+    return views.file(report, form)
 
 
 def download(content: bytes, name: str, suffix: str) -> Response:
-    """The answer that has a browser save a file, whose type its ending says (RFC 6266: its name in
-    ASCII for clients that know no other)."""
+    """The answer that a browser saves as a file (RFC 6266: also under a name in ASCII)."""
     types = {**report_files.MEDIA_TYPES, ".zip": "application/zip"}
     plain, quoted = re.sub(r"[^A-Za-z0-9 ._()-]", "_", name + suffix), quote(name + suffix, safe="")
     saved = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quoted}"
     kind = types.get(suffix, "application/octet-stream")
     return Response(content, 200, {"Content-Disposition": saved}, kind)
 
-
-LOOK_S = 0.5
-"""Seconds between two looks at a job."""
-SILENCE_S = 15.0
-"""Seconds after which a comment says that the connection lives."""
 
 Key = Annotated[str | None, Query(max_length=100)]
 
@@ -246,42 +225,6 @@ def get_jobs(
 def get_one_job(job: JobToRead) -> Job:
     """A job, and how far it is."""
     return job
-
-
-@jobs_router.get(
-    "/jobs/{job_id}/events",
-    response_class=StreamingResponse,
-    responses=_responses("events", "text/event-stream"),
-)
-def get_events(job: JobToRead, store: InStore) -> StreamingResponse:
-    """The progress of a job as server-sent events: `progress` with the job (what `GET /jobs/ID`
-    answers) at first and at each change; the last one is `end`, or `gone` where it was deleted."""
-    return StreamingResponse(job_events(store, job.id), media_type="text/event-stream")
-
-
-async def job_events(store: Store, key: str) -> AsyncIterator[str]:
-    """The events of a job. Nothing is kept for a client that left: its stream is closed."""
-    sent, last = "", time.monotonic()
-    while True:
-        try:
-            job = await run_in_threadpool(get_job, store, key)
-        except NotThere:
-            yield "event: gone\ndata: {}\n\n"
-            return
-        except RagassayError:  # the store is away for a moment
-            await asyncio.sleep(LOOK_S)
-            continue
-        body = job.model_dump_json()
-        if job.has_ended:
-            yield f"event: end\ndata: {body}\n\n"
-            return
-        if body != sent:
-            yield f"event: progress\ndata: {body}\n\n"
-            sent, last = body, time.monotonic()
-        elif time.monotonic() - last > SILENCE_S:
-            yield ": the job goes on\n\n"
-            last = time.monotonic()
-        await asyncio.sleep(LOOK_S)
 
 
 @jobs_router.post("/jobs/{job_id}/cancel", responses=WRITES)

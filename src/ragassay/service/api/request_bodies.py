@@ -1,5 +1,5 @@
-"""The body of a request as it comes in: how large it may be, how many values of JSON it may hold,
-and how long it may take."""
+"""Connections and bodies as they come in: how large a body may be, how many values of JSON it may
+hold, and how long it may take; a connection whose client sends no whole request is closed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import asyncio
 import re
 import time
 from dataclasses import dataclass
+from typing import Any
 
 from starlette.types import Message, Receive
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from ragassay.client.service_shapes import MOST_READ_WHOLE
 
@@ -103,8 +105,7 @@ class BodyWithin:
 
 
 class _Values:
-    """Counts the values of a JSON text piece by piece, by the commas and brackets outside of its
-    strings."""
+    """Counts the values of a JSON text piece by piece, by commas and brackets outside strings."""
 
     def __init__(self) -> None:
         self._n, self._in_string, self._is_escaped = 0, False, False
@@ -120,3 +121,36 @@ class _Values:
         self._in_string ^= len(parts) % 2 == 0
         self._n += sum(map(outside.count, (b",", b"[", b"{")))
         return self._n
+
+
+LOOK_S = 20.0
+"""Seconds between two looks at a connection."""
+
+
+class TimedProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """uvicorn's protocol, which waits for the rest of a request's head for ever: here a connection
+    is closed that at two looks had no request that is being answered, and no other one between
+    them."""
+
+    _next_look: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Looks at the connection from now on."""
+        super().connection_made(transport)
+        self._look_later()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Looks no more."""
+        if self._next_look is not None:
+            self._next_look.cancel()
+        super().connection_lost(exc)
+
+    def _look_later(self) -> None:
+        self._next_look = self.loop.call_later(LOOK_S, self._look, self.cycle)
+
+    def _look(self, before: Any) -> None:
+        waits = self.cycle is None or self.cycle.response_complete
+        if waits and self.cycle is before:
+            self.transport.close()
+        else:
+            self._look_later()

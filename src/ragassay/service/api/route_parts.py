@@ -56,8 +56,7 @@ async def made_id(
         ),
     ] = None,
 ) -> str | None:
-    """The id of what a request makes: the same where the same request is sent again. ``None`` where
-    it does not say by which key it would be sent again."""
+    """The id of what a request makes: the same where the same request is sent again."""
     if idempotency_key is None:
         return None
     digest = getattr(request.state, "file_digest", None) or await request.body()

@@ -33,7 +33,7 @@ from ragassay.service.api.route_parts import (
     task_for,
 )
 from ragassay.service.mlcube_wire.wire_data import TEMPLATE, read_table, samples_of
-from ragassay.service.operation.requests_seen import log_problem
+from ragassay.service.operation.service_log import log_problem
 from ragassay.service.store import projects, uploads
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import Job, add_job, list_jobs
@@ -213,8 +213,7 @@ def _get_place(
 
 @router.post("/upload/{upload_id}", status_code=204, openapi_extra=BINARY)
 async def _post_file(upload_id: str, request: Request, store: InStore) -> Response:
-    """Takes a file at its place. The secret of the place stands for a token; the content must have
-    the checksum that was announced."""
+    """Takes a file at its place, whose secret is the token, if it has the announced checksum."""
     await run_in_threadpool(uploads.get_upload, store, upload_id)  # before anything is read
     async with request.form(max_files=1, max_fields=2) as form:
         file, secret = form.get("file"), form.get("secret")
@@ -325,7 +324,7 @@ def _get_evaluations(task: TaskToRead, store: InStore) -> list[dict[str, Any]]:
 @router.get("/rag-evaluation/{report_id}/export")
 def _get_export(report: ReportToRead, request: Request) -> Response:
     """A report as an Excel workbook, in one answer: the client asks once."""
-    file = report_file(request, report.id, "xlsx", waits=True)
+    file = report_file(request, report.id, "xlsx")
     return Response(file, media_type="application/octet-stream")
 
 

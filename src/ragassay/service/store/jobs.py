@@ -1,9 +1,4 @@
-"""Jobs and their workers: a queue with leases, on both stores.
-
-A worker that takes a job increments its `beat` while it lives. Another worker takes the job over
-where it has seen the same beat for `LEASE_S` seconds of its own monotonic clock. Taking is one
-statement that names the beat which was seen, so two workers never have the same job.
-"""
+"""Jobs: a queue with leases, on both stores. A worker that lives increments the beat of its job."""
 
 from __future__ import annotations
 

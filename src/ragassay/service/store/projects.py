@@ -97,8 +97,7 @@ def get_task(store: Store, key: str) -> Task:
 
 
 def change_task(store: Store, key: str, options: TaskOptions) -> Task:
-    """Gives a task those options that are set, where they go with those that stay; what is stored
-    stays as it is."""
+    """Gives a task those options that are set, where they go with those that stay."""
     before = get_task(store, key).options.model_dump()
     try:
         chosen = TaskOptions(**before | options.model_dump(exclude_unset=True)).model_dump()

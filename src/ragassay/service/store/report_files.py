@@ -59,8 +59,7 @@ def keep_uploaded_run(
     key: str | None = None,
     repack: Callable[[str, str], dict[str, Any]] = repack_run,
 ) -> Report:
-    """Makes a report of an archive of a run folder that was made elsewhere; ``key`` as of
-    `create_report`. A server lets it be repacked in a process of its own."""
+    """Makes a report of an archive of a run folder; ``key`` as of `create_report`."""
     get_task(store, task_id)
     with tempfile.TemporaryDirectory(prefix="ragassay-upload-") as folder:
         sent, kept = Path(folder) / "sent", Path(folder) / "run.zip"

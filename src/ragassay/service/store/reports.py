@@ -44,8 +44,7 @@ _OF_THE_TASK = frozenset(
 
 
 def samples_where(samples: Iterator[Sample], options: Mapping[str, Any]) -> Iterator[Sample]:
-    """Those samples of an interval that a report is over: its option ``where`` has the conditions,
-    which must hold for some of them."""
+    """Those samples that the conditions of a report (``where``) hold for."""
     subset = Subset(options.get("where") or ())
     return subset.of(samples, fields_of) if subset else samples
 
@@ -87,8 +86,7 @@ def create_report(
 def preview_report(
     store: Store, task_id: str, start: float, end: float, options: Mapping[str, Any] | None = None
 ) -> ReportPreview:
-    """What `create_report` would make of the same arguments; an interval may hold no record. No
-    judge is called; nothing is stored."""
+    """What `create_report` would make of the same arguments. No judge is called."""
     task, _, chosen = _asked(store, task_id, start, end, options or {})
     found = samples_where(read_samples(store, task_id, start, end), chosen)
     samples = list(islice(found, MOST_LOOKED_AT))
@@ -123,8 +121,7 @@ def preview_report(
 def _asked(
     store: Store, task_id: str, start: float, end: float, options: Mapping[str, Any]
 ) -> tuple[Task, dict[str, Any], dict[str, Any]]:
-    """The task of a report, its options as they are kept, and those of its run; a reversed interval
-    and unknown or impossible options are refused."""
+    """The task of a report, its options as they are kept, and those of its run."""
     task = get_task(store, task_id)
     for moment in (start, end):
         if not FIRST_TIME <= moment <= LAST_TIME:

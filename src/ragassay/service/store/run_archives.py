@@ -1,5 +1,4 @@
-"""Run folders of reports: packed, read, checked where others made them, and told as reports. Report
-processes import this module, so it imports no database."""
+"""Run folders of reports, packed and read. It imports no database: report processes use it."""
 
 from __future__ import annotations
 
@@ -26,8 +25,7 @@ from ragassay.formats.sources import opening
 
 
 def detach_run(folder: Path) -> None:
-    """Makes the configuration of a run folder name nothing outside of it, so that the folder can be
-    run again wherever it is unpacked: its data are its own samples."""
+    """Makes a run folder name nothing outside of it: its data are its own samples."""
     for path in folder.rglob(RUN):
         config = yaml.safe_load(path.read_text(encoding="utf-8"))
         config["data"] = os.path.relpath(folder / SAMPLES, path.parent)
@@ -37,8 +35,7 @@ def detach_run(folder: Path) -> None:
 
 @contextmanager
 def opened_archive(archive: bytes | IO[bytes], name: str = "run") -> Iterator[Result]:
-    """The result that an archive of a run folder, or of a folder that holds it alone, has, until
-    the block ends. Pages and comparisons show its name: letters, digits and blanks of it count."""
+    """The result in an archive of a run folder, under a name, until the block ends."""
     with tempfile.TemporaryDirectory(prefix="ragassay-run-") as outer:
         # A run is called by its folder.
         shown = re.sub(r"[^\w ()-]", "_", name)[:60].strip()
@@ -58,8 +55,7 @@ def opened_archive(archive: bytes | IO[bytes], name: str = "run") -> Iterator[Re
 
 
 def repack_run(sent: str | Path, kept: str | Path) -> dict[str, Any]:
-    """Checks an archive of a run folder that was made elsewhere, and packs it anew; its
-    headline."""
+    """Checks an archive of a run folder from elsewhere, and packs it again; its headline."""
     within = opening.pieces_within(MOST_READ_WHOLE)
     with Path(sent).open("rb") as archive, within, opened_archive(archive) as result:
         assert result.folder is not None
@@ -68,8 +64,7 @@ def repack_run(sent: str | Path, kept: str | Path) -> dict[str, Any]:
 
 
 def headline_of(result: Result) -> dict[str, Any]:
-    """What lists of reports show of a result: by metric its mean, interval and numbers, with the
-    mean without the values for missing parts and their number; and of how many systems."""
+    """What lists of reports show of a result, by metric."""
     shown = ("mean", "low", "high", "n_scored", "n_total", "n_assumed", "mean_measured")
     n_systems = len(result.columns.systems)
     return {
@@ -79,8 +74,7 @@ def headline_of(result: Result) -> dict[str, Any]:
 
 
 def as_report(result: Result, facts: Mapping[str, str]) -> Result:
-    """A result as pages and files of a report show it: its title is the report's name, and its
-    configuration begins with the facts (`report_files.report_facts`) and names no files."""
+    """A result with the facts of its report in its title and configuration, without paths."""
     paths = {name for name, option in options_of(RunConfig).items() if option.path is not None}
     config = {name: value for name, value in result.config.items() if name not in paths}
     summary = replace(result.summary, title=facts["report"])

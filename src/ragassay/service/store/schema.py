@@ -1,5 +1,4 @@
-"""The tables of the store, the same in SQLite and PostgreSQL. Times are seconds since 1970. What a
-table holds for another one is deleted with it (``ON DELETE CASCADE``)."""
+"""The tables of the store, the same in SQLite and PostgreSQL. Times are seconds since 1970."""
 
 from __future__ import annotations
 

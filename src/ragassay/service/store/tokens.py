@@ -40,8 +40,7 @@ class Token(BaseModel):
         return self.expires is not None and self.expires <= time.time()
 
     def may(self, scope: TokenScope, project_id: str | None) -> bool:
-        """Whether it allows to read or write in a project; ``None`` for what belongs to none (the
-        list of projects)."""
+        """Whether it allows to read or write in a project; ``None`` is the list of projects."""
         return scope in ("read", self.scope) and self.project_id in (None, project_id)
 
 
@@ -75,8 +74,7 @@ def is_closed(store: Store) -> bool:
 
 
 def find_token(store: Store, value: str) -> Token | None:
-    """The token that a client sent, which may be over (`Token.is_over`); ``None`` where there is no
-    such token."""
+    """The token that a client sent, which may be over; ``None`` where there is no such token."""
     chosen = select(tokens).where(tokens.c.hash == _hash(value))
     token = next((Token(**row._mapping) for row in store.rows(chosen)), None)
     if token is None or token.is_over:

@@ -28,9 +28,8 @@ from ragassay.formats.column_placement import PlacingMapper
 from ragassay.formats.sources import opening
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.projects import Task, get_task
-from ragassay.service.store.records import add_records
+from ragassay.service.store.records import ServiceMapper, add_records
 from ragassay.service.store.schema import upload_parts, uploads
-from ragassay.service.store.service_mapper import ServiceMapper
 from ragassay.service.store.store_errors import Conflict, NotThere
 
 KEEP_S = 86_400.0
@@ -62,8 +61,7 @@ def create_upload(
     options: Mapping[str, Any] | None = None,
     key: str | None = None,
 ) -> Upload:
-    """Announces a file, with what the client says of it (options); ``key`` as of `create_project`.
-    Old ones that nobody imported are deleted."""
+    """Announces a file with its options, and deletes old ones that nobody imported."""
     get_task(store, task_id)
     now = time.time()
     values = {"id": key or new_id(), "task_id": task_id, "created": now, "size": None}
@@ -103,8 +101,7 @@ def get_upload(store: Store, key: str) -> Upload:
 
 @contextmanager
 def upload_on_disk(store: Store, key: str) -> Iterator[tuple[Upload, Path]]:
-    """An upload, and its content as a file that is deleted when the block ends; `Conflict` where
-    not all of it was sent yet."""
+    """An upload, and its content as a file until the block ends; `Conflict`: not all is here."""
     upload = get_upload(store, key)
     if upload.size is None:
         raise Conflict(f"The file {upload.file_name!r} was announced and not sent.")

@@ -1,2 +1,1 @@
-"""What the pages of reports are made of: a folder a report, made once, on the machine that shows
-it."""
+"""What the pages of reports are made of: a folder a report, on the machine that shows it."""

@@ -77,8 +77,7 @@ class Beside(NamedTuple):
 
 
 def build_view(folder: str | Path, report: str, facts: Mapping[str, str]) -> None:
-    """Makes the index and the parts of the page of a report in the folder of its view, in which the
-    run folder lies; ``facts`` as of `report_files.report_facts`."""
+    """Makes the index and the parts of the page of a report, beside its run folder."""
     folder = Path(folder)
     result = open_run(folder / RUN)
     n, slices = len(result.columns.metrics), result.columns.slices
@@ -226,8 +225,7 @@ class ReportView:
         return None if place is None else Beside(*place)
 
     def details(self, row: int) -> dict[str, Any] | None:
-        """A sample with its scores and answers, as the page's script shows it; ``None`` where
-        there is no such row."""
+        """A sample with its scores and answers, for the page's script; ``None``: no such row."""
         with self._index() as index:
             places = index.execute(
                 "SELECT id, sample_at, scores_at FROM samples WHERE row = ?", [row]
@@ -299,8 +297,7 @@ def _clauses(index: sqlite3.Connection, wanted: RowQuery) -> tuple[str, list[Any
 
 
 def _write_texts(index: sqlite3.Connection, samples: Iterable[Iterable[str]]) -> None:
-    """Writes the texts of each sample, in small letters and UTF-8, and the rows that have them. A
-    long text stands there once, however many samples have it (a passage, an explanation)."""
+    """Writes the texts of samples in small letters, each long one once, and which rows have it."""
     index.executescript("CREATE TABLE texts (body BLOB); CREATE TABLE holders (row, text)")
     numbers: dict[bytes, int | None] = {}
     for row, texts in enumerate(samples):

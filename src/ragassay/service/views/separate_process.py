@@ -30,8 +30,7 @@ _SLOTS = threading.BoundedSemaphore(2)
 
 
 def make_file(make: Callable[..., bytes], store: Store, *reports: str, **arguments: Any) -> bytes:
-    """The file that a function of a module makes of a store, ids of reports and values that JSON
-    has; a process of its own runs it where the reports are large."""
+    """The file that a function makes of reports, in a process of its own where these are large."""
     from ragassay.service.store.reports import get_report
 
     headlines = [get_report(store, key).headline or {} for key in reports]
@@ -49,16 +48,14 @@ def _made(address: str, module: str, name: str, reports: Any, arguments: Any) ->
 
 
 def repack_apart(sent: str, kept: str) -> dict[str, Any]:
-    """The same as `repack_run`, in a process of its own: what an archive holds may be a thousand
-    times as large as it."""
+    """`repack_run` in a process of its own: an archive may hold a thousand times its size."""
     died = "This is no run folder that can be read (too large?)."
     headline: dict[str, Any] = json.loads(run_in_process(repack_run, sent, kept, died=died))
     return headline
 
 
 def run_in_process(function: Callable[..., Any], *arguments: Any, died: str) -> bytes:
-    """What a function of a module makes of values that JSON has; a process of its own runs it, and
-    ``died`` is said where it ends without a sentence."""
+    """What a function returns in a process of its own; ``died`` is said where it says nothing."""
     call = [function.__module__, function.__name__, arguments]
     with _SLOTS:
         words = [sys.executable, "-m", "ragassay.service.views.separate_process"]

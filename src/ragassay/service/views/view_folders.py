@@ -7,7 +7,6 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,8 +21,6 @@ from ragassay.service.views.separate_process import make_file, run_in_process
 
 HALF_MADE_S = 3_600.0
 """Seconds after which an unfinished view is taken to be abandoned."""
-PATIENCE_S = 2.0
-"""Seconds for which who wants a file waits for it; a workbook of 100,000 records takes a minute."""
 
 
 class Views:
@@ -32,8 +29,6 @@ class Views:
     def __init__(self, store: Store, folder: Path) -> None:
         self._store, self._folder = store, folder
         self._making: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
-        self._files: dict[Path, Future[None]] = {}
-        self._beginning = threading.Lock()
 
     def open(self, report: str) -> ReportView:
         """The view of a finished report."""
@@ -43,50 +38,19 @@ class Views:
                 self._make(report, target)
         return ReportView(target)
 
-    def file(self, report: str, form: str, *, waits: bool = False) -> bytes | None:
-        """A finished report as a file, which is kept with its view; ``None`` while it is made,
-        unless who asks waits however long it takes."""
+    def file(self, report: str, form: str) -> bytes:
+        """A report as a file, which is made once (others wait for it) and kept with its view."""
+        self.open(report)
         kept = self._place(report) / f"report.{form}"
-        if not kept.exists():
-            with self._beginning:
-                making = self._files.get(kept) or self._begin(report, form, kept)
-                self._files[kept] = making
-            try:
-                making.result(None if waits else PATIENCE_S)
-            except TimeoutError:
-                return None
-            finally:
-                if making.done():  # after an error the next request tries again
-                    self._files.pop(kept, None)
-        return kept.read_bytes()
-
-    def _begin(self, report: str, form: str, kept: Path) -> Future[None]:
-        """Makes a file in a thread for which nobody waits when the server stops."""
-        future: Future[None] = Future()
-
-        def make() -> None:
-            try:
-                self.open(report)
+        with self._making[str(kept)]:
+            if not kept.exists():
                 part = kept.with_name(f"{kept.name}.part")
                 part.write_bytes(make_file(write_report, self._store, report, form=form))
                 part.replace(kept)
-                future.set_result(None)
-            except BaseException as error:
-                future.set_exception(error)
-
-        threading.Thread(target=make, daemon=True).start()
-        return future
-
-    def keep(self, report: str, folder: Path) -> None:
-        """Moves a view that was made to its place."""
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Another process may have been faster, or have deleted the report.
-        with suppress(OSError, NotThere, Conflict):
-            folder.rename(self._place(report))
+        return kept.read_bytes()
 
     def sweep(self) -> None:
-        """Deletes the views of reports that were deleted or tried again, and views that a process
-        did not finish."""
+        """Deletes views of reports that were deleted or tried again, and those left half made."""
         for path in self._folder.glob("*"):
             if path.name.count("-") and time.time() - path.stat().st_mtime < HALF_MADE_S:
                 continue  # it may be in the making
@@ -107,7 +71,8 @@ class Views:
             unpack(archive, made / RUN)
             run_in_process(build_view, str(made), report, facts, died="the process died (memory?)")
             shutil.rmtree(target, ignore_errors=True)
-            self.keep(report, made)
+            with suppress(OSError):  # another process may have been faster
+                made.rename(target)
         except RagassayError as error:
             problem = str(error).replace(f"{made / RUN}", "its run folder")
             raise RagassayError(f"The report cannot be shown: {problem}") from error

@@ -1,17 +1,15 @@
-"""Pages of projects, tasks and records, of their deletion (which need no script), and those that
-show nothing that is kept: signing in and out, the REST interface."""
+"""Pages of projects, tasks, records and of their deletion; sign-in; the REST interface."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from ragassay.base.errors import UsageError
 from ragassay.client.service_shapes import Report
 from ragassay.formats import from_records
 from ragassay.reports.html.browse import Limits, details_of, script_json
@@ -51,26 +49,9 @@ _PATH = re.compile(r"/(?:[\w.%:-][\w.%:/-]*)?(?:\?[\w.%:/=&+-]*)?")
 def projects_page(store: InStore, access: Allowed) -> Response:
     """All projects with their tasks."""
     projects = [one for one in list_projects(store) if access.may("read", one.id)]
-    tasks = {
-        one.id: [
-            (task, _latest_two(list_reports(store, task.id))) for task in list_tasks(store, one.id)
-        ]
-        for one in projects
-    }
+    tasks = {one.id: list_tasks(store, one.id) for one in projects}
     may_write = access.may("write", None)
     return page("projects.html.j2", projects=projects, tasks=tasks, may_write=may_write)
-
-
-def _latest_two(reports: Sequence[Report]) -> tuple[Report, Report, bool] | None:
-    """The youngest report of a task that can be compared, the one before, and whether their
-    intervals have no time in common, so that their queries differ."""
-    comparable = [one for one in reports if one.compared][-2:]
-    if len(comparable) < 2 or not comparable[0].compared & comparable[1].compared:
-        return None
-    old, new = comparable
-    (a, b), (c, d) = ((one.from_timestamp, one.to_timestamp) for one in (old, new))
-    apart = None not in (a, b, c, d) and (b < c or d < a)  # type: ignore[operator]
-    return new, old, apart
 
 
 @router.get("/projects/{project_id}")
@@ -91,48 +72,15 @@ def project_page(project_id: ProjectToRead, store: InStore, access: Allowed) -> 
     )
 
 
-class Listed(NamedTuple):
-    """A row of the list of reports: ``n`` samples, and the names of who judged them."""
-
-    report: Report
-    n: int | None
-    judge: str | None
-
-
-ORDERS: dict[str, Callable[[Listed], Any]] = {
-    "name": lambda row: row.report.name.casefold(),
-    "state": lambda row: row.report.status,
-    "created": lambda row: row.report.created,
-    "n": lambda row: row.n,
-    "judge": lambda row: row.judge,
-    "from": lambda row: row.report.from_timestamp,
-    "to": lambda row: row.report.to_timestamp,
-}
-"""What the list of reports is sorted by."""
-
-
 @router.get("/tasks/{task_id}")
-def reports_page(
-    task: TaskToRead,
-    store: InStore,
-    access: Allowed,
-    sort: Annotated[str, Query(max_length=20)] = "-created",
-) -> Response:
-    """A task: its reports, and a form for the next one."""
-    key = ORDERS.get(sort.removeprefix("-"))
-    if key is None:
-        raise UsageError(f"Reports are sorted by {', '.join(ORDERS)}; '-' before it turns it over.")
-    rows = [_listed(report, task, store) for report in list_reports(store, task.id)]
-    known = [row for row in rows if key(row) is not None]
-    unknown = [row for row in rows if key(row) is None]
-    rows = sorted(known, key=key, reverse=sort.startswith("-")) + unknown
+def reports_page(task: TaskToRead, store: InStore, access: Allowed) -> Response:
+    """A task: its reports, the youngest first, and a form for the next one."""
     return task_page(
         "tasks/task_reports.html.j2",
         *(store, access, task),
         n_records=records.count_records(store, task.id),
         span=records.time_span(store, task.id),
-        reports=rows,
-        sort=sort,
+        reports=[_listed(report, task, store) for report in list_reports(store, task.id)][::-1],
         suites=all_suites(),
         default_suite=DEFAULT_SUITE,
         judges=store.models.judge_names,
@@ -140,11 +88,11 @@ def reports_page(
     )
 
 
-def _listed(report: Report, task: Task, store: Store) -> Listed:
-    """A report as the list shows it."""
+def _listed(report: Report, task: Task, store: Store) -> tuple[Report, int | None, str | None]:
+    """A report, how many samples it has, and who judged them."""
     sizes = [one["n_total"] for one in (report.headline or {}).values()]
     judges = report.options.get("judge") or task.options.judge or store.models.judge_names[:1]
-    return Listed(report, max(sizes, default=None), ", ".join(judges) if report.job_id else None)
+    return report, max(sizes, default=None), ", ".join(judges) if report.job_id else None
 
 
 @router.get("/tasks/{task_id}/settings")
@@ -207,8 +155,7 @@ def record_page(
 
 
 class Deletion(NamedTuple):
-    """What may be deleted: its name, what is deleted with it, its own page, the pages above it (the
-    last one is shown afterwards), and what deletes it."""
+    """What may be deleted, what goes with it, its page, the pages above it, and what deletes it."""
 
     what: str
     loses: str

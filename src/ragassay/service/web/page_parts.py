@@ -26,17 +26,10 @@ def duration(seconds: float) -> str:
     return f"{math.ceil(seconds)} s" if seconds < 90 else f"{math.ceil(seconds / 60)} min"
 
 
-def rate(per_second: float) -> str:
-    """How many records are done in a second, or in a minute where these are few."""
-    unit, n = ("second", per_second) if per_second >= 2 else ("minute", per_second * 60)
-    return f"{n:,.0f} records a {unit}"
-
-
 HERE = Path(__file__).parent
 _PAGES = environment(HERE / "templates", served="/assets", crumbs=())
 _PAGES.filters["time"] = lambda seconds: "–" if seconds is None else shown_time(seconds)
 _PAGES.filters["duration"] = duration
-_PAGES.filters["rate"] = rate
 _PAGES.filters["part"] = partial(quote, safe="")
 
 Crumbs = list[tuple[str, str]]
@@ -49,8 +42,7 @@ def wants_json(request: Request) -> bool:
 
 
 def shown_problem(request: Request, error: Exception) -> Response:
-    """The answer for an error: a page for a person, whatever was asked for; who has no valid token
-    is asked for one."""
+    """The answer for an error: a page for a person, who is asked for a token where one lacks."""
     problem = problem_of(request, error)
     if wants_json(request):
         return problem

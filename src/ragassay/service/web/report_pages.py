@@ -96,8 +96,7 @@ def report_row(
     store: InStore,
     wanted: Wanted,
 ) -> Response | dict[str, Any]:
-    """A sample of a report: its details for a script, or its page for a person, with the ones
-    before and after it in the list that it was reached from."""
+    """A sample of a report: its details for a script, or its page with its neighbours."""
     view = _view(request, report)
     details = view.details(row)
     if details is None:
@@ -121,11 +120,8 @@ def report_row(
 
 @router.get("/reports/{report_id}/files/{form}")
 def file_page(report: ReportToRead, form: ReportForm, request: Request) -> Response:
-    """A report as a file; while it is being made, a page that asks for it again."""
-    file = report_file(request, report.id, form)
-    if file is None:
-        return page("reports/making.html.j2", report=report)
-    return download(file, report.name, report_suffix(form))
+    """A report as a file."""
+    return download(report_file(request, report.id, form), report.name, report_suffix(form))
 
 
 @router.get("/compare")
@@ -138,8 +134,7 @@ def compare_page(
     force: bool = False,
     unpaired: bool = False,
 ) -> Response:
-    """Whether report A is better than report B; where that is refused, a page with a link to the
-    comparison that can be made."""
+    """Whether report A is better than report B; a refusal links to what can be compared."""
     for key in (a, b):
         report_for("read", key, store, access)
     chosen = {"force": force, "unpaired": unpaired}

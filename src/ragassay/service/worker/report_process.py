@@ -16,7 +16,6 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from ragassay.base.counts import either, plural
@@ -29,7 +28,6 @@ from ragassay.engine.results.summary import is_incomplete
 from ragassay.engine.run.prepared_run import PreparedRun, prepare
 from ragassay.engine.run.run_warnings import record_warnings
 from ragassay.service.store.run_archives import headline_of
-from ragassay.service.views.report_view import build_view
 from ragassay.transport.endpoints.endpoint_errors import hide_replies
 
 SECONDS = 1.0
@@ -50,7 +48,7 @@ def main() -> int:
     """Runs what standard input says; the exit code is 0 where the report is there."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     options: dict[str, Any] = json.loads(sys.stdin.readline())
-    view, named = options.pop("view", None), options.pop("named", None)
+    named = options.pop("named", None)
     data = options.pop("data")  # no configuration of a client's names a place of the server's
     warnings.simplefilter("ignore")  # nobody reads those of packages
     threading.Thread(target=_end_with_the_worker, daemon=True).start()
@@ -59,26 +57,24 @@ def main() -> int:
         with record_warnings() as recorded:
             job = prepare(make_config(**options), data, named=named)
         job = replace(job, notes=tuple(recorded()))
-        result = job.run(_teller(job), keep=False)
-        if view is not None:
-            build_view(Path(options["output"]).parent, *view)
+        result = job.run(_progress_writer(job), keep=False)
     except KeyboardInterrupt:
         return 130
     except (RagassayError, OSError) as error:
-        _tell(**_told_of(error))
+        _write(**_facts_of(error))
         return 2
-    _tell(headline=headline_of(result), lacking=_lacking(result))
+    _write(headline=headline_of(result), lacking=_lacking(result))
     return 0
 
 
-def _told_of(error: RagassayError | OSError) -> dict[str, str]:
-    """What is told of an error: what a disk refused is the operator's."""
+def _facts_of(error: RagassayError | OSError) -> dict[str, str]:
+    """What clients and the log (the operator) read of an error."""
     cause = error if isinstance(error, OSError) else error.__cause__
     if isinstance(error, LedgerError):
         # Where it is away only, the job begins again when it is back; what was answered is kept.
         problem = "the project's ledger takes no answer"
-        told = {"error": DISK.format(problem), "log": str(error)}
-        return {"unavailable": str(error)} if error.passing else told
+        facts = {"error": DISK.format(problem), "log": str(error)}
+        return {"unavailable": str(error)} if error.passing else facts
     if isinstance(cause, OSError):
         return {"error": DISK.format(system_problem(cause)), "log": str(error)}
     return {"error": str(error)}
@@ -98,22 +94,22 @@ def _lacking(result: Result) -> str | None:
     return " ".join(lacking) or None
 
 
-def _teller(job: PreparedRun) -> Callable[[int], None]:
-    """Tells how far a run is, now and then."""
+def _progress_writer(job: PreparedRun) -> Callable[[int], None]:
+    """Writes how far a run is, now and then."""
     last = 0.0
 
-    def told(done: int) -> None:
+    def write(done: int) -> None:
         nonlocal last
         if time.monotonic() - last >= SECONDS:
             last = time.monotonic()
             usage = None if job.session is None else job.session.usage
             calls, cost = (0, None) if usage is None else (usage.calls, usage.cost)
-            _tell(done=done, calls=calls, cost=cost)
+            _write(done=done, calls=calls, cost=cost)
 
-    return told
+    return write
 
 
-def _tell(**what: Any) -> None:
+def _write(**what: Any) -> None:
     sys.stdout.write(json.dumps(what) + "\n")
     sys.stdout.flush()
 

@@ -33,11 +33,9 @@ from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import BEAT_S, CANCELLED, LEASE_S, Job, Queue
 from ragassay.service.store.projects import get_task
 from ragassay.service.store.records import read_samples, samples_of_task
-from ragassay.service.store.report_files import report_facts
 from ragassay.service.store.reports import get_report, keep_run, run_options, samples_where
 from ragassay.service.store.run_archives import detach_run
 from ragassay.service.store.store_errors import StoreUnavailable
-from ragassay.service.views.view_folders import Views
 from ragassay.service.worker.report_process import DISK
 
 POLL_S = 1.0
@@ -56,14 +54,12 @@ class WorkerOptions:
 
     Attributes:
         folder: for what a job needs while it runs.
-        views: folder of the views of reports, where pages are served from this machine.
         beat: seconds between two signs of life.
         lease: seconds without a sign of life after which it takes over the job of another worker.
         poll: seconds between two looks into an empty queue.
     """
 
     folder: Path
-    views: Path | None = None
     beat: float = BEAT_S
     lease: float = LEASE_S
     poll: float = POLL_S
@@ -109,8 +105,6 @@ class Worker:
             done = work.run(self._stopped)
             if done is not None:
                 self._persist(lambda: self._keep(job, *done))
-                if self._options.views is not None:
-                    Views(self._store, self._options.views).keep(str(job.report_id), folder)
                 outcome = "completed" if done[2] is None else "incomplete"
             elif self._stopped.is_set():
                 outcome = "given back"
@@ -163,8 +157,7 @@ class Worker:
         self._persist(end)
 
     def _persist(self, act: Callable[[], object]) -> None:
-        """Does what must reach the store, as soon as it is there; a worker that is stopped tries
-        once, and leaves the job to the one that takes over its lease."""
+        """Does what must reach the store, as soon as that is there; once, where it is stopped."""
         while True:
             try:
                 act()
@@ -186,8 +179,7 @@ class _ReportJob:
         self.progress, self._begun = job.progress, time.monotonic()
 
     def run(self, stopped: threading.Event) -> tuple[bytes, dict[str, Any], str | None] | None:
-        """The archive of the run folder, the headline, and what it lacks in a sentence; ``None``
-        where it is not to go on."""
+        """The archive of the run folder, the headline, and what it lacks; ``None``: stop."""
         report = get_report(self._store, str(self._job.report_id))
         task = get_task(self._store, self._job.task_id)
         data, output = self._folder / "data.jsonl", self._folder / "run"
@@ -202,8 +194,6 @@ class _ReportJob:
         options |= {"data": str(data), "output": str(output), **self._job.arguments}
         options["ledger"] = self._store.ledger(task.project_id)
         options["named"] = self._store.models.words
-        if self._options.views is not None:
-            options["view"] = [report.id, report_facts(self._store, report.id)]
         with tempfile.TemporaryFile("w+", errors="replace") as said:
             final = self._supervise(options, stopped, said)
             said.seek(0)
@@ -238,8 +228,7 @@ class _ReportJob:
     def _supervise(
         self, options: dict[str, Any], stopped: threading.Event, said: IO[str]
     ) -> dict[str, Any] | None:
-        """Runs the process, which writes its defects to ``said``; its last message, or ``None``
-        where it was interrupted."""
+        """Runs the process; its last message, or ``None`` where it was interrupted."""
         process = subprocess.Popen(
             [sys.executable, "-m", "ragassay.service.worker.report_process"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True, cwd=self._folder,

@@ -1,5 +1,4 @@
-"""What came of asking: the samples of each system, while they come and at the end; numbers, and
-what is to be said beside them; a report with a row for each system."""
+"""What came of asking: the samples while they come, their numbers, a report of systems."""
 
 from __future__ import annotations
 
@@ -7,7 +6,6 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +35,6 @@ class AskSummary:
         asked: samples: queries times repeats.
         no_answer: of those answered, in which the system says that it has none.
         from_ledger: of those answered, by an earlier run.
-        ledger_dates: the first and the last day on which they were asked (UTC, ``2026-11-20``).
         failed: samples without an answer, by type; ``stopped`` are those that were not asked.
         ways: for each type the first sentence of each different failure, with its query, and how
             many there are, the most frequent first.
@@ -62,7 +59,6 @@ class AskSummary:
     cost: float | None
     versions: tuple[str, ...]
     notes: tuple[Note, ...] = ()
-    ledger_dates: tuple[str, ...] = ()
 
     @property
     def details(self) -> dict[str, str]:
@@ -75,11 +71,8 @@ class AskSummary:
         return {**asdict(self), "notes": notes, "details": self.details}
 
 
-def summarise(
-    target: Target, samples: Sequence[Sample], from_ledger: Sequence[float]
-) -> AskSummary:
-    """The summary of a system's samples. Of the answers that an earlier run got, ``from_ledger``
-    holds when they were asked, in seconds since 1970."""
+def summarise(target: Target, samples: Sequence[Sample], from_ledger: int) -> AskSummary:
+    """The summary of a system's samples, so many of which an earlier run got."""
     asked = [sample.metadata[ASKED] for sample in samples]
     failures = grouped(
         (one["failure"], f"query {sample.id!r}: {(sample.failure or '').partition(': ')[2]}")
@@ -87,15 +80,13 @@ def summarise(
         if "failure" in one
     )
     counts = {kind: len(sentences) for kind, sentences in failures.items()}
-    days = [datetime.fromtimestamp(at, UTC).date().isoformat() for at in from_ledger]
     return AskSummary(
         system=target.name,
         fingerprint=target.fingerprint,
         asked=len(samples),
         answered=sum(sample.answer is not None for sample in samples),
         no_answer=sum(NO_ANSWER in sample.metadata for sample in samples),
-        from_ledger=len(from_ledger),
-        ledger_dates=(min(days), max(days)) if days else (),
+        from_ledger=from_ledger,
         failed=dict(sorted(counts.items(), key=lambda one: (one[0] == STOPPED, -one[1]))),
         ways={kind: tuple(distinct_failures(one)) for kind, one in failures.items()},
         retries=sum(max(0, one.get("attempts", 1) - 1) for one in asked),
@@ -112,21 +103,13 @@ def summarise(
 def _notes(samples: Sequence[Sample]) -> Iterator[Note]:
     """What measurements are missing, and what had failed before."""
     asked = [sample.metadata[ASKED] for sample in samples]
-    places = grouped(
-        ((name, one["place"]), f"{one['found']} (query {sample.id!r})")
-        for sample in samples
-        for name, one in sample.metadata[ASKED].get("unread", {}).items()
-    )
-    for (name, place), found in places.items():
-        facts = {"n": len(found), "what": name, "place": place, "found": found[0]}
-        yield Note("ask_unread", facts)
     n_answered = sum(one.answer is not None for one in samples)
     missing = Counter(path for one in asked for path in one.get("not_found", {}).items())
     for (path, file), n in missing.items():
         if n == n_answered:
             yield Note("ask_path_never_fits", {"n": n, "path": path, "file": file})
     what = "queries, repeats counted," if any(one.repeat for one in samples) else "queries"
-    facts = {"total": len(samples), "what": what}
+    facts: dict[str, Any] = {"total": len(samples), "what": what}
     if n := len(_values(asked, FAILED_BEFORE)):
         yield Note("ask_failed_before", {**facts, "n": n})
     if reasons := _values(asked, NOT_ASKED):
@@ -193,10 +176,9 @@ def lines_below(summaries: Sequence[AskSummary]) -> list[str]:
     """What stands below the table: answers from the ledger, failures and notes."""
     from_ledger = (
         f"{one.system}: {one.from_ledger:,} of {plural(one.answered, 'answer')} "
-        f"{either(one.from_ledger, 'is', 'are')} from the ledger (asked "
-        f"{' to '.join(dict.fromkeys(one.ledger_dates))}); --refresh asks the system again."
+        f"{either(one.from_ledger, 'is', 'are')} from the ledger; --refresh asks the system again."
         for one in summaries
-        if one.ledger_dates
+        if one.from_ledger
     )
     return [*from_ledger, *failure_lines(summaries), *note_lines(summaries)]
 

@@ -1,6 +1,4 @@
-"""A system as a run asks it: within which limits, for how much, when it is given up; the request
-that is made of a query, and the sample that comes of it, whose ``metadata.asked`` says what it
-took."""
+"""A system as a run asks it: its limits and account, its requests, the samples that come of it."""
 
 from __future__ import annotations
 
@@ -96,14 +94,9 @@ class System:
 
 def _given_up(details: Sequence[str]) -> str:
     """Why no more are asked of a system that answered none of its first queries."""
-    n = len(details)
-    (first, _), *others = ways = distinct_failures(details)
-    if not others:
-        alike = f"the first {n} queries failed like that, so no more are asked"
-        return f"{first.rstrip('. ')} ({alike})."
-    listed = "; ".join(f"{of} of them: {one.rstrip('. ')}" for one, of in ways[:MOST_WAYS])
-    more = f"; {len(ways) - MOST_WAYS} further ways" if len(ways) > MOST_WAYS else ""
-    return f"the first {n} queries failed, so no more are asked. {listed}{more}."
+    ways = distinct_failures(details)[:MOST_WAYS]
+    listed = "; ".join(f"{n} of them: {one.rstrip('. ')}" for one, n in ways)
+    return f"the first {len(details)} queries failed, so no more are asked. {listed}."
 
 
 def told(error: EndpointError) -> str:
@@ -114,8 +107,7 @@ def told(error: EndpointError) -> str:
 
 
 def distinct_failures(details: Iterable[str]) -> list[tuple[str, int]]:
-    """The different ways in which something failed, the most frequent first: the first sentence of
-    each, and how many there are."""
+    """The ways in which something failed, the most frequent first: first sentence and count."""
     ways: dict[str, tuple[str, int]] = {}
     for detail in details:
         way = _VARYING.sub("", detail)
@@ -271,7 +263,6 @@ class AskedQuery:
             "waited": round(self.tally.waited, 3) or None,
             FAILED_BEFORE: self.before.times or None,
             "version": reply.version or None,
-            "unread": dict(reply.unread) or None,
             "not_found": dict(reply.not_found) or None,
             "at": round(at, 3),
         }

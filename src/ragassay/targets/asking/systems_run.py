@@ -1,15 +1,13 @@
-"""Asks systems while something else is done: every query, as often as wanted, of one system or of
-several side by side; with the samples as they come."""
+"""Asks systems side by side, in a thread of its own, and gives the samples as they come."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, TimeoutError as FutureTimeout
 from contextlib import AsyncExitStack, ExitStack, suppress
-from functools import partial
 from itertools import chain, product
 from pathlib import Path
 from typing import IO, Any
@@ -42,7 +40,7 @@ from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints import Completion, EndpointError
 from ragassay.transport.endpoints.endpoint import Stopped
 from ragassay.transport.limits import Limiter
-from ragassay.transport.sending import INTERRUPTED, Sender, Tally
+from ragassay.transport.sending import INTERRUPTED, Sender
 from ragassay.user_code import background_loop
 
 _Key = tuple[int, str, int]
@@ -88,10 +86,10 @@ class SystemsRun:
         self._samples: defaultdict[_Key, asyncio.Future[Sample]]
         self._samples = defaultdict(lambda: asyncio.get_running_loop().create_future())
         self._begun: set[_Key] = set()
+        self._places = asyncio.Semaphore(options.concurrency)
         self._ids = {one.id for one in queries}
         self._by_turns = {_user_turns(one): one for one in reversed(queries)}
-        # When those answers were asked that an earlier run got, by system.
-        self._from_ledger: defaultdict[str, list[float]] = defaultdict(list)
+        self._from_ledger = Counter[str]()  # answers that an earlier run got, by system
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopped = False
         self._asked: Future[None] | None = None
@@ -150,7 +148,8 @@ class SystemsRun:
                 async with AsyncExitStack() as stack:
                     await self._open(stack)
                     units = self._units()
-                    workers = min(self._options.concurrency, self.total)
+                    # Half of them may wait for the ledger: a slow one slows the asking down.
+                    workers = min(2 * self._options.concurrency, self.total)
                     await _all(
                         *(self._work(units) for _ in range(workers)),
                         *(self._hand_over(at, streams) for at in range(len(self._systems))),
@@ -165,7 +164,7 @@ class SystemsRun:
                 place.end(error)
 
     async def _open(self, stack: AsyncExitStack) -> None:
-        """Opens the systems, and warms them up."""
+        """Opens the systems."""
         options = self._options
         budget = None if options.budget is None else Budget.parse(options.budget)
         self._systems = [self._system(target, budget) for target in self._targets]
@@ -179,8 +178,6 @@ class SystemsRun:
                 why = f"The target {system.target.url} takes no passages, so it cannot be given the"
                 do = "Give it {{passages}} in a mapping file, or a parameter called passages"
                 raise UsageError(f"{why} gold ones. {do}.")
-        for query, system in product(self._queries[: options.warm_up], self._systems):
-            await self._warm_up(system, query)
 
     def _system(self, target: Target, budget: Budget | None) -> System:
         options = self._options
@@ -201,20 +198,8 @@ class SystemsRun:
             facts["passages"] = "gold"
         return System(target, sender, answers, facts, account)
 
-    async def _warm_up(self, system: System, query: Sample) -> None:
-        """Asks once. The answer counts nowhere; what it takes is spent of the budget."""
-
-        async def ignore(completion: Completion) -> None: ...
-
-        request = request_of(query, query.history, 0, gold=self._options.gold_passages)
-        account, timeout = system.account, self._options.timeout
-        sender = Sender(system.target, account=account, timeout=timeout, attempts=1)
-        with suppress(EndpointError):  # the same shows when the query is asked
-            await sender.send(request.body(), ignore, Tally())
-
     def _units(self) -> Iterator[_Unit]:
-        """What one worker takes at a time. Queries that failed in earlier runs come last: failures
-        in a row may end a run, and each run is to get further than the last."""
+        """What one worker takes at a time; queries that failed in earlier runs come last."""
         order = list(range(len(self._systems)))
         units = [(query, at) for at in range(self._options.repeat) for query in self._queries]
         if not self._options.refresh:
@@ -228,17 +213,12 @@ class SystemsRun:
             order.append(order.pop(0))
 
     async def _work(self, units: Iterator[_Unit]) -> None:
-        previous: asyncio.Future[Sample] | None = None
         for query, repeat, order in units:
             for at in order:
-                sample = await self._ask(at, query, repeat)
-                if previous is not None:
-                    await previous  # a ledger that is slow slows the asking down
-                previous = sample
+                await self._ask(at, query, repeat)
 
     async def _hand_over(self, at: int, streams: Mapping[str, IO[bytes]]) -> None:
-        """Gives the samples of a system away, in the order of repeats and queries. Their files are
-        written on the loop, which waits for replies most of the time: later it would cost extra."""
+        """Gives away and writes the samples of a system in the order of repeats and queries."""
         name = self._targets[at].name
         stream = streams.get(name)
         for repeat, query in product(range(self._options.repeat), self._queries):
@@ -247,73 +227,74 @@ class SystemsRun:
                 stream.write(native.dump(sample))
             self.arriving[name].samples.append(sample)
 
-    async def _ask(self, at: int, query: Sample, repeat: int) -> asyncio.Future[Sample]:
-        """Asks a system, unless that was begun before; the answer, once it is kept, or the
-        failure."""
+    async def _ask(self, at: int, query: Sample, repeat: int) -> Sample:
+        """The query with the system's answer, which the ledger has, or its failure; asked once."""
         key, system = (at, query.id, repeat), self._systems[at]
         if key in self._begun:
-            return self._samples[key]
+            return await asyncio.shield(self._samples[key])
         self._begun.add(key)
         own = self._options.history == "own" and bool(query.history)
-        asked = AskedQuery(
-            query, repeat, system, {**system.facts, "history": "own"} if own else system.facts
-        )
+        facts = {**system.facts, "history": "own"} if own else system.facts
+        asked = AskedQuery(query, repeat, system, facts)
+        is_claimed = False
         try:
             history = await self._history(at, query, repeat) if own else query.history
             gold = self._options.gold_passages
             asked.request = request_of(query, history, repeat, gold=gold)
             asked.body = asked.request.body()
+            record = None
             if not self._options.refresh:
                 asked.before = system.answers.failure(asked.body) or KeptFailure(0, "")
-                if (record := await self._kept(key, asked)) is not None:
-                    self._take_kept(key, asked, read(record))
-                    await asyncio.sleep(0)  # others have their turn, and an interrupt is seen
-                    return self._samples[key]
-            await self._send(key, asked)
+                record = system.answers.find(asked.body)
+                if record is None:  # no other process asks before the answer is kept
+                    is_claimed = True
+                    record = await system.answers.claim(asked.body, lambda: self._stopped)
+            if record is None:
+                sample = await self._send(asked)
+            else:
+                sample = self._taken(asked, read(record))
+                await asyncio.sleep(0)  # others have their turn, and an interrupt is seen
         except EndpointError as error:
-            self._fail(key, asked, error)
-        return self._samples[key]
+            sample = await self._failed(asked, error)
+        if is_claimed:
+            system.answers.release(asked.body)
+        self.done += query.id in self._ids
+        self._samples[key].set_result(sample)
+        return sample
 
-    async def _kept(self, key: _Key, asked: AskedQuery) -> str | None:
-        """The record of a query's answer that the ledger holds. Where it holds none, no other
-        process asks the query until its answer here is kept."""
-        answers = asked.system.answers
-        record = answers.find(asked.body)
-        if record is None:
-            record = await answers.claim(asked.body, lambda: self._stopped)
-            self._samples[key].add_done_callback(lambda _: answers.release(asked.body))
-        return record
-
-    def _take_kept(self, key: _Key, asked: AskedQuery, stored: Sample) -> None:
-        """Takes an answer of the ledger, and notes what it took."""
+    def _taken(self, asked: AskedQuery, stored: Sample) -> Sample:
+        """The sample of an answer that the ledger has; notes what it took."""
         if asked.query.id in self._ids:
-            self._from_ledger[asked.system.target.name].append(stored.metadata["at"])
+            self._from_ledger[asked.system.target.name] += 1
         if asked.system.account is not None:
             asked.system.account.learn(stored.metadata)
-        self._settle(key, asked.answered(stored))
+        return asked.answered(stored)
 
-    async def _send(self, key: _Key, asked: AskedQuery) -> None:
-        """Sends a request until it is answered. The sample is there as soon as the ledger has the
-        answer, which may be later."""
+    async def _send(self, asked: AskedQuery) -> Sample:
+        """Sends a request until it is answered; the sample, when the ledger has the answer."""
         system = asked.system
+        kept: list[tuple[Sample, asyncio.Future[None]]] = []
 
         async def receive(completion: Completion) -> None:
             assert isinstance(completion, SystemReply)
             stored = asked.stored(completion, time.time())
             record = asked.record(stored)
             keeping = system.answers.keep(asked.body, asked.query.id, asked.repeat, record)
-            keeping.add_done_callback(partial(self._deliver, key, asked.answered(stored)))
+            kept.append((stored, keeping))
 
-        try:
-            await system.sender.send(asked.body, receive, asked.tally)
-        except EndpointError as error:
-            system.learn(error)
-            raise
-        system.learn(None)
+        async with self._places:
+            try:
+                await system.sender.send(asked.body, receive, asked.tally)
+            except EndpointError as error:
+                system.learn(error)
+                raise
+            system.learn(None)
+        [(stored, keeping)] = kept
+        await asyncio.shield(keeping)
+        return asked.answered(stored)
 
-    def _fail(self, key: _Key, asked: AskedQuery, error: EndpointError) -> None:
-        """Makes a sample of a failure. The failure of a request that was asked is kept; that of an
-        earlier run stands for a request that is not asked again."""
+    async def _failed(self, asked: AskedQuery, error: EndpointError) -> Sample:
+        """The sample of a failure, which is kept; of one that was stopped an earlier one counts."""
         is_stopped, detail = isinstance(error, Stopped), told(error)
         reason = STOPPED if is_stopped else str(error.reason)
         measured: dict[str, Any] = {
@@ -323,30 +304,12 @@ class SystemsRun:
         if is_stopped and asked.before.times:
             measured = {**orjson.loads(asked.before.record), NOT_ASKED: detail}
             reason, detail = measured.pop("failure"), measured.pop("detail")
-        sample = asked.failed(reason, detail, measured)
-        if asked.request is None or is_stopped:
-            self._settle(key, sample)
-            return
-        record = orjson.dumps({"failure": reason, "detail": detail, **measured}).decode()
-        failure = KeptFailure(asked.before.times + 1, record)
-        answers = asked.system.answers
-        keeping = answers.keep_failure(asked.body, asked.query.id, asked.repeat, failure)
-        keeping.add_done_callback(partial(self._deliver, key, sample))
-
-    def _settle(self, key: _Key, sample: Sample) -> None:
-        self.done += key[1] in self._ids
-        self._samples[key].set_result(sample)
-
-    def _deliver(self, key: _Key, sample: Sample, keeping: asyncio.Future[None]) -> None:
-        """Settles a sample once the ledger has its answer, or could not keep it."""
-        waiting, error = self._samples[key], keeping.exception()
-        if waiting.cancelled():
-            return  # all has ended
-        if error is None:
-            self._settle(key, sample)
-        else:
-            waiting.set_exception(error)
-            waiting.exception()  # the first error ends all, and nobody asks for the others
+        elif asked.request is not None and not is_stopped:
+            record = orjson.dumps({"failure": reason, "detail": detail, **measured}).decode()
+            failure = KeptFailure(asked.before.times + 1, record)
+            keep = asked.system.answers.keep_failure
+            await asyncio.shield(keep(asked.body, asked.query.id, asked.repeat, failure))
+        return asked.failed(reason, detail, measured)
 
     async def _history(self, at: int, query: Sample, repeat: int) -> tuple[Turn, ...]:
         """The earlier turns with the system's own answers."""
@@ -362,7 +325,7 @@ class SystemsRun:
                 name += "'"
             facts = {"query": query.history[last].text, "history": query.history[:last]}
             earlier = Sample(id=name, metadata=query.metadata, **facts)  # type: ignore[arg-type]
-        sample = await asyncio.shield(await self._ask(at, earlier, repeat))
+        sample = await self._ask(at, earlier, repeat)
         if sample.answer is None:
             kind, _, detail = str(sample.failure).partition(": ")
             if kind == STOPPED:

@@ -117,8 +117,7 @@ class UsagePaths(_Part):
 
 
 class HttpMapping(_Part):
-    """How an endpoint is asked, and where its reply holds what: docs/ask.md has the table of its
-    keys."""
+    """How an endpoint is asked, and where its reply holds what: see the table in docs/ask.md."""
 
     name: str | None = None
     url: str
@@ -181,8 +180,7 @@ def read_mapping(path: Path) -> HttpMapping:
 
 
 def slots_in(mapping: HttpMapping) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The name of each slot that is filled in (``query``, ``metadata.NAME``), its place before
-    it."""
+    """The place and the name of each slot that is filled in (``query``, ``metadata.NAME``)."""
     yield from _slots({"url": mapping.url, "params": mapping.params, "body": mapping.body}, ())
 
 
@@ -207,8 +205,7 @@ def with_environment(text: str) -> str:
 
 
 def secrets_in_url(template: str) -> list[str]:
-    """What of a URL no message may hold: the values of its variables, and the password, as it is
-    written and as it is sent."""
+    """What of a URL no message may hold: values of variables, and the password in its forms."""
     user = urlsplit(with_environment(template).partition("?")[0]).netloc.rpartition("@")[0]
     _, colon, password = user.partition(":")
     basic = base64.b64encode(unquote(user).encode()).decode()

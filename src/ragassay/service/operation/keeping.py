@@ -1,18 +1,31 @@
-"""Backs up the folder of a store while it is served."""
+"""What is kept of a store: a backup of its folder, made while it is served; and for how long."""
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import sqlite3
 import tempfile
-from contextlib import closing
+import time
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ragassay.base.errors import UsageError
 from ragassay.base.problem_words import system_problem
-from ragassay.service.store.database import has_store
+from ragassay.client.service_shapes import Project
+from ragassay.judges.ledger import ledger_admin
+from ragassay.judges.ledger.ledger_admin import Selection
+from ragassay.judges.ledger.ledger_store import Ledger, is_there
+from ragassay.service.store.database import Store, has_store
+from ragassay.service.store.projects import list_projects, list_tasks
+from ragassay.service.store.records import delete_records_before
+from ragassay.service.store.reports import list_reports
+from ragassay.service.store.schema import reports
+from ragassay.service.store.store_errors import NotThere
+
+DAY_S = 86_400.0
 
 
 def back_up(folder: Path, target: Path | None = None) -> Path:
@@ -69,3 +82,30 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def delete_old(store: Store, keep_days: int | None = None) -> None:
+    """Deletes the records (by their time), the reports (by the time at which they were asked for)
+    and the paid answers that are older than ``keep_days``, or than a task says, where that is less.
+    Paid answers belong to a project: they are kept as long as the records of any of its tasks."""
+    for project in list_projects(store):
+        with suppress(NotThere):  # it was deleted meanwhile
+            _delete_old_of(store, project, keep_days)
+
+
+def _delete_old_of(store: Store, project: Project, keep_days: int | None) -> None:
+    never = math.inf
+    most, now = never if keep_days is None else keep_days, time.time()
+    kept = []
+    for task in list_tasks(store, project.id):
+        kept.append(min(never if task.options.keep_days is None else task.options.keep_days, most))
+        if (before := now - kept[-1] * DAY_S) == -never:
+            continue
+        delete_records_before(store, task.id, before)
+        for report in list_reports(store, task.id):
+            if report.created < before:
+                store.remove(reports, report.id)
+    days, place = max(kept, default=most), store.ledger(project.id)
+    if days < never and is_there(place):
+        with Ledger(place) as ledger:
+            ledger_admin.prune(ledger, Selection(before=now - days * DAY_S))
