@@ -210,8 +210,8 @@ def test_judges_of_one_endpoint_share_its_pace(ledger: Ledger) -> None:
     assert isinstance(panel, Panel)
     a, b, c = panel.members
     assert isinstance(a, LLMJudge) and isinstance(b, LLMJudge) and isinstance(c, LLMJudge)
-    assert a._sender.limiter is b._sender.limiter and a._sender.limiter is not c._sender.limiter
-    assert a._sender.limiter.most == c._sender.limiter.most == 7
+    assert a.sender.limiter is b.sender.limiter and a.sender.limiter is not c.sender.limiter
+    assert a.sender.limiter.most == c.sender.limiter.most == 7
 
 
 def test_a_refused_key_is_named_by_its_variable(ledger: Ledger) -> None:

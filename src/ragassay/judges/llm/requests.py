@@ -43,22 +43,6 @@ class Request:
     output_tokens: int
     dropped: frozenset[str]
 
-    @property
-    def lost(self) -> tuple[str, ...]:
-        """The parameters that are really left out: one that is sent under another name is not."""
-        return lost(self.dropped)
-
-    def record(self, messages: Sequence[Message]) -> bytes:
-        """What the ledger keeps of a request: messages (with a repair turn), parameters, schema."""
-        return strict_json.dumps(
-            {
-                "messages": messages,
-                "parameters": self.prompt.parameters,
-                "mode": self.prompt.mode,
-                "schema": self.prompt.schema,
-            }
-        )
-
 
 def build(
     endpoint: Endpoint,
@@ -124,15 +108,14 @@ def _explained_in(question: Question[Any], language: str) -> str:
     return f"Language of explanations: {name.title()}.\n"
 
 
-def repair(request: Request, reply: str | None, problem: str) -> Prompt:
+def repair(prompt: Prompt, reply: str | None, problem: str) -> Prompt:
     """The prompt of the repair turn: the request again, with the bad reply and what is wrong with
     it."""
     shown = (reply or "").strip()[:_ECHOED] or "(no reply)"
     again = (
         f"That reply cannot be used: {problem}. Answer the same question again, now in the agreed "
-        f"form.\n\n{_in_words(request.prompt.schema)}"
+        f"form.\n\n{_in_words(prompt.schema)}"
     )
-    prompt = request.prompt
     messages = [
         *prompt.messages,
         {"role": "assistant", "content": shown},
