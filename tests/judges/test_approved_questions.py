@@ -11,7 +11,7 @@ import pytest
 
 from approved import check, number
 from question_examples import EXAMPLES, MODELS, name_of
-from ragassay.judges.llm.token_estimate import of_question, of_schema
+from ragassay.judges.llm.requests import of_question, of_schema
 
 APPROVED = Path(__file__).parent / "approved" / "asked_approved.txt"
 

@@ -18,7 +18,7 @@ from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
-from ragassay.judges.recorded.replay import Replay
+from ragassay.judges.replay import Replay
 from ragassay.transport.providers import aliases, providers
 
 KEYS = {name: KEY for provider in providers().values() for name in provider.keys}

@@ -19,7 +19,7 @@ from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.models.embedders.embedding_endpoint import EndpointEmbedder
 from ragassay.transport.budget import Budget
-from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings
+from ragassay.transport.endpoints.http_chats import OpenAIEmbeddings
 from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
 

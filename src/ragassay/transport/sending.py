@@ -52,14 +52,6 @@ class Tally:
         """Seconds of a question's time that are gone."""
         return self.seconds + self.waited
 
-    def add(self, completion: Completion) -> None:
-        """Counts a reply."""
-        self.replies += 1
-        self.input_tokens += completion.input_tokens
-        self.output_tokens += completion.output_tokens
-        self.counted = self.counted and completion.counted
-        self.model = completion.model or self.model
-
 
 T = TypeVar("T")
 Receive = Callable[[Completion], Awaitable[T]]
@@ -233,7 +225,11 @@ class Sender:
             assert failure is not None
             self._learn(failure, again=again)
             raise failure
-        tally.add(completion)
+        tally.replies += 1
+        tally.input_tokens += completion.input_tokens
+        tally.output_tokens += completion.output_tokens
+        tally.counted = tally.counted and completion.counted
+        tally.model = completion.model or tally.model
         self.limiter.succeeded()
         self.breaker.succeeded()
         self.ahead.set()

@@ -179,9 +179,13 @@ class _Exchange:
         """The answer or failure; it is in the ledger if it is to be kept."""
         found = self.stored()
         if found is None:
-            async with self.judge.ledger.lease(self.request.key):
+            key, ledger = self.request.key, self.judge.ledger
+            await ledger.claim(key)
+            try:
                 # Another process may have asked it while this one waited.
                 found = self.stored() or await self._asked()
+            finally:
+                ledger.release(key)
         if isinstance(found, JudgeAnswer):
             self.judge.sender.breaker.usable()
         return found

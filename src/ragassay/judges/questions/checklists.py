@@ -32,11 +32,7 @@ E = TypeVar("E", bound=ItemReply)
 
 
 def in_order(entries: Sequence[E], items: Sequence[object]) -> list[E]:
-    """The entries in the order of the items, one for each.
-
-    Raises:
-        ValueError: an item without an entry, with several, or an entry for no item.
-    """
+    """The entries in the order of the items, one for each, or a `ValueError`."""
     n = len(items)
     counts = Counter(entry.number for entry in entries)
     foreign = [number for number in counts if number > n]

@@ -46,7 +46,7 @@ from ragassay.targets.target import (
 )
 from ragassay.transport.endpoints import EndpointError
 from ragassay.transport.endpoints.endpoint_errors import may_pass, passing, unreached
-from ragassay.transport.endpoints.http_endpoint import parsed
+from ragassay.transport.endpoints.http_chats import parsed
 from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret, from_environment
 
