@@ -11,7 +11,7 @@ import pytest
 
 from approved import check, number
 from question_examples import EXAMPLES, MODELS, name_of
-from ragassay.judges.llm.requests import of_question, of_schema
+from ragassay.judges.llm.requests import tokens_of_question, tokens_of_schema
 
 APPROVED = Path(__file__).parent / "approved" / "asked_approved.txt"
 
@@ -20,13 +20,13 @@ def asked() -> Iterator[str]:
     """Of each question its key, version and parameters, and by model its template, a hash of the
     messages and the estimate of their tokens."""
     for question in EXAMPLES:
-        schema = of_schema(type(question))
+        schema = tokens_of_schema(type(question))
         yield f"{name_of(question)}: {question.key} version {question.version}"
         yield f"  {number(question.sampling())} {question.output_tokens} {number(schema)}"
         for model in MODELS:
             sent = json.dumps([question.messages(model), question.bounded_schema()])
             digest = hashlib.sha256(sent.encode()).hexdigest()[:12]
-            tokens = number(of_question(question, model))
+            tokens = number(tokens_of_question(question, model))
             yield f"  {model}: {question.template(model)} {digest} {tokens}"
 
 

@@ -209,11 +209,14 @@ class Ledger:
         return None
 
 
+def is_there(path: str | Path) -> bool:
+    """Whether there is a ledger to be opened; a database always is."""
+    return str(path).startswith(PREFIXES) or Path(path).exists()
+
+
 def look_into(place: str | Path | None) -> Ledger:
     """The ledger that is at a place, for a plan; where there is none, an empty one in memory."""
-    if place is None or not (str(place).startswith(PREFIXES) or Path(place).exists()):
-        place = MEMORY
-    return Ledger(place)
+    return Ledger(place if place is not None and is_there(place) else MEMORY)
 
 
 def _tell(ended: _Ended) -> None:
