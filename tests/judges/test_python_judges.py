@@ -182,31 +182,6 @@ def imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, source:
     return importlib.import_module(name)
 
 
-def test_functions_of_one_name_in_one_file_are_told_apart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = """
-import os
-
-judges = []
-for tone in ("strict", "mild"):
-    def judge(prompt, tone=tone):
-        return tone
-    judges.append(judge)
-
-if os.environ.get("MILD"):
-    def chosen(prompt): return "mild"
-else:
-    def chosen(prompt): return "strict"
-"""
-    code = imported(tmp_path, monkeypatch, "judges_in_a_loop", source)
-    strict, mild = map(identity_of, code.judges)
-    assert strict != mild and not strict.unkept and not mild.unkept
-    before = identity_of(code.chosen)
-    monkeypatch.setenv("MILD", "1")
-    assert identity_of(importlib.reload(code).chosen) != before and not before.unkept
-
-
 def test_models_are_told_apart_by_all_that_is_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

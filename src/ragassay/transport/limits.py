@@ -97,7 +97,9 @@ class Limiter:
         finally:
             # A wait that was cancelled or dismissed had no place, unless it was just granted.
             if mine.done() and not mine.cancelled() and mine.exception() is None:
-                self._leave()
+                self.active -= 1
+                self._wave = max(0, self._wave - 1)
+                self._serve()
 
     def succeeded(self) -> None:
         """The endpoint answered (also where the answer is no good)."""
@@ -129,11 +131,6 @@ class Limiter:
         for _, _, place, _ in waiting:
             if not place.done():
                 place.set_exception(error())
-
-    def _leave(self) -> None:
-        self.active -= 1
-        self._wave = max(0, self._wave - 1)
-        self._serve()
 
     def _serve(self) -> None:
         while self._waiting and self.active < int(self.limit):

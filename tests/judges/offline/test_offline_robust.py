@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -101,32 +98,6 @@ def test_a_long_text_is_answered(name: str, n: int) -> None:
         assert question.check(answer_to(question))
     for question in (RelevanceGrade(text, short), CitationSupport(text, short), *alone(text)):
         assert question.check(answer_to(question))
-
-
-SCRIPT = """
-from ragassay.judges.offline.questions import answer_to
-import os, sys
-sys.path[:0] = sys.argv[1].split(os.pathsep)
-from test_offline_robust import questions
-text = "The Aarwyk bridge opened in 1968. I don't know its cost, but trams cross it. Is it old?"
-for question in questions("Which trams cross the bridge?", text, (text, "Trams cross it.")):
-    print(repr(answer_to(question)))
-"""
-
-
-def test_a_fresh_process_with_another_hash_seed_gives_the_same_answers() -> None:
-    here = os.pathsep.join(sys.path)
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT, here],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    assert said[0] == said[1] != ""
 
 
 def test_the_judge_wraps_answers_and_says_what_it_cannot() -> None:

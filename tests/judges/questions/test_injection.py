@@ -76,7 +76,7 @@ def test_every_hostile_text_stays_inside_its_fence(question: Question[Any]) -> N
 @each_question
 def test_what_is_sent_carries_no_mark_of_another_message(question: Question[Any]) -> None:
     """Servers of open models would take it for the end of the user's turn, fence or not."""
-    marks = ("<|", "<｜", "[INST]", "[/INST]", "<<SYS>>", "_of_turn>", "</s>")
+    marks = ("<|", "<｜", "[INST]", "[/INST]", "<<SYS>>", "<end_of_turn>", "</s>")
     for text in HOSTILE.values():
         for _, hostile in with_text(question, text):
             content = hostile.messages()[1]["content"]
