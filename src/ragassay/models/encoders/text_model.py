@@ -159,8 +159,6 @@ def padded(
 _UNUSED = ("pooler.", "lm_head.", "cls.", "classifier.")
 """Parts above the last layer, which are not used: the file may lack them."""
 
-_POINTER = b"version https://git-lfs"
-
 
 def load_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) -> Any:
     """An encoder with all its weights; a missing weight would be a random number."""
@@ -172,7 +170,8 @@ def load_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) ->
             if layers is not None:
                 _cut(config, layers, folder)
             kind = AutoModelForTextEncoding if "t5" in config.model_type else AutoModel
-        with _readable(_weights_in(folder)):
+        weights = (folder / name for name in WEIGHT_FILES if (folder / name).is_file())
+        with _readable(next(weights, folder)):
             model, report = kind.from_pretrained(
                 folder,
                 config=config,
@@ -243,23 +242,10 @@ def _readable(place: Path, prefix: str = "") -> Iterator[None]:
         # A plain ValueError is a refusal (a kind that it does not know, a torch that is too old).
         damaged = type(error) is not ValueError
         advice = ": copy or fetch it again ('ragassay models fetch NAME')" if damaged else ""
-        raise Unusable(f"{prefix}{place} cannot be read ({_why(place, error)}){advice}") from error
-
-
-def _weights_in(folder: Path) -> Path:
-    """The file of the folder's weights, or their index, that the library takes."""
-    return next((folder / name for name in WEIGHT_FILES if (folder / name).is_file()), folder)
-
-
-def _why(place: Path, error: Exception) -> str:
-    """What is wrong with a file, in a few words."""
-    if place.is_file():
-        with place.open("rb") as stream:
-            if stream.read(len(_POINTER)) == _POINTER:
-                return "it is a pointer of Git LFS, and not the file itself"
-    if isinstance(error, UnpicklingError):  # its own message advises to run code from the file
-        return "it is damaged, or holds other things than weights"
-    return first_line(error).rstrip(".")
+        why = first_line(error).rstrip(".")
+        if isinstance(error, UnpicklingError):  # its own message advises to run code from the file
+            why = "it is damaged, or holds other things than weights"
+        raise Unusable(f"{prefix}{place} cannot be read ({why}){advice}") from error
 
 
 @contextmanager
