@@ -127,7 +127,7 @@ def test_every_layer_can_be_compared(folders: dict[str, str], kind: str) -> None
 # --- nothing but the pair -------------------------------------------------------------------------
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     pairs=st.lists(st.sampled_from(PAIRS), min_size=1, max_size=12),
     size=st.sampled_from([None, 1, 3]),

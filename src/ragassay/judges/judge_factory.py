@@ -105,13 +105,13 @@ _MODELS_OF = {"gpt": "openai", "claude-": "anthropic", "gemini-": "google"}
 
 
 MakeJudge = Callable[[str, JudgeOptions], Judge]
-"""Makes a judge of what stands after the colon of its word, and the options."""
+"""Makes a judge of what follows the colon of its word, and the options."""
 
 
 @cache
 def kinds() -> Mapping[str, MakeJudge]:
     """The judges that are no model of a provider, by the word before the colon (in any case): ours,
-    and those of installed packages. A `UsageError` where a name stands for two of them."""
+    and those of installed packages. A `UsageError` where two have one name."""
 
     def offline(name: str, options: JudgeOptions) -> Judge:
         if not name:
@@ -314,7 +314,7 @@ def address_of(
 
 @contextmanager
 def hidden_words(role: Role, word: str, named: Mapping[str, str]) -> Iterator[None]:
-    """Errors do not say what the name of an operator stands for: a `UsageError` says that it cannot
+    """Errors do not say what the name of an operator means: a `UsageError` says that it cannot
     be used, and the operator is to be asked."""
     try:
         yield

@@ -51,7 +51,7 @@ class _Record(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Where an answer stands: ``number`` is 1-based, ``place`` that of its first byte. ``who`` gave
+    """Where an answer is: ``number`` is 1-based, ``place`` that of its first byte. ``who`` gave
     it: judge and model, or a person. A ``final`` one was given by a person who saw the others'
     answers, and settles the question."""
 

@@ -61,7 +61,7 @@ def providers() -> Mapping[str, Provider]:
 
 @cache
 def aliases() -> Mapping[str, str]:
-    """Other names of providers, with the name that each stands for."""
+    """Other names of providers, with the name that each means."""
     return {alias: name for each in protocols().values() for alias, name in each.aliases.items()}
 
 

@@ -78,6 +78,8 @@ def test_parameters_are_the_users_over_the_questions_over_the_defaults(
     assert server.bodies[-1]["temperature"] == 0.3
     assert server.bodies[-1]["max_tokens"] == 99
     assert "seed" not in server.bodies[-1]
+    ask_one(bench.judge(), GRADE, repeat=2)
+    assert server.bodies[-1]["seed"] == 44, "each repeat has a seed of its own"
 
 
 # --- asked once ---

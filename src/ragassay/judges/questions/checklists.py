@@ -1,7 +1,7 @@
 """Questions about the items of a list: claims and nuggets, how they are found and checked.
 
 A list of bare labels shifts when a model leaves one out. So each entry repeats the item's number,
-and a reply with a missing, doubled or foreign number is repaired. A short reason stands before the
+and a reply with a missing, doubled or foreign number is repaired. A short reason comes before the
 value: it is found before the value is given, not after.
 """
 

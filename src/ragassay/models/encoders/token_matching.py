@@ -3,7 +3,7 @@ Precision is the mean over the candidate's tokens, recall that over the referenc
 harmonic mean.
 
 The values are those of bert-score 0.3.13 for one pair at a time; in its batches padding counts as a
-token of similarity 0, so that its values shift with what stands in the batch."""
+token of similarity 0, so that its values shift with what else is in the batch."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ class Idf:
 
 
 class WordVectors:
-    """An encoder in which each word (split at white space) has one vector, whatever stands around
-    it. It needs no torch, and reads texts of any length."""
+    """An encoder in which each word (split at white space) has one vector, whatever is around it.
+    It needs no torch, and reads texts of any length."""
 
     longest: int | None = None
 
