@@ -415,9 +415,8 @@ def test_the_command_forgets_rejected_parameters_and_no_answers(
 
     with Ledger(path) as book:
         asyncio.run(learn(book))
-    for wrong in (["--kind", "answered"], ["--failed"], ["--all"], ["--older-than", "1d"]):
-        assert call(["ledger", "prune", "--rejected", *wrong]) == 2
-        assert "--model only" in capsys.readouterr().err
+    assert call(["ledger", "prune", "--rejected", "--all"]) == 2
+    assert "--model only" in capsys.readouterr().err
     assert call(["ledger", "prune", "--rejected", "--dry-run"]) == 0
     assert "3 rejected parameters would be forgotten" in capsys.readouterr().out
     assert call(["ledger", "prune", "--rejected", "--model", "o3"]) == 0

@@ -187,26 +187,6 @@ def test_the_deadline_covers_retries_and_their_waits() -> None:
     virtually(work)
 
 
-def test_a_pause_that_the_server_names_is_waited_for_and_no_longer() -> None:
-    class Busy(Slow):
-        async def send(self, body: bytes) -> Completion:
-            self.sent += 1
-            if self.sent == 1:
-                busy = EndpointError(Reason.RATE_LIMITED, "busy", again=True)
-                busy.retry_after, busy.overloaded = 1.0, True
-                raise busy
-            return Completion("yes")
-
-    async def work(loop: VirtualLoop) -> None:
-        limiter = Limiter(4, clock=loop.time)
-        sender = Sender(Busy(), limiter, Breaker(), timeout=120.0, backoff=4.0)
-        begin = loop.time()
-        assert await sent(sender, Tally()) == "yes"
-        assert loop.time() - begin == pytest.approx(1.0, abs=0.01)
-
-    virtually(work)
-
-
 def test_an_endpoint_that_wants_hours_of_peace_ends_the_run(
     server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
