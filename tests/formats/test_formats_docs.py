@@ -11,7 +11,8 @@ from ragassay.formats import Notes, all_formats, detect, load, schema
 from ragassay.formats.records import field_names
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = "".join((DOCS / f"{name}.md").read_text("utf-8") for name in ("formats", "fields", "exports"))
+PAGES = [(DOCS / f"{name}.md").read_text("utf-8") for name in ("formats", "fields", "exports")]
+PAGE = "".join(PAGES)
 EXAMPLES = re.findall(r"^```(\w+) (\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 

@@ -11,22 +11,26 @@ import pytest
 
 from approved import check, number
 from question_examples import EXAMPLES, MODELS, name_of
-from ragassay.judges.llm.token_estimate import of_question, of_schema
+from ragassay.judges.llm.requests import build, tokens_of_question, tokens_of_schema
+from ragassay.transport.endpoints.http_chats import OpenAIChat
+from ragassay.transport.secrets import NO_KEY
 
 APPROVED = Path(__file__).parent / "approved" / "asked_approved.txt"
 
 
 def asked() -> Iterator[str]:
-    """Of each question its key, version and parameters, and by model its template, a hash of the
-    messages and the estimate of their tokens."""
+    """Of each question its key, version and parameters, the ledger's key of a request, and by model
+    its template, a hash of the messages and the estimate of their tokens."""
+    endpoint = OpenAIChat("http://localhost:1/v1", NO_KEY)
     for question in EXAMPLES:
-        schema = of_schema(type(question))
+        schema = tokens_of_schema(type(question))
         yield f"{name_of(question)}: {question.key} version {question.version}"
+        yield f"  {build(endpoint, MODELS[0], question, 1, {}, frozenset()).key[:16]}"
         yield f"  {number(question.sampling())} {question.output_tokens} {number(schema)}"
         for model in MODELS:
             sent = json.dumps([question.messages(model), question.bounded_schema()])
             digest = hashlib.sha256(sent.encode()).hexdigest()[:12]
-            tokens = number(of_question(question, model))
+            tokens = number(tokens_of_question(question, model))
             yield f"  {model}: {question.template(model)} {digest} {tokens}"
 
 

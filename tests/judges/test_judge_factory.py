@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from llm_judging import KEY, ask_one, failed, grades
-from llm_server import LLMServer
+from llm_judging import KEY, grades
 from ragassay.base.errors import UsageError
 from ragassay.judges.judge import Judge
 from ragassay.judges.judge_factory import JudgeOptions, address_of, make_judge
@@ -18,7 +17,7 @@ from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
-from ragassay.judges.recorded.replay import Replay
+from ragassay.judges.replay import Replay
 from ragassay.transport.providers import aliases, providers
 
 KEYS = {name: KEY for provider in providers().values() for name in provider.keys}
@@ -59,8 +58,6 @@ def test_each_word_names_its_judge(ledger: Ledger, tmp_path: Path) -> None:
         ("openrouter", "openrouter:openai/gpt-4o", "https://openrouter.ai/api/v1", "openai/gpt-4o"),
         ("azure", "azure:gpt-4o", "https://mine.openai.azure.com/openai/v1", "gpt-4o"),
         ("ollama:qwen3:8b", "ollama:qwen3:8b", "http://localhost:11434/v1", "qwen3:8b"),
-        ("vllm:org/m", "vllm:org/m", "http://localhost:8000/v1", "org/m"),
-        ("together:org/m", "together:org/m", "https://api.together.xyz/v1", "org/m"),
         ("gemini:g-3", "google:g-3", "https://generativelanguage.googleapis.com", "g-3"),
         ("http://h:8/v1#org/m", "http://h:8/v1#org/m", "http://h:8/v1", "org/m"),
         ("HTTPS://h/v1/#m#x", "https://h/v1#m#x", "https://h/v1", "m#x"),
@@ -78,7 +75,6 @@ def test_a_word_is_an_address_and_a_model(word: str, label: str, url: str, model
         ("openai:m", {"OPENAI_BASE_URL": "http://proxy:4000/v1/"}, "http://proxy:4000/v1"),
         ("ollama:m", {"OLLAMA_HOST": "box:11434"}, "http://box:11434/v1"),
         ("ollama:m", {"OLLAMA_HOST": "http://box:1/v1"}, "http://box:1/v1"),
-        ("vllm:m", {"VLLM_BASE_URL": "http://gpu:8000/v1"}, "http://gpu:8000/v1"),
         ("azure:m", {"AZURE_OPENAI_ENDPOINT": "https://r.example/openai/v1"}, "https://r.example/openai/v1"),
     ],
 )  # fmt: skip
@@ -158,20 +154,14 @@ def test_a_missing_key_names_its_variable(ledger: Ledger) -> None:
     ("word", "said"),
     [
         ("opneai:gpt-4o", "Did you mean 'openai'"),
-        ("gemni:x", "Did you mean 'gemini'"),
-        ("gpt-4o", "PROVIDER:MODEL"),
         ("", "No judge is called ''"),
         ("gpt-4o", "Did you mean 'openai:gpt-4o'"),
-        ("gpt4", "Did you mean 'openai:gpt4'"),
         ("no_such_module:fn", "There is no module no_such_module here"),
         ("claude-sonnet-4", "Did you mean 'anthropic:claude-sonnet-4'"),
         ("http://localhost:8000/v1", "#model"),
-        ("http://localhost:8000/v1#", "#model"),
-        ("http://#m", "not a URL"),
         ("http://h:port/v1#m", "not a URL"),
         ("http://user:secret@h/v1#m", "RAGASSAY_API_KEY"),
         ("http://h/v1?key=secret#m", "RAGASSAY_API_KEY"),
-        ("together", "together:MODEL"),
         ("ollama:", "ollama:MODEL"),
         ("azure:m", "set AZURE_OPENAI_ENDPOINT"),
     ],
@@ -210,14 +200,5 @@ def test_judges_of_one_endpoint_share_its_pace(ledger: Ledger) -> None:
     assert isinstance(panel, Panel)
     a, b, c = panel.members
     assert isinstance(a, LLMJudge) and isinstance(b, LLMJudge) and isinstance(c, LLMJudge)
-    assert a._sender.limiter is b._sender.limiter and a._sender.limiter is not c._sender.limiter
-    assert a._sender.limiter.most == c._sender.limiter.most == 7
-
-
-def test_a_refused_key_is_named_by_its_variable(ledger: Ledger) -> None:
-    with LLMServer(key="right") as server:
-        environment = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.url}
-        judge = made(ledger, "openai:m", environment=environment)
-        assert isinstance(judge, LLMJudge)
-        detail = failed(ask_one(judge, grades(1)[0])).detail
-    assert "Check OPENAI_API_KEY" in detail and KEY not in detail
+    assert a.sender.limiter is b.sender.limiter and a.sender.limiter is not c.sender.limiter
+    assert a.sender.limiter.most == c.sender.limiter.most == 7

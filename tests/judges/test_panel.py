@@ -106,14 +106,6 @@ def test_a_panel_takes_the_median_and_keeps_every_vote() -> None:
     assert judge_answer.id == QUESTION.key
 
 
-def test_the_rule_decides() -> None:
-    members = [Fixed(str(value), grade(value)) for value in (0, 0, 2, 3, 3)]
-    assert ask(Panel(members, "median")).answer.grade == 2
-    assert ask(Panel(members, "majority")).answer.grade == 3
-    with pytest.raises(UsageError, match="median or majority, not by 'mean'"):
-        Panel(members, "mean")
-
-
 def test_below_the_quorum_there_is_no_answer_but_the_most_frequent_reason() -> None:
     lost = [Fixed("a", Reason.REFUSED), Fixed("b", Reason.TIMEOUT), Fixed("c", Reason.TIMEOUT)]
     failure = ask(Panel([*lost, Fixed("d", grade(3))]))
@@ -133,13 +125,13 @@ def test_a_quorum_that_cannot_be_is_refused(quorum: int) -> None:
         Panel([])
 
 
-def test_label_and_signature_name_the_members_and_the_rule() -> None:
+def test_label_and_signature_name_the_members_and_the_quorum() -> None:
     members = [Fixed("a", grade(0)), Fixed("b", grade(0))]
-    panel = Panel(members, "majority", quorum=1)
+    panel = Panel(members, quorum=1)
     assert panel.label == "panel(a, b)"
-    assert panel.signature == "panel(majority, quorum=1: a?temperature=0, b?temperature=0)"
-    others = [Panel(members[::-1], "majority", 1), Panel(members, "median", 1), Panel(members)]
-    assert len({one.signature for one in [panel, *others]}) == 4
+    assert panel.signature == "panel(median, quorum=1: a?temperature=0, b?temperature=0)"
+    others = [Panel(members[::-1], 1), Panel(members)]
+    assert len({one.signature for one in [panel, *others]}) == 3
     assert panel.leaves() == tuple(members)
     assert Panel([panel, Fixed("c", grade(1))]).leaves()[:2] == tuple(members)
 
@@ -215,8 +207,6 @@ def test_the_words_are_of_somebody_who_gave_the_number() -> None:
     votes = [rate(2, "bad"), rate(9, "great"), rate(4, "weak"), rate(9, "superb")]
     lower = ask(Panel([Fixed(str(at), vote) for at, vote in enumerate(votes)]), RATING)
     assert lower.answer == rate(4, "weak")
-    most = ask(Panel([Fixed(str(at), vote) for at, vote in enumerate(votes)], "majority"), RATING)
-    assert most.answer == rate(9, "great")
     assert ask(Panel([Fixed("a", votes[1]), Fixed("b", votes[0])]), RATING).answer == votes[0]
 
 
@@ -244,12 +234,12 @@ def test_a_part_that_most_members_lost_is_lost_and_the_others_are_voted_on() -> 
     lost = {"attribution": Lost(reason=Reason.UNPARSABLE, detail="there is no chunk 9")}
     whole = largest(question)
     part = whole.model_copy(update={"relevance": 3, "attribution": None, "lost": lost})
-    found = combine([part, part, whole], "median")
+    found = combine([part, part, whole])
     assert (found.relevance, found.attribution, found.lost) == (3, None, lost)
     assert found.attribution_explanation is None and question.check(found) is found
-    other = combine([part, whole, whole], "median")
+    other = combine([part, whole, whole])
     assert (other.relevance, other.attribution, other.lost) == (5, (1, 2), {})
-    assert combine([part, whole], "median").attribution is None
+    assert combine([part, whole]).attribution is None
     same = whole.model_copy(update={"attribution": None, "lost": lost})
     vote = JudgeAnswer(question, whole, Provenance("a"))
     lesser = JudgeAnswer(question, same, Provenance("b"))

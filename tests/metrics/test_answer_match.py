@@ -15,7 +15,7 @@ from ragassay.engine.config.metric_selection import load_judge_prompt
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
-from ragassay.judges.own_rubrics import JudgePrompt
+from ragassay.judges.own_prompts import JudgePrompt
 from ragassay.judges.question import Question
 from ragassay.judges.questions.grading import AnswerMatch, Match
 from ragassay.metrics.answer.answer_match import AnswerMatches, accepted, with_prompt

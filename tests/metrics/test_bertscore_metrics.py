@@ -329,23 +329,6 @@ def test_how_far_a_model_is_shows_while_it_measures(bert: str) -> None:
     assert told == [100]
 
 
-def test_a_run_says_once_for_each_model_how_many_texts_were_cut(
-    bert: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data = tmp_path / "in.jsonl"
-    rows = [{"id": f"q{n}", "answer": LONG, "references": ["a", f"b {n}"]} for n in range(40)]
-    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    names = f"bertscore(model={bert},layer=2).f,bertscore(model={bert},layer=1).p"
-    run = tmp_path / "run"
-    assert call(["run", str(data), "-m", names, "-o", str(run)]) == 0
-    (said,) = ragassay.open_run(run).summary.warnings
-    assert said.startswith("1 of 42 texts is longer than the 64 tokens that bert#"), said
-    shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
-    assert "1 of 42 texts is longer than the 64 tokens" in shown
-    whole = ragassay.evaluate([{**rows[0], "answer": "a"}], names.split(",b")[0])
-    assert not whole.summary.warnings
-
-
 def test_what_only_rescaling_uses_is_refused_without_it() -> None:
     for name, idle in (
         ("bertscore(baseline=own.tsv).f", "baseline"),

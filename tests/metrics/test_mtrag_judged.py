@@ -134,14 +134,11 @@ def test_rb_llm_is_a_tenth_of_the_rating() -> None:
     ]
 
 
-@pytest.mark.parametrize("rule", ["median", "majority"])
 @pytest.mark.parametrize(
     ("votes", "wanted"), [((2, 9, 6), 0.6), ((3, 6), 0.45), ((2, 9, 7, 6), 0.65)]
 )
-def test_rb_llm_of_a_panel_is_the_published_median(
-    votes: tuple[int, ...], wanted: float, rule: str
-) -> None:
-    found = value("RB_llm", sample(), Panel([rating(points) for points in votes], rule))
+def test_rb_llm_of_a_panel_is_the_published_median(votes: tuple[int, ...], wanted: float) -> None:
+    found = value("RB_llm", sample(), Panel([rating(points) for points in votes]))
     assert found.value == pytest.approx(wanted) and found.parts["ratings"] == list(votes)
 
 

@@ -15,8 +15,7 @@ from hypothesis import given, settings, strategies as st
 torch = pytest.importorskip("torch", reason="needs the extra 'models'")
 transformers = pytest.importorskip("transformers", reason="needs the extra 'models'")
 
-from ragassay.models.embedders.embedder import DEFAULT, LocalEmbedder
-from ragassay.models.embedders.sentence_folder import pool, read_recipe
+from ragassay.models.embedders.embedder import DEFAULT, LocalEmbedder, pool, read_recipe
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable, Weights
@@ -105,7 +104,7 @@ def test_vectors_equal_a_plain_forward_with_mean_pooling(real: LocalEmbedder, pl
     assert found[0] @ found[1] > 0.6 > 0.3 > found[0] @ found[2]
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(st.lists(st.sampled_from(TEXTS[:5]), unique=True, min_size=1), st.integers(1, 4))
 def test_a_vector_does_not_depend_on_its_batch(
     minilm_rows: Any, texts: list[str], size: int
@@ -163,7 +162,7 @@ def test_the_folders_pooling_is_read(tmp_path: Path, config: Any, pooling: str) 
     assert read_recipe(tmp_path).pooling == pooling
 
 
-@pytest.mark.parametrize("kind", ["bert", "roberta", "deberta", "t5"])
+@pytest.mark.parametrize("kind", ["bert", "t5"])
 def test_a_plain_folder_gives_the_mean_and_no_normalisation(tmp_path: Path, kind: str) -> None:
     folder = tiny(tmp_path / kind, kind)
     made = embedder(folder)
@@ -177,15 +176,6 @@ def test_a_plain_folder_gives_the_mean_and_no_normalisation(tmp_path: Path, kind
             states = model(**given_).last_hidden_state[0]
         assert np.abs(row - states.mean(0).numpy()).max() < 1e-5
     assert made.max_tokens == 40
-
-
-@pytest.mark.parametrize("kind", ["bert", "roberta"])
-def test_a_text_is_cut_at_the_models_places_where_the_tokeniser_states_no_limit(
-    tmp_path: Path, kind: str
-) -> None:
-    made = embedder(tiny(tmp_path / kind, kind, limit=None))
-    assert made.max_tokens == 64
-    assert np.isfinite(rows(made, ["word " * 500])).all()
 
 
 @pytest.mark.parametrize("kind", ["cls", "lasttoken"])

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given as drawn, strategies as st
+from hypothesis import given as drawn, settings, strategies as st
 
 import ragassay
 import tiny_hhem
-from ragassay import Reason, TRECEvaluator
+from ragassay import Reason
 from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Score, Unscored
 from ragassay.cli.command_line import call
@@ -126,13 +126,14 @@ ROUNDING = 1e-5
 padded, sums are added in another order."""
 
 
+@settings(max_examples=6)
 @drawn(
     st.lists(
-        st.tuples(st.integers(0, 40), st.integers(0, 12), st.sampled_from(["Iron", "abc", "Wool"])),
+        st.tuples(st.integers(0, 15), st.integers(0, 6), st.sampled_from(["Iron", "abc", "Wool"])),
         min_size=1,
-        max_size=9,
+        max_size=6,
     ),
-    st.sampled_from([None, 1, 2, 3]),
+    st.sampled_from([None, 1, 3]),
 )
 def test_a_score_depends_on_its_batch_by_rounding_only(
     torch: Any, model: HhemModel, found: list[tuple[int, int, str]], size: int | None
@@ -222,14 +223,11 @@ def test_without_a_tokenizer_it_says_whose_is_needed(
         HhemModel(ModelOptions(lone))
 
 
-@pytest.mark.parametrize(("dtype", "close"), [("bfloat16", 0.1), ("float16", 0.01)])
-def test_half_precision_is_near(
-    dtype: str, close: float, model: HhemModel, folders: dict[str, str]
-) -> None:
+def test_half_precision_is_near(model: HhemModel, folders: dict[str, str]) -> None:
     pairs = [("Iron is heavy.", "Wool is light."), ("Iron is heavy.", "Iron is heavy.")]
     pairs += [("", ""), ("Iron is heavy. " * 60, "Wool is light. " * 20)]
-    low = HhemModel(ModelOptions(folders, device="cpu", dtype=dtype)).scores(pairs)
-    assert low == pytest.approx(model.scores(pairs), abs=close)
+    low = HhemModel(ModelOptions(folders, device="cpu", dtype="float16")).scores(pairs)
+    assert low == pytest.approx(model.scores(pairs), abs=0.01)
     assert low != model.scores(pairs)
 
 
@@ -268,15 +266,16 @@ def test_a_short_text_is_one_window_and_a_long_one_is_cut_between_words() -> Non
 def test_the_passages_are_joined_and_cut_and_the_answer_is_not(
     model: HhemModel, models: Models
 ) -> None:
-    long = Passage("Iron is heavy. " * 700)
-    answer = " ".join(["Wool is light [1]."] * 900)
-    (found,) = scored(Hhem(), models, sample(answer, passages=(PASSAGES[1], long)))
+    assert Hhem().max_chars == 8192, "as published"
+    long = Passage("Iron is heavy. " * 20)
+    answer = " ".join(["Wool is light [1]."] * 30)
+    (found,) = scored(Hhem(max_chars=200), models, sample(answer, passages=(PASSAGES[1], long)))
     source = f"Wool is light. {long.text}"
-    said = " ".join(["Wool is light", *[". Wool is light"] * 899])
-    assert len(said) > 8192 and len(source) > 8192
-    assert found.value == pytest.approx(model.scores([(source[:8192], said)])[0], abs=1e-6)
-    assert found.parts == {"source_characters": len(source), "read_characters": 8192}
-    assert found.explanation == "the passages were cut at 8,192 of 10,515 characters"
+    said = " ".join(["Wool is light", *[". Wool is light"] * 29])
+    assert len(said) > 200 and len(source) > 200
+    assert found.value == pytest.approx(model.scores([(source[:200], said)])[0], abs=1e-6)
+    assert found.parts == {"source_characters": len(source), "read_characters": 200}
+    assert found.explanation == "the passages were cut at 200 of 315 characters"
     (short,) = scored(Hhem(max_chars=14), models, sample())
     assert short.value == pytest.approx(
         model.scores([("Iron is heavy.", "Iron is heavy . Wool too")])[0],
@@ -407,25 +406,3 @@ def test_without_the_model_hhem_says_so_and_all_else_is_computed(
     assert metrics["umbrela"].n_scored == metrics["citation.f1"].n_scored == 3
     (said,) = {row.explanation for row in result.scores if row.metric == "hhem"}
     assert "is not on this machine" in said or "pip install 'ragassay[models]'" in said
-
-
-def test_damaged_weights_are_an_accident_that_the_exit_code_tells(
-    torch: Any, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    named = tiny_hhem.save_all(tmp_path)
-    path = tmp_path / "hhem" / "model.safetensors"
-    path.write_bytes(path.read_bytes()[:500])
-    words = [word for name, place in named.items() for word in ("--model", f"{name}={place}")]
-    assert call(["run", str(data), "-m", "hhem,no_answer", *words, "--json"]) == 3
-    told = json.loads(capsys.readouterr().out)
-    assert told["metrics"]["hhem"]["unscored"] == {"failed": 3}
-    assert f"hhem: unscored, {path} cannot be read" in " ".join(told["warnings"])
-
-
-def test_the_python_face_runs_the_model(folders: dict[str, str], models: Models) -> None:
-    record = {"query": "?", "passages": {"[1]": "Iron is heavy."}, "answer": "Iron is heavy [1]."}
-    options = {"hallucination_metric": {"model_name": folders[HHEM.name], "max_chars": 6}}
-    evaluator = TRECEvaluator(options=options)
-    result = evaluator.evaluate(record, models=folders)
-    assert result.summary.metrics["hhem(max_chars=6)"].n_scored == 1
-    assert evaluator.hallucination_metric.parameters["max_chars"] == 6

@@ -16,7 +16,7 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.judges import Question
 from ragassay.judges.question import kinds
-from ragassay.judges.recorded.replay_file import label_of
+from ragassay.judges.replay import label_of
 from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel
 from ragassay.review.label_forms import (
     answer_fields,

@@ -18,7 +18,7 @@ from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
 from ragassay.judges.question import Question
-from ragassay.judges.recorded.replay import Replay
+from ragassay.judges.replay import Replay
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.rubric.ragreport import ON_TOPIC_ONLY

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from question_examples import PASSAGE, QUERY
-from ragassay.judges.prompt_escaping import code_of, fenced
+from ragassay.judges.question import code_of, fenced
 
 _GUESS = hashlib.sha256(b"guess").hexdigest()[:12]
 

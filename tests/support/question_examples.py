@@ -11,8 +11,11 @@ from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import (
     AnswerAttempted,
     AnswerContent,
+    AnswerFromPassages,
     SaysIdk,
     SaysUnderspecified,
+    WriteAnswer,
+    WriteQuery,
 )
 from ragassay.judges.questions.checklists import (
     AssignNuggets,
@@ -31,7 +34,6 @@ from ragassay.judges.questions.grading import (
     RubricGrade,
     Satisfaction,
 )
-from ragassay.judges.questions.writing import AnswerFromPassages, WriteAnswer, WriteQuery
 from ragassay.judges.reply import Reply
 
 QUERY = "When was the Aarwyk bridge opened?"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.models.embedders.embedding_endpoint import EndpointEmbedder
 from ragassay.transport.budget import Budget
-from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings
+from ragassay.transport.endpoints.http_chats import OpenAIEmbeddings
 from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
 
@@ -105,6 +106,8 @@ def test_dimensions_and_prefix_are_sent_and_belong_to_the_identity(desk: Desk) -
     assert short.identity.endswith("#m[8]+'query: '")
     assert len({short.identity, desk.embedder().identity, desk.embedder(prefix="q").identity}) == 3
     assert vectors(desk.embedder().embed(TEXTS)).shape == (10, 64), "another space, paid for anew"
+    longer = desk.embedder(dimensions=16, prefix="query: ")
+    assert vectors(longer.embed(TEXTS)).shape == (10, 16), "nor are other dimensions the same"
 
 
 # -- paid for once -----------------------------------------------------------------------------
@@ -112,6 +115,8 @@ def test_dimensions_and_prefix_are_sent_and_belong_to_the_identity(desk: Desk) -
 
 def test_what_was_paid_for_is_never_sent_again(desk: Desk) -> None:
     first = vectors(desk.embedder().embed(TEXTS))
+    key = hashlib.sha256(f"{desk.server.url}\nm\n0\n{TEXTS[0]}".encode()).hexdigest()
+    assert desk.ledger.get(key), "under this key from release to release"
     again = desk.embedder()
     assert (vectors(again.embed([*TEXTS, "one more"])) == first).all()
     assert desk.server.bodies[1]["input"] == ["one more"]

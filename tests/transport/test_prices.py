@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay.base.errors import UsageError
-from ragassay.judges.llm import token_estimate
+from ragassay.judges.llm import requests
 from ragassay.judges.questions.checklists import AssignNuggets
 from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.transport import prices
@@ -95,7 +95,7 @@ def test_tokens_grow_with_the_script_and_add_up() -> None:
         "😀": 1,
         "": 0,
     }
-    assert {text: token_estimate.estimate(text) for text in expected} == expected
+    assert {text: requests.tokens_of(text) for text in expected} == expected
 
 
 @given(st.text(min_size=1), st.text(min_size=1), st.lists(st.text(min_size=1), max_size=4))
@@ -104,8 +104,8 @@ def test_the_tokens_of_a_question_are_those_of_its_messages(
 ) -> None:
     """Though only one question of each shape is rendered."""
     for question in (RelevanceGrade(query, answer), AssignNuggets(query, answer, tuple(nuggets))):
-        around = token_estimate.of_question(question) - token_estimate.of_messages(
+        around = requests.tokens_of_question(question) - requests.tokens_of_messages(
             question.messages()
         )
-        schema = token_estimate.estimate(str(question.schema()))
+        schema = requests.tokens_of(str(question.schema()))
         assert around == pytest.approx(schema, abs=0.1 * schema + 12)

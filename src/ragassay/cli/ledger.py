@@ -117,7 +117,7 @@ def prune(given: Given) -> None:
             raise UsageError("--rejected throws no answers away: it goes with --model only.")
         _forget(given)
         return
-    if selection.all != given.all:
+    if (selection == Selection()) != given.all:
         raise UsageError(
             "--all goes with no other option: it throws the whole ledger away."
             if given.all

@@ -27,7 +27,8 @@ IN_PART = ", in part"
 """Follows a reason that is not of a missing answer but of a missing part of one."""
 
 AnswerOrFailure = JudgeAnswer[Any] | Failure
-_Memory = dict[Hashable, "asyncio.Future[Any]"]
+_Memory = dict[Hashable, Any]
+"""What is asked and built in a window: the task, of what is built with its `Ask`."""
 
 
 class Unanswered(Exception):  # noqa: N818 - it is an outcome, not an error
@@ -75,7 +76,7 @@ class Usage:
             first = next(iter(asked.answer.lost.values()))
             self.in_part[str(first.reason)] += 1
             self.details.setdefault(f"{first.reason}{IN_PART}", first.detail)
-        self.disagreed += disagreed(asked)
+        self.disagreed += bool(asked.votes) and disagreed(asked)
         self.votes += len(asked.votes)
         # A failure that makes the run incomplete is shown itself: its votes are not counted again.
         is_shown = isinstance(asked, Failure) and asked.reason.incomplete
@@ -83,8 +84,8 @@ class Usage:
             if isinstance(vote, Failure) and vote.reason.passing:
                 self.lost_votes[str(vote.reason)] += 1
                 self._keep_detail(vote)
-        for one in asked.votes or (asked,):
-            provenance = one.provenance
+        for answer in asked.votes or (asked,):
+            provenance = answer.provenance
             if provenance.cached:
                 self.cached += 1
             elif provenance.request and provenance.attempts:
@@ -199,8 +200,7 @@ class Asker:
 
     async def ask(self, question: Question[Any], repeat: int) -> AnswerOrFailure:
         """What the judge says; the first time it is counted, and given to who keeps evidence."""
-        before = self._passing.get(evidence_id(question, repeat)) if self._passing else None
-        if before is not None:
+        if self._passing and (before := self._passing.get(evidence_id(question, repeat))):
             return before  # a run asks once, so all of its scores rest on the same evidence
         self.waiting += 1
         try:
@@ -258,48 +258,32 @@ class Ask:
             question = question.stated(self._language)
         if not self.asker.judge.remembered:
             return await self.asker.judge.answer(question, repeat)
-        asked: JudgeAnswer[R] | Failure = await self._once(self.asker.ask, question, repeat)
-        return asked
-
-    async def _once(self, work: Callable[..., Awaitable[Any]], *args: Any) -> Any:
-        """The result of ``work(*args)``, which the first of the window who asks for it begins."""
-        if args not in self._memory:
-            self._memory[args] = asyncio.ensure_future(work(*args))
-        return await asyncio.shield(self._memory[args])
-
-    async def _build(
-        self, build: Callable[..., Awaitable[T]], args: tuple[Hashable, ...], language: str
-    ) -> tuple[T | Unanswered, tuple[str, ...]]:
-        """The result of ``build(ask, *args)``, and the ids of the answers that it rests on."""
-        ask = self.ask(language)
-        try:
-            return await build(ask, *args), ask.evidence
-        except Unanswered as unanswered:
-            return unanswered, ask.evidence
-
-    async def judge_answers(
-        self, questions: Sequence[Question[R]]
-    ) -> list[JudgeAnswer[R] | Failure]:
-        """The answers on several questions, asked side by side."""
-        return list(await asyncio.gather(*(self.judge_answer(one) for one in questions)))
+        key = question, repeat
+        if key not in self._memory:
+            self._memory[key] = asyncio.ensure_future(self.asker.ask(question, repeat))
+        return cast("JudgeAnswer[R] | Failure", await asyncio.shield(self._memory[key]))
 
     async def each(self, questions: Sequence[Question[R]]) -> list[R]:
         """The answers to several questions, asked side by side; an `Unanswered` where one has
         none."""
-        judge_answers = await self.judge_answers(questions)
-        failed = [one for one in judge_answers if isinstance(one, Failure)]
+        judge_answers = await asyncio.gather(*map(self.judge_answer, questions))
+        failed = [found for found in judge_answers if isinstance(found, Failure)]
         if failed:
             have = either(len(failed), "has", "have")
             detail = f"{share(len(failed), len(judge_answers), 'question')} {have} no answer"
             detail += f": {failed[0].detail}"
             raise Unanswered(failed[0], detail if len(judge_answers) > 1 else "")
-        return [cast("JudgeAnswer[R]", one).answer for one in judge_answers]
+        return [cast("JudgeAnswer[R]", found).answer for found in judge_answers]
 
-    async def once(self, build: Callable[..., Awaitable[T]], *args: Hashable) -> T:
+    async def once(self, build: Callable[..., Coroutine[Any, Any, T]], *args: Hashable) -> T:
         """The result of ``await build(ask, *args)``, computed once a window, with its evidence;
         raises `Unanswered` where the build did."""
-        result, evidence = await self._once(self._build, build, args, self._language)
-        self._evidence.update(dict.fromkeys(evidence))
-        if isinstance(result, Unanswered):
-            raise result
-        return cast("T", result)
+        key = build, args, self._language
+        if key not in self._memory:
+            ask = self.ask(self._language)
+            self._memory[key] = asyncio.ensure_future(build(ask, *args)), ask
+        building, ask = self._memory[key]
+        try:
+            return cast("T", await asyncio.shield(building))
+        finally:
+            self._evidence.update(ask._evidence)

@@ -57,15 +57,8 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAnswer(Generic[R_co]):
-    """An answer, valid for its question.
-
-    Attributes:
-        question: what was asked.
-        answer: the typed answer.
-        provenance: where it comes from.
-        repeat: which of several askings of the same question.
-        votes: what the members of a panel said.
-    """
+    """An answer, valid for its question: typed, with where it comes from, which of several askings
+    of the question this is (``repeat``), and what the members of a panel said (``votes``)."""
 
     question: Question[R_co]
     answer: R_co
@@ -81,11 +74,8 @@ class JudgeAnswer(Generic[R_co]):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """No answer, and why.
-
-    Attributes:
-        stopped: whether the judge sends nothing more in this run; ``detail`` then says why.
-    """
+    """No answer, and why; ``stopped``: the judge sends nothing more in this run, as ``detail``
+    says."""
 
     question: Question[Any]
     reason: Reason

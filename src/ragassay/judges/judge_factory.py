@@ -33,7 +33,7 @@ from ragassay.judges.llm.llm_judge import LLMJudge, Reuse
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.python_judge import PythonJudge, check_judge_name, names_object, word_of
-from ragassay.judges.recorded.replay import Replay
+from ragassay.judges.replay import Replay
 from ragassay.transport import Provider, secrets
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import SAMPLING, TIMEOUT_S
@@ -57,13 +57,11 @@ class JudgeOptions:
         key_file: file that holds the key, in place of the environment.
         key_variable: environment variable that holds the key, in place of the provider's.
         price: of the model, in place of the list price: ``0.15,0.60``.
-        rule: how the votes of a panel become one: ``median`` or ``majority``.
         quorum: votes that a panel's answer needs; more than half where left out.
         judge_name: of a judge in Python, in place of its own.
         reuse: what of the ledger counts: ``all``; ``answers`` (what failed is asked again);
             ``nothing``.
         language: of explanations by models; that of the query where left out.
-        accept_older: recorded answers to older versions of a question count.
         prompts: of the user's own, by kind of question, see `read_prompts`.
         dry: nothing will be sent, so no key is needed.
         encoder: gives the cosine of two texts, and the label, of a sentence encoder by its name.
@@ -83,12 +81,10 @@ class JudgeOptions:
     key_file: str | os.PathLike[str] | None = None
     key_variable: str | None = None
     price: Price | str | None = None
-    rule: Literal["median", "majority"] = "median"
     quorum: int | None = None
     judge_name: str | None = None
     reuse: Reuse = "all"
     language: str = ""
-    accept_older: bool = False
     prompts: Mapping[str, str] | None = None
     dry: bool = False
     encoder: Callable[[str], tuple[Callable[[str, str], float | None], str]] | None = None
@@ -108,20 +104,14 @@ _MODELS_OF = {"gpt": "openai", "claude-": "anthropic", "gemini-": "google"}
 """How the models of some providers are called."""
 
 
-def _key_flag(role: Role) -> str:
-    """How a file that holds the key is named."""
-    option = "embedder_key_file" if role == "embedder" else "key_file"
-    return f"--{option.replace('_', '-')} ({option}=...)"
-
-
 MakeJudge = Callable[[str, JudgeOptions], Judge]
-"""Makes a judge of what stands after the colon of its word, and the options."""
+"""Makes a judge of what follows the colon of its word, and the options."""
 
 
 @cache
 def kinds() -> Mapping[str, MakeJudge]:
     """The judges that are no model of a provider, by the word before the colon (in any case): ours,
-    and those of installed packages. A `UsageError` where a name stands for two of them."""
+    and those of installed packages. A `UsageError` where two have one name."""
 
     def offline(name: str, options: JudgeOptions) -> Judge:
         if not name:
@@ -132,11 +122,9 @@ def kinds() -> Mapping[str, MakeJudge]:
             )
         return OfflineJudge(*options.encoder(name))
 
-    ours: dict[str, MakeJudge] = {
-        "offline": offline,
-        "replay": lambda name, one: Replay(name, one.rule, accept_older=one.accept_older),
-    }
-    every = [*ours.items(), *plugins.added("judges").items()]
+    every: list[tuple[str, MakeJudge]] = [("offline", offline)]
+    every.append(("replay", lambda name, _: Replay(name)))
+    every += plugins.added("judges").items()
     return plugins.by_name("judge", ((name.casefold(), make) for name, make in every))
 
 
@@ -217,7 +205,7 @@ def make_judge(
         )
 
     judges = [judge(word) for word in words]
-    return judges[0] if len(judges) == 1 else Panel(judges, chosen.rule, chosen.quorum)
+    return judges[0] if len(judges) == 1 else Panel(judges, chosen.quorum)
 
 
 def _refuse_settings(judge: Any, options: JudgeOptions) -> None:
@@ -278,6 +266,8 @@ def address_of(
         identity = "" if found.label == word else f"{word}#{own}"
         key = found.key.of(word)
         return replace(found, label=word, key=key, alias=word, identity=identity)
+    option = "embedder_key_file" if role == "embedder" else "key_file"
+    key_flag = f"--{option.replace('_', '-')} ({option}=...)"
     if re.match(r"https?://", word, re.IGNORECASE):
         url, _, model = word.partition("#")
         url = _checked(url, f"The {role}'s URL {_masked(url)!r}")
@@ -287,22 +277,20 @@ def address_of(
                 f"(a list of models may be at {url}/models)."
             )
         secret = own_key(url, environment) if key is None else key
-        secret = secret or secrets.no_key([f"{OWN_KEY} and {OWN_URL}"], _key_flag(role))
+        secret = secret or secrets.no_key([f"{OWN_KEY} and {OWN_URL}"], key_flag)
         return Address(f"{url}#{model}", url, model, "openai", secret)
     name, _, model = word.partition(":")
     name = name.strip().casefold()
     name = aliases().get(name, name)
     provider = providers().get(name)
     if provider is None:
-        others, hint = ["FOLDER", "ORGANISATION/MODEL"], ""
+        others = ["FOLDER", "ORGANISATION/MODEL"]
         if role == "judge":
             others = ["offline", "replay:FILE", *plugins.added("judges")]
         names = [*providers(), *aliases(), *(other.partition(":")[0] for other in others)]
-        maker = next(
-            (m for start, m in _MODELS_OF.items() if word.casefold().startswith(start)), ""
-        )
-        hint = hint or (f"Did you mean '{maker}:{word}'?" if maker else "")
-        hint = hint or did_you_mean(word if word in names else name, names)
+        makers = (m for start, m in _MODELS_OF.items() if word.casefold().startswith(start))
+        meant = did_you_mean(word if word in names else name, names)
+        hint = next((f"Did you mean '{maker}:{word}'?" for maker in makers), meant)
         if role == "judge" and names_object(word):
             others.append("module:function (where a person names it, and the module is there)")
             hint = hint or f"There is no module {name} here, if a function of yours is meant."
@@ -318,15 +306,15 @@ def address_of(
     if secret is None and provider.key_needed:
         raise UsageError(
             f"The {role} {name}:{model} needs a key: set {' or '.join(provider.keys)}, or name a "
-            f"file that holds it with {_key_flag(role)}."
+            f"file that holds it with {key_flag}."
         )
-    secret = secret or secrets.no_key(provider.keys, _key_flag(role))
+    secret = secret or secrets.no_key(provider.keys, key_flag)
     return Address(f"{name}:{model}", url, model, provider.protocol, secret)
 
 
 @contextmanager
 def hidden_words(role: Role, word: str, named: Mapping[str, str]) -> Iterator[None]:
-    """Errors do not say what the name of an operator stands for: a `UsageError` says that it cannot
+    """Errors do not say what the name of an operator means: a `UsageError` says that it cannot
     be used, and the operator is to be asked."""
     try:
         yield

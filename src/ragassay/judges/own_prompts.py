@@ -1,22 +1,29 @@
-"""Prompts of a user's own, in place of the package's: one file for each kind of question, written
-as these are. A file without lines ``--- system ---`` or ``--- user ---`` is one message of the
-user."""
+"""What a person writes for judges: prompts in place of the package's (one file for each kind of
+question, written as these are), rubrics, and instructions for ``answer_match``, in YAML. The
+built-in rubrics are the files in ``ragassay/rubrics``."""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
 import os
 import re
 from collections.abc import Mapping
+from functools import cache
+from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, Self
 
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from ragassay.base import yaml_positions
 from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.yaml_files import text_of
 from ragassay.judges.question import PART, Question, environment, kinds
 
 ALWAYS = "rule"
-"""The placeholder that every prompt may have: what fences mean (`prompt_escaping.RULE`)."""
+"""The placeholder that every prompt may have: what fences mean (`question.RULE`)."""
 
 
 def placeholders(kind: type[Question[Any]]) -> dict[str, bool]:
@@ -79,3 +86,145 @@ def _read(kind: type[Question[Any]], path: str | os.PathLike[str]) -> str:
             hint=f"Placeholders are written with two braces. There are: {shown}.",
         )  # fmt: skip
     return source
+
+
+STEPS = 100  # most steps of a scale: a judge does not distinguish more
+MOST_BYTES = 200_000  # a larger file is something else, given by mistake
+
+RubricPart = Literal["query", "history", "passages", "answer", "references"]
+
+
+_Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_\-]*$", max_length=60)]
+_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50_000)]
+_Line = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=300, pattern=r"^[^\n]*$")
+]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Scale(_Model):
+    """Whole numbers from ``low`` to ``high``, and what some of them mean."""
+
+    low: int = Field(ge=-1000, le=1000)
+    high: int = Field(ge=-1000, le=1000)
+    levels: dict[int, _Text] = {}
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if self.low >= self.high:
+            raise ValueError(f"low must be below high, but they are {self.low} and {self.high}")
+        if self.high - self.low > STEPS:
+            raise ValueError(f"the scale has more than {STEPS} steps; a judge cannot keep to it")
+        for score in self.levels:
+            if not self.low <= score <= self.high:
+                raise ValueError(f"level {score} is not on the scale {self.low} to {self.high}")
+        return self
+
+
+_Parts = Annotated[tuple[RubricPart, ...], Field(strict=False)]
+
+
+class Rubric(_Model):
+    """Criteria and a scale, as they stand in a file. A sample without one of the parts that the
+    judge ``sees`` is unscored; it is shown those of ``also_sees`` where they are there.
+    ``normalise`` puts the metric's value on 0 to 1 instead of the scale."""
+
+    name: _Name
+    title: _Line = ""
+    criteria: _Text
+    scale: Scale
+    sees: _Parts = Field(("query", "answer"), min_length=1)
+    also_sees: _Parts = ()
+    higher_is_better: bool | None = True
+    normalise: bool = False
+
+    @model_validator(mode="after")
+    def _shows_each_part_once(self) -> Self:
+        parts = [*self.sees, *self.also_sees]
+        twice = next((part for part in parts if parts.count(part) > 1), None)
+        if twice is not None:
+            raise ValueError(f"{twice!r} stands twice in sees and also_sees")
+        return self
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.digest))
+
+    @property
+    def levels(self) -> tuple[tuple[int, str], ...]:
+        """What scores mean, lowest first; not all need be described."""
+        return tuple(sorted(self.scale.levels.items()))
+
+    @property
+    def digest(self) -> str:
+        """Twelve digits that change with whatever can change a score; words for people do not."""
+        parts = (self.levels, self.sees, self.also_sees)
+        scale = [self.scale.low, self.scale.high]
+        return _digest(self.criteria, scale, *parts, self.higher_is_better, self.normalise)
+
+
+class JudgePrompt(_Model):
+    """Instructions that take the place of ``answer_match``'s own system prompt. What the answer
+    looks like, and that fenced text is data, is added to them."""
+
+    name: _Name
+    instructions: _Text
+    title: _Line = ""
+    temperature: float | None = Field(None, ge=0, le=2)
+
+    @property
+    def digest(self) -> str:
+        """Twelve digits that change with instructions or temperature."""
+        return _digest(self.instructions, self.temperature)
+
+
+def _digest(*content: Any) -> str:
+    body = json.dumps(content, ensure_ascii=True)
+    return hashlib.sha256(body.encode()).hexdigest()[:12]
+
+
+def read_rubric(path: str | Path) -> Rubric:
+    """The rubric in a YAML file (docs/own-metrics.md); an `InputError` with line and field."""
+    return parse_rubric(_content(path), path)
+
+
+def parse_rubric(text: str, path: object = "rubric") -> Rubric:
+    """The rubric that a text holds; raises as `read_rubric`."""
+    rubric = yaml_positions.parse(text, Rubric, path)
+    title = rubric.title.rstrip(".") or re.sub("[_-]", " ", rubric.name)
+    return rubric.model_copy(update={"title": title})
+
+
+def read_judge_prompt(path: str | Path) -> JudgePrompt:
+    """Instructions for ``answer_match`` from a file, or an `InputError`. A YAML file has ``name``,
+    ``instructions`` and perhaps ``title`` and ``temperature``; any other file is the instructions,
+    and its metric is called ``answer_match_`` and the file's name."""
+    source, text = Path(path), _content(path)
+    if source.suffix.casefold() in (".yaml", ".yml"):
+        prompt = yaml_positions.parse(text, JudgePrompt, path)
+        return prompt.model_copy(update={"title": prompt.title.rstrip(".")})
+    if not text.strip():
+        raise InputError(
+            "holds no instructions", path=path, hint="Write what the judge is to do into it."
+        )
+    stem = re.sub(r"[^A-Za-z0-9_\-]+", "_", source.stem).strip("_") or "own"
+    return JudgePrompt(name=f"answer_match_{stem}"[:60], instructions=text.strip())
+
+
+@cache
+def bundled() -> tuple[Rubric, ...]:
+    """The rubrics that come with ragassay, by name."""
+    folder = resources.files("ragassay") / "rubrics"
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".yaml")), key=str)
+    return tuple(parse_rubric(file.read_text(encoding="utf-8"), file.name) for file in files)
+
+
+def _content(path: str | Path) -> str:
+    source = Path(path)
+    if source.is_file() and source.stat().st_size > MOST_BYTES:
+        raise InputError(
+            f"has more than {MOST_BYTES:,} bytes", path=path, hint="Is it the right file?"
+        )
+    return text_of(source)

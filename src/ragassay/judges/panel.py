@@ -4,12 +4,11 @@ list of claims) is put to the first member, and to the next only where that one 
 Each field of the reply is decided on its own, by what it holds:
 
 ================  ==============================================================================
-whole number      ``median``: the middle vote, the lower of the two middle ones where their number
-                  is even. ``majority``: the most frequent; of equally frequent ones the nearest to
-                  that median, then the lower
-label             its words stand in order in the reply's type, so the same two rules hold; "lower"
-                  is the word that is named later there (``full, partial, none``)
-yes or no         more than half the votes, under both rules: a tie is no
+whole number      the middle vote (median), the lower of the two middle ones where their number is
+                  even
+label             its words are in order in the reply's type, so the same holds; "lower" is the word
+                  that is named later there (``full, partial, none``)
+yes or no         more than half the votes: a tie is no
 list of labels    entry by entry
 or of yes and no
 list of numbers   a set of indices: those that more than half the votes name, ascending
@@ -42,7 +41,6 @@ from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
 from ragassay.judges.question import Question
 from ragassay.judges.reply import Lost, R_co, Reply, ReplyInParts, about
 
-RULES = ("median", "majority")
 R = TypeVar("R", bound=Reply)
 Vote = JudgeAnswer[Any] | Failure
 
@@ -90,18 +88,13 @@ class Panel(JudgeGroup):
     independently each time. A member without an answer is a lost vote; the answer's ``votes`` keep
     what each said.
 
-    A `UsageError` for no members, an unknown ``rule``, or a ``quorum`` (votes that make an answer;
-    more than half of the members where left out) that cannot be reached."""
+    A `UsageError` for no members, or a ``quorum`` (votes that make an answer; more than half of the
+    members where left out) that cannot be reached."""
 
-    def __init__(
-        self, members: Sequence[Judge], rule: str = "median", quorum: int | None = None
-    ) -> None:
+    def __init__(self, members: Sequence[Judge], quorum: int | None = None) -> None:
         if not members:
             raise UsageError("A panel needs at least one judge.")
-        if rule not in RULES:
-            raise UsageError(f"A panel decides by {' or '.join(RULES)}, not by {rule!r}.")
         super().__init__(members)
-        self.rule = rule
         self.quorum = len(members) // 2 + 1 if quorum is None else quorum
         if not 1 <= self.quorum <= len(members):
             raise UsageError(
@@ -118,7 +111,7 @@ class Panel(JudgeGroup):
     @override
     def signature(self) -> str:
         members = ", ".join(member.signature for member in self.members)
-        return f"panel({self.rule}, quorum={self.quorum}: {members})"
+        return f"panel(median, quorum={self.quorum}: {members})"
 
     @property
     @override
@@ -173,13 +166,12 @@ class Panel(JudgeGroup):
         self, question: Question[R_co], repeat: int, votes: Sequence[Vote]
     ) -> JudgeAnswer[R_co] | Failure:
         needed = self.quorum if combinable(question.reply) else 1
-        return decided(question, votes, self.rule, needed, len(self.members), self.label, repeat)
+        return decided(question, votes, needed, len(self.members), self.label, repeat)
 
 
 def decided(
     question: Question[R_co],
     votes: Sequence[Vote],
-    rule: str,
     needed: int,
     members: int,
     label: str,
@@ -201,7 +193,7 @@ def decided(
         detail = f"{len(judge_answers)} of {members} judges answered, {needed} needed; {why}"
         return Failure(question, reason, detail, provenance, repeat, tuple(votes))
     try:
-        answer = question.check(combine([vote.answer for vote in judge_answers], rule))
+        answer = question.check(combine([vote.answer for vote in judge_answers]))
     except ValueError as error:
         detail = f"the votes do not combine into one answer: {error}"
         return Failure(question, Reason.FAILED, detail, provenance, repeat, tuple(votes))
@@ -233,14 +225,14 @@ async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
             raise outcome
 
 
-def combine(replies: Sequence[R], rule: str) -> R:
-    """One answer from several (at least one) to the same question, by one of the `RULES`; a
-    `ValueError` for lists of labels of different lengths."""
+def combine(replies: Sequence[R]) -> R:
+    """One answer from several (at least one) to the same question; a `ValueError` for lists of
+    labels of different lengths."""
     first = replies[0]
     if len(replies) == 1:
         return first
     kinds = type(first).fields()
-    deciders = {name: _decider(kind, rule) for name, kind in kinds.items()}
+    deciders = {name: _decider(kind) for name, kind in kinds.items()}
     decided: dict[str, Any] = {}
     lost: dict[str, Lost] = {}
     for name, decide in deciders.items():
@@ -274,7 +266,7 @@ def differ(replies: Sequence[Reply]) -> bool:
     not count, nor do lists of texts, which are not voted on."""
     if len(replies) < 2:
         return False
-    voted = [name for name, kind in type(replies[0]).fields().items() if _decider(kind, "median")]
+    voted = [name for name, kind in type(replies[0]).fields().items() if _decider(kind)]
     votes = ({repr(getattr(reply, name)) for reply in replies} - {"None"} for name in voted)
     return any(len(different) > 1 for different in votes)
 
@@ -282,39 +274,35 @@ def differ(replies: Sequence[Reply]) -> bool:
 def combinable(reply: type[Reply]) -> bool:
     """Whether several replies of a type say more than the first: not where all fields are free
     text."""
-    return any(_decider(kind, "median") for kind in reply.fields().values())
+    return any(_decider(kind) for kind in reply.fields().values())
 
 
 Decider = Callable[[Sequence[Any]], Any]
 
 
-def _decider(kind: Any, rule: str) -> Decider | None:
+def _decider(kind: Any) -> Decider | None:
     """The function that combines votes of a type; ``None`` for words."""
     if kind is bool:
         return lambda votes: 2 * sum(votes) > len(votes)
     if kind is int:
-        return lambda votes: _ordinal(votes, rule)
+        return _middle
     if get_origin(kind) is Literal:
         words = get_args(kind)[::-1]  # ascending: the last named is the lowest
-        return lambda votes: words[_ordinal([words.index(vote) for vote in votes], rule)]
+        return lambda votes: words[_middle([words.index(vote) for vote in votes])]
     if get_origin(kind) is not tuple:
         return None
     (entry, *_) = get_args(kind)
     entry = get_args(entry)[0] if get_origin(entry) is Annotated else entry
     if entry is int:
         return _indices
-    decide = _decider(entry, rule)
+    decide = _decider(entry)
     if decide is None:
         return None
     return lambda votes: tuple(decide(column) for column in zip(*votes, strict=True))
 
 
-def _ordinal(votes: Sequence[int], rule: str) -> int:
-    middle = sorted(votes)[(len(votes) - 1) // 2]
-    if rule == "median":
-        return middle
-    counts = Counter(votes)
-    return min(counts, key=lambda vote: (-counts[vote], abs(vote - middle), vote))
+def _middle(votes: Sequence[int]) -> int:
+    return sorted(votes)[(len(votes) - 1) // 2]
 
 
 def _indices(votes: Sequence[Sequence[int]]) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from typing_extensions import override
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
 from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance, evidence_id
-from ragassay.judges.llm import requests, token_estimate
+from ragassay.judges.llm import requests
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
 from ragassay.transport.prices import Price
@@ -27,17 +27,10 @@ NOT_ASKED = Reason.BUDGET
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What the answer to a question takes.
-
-    Attributes:
-        kind: of the question.
-        known: the answer or failure, where no request is needed for it.
-        calls: requests to send, one a judge that has no answer yet; retries are not foreseen.
-        held: answers of judges that are in the ledger and cost nothing.
-        input_tokens, output_tokens: of the requests to send, estimated.
-        cost: US dollars, of the requests with a known price.
-        unpriced: requests without one.
-    """
+    """What the answer to a question takes: the answer or failure that is ``known`` without a
+    request, or ``calls`` (one a judge that has no answer yet, without retries), their estimated
+    tokens and ``cost`` in US dollars (without the ``unpriced`` ones). ``held`` answers of judges
+    are in the ledger."""
 
     kind: str
     known: JudgeAnswer[Any] | Failure | None
@@ -50,16 +43,9 @@ class Demand:
 
 
 class PlanningJudge(Judge):
-    """Answers with what another judge knows without a request, and finds the demand of the rest.
-
-    Attributes:
-        demands: by the id of the answer; whoever reads them clears them.
-
-    Args:
-        judge: who would be asked. Of it and of its leaves only `Judge.known` is called, and what
-            says how a request would look.
-        price: of all its models, instead of what the leaves say (`Judge.price`).
-    """
+    """Answers with what another judge (whose `Judge.known` alone is called) knows without a
+    request, and finds the demand of the rest: ``demands`` by the id of the answer; whoever reads
+    them clears them. ``price`` is of all its models, in place of what the leaves say."""
 
     label = "plan"
     remembered = False
@@ -95,18 +81,16 @@ class PlanningJudge(Judge):
             result = results[0] if alone else self._judge.known(question, repeat)
             return Demand(question.kind, result, held=len(asked))
         models = [leaf for (leaf, _), answer in zip(asked, results, strict=True) if answer is None]
-        form = token_estimate.estimate("\n\n" + requests.keys_wanted(type(question)))
+        form = requests.tokens_of("\n\n" + requests.keys_wanted(type(question)))
+        kind, size = question.kind, requests.tokens_of_question
         sizes = [
-            math.ceil(
-                token_estimate.of_question(question, one.model, one.prompts.get(question.kind, ""))
-                + form
-            )
-            for one in models
+            math.ceil(size(question, leaf.model, leaf.prompts.get(kind, "")) + form)
+            for leaf in models
         ]
         prices = [leaf.price if self._price is None else self._price for leaf in models]
         received = question.output_tokens
         return Demand(
-            kind=question.kind,
+            kind,
             known=None,
             calls=len(models),
             held=len(asked) - len(models),

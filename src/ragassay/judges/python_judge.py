@@ -136,8 +136,8 @@ def word_of(judge: Any) -> str:
         return judge
     if isinstance(judge, Judge):
         raise UsageError(
-            f"The judge {judge.label} comes ready made, so it stands alone. Make the panel itself: "
-            "ragassay.judges.Panel([...])."
+            f"The judge {judge.label} comes ready made, so it cannot be in a list. Make the panel "
+            "itself: ragassay.judges.Panel([...])."
         )
     return identity_of(judge).name
 

@@ -24,8 +24,8 @@ class Reply(BaseModel):
     """Base of what judges answer. Keys that were not agreed on are ignored, wrong types are not.
 
     Class attributes:
-        implied: fields that a person who labels is not asked for, and the field whose value stands
-            in for them.
+        implied: fields that a person who labels is not asked for, and the field whose value
+            they take.
     """
 
     implied: ClassVar[Mapping[str, str]] = {}

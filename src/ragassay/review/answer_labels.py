@@ -26,15 +26,12 @@ from ragassay.judges import Failure, Judge, JudgeAnswer, OfflineJudge, Provenanc
 from ragassay.judges.asking import Asker
 from ragassay.judges.panel import combinable, decided, differ
 from ragassay.judges.planning_judge import NOT_ASKED
-from ragassay.judges.recorded.replay import vote_of
-from ragassay.judges.recorded.replay_file import label_of
+from ragassay.judges.replay import label_of, vote_of
 from ragassay.judges.reply import R_co
 from ragassay.metrics.core.metric import Metric
 from ragassay.review.reviewing import Entry, Reviewing, Standing, Thing, now
 
 CANNOT_TELL = "cannot tell"
-RULE = "median"
-"""How the labels of several people become one, as `--judge replay:FILE` does by default."""
 
 
 class Label(Entry):
@@ -87,7 +84,7 @@ def judge_answer_of(
     votes = [vote_of(one.record, question, 0, Label.log) for one in entries]
     if len(votes) < 2:
         return votes[0] if votes else None
-    return decided(question, votes, RULE, 1, len(votes), Label.log)
+    return decided(question, votes, 1, len(votes), Label.log)
 
 
 def answered(standing: Standing[Label]) -> Iterator[tuple[Question[Any], dict[str, Label]]]:
@@ -276,7 +273,7 @@ class AnswerLabels(Reviewing[Label]):
         """Takes a label down.
 
         Args:
-            answer: as `replay_file.label_of` reads it; ``None``: the person cannot tell.
+            answer: as `replay.label_of` reads it; ``None``: the person cannot tell.
             seconds: that it took; ``None`` where nobody measured it.
             final: the person saw what others had said; the label settles the question.
         """

@@ -9,7 +9,7 @@ from typing import Any
 from ragassay.base import package_files
 from ragassay.judges import Question, Reply
 from ragassay.judges.questions import RubricGrade
-from ragassay.judges.recorded.replay_file import label_of
+from ragassay.judges.replay import label_of
 from ragassay.review.answer_labels import CANNOT_TELL
 
 _BESIDE = ("passage", "passages", "chunks", "reference", "references", "wrong")

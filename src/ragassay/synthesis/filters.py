@@ -18,7 +18,7 @@ from ragassay.judges.asking import Ask, Unanswered
 from ragassay.judges.offline.refusal import parts, refuses
 from ragassay.judges.offline.words import WHOLE, content, n_words, sentences as said, weight
 from ragassay.judges.questions import AnswerMatch, ClaimSupport
-from ragassay.judges.questions.writing import AnswerFromPassages
+from ragassay.judges.questions.answering import AnswerFromPassages
 from ragassay.synthesis.draft import Draft, Rejection, Why
 from ragassay.synthesis.mix import LENGTHS, WORDS
 from ragassay.synthesis.sections import Corpus, with_headings

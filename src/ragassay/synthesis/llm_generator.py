@@ -17,7 +17,7 @@ from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference,
 from ragassay.judges import Failure, Judge, JudgeAnswer, Question
 from ragassay.judges.asking import Ask
 from ragassay.judges.panel import JudgeGroup
-from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
+from ragassay.judges.questions.answering import WriteAnswer, WriteQuery
 from ragassay.judges.reply import R_co
 from ragassay.synthesis.draft import Draft, Nearly, Rejection
 from ragassay.synthesis.filters import declined, ill_formed, no_answer

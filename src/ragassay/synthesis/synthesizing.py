@@ -30,7 +30,7 @@ from ragassay.judges.judge_factory import make_judge
 from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger, look_into
 from ragassay.judges.planning_judge import PlanningJudge
 from ragassay.judges.python_judge import named_judges
-from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
+from ragassay.judges.questions.answering import WriteAnswer, WriteQuery
 from ragassay.synthesis import offline_generator
 from ragassay.synthesis.draft import OFFLINE, Draft, Outcome, Rejection, Wish, chosen
 from ragassay.synthesis.filters import Checks, Filters

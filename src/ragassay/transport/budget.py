@@ -52,7 +52,6 @@ class Budget:
         self.spent_dollars, self.spent_calls, self.spent_tokens = 0.0, 0, 0
         self._open: set[Reservation] = set()
         self.settled = asyncio.Event()
-        self.exhausted = False  # whether something was refused
         self.estimated = False  # whether something of what was spent is an estimate
 
     @classmethod
@@ -79,15 +78,9 @@ class Budget:
                 "calls or tokens (200 calls)."
             )
 
-    def fits(self, dollars: float | None, tokens: int) -> bool:
-        """Whether a request would fit if nothing were in flight; sets `exhausted` where not."""
-        fits = self._fits(dollars, tokens, ())
-        self.exhausted = self.exhausted or not fits
-        return fits
-
     def reserve(self, dollars: float | None, tokens: int) -> Reservation | None:
         """Reserves one call, or ``None`` when it does not fit beside what is reserved now."""
-        if not self._fits(dollars, tokens, self._open):
+        if not self.fits(dollars, tokens, self._open):
             return None
         reservation = Reservation(dollars or 0.0, tokens)
         self._open.add(reservation)
@@ -126,7 +119,10 @@ class Budget:
             parts.append(f"{about}{self.spent_tokens:,}{of} tokens")
         return ", ".join(parts)
 
-    def _fits(self, dollars: float | None, tokens: int, beside: Collection[Reservation]) -> bool:
+    def fits(
+        self, dollars: float | None, tokens: int, beside: Collection[Reservation] = ()
+    ) -> bool:
+        """Whether a request would fit, beside others that are in flight."""
         if self.dollars is not None:
             self.check_price(dollars, "this model", "its price, or ")
             # A free model fits into a budget of nothing; rounding must not refuse the last cent.

@@ -69,7 +69,7 @@ class Limiter:
             if limit is not None and not limit > 0:
                 raise UsageError(f"{name} is {limit}; it must be greater than 0.")
         self.most = most
-        self._limit = float(most)
+        self.limit = float(most)  # requests that may be in flight now
         self._clock = clock
         self._buckets = [
             (_Bucket(limit, least, clock()), least > 0)
@@ -82,11 +82,6 @@ class Limiter:
         self._waiting: list[tuple[bool, int, asyncio.Future[None], int]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._wave = 0  # requests that were in flight at the last cut and still are
-
-    @property
-    def limit(self) -> int:
-        """Requests that may be in flight now."""
-        return int(self._limit)
 
     @asynccontextmanager
     async def slot(self, tokens: int = 0, *, begun: bool = False) -> AsyncIterator[None]:
@@ -102,13 +97,15 @@ class Limiter:
         finally:
             # A wait that was cancelled or dismissed had no place, unless it was just granted.
             if mine.done() and not mine.cancelled() and mine.exception() is None:
-                self._leave()
+                self.active -= 1
+                self._wave = max(0, self._wave - 1)
+                self._serve()
 
     def succeeded(self) -> None:
         """The endpoint answered (also where the answer is no good)."""
-        if self._limit < self.most:
-            step = max(1.0, self.most / _WAVES_TO_MOST) / self._limit
-            self._limit = min(float(self.most), self._limit + step)
+        if self.limit < self.most:
+            step = max(1.0, self.most / _WAVES_TO_MOST) / self.limit
+            self.limit = min(float(self.most), self.limit + step)
             self._serve()
 
     def throttled(self, retry_after: float | None = None, *, again: bool = False) -> None:
@@ -122,11 +119,11 @@ class Limiter:
         if self._wave > 0 or (pauses and not again):
             return
         self._wave = self.active
-        self._limit = max(1.0, min(self._limit, max(1, self.active)) / 2)
+        self.limit = max(1.0, min(self.limit, max(1, self.active)) / 2)
 
     def failed(self) -> None:
         """Lowers the concurrency a little for a failure that the pace may have caused (a 500)."""
-        self._limit = max(1.0, self._limit - _LESS_AFTER_FAILURE)
+        self.limit = max(1.0, self.limit - _LESS_AFTER_FAILURE)
 
     def dismiss(self, error: Callable[[], Exception]) -> None:
         """Ends all waiting, each with an error, because nothing more is sent."""
@@ -135,13 +132,8 @@ class Limiter:
             if not place.done():
                 place.set_exception(error())
 
-    def _leave(self) -> None:
-        self.active -= 1
-        self._wave = max(0, self._wave - 1)
-        self._serve()
-
     def _serve(self) -> None:
-        while self._waiting and self.active < self.limit:
+        while self._waiting and self.active < int(self.limit):
             _, _, place, tokens = self._waiting[0]
             if place.done():  # cancelled while it waited
                 heapq.heappop(self._waiting)

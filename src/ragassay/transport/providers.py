@@ -17,19 +17,10 @@ from ragassay.transport.secrets import Secret, from_environment
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider of models.
-
-    Attributes:
-        url: base URL of the endpoint; empty where only the environment knows it.
-        keys: environment variables that may hold the key, the first one set counts; none where
-            no key is needed.
-        url_variable: environment variable that moves the endpoint elsewhere.
-        suffix: what is added to the variable's URL where it is not there.
-        key_needed: whether asking without a key is pointless.
-        protocol: what is spoken there, a name of `protocols`.
-        default: what goes before a suite's published default model where only the provider is
-            named; ``None`` where the provider does not have that model.
-    """
+    """A provider of models: the base URL (empty: only ``url_variable`` of the environment knows it,
+    and gets the ``suffix`` that it lacks), the variables that may hold the key (the first that is
+    set counts), and what goes before a suite's published default model where only the provider is
+    named (``None``: it does not have that model)."""
 
     url: str
     keys: tuple[str, ...] = ()
@@ -70,7 +61,7 @@ def providers() -> Mapping[str, Provider]:
 
 @cache
 def aliases() -> Mapping[str, str]:
-    """Other names of providers, with the name that each stands for."""
+    """Other names of providers, with the name that each means."""
     return {alias: name for each in protocols().values() for alias, name in each.aliases.items()}
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.problem_words import system_problem
 
-HIDDEN = "[key]"  # what stands in texts where a key was
+HIDDEN = "[key]"  # what texts have where a key was
 
 _SHORTEST = 6
 """Keys of local servers are words such as ``none``: to blank those out would garble every text."""

@@ -47,13 +47,10 @@ class Tally:
     replies: int = 0
     model: str = ""
 
-    def add(self, completion: Completion) -> None:
-        """Counts a reply."""
-        self.replies += 1
-        self.input_tokens += completion.input_tokens
-        self.output_tokens += completion.output_tokens
-        self.counted = self.counted and completion.counted
-        self.model = completion.model or self.model
+    @property
+    def taken(self) -> float:
+        """Seconds of a question's time that are gone."""
+        return self.seconds + self.waited
 
 
 T = TypeVar("T")
@@ -106,8 +103,7 @@ class Sender:
         self._stopped: tuple[Reason, str] | None = None
         self._stop = asyncio.Event()
         self._begun = False
-        self._ahead = asyncio.Event()
-        self._draw = random.Random()
+        self.ahead = asyncio.Event()  # ends the head start of the first request
 
     @property
     def stopped(self) -> tuple[Reason, str] | None:
@@ -134,10 +130,6 @@ class Sender:
             self.stop(Reason.CONNECTION, problem)
             raise
 
-    def end_head_start(self) -> None:
-        """Ends the head start of the first request."""
-        self._ahead.set()
-
     async def send(
         self,
         body: bytes,
@@ -156,10 +148,10 @@ class Sender:
         `EndpointError` where the endpoint gave no reply, and will give none."""
         likely = body, input_tokens, output_tokens
         if self._begun:
-            await self._ahead.wait()
-        elif not self._ahead.is_set():
+            await self.ahead.wait()
+        elif not self.ahead.is_set():
             self._begun = True
-            asyncio.get_running_loop().call_later(HEAD_START_S, self._ahead.set)
+            asyncio.get_running_loop().call_later(HEAD_START_S, self.ahead.set)
         for attempt in range(1, self.attempts + 1):
             try:
                 return await self._attempt(likely, receive, tally, current)
@@ -167,8 +159,8 @@ class Sender:
                 failure = error
             longest = min(LONGEST_BACKOFF_S, self.backoff * 2.0 ** (attempt - 1))
             paused = failure.retry_after is not None  # the limiter waits as long as the server asks
-            wait = 0.0 if paused else longest * self._draw.uniform(0.5, 1.0)
-            last = attempt == self.attempts or self._left(tally) <= wait
+            wait = 0.0 if paused else longest * random.uniform(0.5, 1.0)
+            last = attempt == self.attempts or self.timeout - tally.taken <= wait
             if not failure.again or last or self.stopped:
                 raise failure
             if wait:
@@ -176,10 +168,6 @@ class Sender:
                     await asyncio.wait_for(self._stop.wait(), wait)
                 tally.waited += wait
         raise AssertionError("the last attempt returns or raises")
-
-    def _left(self, tally: Tally) -> float:
-        """Seconds that are left of the time for a question."""
-        return self.timeout - tally.seconds - tally.waited
 
     async def _attempt(
         self,
@@ -189,62 +177,63 @@ class Sender:
         current: Callable[[], bool] | None,
     ) -> T | None:
         """One sending, once there is a place for it."""
-        body, *sizes = likely
-        tokens = int(sum(sizes))
         while True:
             self._check()
             self.account.check(*likely)  # or it would wait for a place for nothing
             try:
-                async with self.limiter.slot(tokens, begun=tally.attempts > 0):
+                async with self.limiter.slot(int(sum(likely[1:])), begun=tally.attempts > 0):
                     self._check()
                     if current is not None and not current():
                         return None
-                    if self._left(tally) <= 0:
+                    if tally.taken >= self.timeout:
                         raise self._late()
                     pay = await self.account.claim(*likely)
                     if self.stopped:
                         self.account.settle(pay, None, free=True, sent=False)
                     self._check()
-                    return await receive(await self._sent(body, tally, pay))
+                    return await receive(await self._sent(likely[0], tally, pay))
             except _Woken:
                 continue  # perhaps another judge of this endpoint was stopped
 
     async def _sent(self, body: bytes, tally: Tally, pay: Reservation) -> Completion:
-        """One attempt, counted by the tally, the budget, the limiter and the breaker."""
+        """The reply to one sending, counted by the tally, the budget, the limiter and the
+        breaker."""
         clock = asyncio.get_running_loop().time
+        begin, again = clock(), tally.attempts > 0
         completion: Completion | None = None
-        free = False
-        sent = True
-        begin = clock()
+        failure: EndpointError | None = None
         try:
-            completion = await self._once(body, self._left(tally))
-        except EndpointError as failure:
-            free, sent = failure.free, failure.sent
-            self._learn(failure, again=tally.attempts > 0)
-            raise
+            async with asyncio.timeout(self.timeout - tally.taken):
+                completion = await self.endpoint.send(body)
+        except EndpointError as error:
+            failure = error
+        except TimeoutError:
+            failure = self._late()
+        except Exception as error:  # a defect of the endpoint's code, which may be a package's
+            detail = f"{self.endpoint.shown}: {type(error).__name__}: {error}"
+            failure = EndpointError(Reason.SERVER_ERROR, self.endpoint.key.hidden_in(detail))
+            failure.__cause__ = error
         finally:
+            sent = failure is None or failure.sent
             tally.attempts += sent
             tally.seconds += clock() - begin
+            free = failure is not None and failure.free
             problem = self.account.settle(pay, completion, free=free, sent=sent)
             if problem is not None:
                 self.stop(Reason.BUDGET, problem)
-        tally.add(completion)
+        if completion is None:
+            assert failure is not None
+            self._learn(failure, again=again)
+            raise failure
+        tally.replies += 1
+        tally.input_tokens += completion.input_tokens
+        tally.output_tokens += completion.output_tokens
+        tally.counted = tally.counted and completion.counted
+        tally.model = completion.model or tally.model
         self.limiter.succeeded()
         self.breaker.succeeded()
-        self._ahead.set()
+        self.ahead.set()
         return completion
-
-    async def _once(self, body: bytes, left: float) -> Completion:
-        try:
-            async with asyncio.timeout(left):
-                return await self.endpoint.send(body)
-        except TimeoutError:
-            raise self._late() from None
-        except EndpointError:
-            raise
-        except Exception as error:  # a defect of the endpoint's code, which may be a package's
-            detail = f"{self.endpoint.shown}: {type(error).__name__}: {error}"
-            raise EndpointError(Reason.SERVER_ERROR, self.endpoint.key.hidden_in(detail)) from error
 
     def _late(self) -> EndpointError:
         seconds = "1 second" if self.timeout == 1 else f"{self.timeout:g} seconds"
@@ -280,6 +269,6 @@ class Sender:
             raise Stopped(*self.stopped)
 
     def _wake(self) -> None:
-        self._ahead.set()
+        self.ahead.set()
         self._stop.set()
         self.limiter.dismiss(_Woken)

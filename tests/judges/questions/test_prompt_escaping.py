@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from question_examples import fences, outside
-from ragassay.judges.prompt_escaping import code_of, fenced, harmless, numbered
+from ragassay.judges.question import code_of, fenced, harmless, numbered
 
 TEXTS = st.text(st.characters(codec=None, exclude_categories=()), max_size=300)
 NASTY = st.lists(

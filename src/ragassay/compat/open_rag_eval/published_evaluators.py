@@ -17,7 +17,7 @@ from ragassay.engine.config.config_paths import found_from
 from ragassay.engine.run.config_reading import ConfigFile, variable_of
 from ragassay.metrics.core import naming
 from ragassay.models.classifiers.hhem import HHEM
-from ragassay.models.encoders.baselines import has_baseline
+from ragassay.models.encoders.token_matching import has_baseline
 from ragassay.models.weights.weight_files import is_path, no_folder
 from ragassay.transport.providers import OWN_KEY, aliases, providers
 

@@ -17,7 +17,7 @@ from ragassay.base.errors import InputError, OptionError, UsageError, did_you_me
 from ragassay.base.sample import Sample
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results.result import CONSISTENCY
-from ragassay.judges.own_rubrics import read_judge_prompt, read_rubric
+from ragassay.judges.own_prompts import read_judge_prompt, read_rubric
 from ragassay.metrics.consistency.runs_spread import OfMetric, RunsFlip
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric, missing

@@ -221,8 +221,6 @@ class Judging(BaseModel):
         str | None, Option(default="its module, name and source", page="judges.md")
     ] = Field(None, min_length=1)
     """Name under which answers of a judge in Python (module:function) are kept and compared."""
-    panel_rule: Annotated[Literal["majority", "median"] | None, Option(default="median")] = None
-    """How the votes of several judges become one."""
     quorum: Annotated[int | None, Option(default="more than half")] = Field(None, ge=1)
     """Votes that a panel needs."""
     concurrency: Annotated[int | None, Option(short="-j", default="64")] = Field(None, ge=1)
@@ -273,8 +271,6 @@ class Judging(BaseModel):
     refresh: bool = False
     """Ask everything again, also what the ledger holds, and in a step of MT-RAG's also what judges
     gave to its records."""
-    accept_older: bool = False
-    """With replay:FILE: answers to an older version of a question count."""
     nuggets: Annotated[str, Option(page="nuggets.md")] = "own"
     """Facts that answers are measured by: each sample's own passages ('own', as published), those
     of all systems together ('pooled'), or a nugget file."""

@@ -327,7 +327,7 @@ def _endpoint(
     from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger
     from ragassay.models.embedders.embedding_endpoint import TEXTS, EndpointEmbedder
     from ragassay.transport.budget import Budget
-    from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings
+    from ragassay.transport.endpoints.http_chats import OpenAIEmbeddings
     from ragassay.transport.limits import MOST, Limiter
     from ragassay.transport.prices import price_of
 

@@ -33,7 +33,7 @@ is asked."""
 SENDING = ("concurrency", "rpm", "tpm", "timeout", "ledger", "budget", "refresh")
 """Options that also hold for the requests to an embedder's endpoint."""
 
-RENAMED = {"seed": "judge_seed", "rule": "panel_rule"}
+RENAMED = {"seed": "judge_seed"}
 """The options of those fields of `JudgeOptions` that have another name."""
 
 

@@ -343,7 +343,7 @@ def _loadable_name(metric: Metric, name: str, local: Mapping[str, str]) -> str:
 
 def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:
     """Copies a user's own files into the run folder; the keys of run.yaml that name the copies."""
-    from ragassay.judges.own_rubrics import read_rubric
+    from ragassay.judges.own_prompts import read_rubric
 
     keys: dict[str, Any] = {}
     if config.rubric:

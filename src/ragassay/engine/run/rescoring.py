@@ -25,7 +25,7 @@ from ragassay.judges import Failure, Judge, JudgeAnswer, Provenance, Question
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge_answer import evidence_id
 from ragassay.judges.offline.offline_judge import too_long
-from ragassay.judges.recorded.replay import vote_of
+from ragassay.judges.replay import vote_of
 from ragassay.judges.reply import R_co
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric

@@ -51,11 +51,6 @@ class Selection:
         """Whether it may select answers of systems, which have no model, no kind and no failure."""
         return self.model is None and self.kind is None and not self.failed
 
-    @property
-    def all(self) -> bool:
-        """Whether nothing is left out."""
-        return self == EVERYTHING
-
     def check(self, ledger: Ledger) -> None:
         """A `UsageError` for a model, kind or system that no answer has, and for a system together
         with what only answers of judges have."""
@@ -128,8 +123,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class SystemRow:
-    """What a ledger holds of one system under test: answers, and the different queries among
-    them."""
+    """What a ledger holds of one system under test: answers, to how many queries."""
 
     system: str
     fingerprint: str

@@ -31,6 +31,8 @@ MEMORY = ":memory:"
 APPLICATION = 0x52474C31  # ``RGL1``, in the header of each ledger
 VERSION = 2
 
+_HEADER = "SELECT * FROM pragma_application_id, pragma_user_version"
+
 BUSY_S = 60.0  # how long one process waits for another that writes to the same file
 
 PREFIXES = ("postgresql://", "postgres://")
@@ -50,8 +52,8 @@ def transaction(connection: Any, begin: str = "BEGIN") -> Iterator[None]:
 
 
 class LedgerFile:
-    """A file of SQLite. A lease is a locked byte of a file beside it; where the system or the disk
-    has no such locks, there are no leases."""
+    """A file of SQLite. A lease is a locked byte (by the request's key) of a file beside it; where
+    the system or the disk has no such locks, there are no leases."""
 
     begin = "BEGIN IMMEDIATE"
 
@@ -75,18 +77,18 @@ class LedgerFile:
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        if _header(connection) != [APPLICATION, VERSION]:
+        if connection.execute(_HEADER).fetchone() != (APPLICATION, VERSION):
             with transaction(connection, self.begin):
-                # Looks again: two processes that begin together make one ledger.
-                if _header(connection) != [APPLICATION, VERSION]:
-                    self._make(connection)
+                self._make(connection)
         connection.execute("PRAGMA synchronous = FULL")
         if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             _write_ahead(connection)
 
     def _make(self, connection: sqlite3.Connection) -> None:
-        """Makes a ledger of an empty file."""
-        application, version = _header(connection)
+        """Makes a ledger of an empty file, unless another process has just made it."""
+        application, version = connection.execute(_HEADER).fetchone()
+        if (application, version) == (APPLICATION, VERSION):
+            return
         if application == APPLICATION:
             raise InputError(
                 f"is a ledger of version {version}, and this ragassay reads version {VERSION}",
@@ -110,7 +112,15 @@ class LedgerFile:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise _explanation(self.path, error) from error
+            problem = str(error)
+            if "not a database" in problem:
+                hint = "Name another file for the ledger with --ledger."
+                raise InputError("is not a ledger", path=self.path, hint=hint) from error
+            for words, advice in _ADVICE.items():
+                if re.search(words, problem):
+                    detail = advice.format(busy=BUSY_S, problem=problem)
+                    raise LedgerError(f"{self.path}: {detail}") from error
+            raise damaged(self.path, problem) from error
         except UnicodeDecodeError as error:  # SQLite quotes what it found
             raise damaged(self.path, "it holds what is no text") from error
 
@@ -127,7 +137,7 @@ class LedgerFile:
             if self._leases is None:
                 flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
                 self._leases = os.open(f"{self.path}-leases", flags, 0o600)
-            fcntl.lockf(self._leases, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place_of(key))
+            fcntl.lockf(self._leases, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(key[:15], 16))
         except (BlockingIOError, PermissionError):
             return self._leases is None  # a file that cannot be made takes no lease
         except OSError:
@@ -138,18 +148,13 @@ class LedgerFile:
         """Gives a lease back."""
         if fcntl is not None and self._leases is not None:
             with suppress(OSError):
-                fcntl.lockf(self._leases, fcntl.LOCK_UN, 1, _place_of(key))
+                fcntl.lockf(self._leases, fcntl.LOCK_UN, 1, int(key[:15], 16))
 
     def close(self) -> None:
         """Gives all leases back."""
         if self._leases is not None:
             os.close(self._leases)
             self._leases = None
-
-
-def _place_of(key: str) -> int:
-    """The byte that stands for a request."""
-    return int(key[:15], 16)
 
 
 def _find_place(path: Path, create: bool) -> None:
@@ -176,11 +181,6 @@ def _find_place(path: Path, create: bool) -> None:
         ) from error
 
 
-def _header(connection: sqlite3.Connection) -> list[int]:
-    names = ("application_id", "user_version")
-    return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
-
-
 def _write_ahead(connection: sqlite3.Connection) -> None:
     """Switches the write-ahead log on. A network drive may not support it; the ledger works
     without."""
@@ -196,7 +196,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
-_EXPLAINED = {
+_ADVICE = {
     "locked|busy": "another process has been writing to this ledger for more than {busy:.0f} "
     "seconds. Wait until it ends, or use another with --ledger.",
     "full": "the disk is full, so no answer can be kept. Make room and run the same command again: "
@@ -205,17 +205,6 @@ _EXPLAINED = {
     "place with --ledger.",
 }
 """What SQLite says where a ledger is sound and cannot be written, and what to do then."""
-
-
-def _explanation(path: str, error: sqlite3.DatabaseError) -> InputError | LedgerError:
-    problem = str(error)
-    if "not a database" in problem:
-        hint = "Name another file for the ledger with --ledger."
-        return InputError("is not a ledger", path=path, hint=hint)
-    for words, told in _EXPLAINED.items():
-        if re.search(words, problem):
-            return LedgerError(f"{path}: {told.format(busy=BUSY_S, problem=problem)}")
-    return damaged(path, problem)
 
 
 class LedgerDatabase:

@@ -6,15 +6,14 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, KeysView, Sequence
+from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ragassay.base.errors import RagassayError, UsageError
-from ragassay.judges.ledger import paid_answers
 from ragassay.judges.ledger.ledger_places import (
     MEMORY,
     PREFIXES,
@@ -22,7 +21,15 @@ from ragassay.judges.ledger.ledger_places import (
     LedgerFile,
     transaction,
 )
-from ragassay.judges.ledger.paid_answers import REJECTED, TABLE, Paid, rejection
+from ragassay.judges.ledger.paid_answers import (
+    KEEP,
+    REJECTED,
+    SELECT,
+    TABLE,
+    Paid,
+    rejection,
+    unreadable,
+)
 
 DEFAULT = Path(".ragassay") / "ledger.sqlite"
 """Where a project keeps its ledger, seen from the folder where runs are started."""
@@ -53,6 +60,7 @@ class Ledger:
         kind = LedgerDatabase if str(path).startswith(PREFIXES) else LedgerFile
         self._place: Any = kind(str(path))  # the two are used alike
         self.path: str = self._place.path
+        self.release: Callable[[str], None] = self._place.release  # gives a request's lease back
         self._reader = self._place.connect(create=create)
         self._reading = threading.Lock()
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="ragassay-ledger")
@@ -76,7 +84,7 @@ class Ledger:
         wanted = map(bytes.fromhex, keys)
         while some := list(islice(wanted, _PAGE)):
             marks = ", ".join("?" * len(some))
-            yield from self._paid(f"{paid_answers.SELECT} WHERE key IN ({marks})", some)
+            yield from self._paid(f"{SELECT} WHERE key IN ({marks})", some)
 
     def rows(
         self, chosen: str, *values: Any, youngest: bool = False, page: int = _PAGE
@@ -84,21 +92,14 @@ class Ledger:
         """Yields the rows that a condition in SQL chooses, with the values of its marks, the oldest
         (or the youngest) first. Reads a page at a time, so that nobody waits long."""
         sign, order = ("<", "DESC") if youngest else (">", "ASC")
+        ordered = f"ORDER BY created {order}, key {order} LIMIT {page}"
         after, last = "", list[Any]()
-        while True:
-            row = None
-            for row in self._paid(
-                f"{paid_answers.SELECT} WHERE {chosen}{after} "
-                f"ORDER BY created {order}, key {order} LIMIT {page}",
-                [*values, *last],
-            ):
-                yield row
-            if row is None:
-                return
-            after, last = (
-                f" AND (created, key) {sign} (?, ?)",
-                [row.created, bytes.fromhex(row.key)],
-            )
+        while some := list(
+            self._paid(f"{SELECT} WHERE {chosen}{after} {ordered}", [*values, *last])
+        ):
+            yield from some
+            after = f" AND (created, key) {sign} (?, ?)"
+            last = [some[-1].created, bytes.fromhex(some[-1].key)]
 
     def keep(
         self, rows: MakeRows, *, stale: bool = False, gather: float = 0.0
@@ -130,9 +131,9 @@ class Ledger:
     def rejected(self, endpoint: str, model: str) -> KeysView[str]:
         """The parameters that an endpoint is known not to take for a model, in the order in which
         they were rejected."""
-        chosen = "kind = ? AND source = ? AND name = ?"
-        rows = self.rows(chosen, REJECTED, endpoint, model)
-        return dict.fromkeys(row.subject for row in rows).keys()
+        query = f"SELECT subject FROM {TABLE} WHERE kind = ? AND source = ? AND name = ? "
+        rows = self.select(f"{query} ORDER BY created, key", (REJECTED, endpoint, model))
+        return dict.fromkeys(subject for (subject,) in rows).keys()
 
     async def reject(self, endpoint: str, model: str, parameters: Iterable[str]) -> None:
         """Remembers, for this run and later ones, that an endpoint does not take parameters."""
@@ -140,19 +141,9 @@ class Ledger:
         rows = [rejection(endpoint, model, name, now) for name in parameters]
         await self.keep(lambda: rows)
 
-    @asynccontextmanager
-    async def lease(self, key: str) -> AsyncIterator[None]:
-        """Holds a request while it is under way: no other process of this ledger sends it
-        meanwhile. Look again for its row inside."""
-        await self.claim(key)
-        try:
-            yield
-        finally:
-            self.release(key)
-
     async def claim(self, key: str, given_up: Callable[[], bool] = lambda: False) -> bool:
-        """Waits for the lease of a request, and says whether it is held now: then it is to be
-        released."""
+        """Waits until no other process of this ledger sends a request, and says whether its lease
+        is held now: then look again for its row, and release it at the end."""
         wait = FIRST_WAIT_S
         while not self._place.take(key):
             if given_up():
@@ -160,10 +151,6 @@ class Ledger:
             await asyncio.sleep(wait)
             wait = min(2 * wait, LAST_WAIT_S)
         return True
-
-    def release(self, key: str) -> None:
-        """Gives the lease of a request back."""
-        self._place.release(key)
 
     def select(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query in SQL; ``?`` marks a value in it."""
@@ -175,7 +162,7 @@ class Ledger:
             try:
                 yield Paid.of(row)
             except (ValueError, TypeError, AttributeError) as error:
-                raise paid_answers.unreadable(self.path, error) from error
+                raise unreadable(self.path, error) from error
 
     def close(self) -> None:
         """Writes what is still waiting, and closes the file."""
@@ -216,7 +203,7 @@ class Ledger:
             rows = [[*one.row(), stale] for make, stale, _ in waiting for one in make()]
             begin = self._place.begin
             with lock, self._place.explained(), transaction(self._writer, begin):
-                self._writer.executemany(paid_answers.KEEP, rows)
+                self._writer.executemany(KEEP, rows)
         except Exception as error:
             return error
         return None

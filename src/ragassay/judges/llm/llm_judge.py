@@ -1,4 +1,5 @@
-"""The LLM judge: a model at an endpoint. No question is asked twice: the ledger keeps the answer.
+"""The judge that asks a language model: a model at an endpoint. No question is asked twice: the
+ledger keeps the answer.
 
 The life of a question::
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from itertools import chain
 from typing import Any, Literal
 
@@ -29,7 +30,6 @@ from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance, prove
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.paid_answers import JUDGE_ANSWER, Paid, unreadable
 from ragassay.judges.llm import requests
-from ragassay.judges.llm.endpoint_capabilities import EndpointCapabilities
 from ragassay.judges.llm.replies import CUT, Unreadable, declines, described, read
 from ragassay.judges.llm.requests import Request
 from ragassay.judges.question import Question
@@ -47,11 +47,18 @@ Reuse = Literal["all", "answers", "nothing"]
 _COMPRESSION = 3
 """A prompt shrinks to two fifths at a fifth of the time that the highest level takes."""
 
+_LOOKED_BACK = 4  # earlier forms of a request under which its answer is looked for
+
+Found = JudgeAnswer[Any] | Failure
+Send = Callable[[frozenset[str], Callable[[], bool] | None], Awaitable[Found | None]]
+"""Sends a request without the named parameters and modes. Where the second argument is given, it is
+sent only if that is true right before; the result is ``None`` where it is not."""
+
 
 class LLMJudge(Judge):
     """A model behind an endpoint. ``limiter`` is shared by all judges of the endpoint.
-    ``parameters`` are the user's (``None`` as a value leaves one out), ``identity`` stands in the
-    signature in place of the label, ``language`` is that of explanations (empty: the query's),
+    ``parameters`` are the user's (``None`` as a value leaves one out), ``identity`` is what the
+    signature says in place of the label, ``language`` is that of explanations (empty: the query's),
     ``backoff`` the first wait before a retry in seconds; ``timeout`` is as of `Sender`. A
     `UsageError` for a budget in dollars without a price."""
 
@@ -81,23 +88,25 @@ class LLMJudge(Judge):
         self._identity = identity or self.label
         if budget is not None:
             budget.check_price(price, self.label, "its price (option price: 0.15,0.60), or ")
-        self._parameters, self._language = dict(parameters or {}), language
-        self._ledger = ledger
-        self._lookup = _LedgerLookup(ledger, self.label, (endpoint.url, model), reuse)
+        self.parameters, self.language = dict(parameters or {}), language
+        self.ledger, self.reuse = ledger, reuse
         account = Account(budget, price)
-        self._sender = Sender(endpoint, limiter, None, account, timeout=timeout, backoff=backoff)
-        self._capabilities = EndpointCapabilities(ledger, endpoint, model, self._sender)
-        self._flights: dict[tuple[str, int], asyncio.Task[JudgeAnswer[Any] | Failure]] = {}
+        self.sender = Sender(endpoint, limiter, None, account, timeout=timeout, backoff=backoff)
+        self.capabilities = EndpointCapabilities(ledger, endpoint, model, self.sender)
+        # Requests that this run has asked again count for the rest of it; with the failure, where
+        # the ledger keeps an older answer instead.
+        self.renewed: dict[str, tuple[Reason, str] | None] = {}
+        self._flights: dict[tuple[str, int], asyncio.Task[Found]] = {}
 
     @property
     @override
     def width(self) -> int:
-        return self._sender.limiter.most
+        return self.sender.limiter.most
 
     @property
     @override
     def signature(self) -> str:
-        general = {**requests.DEFAULTS, **self._parameters}
+        general = {**requests.DEFAULTS, **self.parameters}
         sent = {name: value for name, value in general.items() if value is not None}
         dropped = self.without((*sent, *requests.FORMS))
         parts = [
@@ -106,18 +115,18 @@ class LLMJudge(Judge):
             if name not in dropped
         ]
         parts += [f"without={name}" for name in dropped]
-        parts += [f"language={self._language}"] * bool(self._language)
+        parts += [f"language={self.language}"] * bool(self.language)
         return f"{self._identity}({','.join(parts)})"
 
     @override
     def without(self, names: Iterable[str]) -> tuple[str, ...]:
         asked = set(names)
-        return tuple(name for name in requests.lost(self._capabilities.dropped) if name in asked)
+        return tuple(name for name in requests.lost(self.capabilities.dropped) if name in asked)
 
     @override
     async def open(self) -> None:
-        self._sender.resume()
-        self._capabilities.reopen()
+        self.sender.resume()
+        self.capabilities.settling = asyncio.Lock()
         self._flights.clear()
         import jinja2  # noqa: F401 - now, and not while the first question waits
 
@@ -125,7 +134,7 @@ class LLMJudge(Judge):
 
     @override
     async def drain(self) -> None:
-        self._sender.stop(Reason.CONNECTION, INTERRUPTED)
+        self.sender.stop(Reason.CONNECTION, INTERRUPTED)
         await asyncio.gather(*self._flights.values(), return_exceptions=True)
 
     @override
@@ -133,9 +142,8 @@ class LLMJudge(Judge):
         await self.endpoint.close()
 
     @override
-    def known(self, question: Question[Any], repeat: int = 0) -> JudgeAnswer[Any] | Failure | None:
-        request = self._build(question, repeat, self._capabilities.dropped)
-        return self._stored(question, repeat, request)
+    def known(self, question: Question[Any], repeat: int = 0) -> Found | None:
+        return _Exchange(self, question, repeat).stored()
 
     @override
     async def answer(
@@ -144,117 +152,131 @@ class LLMJudge(Judge):
         name = (question.key, repeat)
         flight = self._flights.get(name)
         if flight is None:
-            flight = asyncio.ensure_future(self._find_or_ask(question, repeat))
+            flight = asyncio.ensure_future(_Exchange(self, question, repeat).outcome())
             self._flights[name] = flight
             flight.add_done_callback(lambda _: self._flights.pop(name, None))
         return await asyncio.shield(flight)
-
-    async def _find_or_ask(
-        self, question: Question[Any], repeat: int
-    ) -> JudgeAnswer[Any] | Failure:
-        request = self._build(question, repeat, self._capabilities.dropped)
-        judge_answer = self._stored(question, repeat, request)
-        if judge_answer is None:
-            async with self._ledger.lease(request.key):
-                # Another process may have asked it while this one waited.
-                judge_answer = self._stored(question, repeat, request)
-                if judge_answer is None:
-                    judge_answer = await _Exchange(self, question, repeat, request).outcome()
-        if isinstance(judge_answer, JudgeAnswer):
-            self._sender.breaker.usable()
-        return judge_answer
-
-    def _stored(
-        self, question: Question[Any], repeat: int, request: Request
-    ) -> JudgeAnswer[Any] | Failure | None:
-        """The stored result of a request, or of one that was sent in its place before the endpoint
-        had rejected as much as now: that names what it was asked without."""
-        earlier = (self._build(question, repeat, dropped) for dropped in self._capabilities.before)
-        results = (self._lookup.find(question, repeat, one) for one in chain((request,), earlier))
-        return next((result for result in results if result is not None), None)
-
-    def _build(self, question: Question[Any], repeat: int, dropped: frozenset[str]) -> Request:
-        own = self.prompts.get(question.kind, "")
-        chosen, language = self._parameters, self._language
-        return requests.build(
-            self.endpoint, self.model, question, repeat, chosen, dropped, language, own
-        )
 
 
 class _Exchange:
     """One question on its way through one judge."""
 
-    def __init__(
-        self, judge: LLMJudge, question: Question[Any], repeat: int, request: Request
-    ) -> None:
-        self.judge, self.question, self.repeat, self.request = judge, question, repeat, request
-        self.looked_up = request.key
+    def __init__(self, judge: LLMJudge, question: Question[Any], repeat: int) -> None:
+        self.judge, self.question, self.repeat = judge, question, repeat
+        self.request = self._build(judge.capabilities.dropped)
         self.tally = Tally()
-        self.messages: list[Message] = list(request.prompt.messages)
+        self.messages: list[Message] = []
         self.completion = Completion(None)
 
-    async def outcome(self) -> JudgeAnswer[Any] | Failure:
+    def _build(self, dropped: frozenset[str]) -> Request:
+        judge, own = self.judge, self.judge.prompts.get(self.question.kind, "")
+        return requests.build(
+            judge.endpoint, judge.model, self.question, self.repeat,
+            judge.parameters, dropped, judge.language, own,
+        )  # fmt: skip
+
+    async def outcome(self) -> Found:
         """The answer or failure; it is in the ledger if it is to be kept."""
+        found = self.stored()
+        if found is None:
+            key, ledger = self.request.key, self.judge.ledger
+            await ledger.claim(key)
+            try:
+                # Another process may have asked it while this one waited.
+                found = self.stored() or await self._asked()
+            finally:
+                ledger.release(key)
+        if isinstance(found, JudgeAnswer):
+            self.judge.sender.breaker.usable()
+        return found
+
+    def stored(self) -> Found | None:
+        """The kept result of the request, or of one that was sent in its place before the endpoint
+        had rejected as much as now; ``None`` where there is none that the run may use."""
+        forms = chain((self.request,), map(self._build, self.judge.capabilities.before))
+        return next((found for form in forms if (found := self._kept(form)) is not None), None)
+
+    def _kept(self, request: Request) -> Found | None:
+        """The kept result of a request; ``None`` also where the question no longer allows it."""
+        judge, key = self.judge, request.key
+        renewed = key in judge.renewed
+        if judge.reuse == "nothing" and not renewed:
+            return None
+        failure = judge.renewed.get(key)
+        if failure is not None:
+            lost = requests.lost(request.dropped)
+            source = Provenance(judge.label, request=key, cached=True, dropped=lost)
+            return Failure(self.question, *failure, source, self.repeat)
+        row = judge.ledger.get(key)
+        asks_again = judge.reuse == "answers" and not renewed
+        if row is None or (asks_again and row.reason is not None):
+            return None
+        try:
+            sent = orjson.loads(zlib.decompress(row.payload))
+            record = {**row.facts, "judge": judge.label, "request": key, "cached": True}
+            provenance = provenance_of({**record, "messages": sent["messages"]})
+            if row.reason is not None:
+                reason, detail = Reason(row.reason), row.facts["detail"]
+                return Failure(self.question, reason, detail, provenance, self.repeat)
+        except (zlib.error, ValueError, TypeError, KeyError) as error:
+            raise unreadable(judge.ledger.path, error) from error
+        answer = _valid(self.question, row)
+        if answer is None or (asks_again and isinstance(answer, ReplyInParts) and answer.lost):
+            return None  # asking again may bring the fields that are lost
+        return JudgeAnswer(self.question, answer, provenance, self.repeat)
+
+    async def _asked(self) -> Found:
+        """The result of asking the endpoint."""
         try:
             try:
-                return await self.judge._capabilities.exchange(self._send)
+                return await self.judge.capabilities.exchange(self._send)
             except Unreadable as first:
                 return await self._repaired(first)
         except Stopped as stop:
             # What ended the asking of all questions is not kept as a failure of this one.
-            return Failure(
-                self.question,
-                stop.reason,
-                stop.detail,
-                self._provenance(),
-                self.repeat,
-                stopped=True,
-            )
+            return await self._ended((stop.reason, stop.detail), stopped=True)
         except EndpointError as error:
-            return await self._failed(error.reason, error.detail)
+            return await self._ended((error.reason, error.detail))
         finally:
-            self.judge._sender.end_head_start()
+            self.judge.sender.ahead.set()
 
     async def _send(
         self, dropped: frozenset[str], current: Callable[[], bool] | None
-    ) -> JudgeAnswer[Any] | Failure | None:
-        """Sends the request without what is dropped; see `EndpointCapabilities.exchange`."""
+    ) -> Found | None:
+        """Sends the request without what is dropped; see `Send`."""
         if dropped != self.request.dropped:
-            self.request = self.judge._build(self.question, self.repeat, dropped)
-            self.messages = list(self.request.prompt.messages)
-        request = self.request
-        if request.key != self.looked_up:
+            self.request = self._build(dropped)
             # What the endpoint takes has just been found out: this may have been asked before.
-            self.looked_up = request.key
-            stored = self.judge._lookup.find(self.question, self.repeat, request)
-            if stored is not None:
-                await self.judge._capabilities.learn(dropped)
-                return stored
+            if (found := self.stored()) is not None:
+                await self.judge.capabilities.learn(dropped)
+                return found
+        request = self.request
+        self.messages = list(request.prompt.messages)
         sizes = request.input_tokens, request.output_tokens
-        sending = self.judge._sender.send
-        return await sending(request.body, self._received, self.tally, *sizes, current)
+        send = self.judge.sender.send
+        return await send(request.body, self._received, self.tally, *sizes, current)
 
-    async def _received(self, completion: Completion) -> JudgeAnswer[Any] | Failure:
+    async def _received(self, completion: Completion) -> Found:
         """The answer or the refusal that a reply holds; it is kept before this returns."""
-        await self.judge._capabilities.learn(self.request.dropped)
+        await self.judge.capabilities.learn(self.request.dropped)
         self.completion = completion
         if completion.refusal:
-            return await self._failed(Reason.REFUSED, _declined(completion.refusal))
+            return await self._ended((Reason.REFUSED, _declined(completion.refusal)))
         if completion.finish == "filtered":
-            return await self._failed(Reason.REFUSED, "the endpoint's filter withheld the reply")
+            return await self._ended((Reason.REFUSED, "the endpoint's filter withheld the reply"))
         cut = completion.finish == "length"
-        return await self._answered(read(self.question, completion.text, cut=cut))
+        return await self._ended(read(self.question, completion.text, cut=cut))
 
     async def _repaired(self, first: Unreadable) -> JudgeAnswer[Any] | Failure:
         """The result of the repair turn, or what the replies hold without it."""
         bad, problem = self.completion.text, str(first)
-        prompt = requests.repair(self.request, bad, problem)
+        prompt = requests.repair(self.request.prompt, bad, problem)
         self.messages = list(prompt.messages)
         body = strict_json.dumps(self.judge.endpoint.body(prompt))
         sizes = self.request.input_tokens + len(bad or "") / 4 + 100, self.request.output_tokens
         rest, said = first.rest, ""
         try:
-            asked = await self.judge._sender.send(body, self._received, self.tally, *sizes)
+            asked = await self.judge.sender.send(body, self._received, self.tally, *sizes)
             assert asked is not None
             return asked
         except Unreadable as second:
@@ -273,119 +295,75 @@ class _Exchange:
             # The question itself did fit: what is stored is that its reply was no good.
             problem = f"no valid answer: {problem}"
         if rest is not None:
-            return await self._answered(rest)
+            return await self._ended(rest)
         if declines(said):
-            return await self._failed(Reason.REFUSED, _declined(said))
-        self.judge._sender.breaker.unusable(problem)
-        return await self._failed(Reason.UNPARSABLE, problem)
+            return await self._ended((Reason.REFUSED, _declined(said)))
+        self.judge.sender.breaker.unusable(problem)
+        return await self._ended((Reason.UNPARSABLE, problem))
 
-    async def _answered(self, answer: Reply) -> JudgeAnswer[Any]:
-        judge_answer = JudgeAnswer(self.question, answer, self._provenance(), self.repeat)
-        await self._keep(judge_answer)
-        return judge_answer
-
-    async def _failed(self, reason: Reason, detail: str) -> Failure:
-        failure = Failure(self.question, reason, detail, self._provenance(), self.repeat)
-        if not reason.passing:
-            await self._keep(failure)
-        return failure
-
-    async def _keep(self, asked: JudgeAnswer[Any] | Failure) -> None:
-        sent = self.request.record(self.messages)
-        await self.judge._sender.kept(self.judge._lookup.keep(asked, sent))
-
-    def _provenance(self) -> Provenance:
-        tally, price, last = self.tally, self.judge.price, self.completion
+    async def _ended(
+        self, result: Reply | tuple[Reason, str], *, stopped: bool = False
+    ) -> JudgeAnswer[Any] | Failure:
+        """An answer, or a failure with its reason; durable when this returns, unless the failure is
+        passing. A failure does not replace an answer that is still valid: this run has its failure,
+        other runs the answer."""
+        judge, question, tally, request = self.judge, self.question, self.tally, self.request
         tokens = tally.input_tokens, tally.output_tokens
-        return Provenance(
-            self.judge.label,
+        provenance = Provenance(
+            judge.label,
             tally.model,
-            self.judge.prompt_hash(self.question),
-            self.request.key,
+            judge.prompt_hash(question),
+            request.key,
             self.messages,
-            last.text or last.refusal or "",
+            self.completion.text or self.completion.refusal or "",
             *tokens,
-            price.cost(*tokens) if price and tally.counted else None,
+            judge.price.cost(*tokens) if judge.price and tally.counted else None,
             tally.seconds,
             tally.attempts,
-            dropped=self.request.lost,
+            dropped=requests.lost(request.dropped),
         )
-
-
-def _declined(words: str) -> str:
-    return f"the model declined: {' '.join(words.split())[:200]}"
-
-
-class _LedgerLookup:
-    """The ledger as one judge sees it; what was asked again in a run counts for the rest of it."""
-
-    def __init__(self, ledger: Ledger, label: str, address: tuple[str, str], reuse: Reuse) -> None:
-        self._ledger, self._label, self._reuse = ledger, label, reuse
-        self._address = address
-        # By request; with its failure, where the ledger keeps an older answer instead.
-        self._renewed: dict[bytes, tuple[Reason, str] | None] = {}
-
-    def find(
-        self, question: Question[Any], repeat: int, request: Request
-    ) -> JudgeAnswer[Any] | Failure | None:
-        """The kept result of a request; ``None`` where there is none that the run may use, or where
-        the question no longer allows the kept answer."""
-        key = bytes.fromhex(request.key)
-        renewed = key in self._renewed
-        if self._reuse == "nothing" and not renewed:
-            return None
-        failure = self._renewed.get(key)
-        if failure is not None:
-            source = Provenance(self._label, request=request.key, cached=True, dropped=request.lost)
-            return Failure(question, *failure, source, repeat)
-        row = self._ledger.get(request.key)
-        asks_again = self._reuse == "answers" and not renewed
-        if row is None or (asks_again and row.reason is not None):
-            return None
-        try:
-            sent = orjson.loads(zlib.decompress(row.payload))
-            record = {**row.facts, "judge": self._label, "request": row.key, "cached": True}
-            provenance = provenance_of({**record, "messages": sent["messages"]})
-            if row.reason is not None:
-                detail = row.facts["detail"]
-                return Failure(question, Reason(row.reason), detail, provenance, repeat)
-        except (zlib.error, ValueError, TypeError, KeyError) as error:
-            raise unreadable(self._ledger.path, error) from error
-        answer = _valid(question, row)
-        if answer is None or (asks_again and isinstance(answer, ReplyInParts) and answer.lost):
-            return None  # asking again may bring the fields that are lost
-        return JudgeAnswer(question, answer, provenance, repeat)
-
-    async def keep(self, asked: JudgeAnswer[Any] | Failure, sent: bytes) -> None:
-        """Keeps the result of a request. It is durable when this returns. A failure does not
-        replace an answer that is still valid: this run has its failure, other runs the answer."""
-        key = asked.provenance.request
-        failure = (asked.reason, asked.detail) if isinstance(asked, Failure) else None
-        old = None if failure is None else self._ledger.get(key)
-        stays = old is not None and _valid(asked.question, old) is not None
+        if isinstance(result, Reply):
+            asked: Found = JudgeAnswer(question, result, provenance, self.repeat)
+            old = failure = None
+        else:
+            asked = Failure(question, *result, provenance, self.repeat, stopped=stopped)
+            if stopped or asked.reason.passing:
+                return asked
+            old, failure = judge.ledger.get(request.key), result
+        stays = old is not None and _valid(question, old) is not None
         stale = old is not None and old.reason is None and not stays
         # Made on the ledger's thread, because compression takes time.
-        await self._ledger.keep(lambda: [self._row(asked, sent)], stale=stale)
-        if self._reuse != "all":
-            self._renewed[bytes.fromhex(key)] = failure if stays else None
+        writing = judge.ledger.keep(lambda: [_row(asked, request, judge)], stale=stale)
+        await judge.sender.kept(writing)
+        if judge.reuse != "all":
+            judge.renewed[request.key] = failure if stays else None
+        return asked
 
-    def _row(self, asked: JudgeAnswer[Any] | Failure, sent: bytes) -> Paid:
-        provenance = asked.provenance
-        record = to_record(asked)
-        for name in ("about", "messages", "cached"):  # what the payload or the question says
-            record.pop(name, None)
-        return Paid(
-            provenance.request,
-            JUDGE_ANSWER,
-            *self._address,
-            asked.question.kind,
-            record,
-            zlib.compress(sent, _COMPRESSION),
-            record.get("reason"),
-            provenance.input_tokens,
-            provenance.output_tokens,
-            provenance.cost,
-        )
+
+def _row(asked: Found, request: Request, judge: LLMJudge) -> Paid:
+    """What the ledger keeps: messages (with a repair turn), parameters and schema packed."""
+    made, prompt = asked.provenance, request.prompt
+    facts = to_record(asked, is_vote=True)
+    del facts["messages"], facts["cached"]
+    sent = {
+        "messages": made.messages,
+        "parameters": prompt.parameters,
+        "mode": prompt.mode,
+        "schema": prompt.schema,
+    }
+    return Paid(
+        request.key,
+        JUDGE_ANSWER,
+        judge.endpoint.url,
+        judge.model,
+        asked.question.kind,
+        facts,
+        zlib.compress(strict_json.dumps(sent), _COMPRESSION),
+        facts.get("reason"),
+        made.input_tokens,
+        made.output_tokens,
+        made.cost,
+    )
 
 
 def _valid(question: Question[Any], row: Paid) -> Any:
@@ -395,3 +373,73 @@ def _valid(question: Question[Any], row: Paid) -> Any:
         return question.check(question.reply.model_validate_json(answer))
     except ValueError:
         return None
+
+
+def _declined(words: str) -> str:
+    return f"the model declined: {' '.join(words.split())[:200]}"
+
+
+class EndpointCapabilities:
+    """What an endpoint takes for a model: found out once, remembered in the ledger. What a server
+    rejects (parameters, ways of structured output) is ``dropped``; ``before`` has its earlier
+    values, the latest first and the very first last. It is remembered only once the request without
+    it was answered, because an error may mention a parameter that is not its cause."""
+
+    def __init__(self, ledger: Ledger, endpoint: Endpoint, model: str, sender: Sender) -> None:
+        self._ledger, self._endpoint, self._model = ledger, endpoint.url, model
+        self._sender = sender
+        self.dropped = endpoint.never
+        self.before: tuple[frozenset[str], ...] = ()
+        for name in ledger.rejected(endpoint.url, model):
+            self._drop(self.dropped | {name})
+        self.settling = asyncio.Lock()  # belongs to one event loop
+
+    async def exchange(self, send: Send) -> Found:
+        """What ``send`` makes of the reply to a request in the form that the endpoint takes. The
+        first request that is rejected for a parameter finds out alone what the endpoint takes."""
+        while True:
+            async with self.settling:
+                dropped = self.dropped
+            try:
+                current = lambda: self.dropped is dropped and not self.settling.locked()  # noqa: B023,E731
+                result = await send(dropped, current)
+            except EndpointError as error:
+                if not error.rejected - dropped:
+                    raise
+                self._sender.ahead.set()
+                async with self.settling:
+                    if self.dropped is dropped:
+                        return await self._settle(send, dropped, error)
+            else:
+                if result is not None:
+                    return result
+
+    async def _settle(self, send: Send, dropped: frozenset[str], rejection: EndpointError) -> Found:
+        """Sends a rejected request without each parameter that is rejected on the way."""
+        while True:
+            dropped |= rejection.rejected
+            try:
+                result = await send(dropped, None)
+            except EndpointError as error:
+                if error.rejected - dropped:
+                    rejection = error
+                    continue
+                if error.reason is rejection.reason:  # no parameter was the cause
+                    breaker = self._sender.breaker
+                    breaker.failed(rejection.reason, rejection.detail, permanent=True)
+                raise
+            assert result is not None
+            return result
+
+    async def learn(self, dropped: frozenset[str]) -> None:
+        """Stores what had to be dropped, before the answer itself is stored: when the run is
+        resumed, it builds the very same request."""
+        if new := dropped - self.dropped:
+            await self._sender.kept(self._ledger.reject(self._endpoint, self._model, new))
+            self._drop(dropped)
+
+    def _drop(self, dropped: frozenset[str]) -> None:
+        if dropped != self.dropped:
+            *latest, first = (self.dropped, *self.before)
+            self.before = (*latest[: _LOOKED_BACK - 1], first)
+            self.dropped = dropped

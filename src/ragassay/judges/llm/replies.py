@@ -15,8 +15,7 @@ import orjson
 from pydantic import ValidationError
 
 from ragassay.base.score import Reason
-from ragassay.judges.prompt_escaping import harmless
-from ragassay.judges.question import Question, example_of
+from ragassay.judges.question import Question, example_of, harmless
 from ragassay.judges.reply import Lost, R_co, ReplyInParts
 
 _LONGEST = 200_000  # characters of a reply that are searched for an object in prose

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 import orjson
 
 from ragassay.base import strict_json
-from ragassay.judges.llm import token_estimate
 from ragassay.judges.question import Question
 from ragassay.texts.languages import code_of, held, language_of
 from ragassay.transport.endpoints import Endpoint, Prompt
@@ -42,22 +42,6 @@ class Request:
     input_tokens: float
     output_tokens: int
     dropped: frozenset[str]
-
-    @property
-    def lost(self) -> tuple[str, ...]:
-        """The parameters that are really left out: one that is sent under another name is not."""
-        return lost(self.dropped)
-
-    def record(self, messages: Sequence[Message]) -> bytes:
-        """What the ledger keeps of a request: messages (with a repair turn), parameters, schema."""
-        return strict_json.dumps(
-            {
-                "messages": messages,
-                "parameters": self.prompt.parameters,
-                "mode": self.prompt.mode,
-                "schema": self.prompt.schema,
-            }
-        )
 
 
 def build(
@@ -103,7 +87,7 @@ def build(
         prompt,
         body,
         hashlib.sha256(identity + b"\n" + body).hexdigest(),
-        token_estimate.of_messages(messages) + token_estimate.of_schema(type(question)),
+        tokens_of_messages(messages) + tokens_of_schema(type(question)),
         min(most or question.output_tokens, question.output_tokens),
         dropped,
     )
@@ -124,15 +108,14 @@ def _explained_in(question: Question[Any], language: str) -> str:
     return f"Language of explanations: {name.title()}.\n"
 
 
-def repair(request: Request, reply: str | None, problem: str) -> Prompt:
+def repair(prompt: Prompt, reply: str | None, problem: str) -> Prompt:
     """The prompt of the repair turn: the request again, with the bad reply and what is wrong with
     it."""
     shown = (reply or "").strip()[:_ECHOED] or "(no reply)"
     again = (
         f"That reply cannot be used: {problem}. Answer the same question again, now in the agreed "
-        f"form.\n\n{_in_words(request.prompt.schema)}"
+        f"form.\n\n{_in_words(prompt.schema)}"
     )
-    prompt = request.prompt
     messages = [
         *prompt.messages,
         {"role": "assistant", "content": shown},
@@ -164,3 +147,69 @@ def _in_words(schema: Mapping[str, Any]) -> str:
         "Answer with one JSON object and nothing else: no code block, no words around it. It must "
         f"be valid against this JSON schema:\n{shown}"
     )
+
+
+ASCII, ALPHABETIC, WIDE = 4.0, 2.0, 1.0  # characters a token
+PER_MESSAGE = 4  # tokens around each message: its role and its bounds
+
+_WIDE = re.compile(
+    "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef"
+    "\U00010000-\U0010ffff]"
+)
+_PLAIN = re.compile(r"[\x00-\x7f]")
+
+
+def tokens_of(text: str) -> float:
+    """About how many tokens ``text`` has; not rounded, so that estimates add up."""
+    if text.isascii():  # a flag of the string: long English texts cost nothing
+        return len(text) / ASCII
+    plain, wide = len(_PLAIN.findall(text)), len(_WIDE.findall(text))
+    return plain / ASCII + wide / WIDE + (len(text) - plain - wide) / ALPHABETIC
+
+
+def tokens_of_messages(messages: Iterable[Message]) -> float:
+    """The approximate number of tokens of a chat, with the tokens around its messages."""
+    return sum(tokens_of(one["content"]) + PER_MESSAGE for one in messages)
+
+
+def tokens_of_question(question: Question[Any], model: str = "", own: str = "") -> float:
+    """The tokens of a question's prompt, the answer's schema included. The text around the data is
+    the same for all questions of one shape, so it is rendered once: plans ask this a million
+    times."""
+    values = [one for name, one in question.data.items() if name not in question.unsent]
+    shape = (type(question), own or question.template(model), tuple(map(_shape, values)))
+    material = sum(map(_material, values))
+    around = _around.get(shape)
+    if around is None:
+        put = tokens_of_messages(question.messages(model, own)) + tokens_of_schema(type(question))
+        if len(_around) >= _SHAPES:
+            _around.clear()
+        around = _around[shape] = put - material
+    return material + around
+
+
+_SHAPES = 10_000
+_around: dict[Hashable, float] = {}
+
+
+def _shape(value: Any) -> Hashable:
+    """What determines a prompt's own words: which texts there are, and how many."""
+    if isinstance(value, str):
+        return value != ""
+    if isinstance(value, tuple | list):
+        return tuple(map(_shape, value))
+    return repr(value)
+
+
+def _material(value: Any) -> float:
+    if isinstance(value, str):
+        return tokens_of(value)
+    if isinstance(value, tuple | list):
+        return sum(map(_material, value))
+    return 0.0
+
+
+@cache
+def tokens_of_schema(cls: type[Question[Any]]) -> float:
+    """About how many tokens it takes to say what the answer must look like."""
+    return tokens_of(json.dumps(cls.schema(), separators=(",", ":")))

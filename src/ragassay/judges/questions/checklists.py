@@ -1,7 +1,7 @@
 """Questions about the items of a list: claims and nuggets, how they are found and checked.
 
 A list of bare labels shifts when a model leaves one out. So each entry repeats the item's number,
-and a reply with a missing, doubled or foreign number is repaired. A short reason stands before the
+and a reply with a missing, doubled or foreign number is repaired. A short reason comes before the
 value: it is found before the value is given, not after.
 """
 
@@ -32,11 +32,7 @@ E = TypeVar("E", bound=ItemReply)
 
 
 def in_order(entries: Sequence[E], items: Sequence[object]) -> list[E]:
-    """The entries in the order of the items, one for each.
-
-    Raises:
-        ValueError: an item without an entry, with several, or an entry for no item.
-    """
+    """The entries in the order of the items, one for each, or a `ValueError`."""
     n = len(items)
     counts = Counter(entry.number for entry in entries)
     foreign = [number for number in counts if number > n]

@@ -90,7 +90,7 @@ class Match(Reply):
     # datapizza's own prompt names these two keys: it agrees with the schema where a user gives it
     # as ``instructions``. (Docstrings of replies are in the schema that judges read.)
     reasoning: str
-    # ``match`` stands in label files written for version 1.
+    # Label files written for version 1 have ``match``.
     is_matching: Annotated[bool, Field(validation_alias=AliasChoices("is_matching", "match"))]
 
 

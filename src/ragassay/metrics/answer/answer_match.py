@@ -13,7 +13,7 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Score, Unscored
 from ragassay.judges import Question
 from ragassay.judges.asking import Ask
-from ragassay.judges.own_rubrics import JudgePrompt
+from ragassay.judges.own_prompts import JudgePrompt
 from ragassay.judges.questions import AnswerAttempted, AnswerContent, AnswerMatch
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric

@@ -18,10 +18,17 @@ from ragassay.metrics.core.metric import Metric, passage_texts, register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
 from ragassay.models.embedders.embedder import Embedded, is_blank
-from ragassay.models.encoders.baselines import RECOMMENDED, Baseline, baseline, layer_for
 from ragassay.models.encoders.encoder import Encoder
-from ragassay.models.encoders.text_model import ReadTexts
-from ragassay.models.encoders.token_matching import Idf, Pair, TokenMatch, compare
+from ragassay.models.encoders.token_matching import (
+    RECOMMENDED,
+    Baseline,
+    Idf,
+    Pair,
+    TokenMatch,
+    baseline,
+    compare,
+    layer_for,
+)
 from ragassay.models.weights.weight_files import Weights, missing_folder
 
 DEFAULT = "microsoft/deberta-xlarge-mnli"
@@ -133,13 +140,6 @@ def bertscores(
     encoder = encoder_of(window, scale)
     idf = window.all_samples.once(_idf, encoder) if scale.idf else None
     matches = compare(encoder, pairs, idf)
-    read = (
-        pair
-        for of, one in zip(pairs, matches, strict=True)
-        if one
-        for pair in zip(of, one.cut, strict=True)
-    )
-    window.models.use(ReadTexts, Weights.parse(scale.model)).add(read, encoder.longest)
     if base is None:
         return matches
     return [

@@ -14,7 +14,7 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.judges import Question
 from ragassay.judges.asking import Ask
-from ragassay.judges.own_rubrics import Rubric, RubricPart, bundled
+from ragassay.judges.own_prompts import Rubric, RubricPart, bundled
 from ragassay.judges.questions import RubricGrade
 from ragassay.judges.questions.grading import Parts
 from ragassay.metrics.answer.answer_match import accepted

@@ -18,8 +18,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from ragassay.models.device import Batches, device_of, dtype_of, loading, threads
-from ragassay.models.encoders.loading import tensors_of
-from ragassay.models.encoders.text_model import padded
+from ragassay.models.encoders.text_model import padded, tensors_of
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import (
     CONFIG,

@@ -6,8 +6,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import shlex
-from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -19,12 +18,12 @@ from ragassay.base.score import Reason, Unscored
 from ragassay.judges.asking import Usage
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.paid_answers import EMBEDDING, VECTOR, Paid
-from ragassay.judges.llm import token_estimate
+from ragassay.judges.llm import requests
 from ragassay.models.embedders.embedder import Embedded, Embedder, Vector
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Completion, EndpointError
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Stopped
-from ragassay.transport.endpoints.openai_embeddings import OpenAIEmbeddings, VectorReply
+from ragassay.transport.endpoints.http_chats import OpenAIEmbeddings, VectorReply
 from ragassay.transport.limits import Limiter
 from ragassay.transport.prices import Price
 from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, Tally
@@ -32,58 +31,6 @@ from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, Tally
 TEXTS = 64  # most texts in a request, unless a batch size is given
 TOKENS = 16_000  # most tokens in a request, estimated
 _HOPELESS = 3  # after so many texts rejected one at a time, and none accepted, nothing more is sent
-
-
-class VectorStore:
-    """The vectors of one endpoint and model in a ledger, known by what they were asked of (with the
-    number of dimensions that was asked for) and by the hash of their text."""
-
-    def __init__(
-        self, ledger: Ledger, endpoint: str, model: str, dimensions: int | None = None
-    ) -> None:
-        self._ledger, self._endpoint, self._model = ledger, endpoint, model
-        self._dimensions = dimensions or 0
-
-    def find(self, texts: Iterable[str]) -> dict[str, Embedded]:
-        """The vectors of those texts that were paid for before."""
-        by_key = {self._key(text): text for text in texts}
-        return {
-            by_key[one.key]: np.frombuffer(one.payload, dtype="<f4").astype(np.float32)
-            for one in self._ledger.find(by_key)
-        }
-
-    def width(self) -> int | None:
-        """Components of the vectors that are kept; ``None`` where there are none."""
-        chosen = "kind = ? AND source = ? AND name = ?"
-        kept = self._ledger.rows(chosen, VECTOR, self._endpoint, self._model, page=20)
-        widths = (len(one.payload) // 4 for one in kept if one.facts == self._facts)
-        return next(widths, None)
-
-    def keep(self, paid: Iterable[tuple[str, Vector, int, float | None]]) -> asyncio.Future[None]:
-        """Keeps vectors, each with its text and its share of the request's tokens and price."""
-        rows = [
-            Paid(
-                self._key(text),
-                VECTOR,
-                self._endpoint,
-                self._model,
-                EMBEDDING,
-                self._facts,
-                vector.astype("<f4").tobytes(),
-                input_tokens=tokens,
-                cost=cost,
-            )
-            for text, vector, tokens, cost in paid
-        ]
-        return self._ledger.keep(lambda: rows)
-
-    @property
-    def _facts(self) -> Mapping[str, int]:
-        return {"dimensions": self._dimensions}
-
-    def _key(self, text: str) -> str:
-        body = f"{self._endpoint}\n{self._model}\n{self._dimensions}\n{text}"
-        return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class EndpointEmbedder(Embedder):
@@ -123,14 +70,19 @@ class EndpointEmbedder(Embedder):
         self._label = label or f"{endpoint.url}#{model}"
         self._identity = identity or self._label
         self._ledger, self._submit, self._price, self._renew = ledger, submit, price, renew
-        self._store = VectorStore(ledger, endpoint.url, model, dimensions)
-        self._width = dimensions or self._store.width()
+        # A vector in the ledger is known by what it was asked of, and the hash of its text.
+        self._asked = f"{endpoint.url}\n{model}\n{dimensions or 0}\n"
+        self._facts = {"dimensions": dimensions or 0}
+        address = (VECTOR, endpoint.url, model)
+        kept = ledger.rows("kind = ? AND source = ? AND name = ?", *address, page=20)
+        widths = (len(row.payload) // 4 for row in kept if row.facts == self._facts)
+        self._width = dimensions or next(widths, None)
         account = Account(budget, price)
         self._sender = Sender(endpoint, limiter, None, account, timeout=timeout, backoff=backoff)
         self._most = batch
         self._failed: dict[str, Unscored] = {}
         self._renewed: set[str] = set()
-        self._working: set[asyncio.Task[None]] = set()
+        self._working: list[asyncio.Task[dict[str, Embedded]]] = []
         self._began = self._answered = False
         self._n_rejected = 0
 
@@ -154,7 +106,11 @@ class EndpointEmbedder(Embedder):
         sent = [self.prefix + text for text in texts]
         wanted = [text for text in sent if text not in self._failed]
         stored = [text for text in wanted if not self._renew or text in self._renewed]
-        vectors: dict[str, Embedded] = self._store.find(stored)
+        by_key = {self._key(text): text for text in stored}
+        vectors: dict[str, Embedded] = {
+            by_key[row.key]: np.frombuffer(row.payload, dtype="<f4").astype(np.float32)
+            for row in self._ledger.find(by_key)
+        }
         self.usage.cached += len(vectors)
         missing = [text for text in wanted if text not in vectors]
         self.usage.questions += len(wanted)
@@ -172,19 +128,21 @@ class EndpointEmbedder(Embedder):
         if self._began:
             self._submit(shut_down()).result()
 
+    def _key(self, text: str) -> str:
+        body = self._asked + text
+        return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
+
     async def _request_vectors(self, texts: Sequence[str]) -> Mapping[str, Embedded]:
         """Requests vectors, with as many requests at a time as the endpoint's limits allow."""
         self._began = True
         await self.endpoint.open()
-        waiting, vectors = deque(texts), dict[str, Embedded]()
-        n = min(self._sender.limiter.most, -(-len(texts) // self._most))
-        tasks = [asyncio.ensure_future(self._work(waiting, vectors)) for _ in range(n)]
-        self._working.update(tasks)
-        ended = await asyncio.gather(*tasks, return_exceptions=True)
-        self._working.difference_update(tasks)
-        for error in ended:
-            if error is not None:
-                raise error
+        tasks = [asyncio.ensure_future(self._batch(batch)) for batch in self._batches(texts)]
+        self._working = tasks
+        vectors: dict[str, Embedded] = {}
+        for found in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(found, BaseException):
+                raise found
+            vectors |= found
         for text, embedded in vectors.items():
             if isinstance(embedded, Unscored):
                 self._failed[text] = embedded
@@ -194,19 +152,17 @@ class EndpointEmbedder(Embedder):
             self._renewed.update(text for text in vectors if text not in self._failed)
         return vectors
 
-    async def _work(self, waiting: deque[str], vectors: dict[str, Embedded]) -> None:
-        while waiting:
-            vectors.update(await self._batch(self._next(waiting)))
-
-    def _next(self, waiting: deque[str]) -> list[str]:
-        batch = [waiting.popleft()]
-        size = token_estimate.estimate(batch[0])
-        while waiting and len(batch) < self._most:
-            size += token_estimate.estimate(waiting[0])
-            if size > TOKENS:
-                break
-            batch.append(waiting.popleft())
-        return batch
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        """The texts of each request."""
+        batch: list[str] = []
+        size = 0.0
+        for text in texts:
+            size += (tokens := requests.tokens_of(text))
+            if batch and (len(batch) == self._most or size > TOKENS):
+                yield batch
+                batch, size = [], tokens
+            batch.append(text)
+        yield batch
 
     async def _batch(self, texts: Sequence[str]) -> dict[str, Embedded]:
         """The vectors of a request's texts; where it is rejected, those of its halves."""
@@ -216,10 +172,8 @@ class EndpointEmbedder(Embedder):
             failure = error
         if len(texts) > 1 and _may_be_one_text(failure):
             half = len(texts) // 2
-            first = await self._batch(texts[:half])
-            second = await self._batch(texts[half:])
-            both = first | second
-            if not any(isinstance(one, Unscored) for one in both.values()):
+            both = await self._batch(texts[:half]) | await self._batch(texts[half:])
+            if not any(isinstance(found, Unscored) for found in both.values()):
                 self._most = min(self._most, half)  # it rejected the number of texts
             return both
         if failure.reason is Reason.SERVER_ERROR and _may_be_one_text(failure):
@@ -230,7 +184,7 @@ class EndpointEmbedder(Embedder):
 
     async def _exchange(self, texts: Sequence[str]) -> dict[str, Embedded]:
         body = self.endpoint.texts(self._model, texts, self._dimensions)
-        size = sum(map(token_estimate.estimate, texts))
+        size = sum(map(requests.tokens_of, texts))
         tally = Tally()
 
         async def received(completion: Completion) -> dict[str, Embedded]:
@@ -252,13 +206,17 @@ class EndpointEmbedder(Embedder):
             text: self._validated(vector) for text, vector in zip(texts, reply.vectors, strict=True)
         }
         shares = _shares(texts, reply.input_tokens)
-        paid = [
-            (text, vector, share, self._cost(share))
+        address = (VECTOR, self.endpoint.url, self._model, EMBEDDING, self._facts)
+        rows = [
+            Paid(
+                self._key(text), *address, vector.astype("<f4").tobytes(),
+                input_tokens=share, cost=self._cost(share),
+            )
             for (text, vector), share in zip(vectors.items(), shares, strict=True)
             if not isinstance(vector, Unscored)
-        ]
+        ]  # fmt: skip
         try:
-            await self._sender.kept(self._store.keep(paid))
+            await self._sender.kept(self._ledger.keep(lambda: rows))
         except Exception as error:
             raise Stopped(*(self._sender.stopped or (Reason.CONNECTION, str(error)))) from error
         return vectors
@@ -296,6 +254,6 @@ def _may_be_one_text(failure: EndpointError) -> bool:
 
 def _shares(texts: Sequence[str], total: int) -> list[int]:
     """A request's tokens, divided among its texts by their length; the sum is exact."""
-    sizes = np.array([token_estimate.estimate(text) for text in texts])
+    sizes = np.array([requests.tokens_of(text) for text in texts])
     edges = np.rint(np.cumsum(sizes) / max(sizes.sum(), 1e-9) * total).astype(int)
     return [int(share) for share in np.diff(edges, prepend=0)]

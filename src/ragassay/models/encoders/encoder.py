@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragassay.models.encoders.memory import ByteCache
-from ragassay.models.encoders.text_model import TextModel
+from ragassay.models.encoders.text_model import ByteCache, TextModel
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Weights, folder_of, needs_packages
 

@@ -1,25 +1,75 @@
-"""A transformer with its tokeniser: from texts to rows of tokens, from rows to their states. Texts
-that are too long are cut off at the model's real maximum, and it is known which were."""
+"""A transformer with its tokeniser, loaded from a folder: from texts to tokens, from these to their
+states. Texts that are too long are cut off at the model's real maximum, and it is known which."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from pickle import UnpicklingError
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from ragassay.base.counts import either, share
-from ragassay.models.device import Batches, device_of, dtype_of, loading, overflow
-from ragassay.models.encoders.loading import load_encoder, tokenizer_of
-from ragassay.models.encoders.memory import text_key
+from ragassay.base.errors import first_line
+from ragassay.models.device import Batches, device_of, dtype_of, loading, out_of_memory, overflow
 from ragassay.models.model_options import ModelOptions
-from ragassay.models.weights.weight_files import Weights, label_of
+from ragassay.models.weights.weight_files import (
+    CONFIG,
+    WEIGHT_FILES,
+    Unavailable,
+    Unusable,
+)
 
 if TYPE_CHECKING:
     import torch
     from numpy.typing import ArrayLike
+    from torch import Tensor
+
+
+V = TypeVar("V")
+
+
+def text_key(text: str) -> bytes:
+    """A key that replaces a text, so that the text need not be kept."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class ByteCache(Generic[V]):
+    """Keeps values up to a number of bytes; the one unused for longest is dropped first, and a
+    value larger than the cache is not kept."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.size = 0
+        self._values: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: Hashable) -> V | None:
+        """The value, which then counts as just used; ``None`` where it is not kept."""
+        entry = self._values.get(key)
+        if entry is None:
+            return None
+        self._values.move_to_end(key)
+        return entry[0]
+
+    def put(self, key: Hashable, value: V, size: int) -> None:
+        """Keeps a value of so many bytes; drops those unused for longest where there is no room."""
+        previous = self._values.pop(key, None)
+        if previous is not None:
+            self.size -= previous[1]
+        if size > self.limit:
+            return
+        self._values[key] = (value, size)
+        self.size += size
+        while self.size > self.limit:
+            _, (_, freed) = self._values.popitem(last=False)
+            self.size -= freed
+
 
 BOUNDLESS = 1_000_000  # tokenisers that state no maximum give a number beyond all texts (1e30)
 
@@ -106,41 +156,120 @@ def padded(
     }
 
 
-def cut_texts(
-    n: int, cut: int, longest: int | None, label: str, effects: tuple[str, str]
-) -> tuple[str, ...]:
-    """What a report says of ``n`` texts of which some were cut off after the ``longest`` that the
-    model reads; nothing where none was. ``effects``: what follows, of one text and of several."""
-    if not cut:
-        return ()
-    return (
-        f"{share(cut, n, 'text')} {either(cut, 'is', 'are')} longer than the {longest} tokens that "
-        f"{label} reads: {either(cut, *effects)}.",
-    )
+_UNUSED = ("pooler.", "lm_head.", "cls.", "classifier.")
+"""Parts above the last layer, which are not used: the file may lack them."""
 
 
-class ReadTexts:
-    """The texts of a run that a model read, and which of them were cut. One serves all layers of
-    the model."""
+def load_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) -> Any:
+    """An encoder with all its weights; a missing weight would be a random number."""
+    from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
 
-    def __init__(self, options: ModelOptions, weights: Weights) -> None:
-        self._options, self._weights = options, weights
-        self._longest: int | None = None
-        self._complete: dict[bytes, bool] = {}
-        self._lock = threading.Lock()
+    with quietly():
+        with _readable(folder / CONFIG):
+            config = AutoConfig.from_pretrained(folder, local_files_only=True)
+            if layers is not None:
+                _cut(config, layers, folder)
+            kind = AutoModelForTextEncoding if "t5" in config.model_type else AutoModel
+        weights = (folder / name for name in WEIGHT_FILES if (folder / name).is_file())
+        with _readable(next(weights, folder)):
+            model, report = kind.from_pretrained(
+                folder,
+                config=config,
+                dtype=dtype,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,  # they are reported below
+                local_files_only=True,
+            )
+    absent = sorted(key for key in report["missing_keys"] if not key.startswith(_UNUSED))
+    absent += sorted(key for key, *_ in report["mismatched_keys"] if not key.startswith(_UNUSED))
+    if absent:
+        raise Unusable(
+            f"the weights in {folder} do not fit the model that its config.json describes "
+            f"({len(absent)} missing or of another shape, such as {absent[0]}); a vector would be "
+            "random numbers, so fetch the model again ('ragassay models fetch NAME')"
+        )
+    _one_precision(model, dtype)
+    return (model.get_encoder() if config.is_encoder_decoder else model).eval()
 
-    def add(self, texts: Iterable[tuple[str, bool]], longest: int | None) -> None:
-        """Counts texts, each once however often it is given."""
-        complete = {text_key(text): not cut for text, cut in dict(texts).items()}
-        with self._lock:
-            self._longest = longest
-            self._complete.update(complete)
 
-    def remarks(self) -> Sequence[str]:
-        """How many texts were cut since the last call; nothing where none was."""
-        with self._lock:
-            n, cut = len(self._complete), sum(not complete for complete in self._complete.values())
-            self._complete.clear()
-        label = label_of(self._weights, self._options.folders) if cut else ""
-        effects = "BERTScore compares its beginning", "BERTScore compares their beginnings"
-        return cut_texts(n, cut, self._longest, label, effects)
+def _one_precision(model: Any, dtype: torch.dtype) -> None:
+    """Converts all numbers to one precision: some classes make a few in single precision whatever
+    is asked (DeBERTa's biases), and then cannot multiply them by others. Those that the library
+    keeps in single on purpose, because they overflow otherwise, stay so."""
+    import torch
+
+    in_single = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
+    if dtype == torch.float16:
+        in_single |= set(getattr(model, "_keep_in_fp32_modules", None) or ())
+    for name, parameter in model.named_parameters():
+        if parameter.is_floating_point() and not any(
+            f".{one}." in f".{name}." for one in in_single
+        ):
+            parameter.data = parameter.data.to(dtype)
+
+
+def _cut(config: Any, layers: int, folder: Path) -> None:
+    n = int(config.num_hidden_layers)
+    if not 0 <= layers <= n:
+        raise Unusable(f"the model in {folder} has the layers 0 to {n}, not {layers}")
+    config.num_hidden_layers = layers
+    for each in ("layer_types", "attention_window"):  # one entry a layer
+        if isinstance(getattr(config, each, None), list):
+            setattr(config, each, getattr(config, each)[:layers])
+
+
+def tokenizer_of(folder: Path, **options: bool) -> Any:
+    """The folder's tokeniser, or an `Unavailable`."""
+    from transformers import AutoTokenizer
+
+    with quietly(), _readable(folder, "the tokeniser in "):
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True, **options)
+
+
+@contextmanager
+def _readable(place: Path, prefix: str = "") -> Iterator[None]:
+    """Turns any error of the library about a file into one sentence that names the file: each
+    format fails in its own way."""
+    try:
+        yield
+    except Unavailable:
+        raise
+    except ImportError as error:
+        raise Unavailable(f"{prefix}{place} needs another package: {first_line(error)}") from error
+    except Exception as error:
+        if out_of_memory(error):
+            raise
+        # A plain ValueError is a refusal (a kind that it does not know, a torch that is too old).
+        damaged = type(error) is not ValueError
+        advice = ": copy or fetch it again ('ragassay models fetch NAME')" if damaged else ""
+        why = first_line(error).rstrip(".")
+        if isinstance(error, UnpicklingError):  # its own message advises to run code from the file
+            why = "it is damaged, or holds other things than weights"
+        raise Unusable(f"{prefix}{place} cannot be read ({why}){advice}") from error
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Silences transformers' progress bars and reports, which are not for the users of a metric."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def tensors_of(folder: Path) -> dict[str, Tensor]:
+    """All tensors of a model's folder by name, on the processor."""
+    from safetensors.torch import load_file
+
+    path = folder / WEIGHT_FILES[0]
+    if not path.is_file():
+        raise Unusable(f"{folder} holds no weights as safetensors ({path.name})")
+    with _readable(path):
+        return dict(load_file(path))

@@ -178,43 +178,33 @@ def _explained(error: Exception, weights: Weights) -> Exception:
     unchanged."""
     from huggingface_hub import constants, errors
 
-    at = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
-    problem = first_line(error).rstrip(".")
     if isinstance(error, UsageError):
         return error
-    if isinstance(error, errors.GatedRepoError):
-        return UsageError(
-            f"{weights.name} is given only to people who agreed to its terms: do so on its page "
-            "and set HF_TOKEN."
-        )
-    if isinstance(error, errors.RepositoryNotFoundError):
-        return UsageError(
-            f"There is no model {weights.name!r} at {at}, or it is private: check the name, or set "
-            "HF_TOKEN."
-        )
-    if isinstance(error, errors.RevisionNotFoundError):
-        return UsageError(f"{weights.name} has no commit {weights.revision!r} at {at}.")
-    if isinstance(error, errors.HfHubHTTPError):
-        return UsageError(f"{at} did not give {weights}: {problem}.")
-    if _network(error):
+    at = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
+    problem, name = first_line(error).rstrip("."), weights.name
+    for kind, sentence in (
+        (errors.GatedRepoError, f"{name} is given only to people who agreed to its terms: do so on "
+         "its page and set HF_TOKEN."),
+        (errors.RepositoryNotFoundError, f"There is no model {name!r} at {at}, or it is private: "
+         "check the name, or set HF_TOKEN."),
+        (errors.RevisionNotFoundError, f"{name} has no commit {weights.revision!r} at {at}."),
+        (errors.HfHubHTTPError, f"{at} did not give {weights}: {problem}."),
+    ):  # fmt: skip
+        if isinstance(error, kind):
+            return UsageError(sentence)
+    clients = ("httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3")
+    if any(
+        isinstance(cause, ConnectionError | TimeoutError)
+        or type(cause).__module__.split(".")[0] in clients
+        for cause in causes(error)
+    ):
         return _UnreachableError(
             f"{at} cannot be reached ({problem}). Try again with a network, or copy the model's "
-            f"folder from another machine and name it with --model {weights.name}=FOLDER."
+            f"folder from another machine and name it with --model {name}=FOLDER."
         )
     if isinstance(error, OSError):
         return UsageError(f"{weights} could not be written: {problem}.")
     return error
-
-
-def _network(error: BaseException) -> bool:
-    """Whether an error, or its cause, is a connection's; the library that the hub's client uses has
-    changed more than once."""
-    clients = ("httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3")
-    return any(
-        isinstance(one, ConnectionError | TimeoutError)
-        or type(one).__module__.split(".")[0] in clients
-        for one in causes(error)
-    )
 
 
 def readable(size: int) -> str:

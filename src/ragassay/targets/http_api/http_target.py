@@ -1,4 +1,4 @@
-"""A system over HTTP. aiohttp takes a quarter of httpx2's time (benchmarks/ask.py)."""
+"""A system over HTTP: as a mapping file says, or by a known API."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from ragassay.targets.target import (
 from ragassay.transport.endpoints import EndpointError
 from ragassay.transport.endpoints.endpoint import CONNECT_S
 from ragassay.transport.endpoints.endpoint_errors import may_pass, passing, redirected, unreached
-from ragassay.transport.endpoints.http_endpoint import parsed
+from ragassay.transport.endpoints.http_chats import parsed
 from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret, from_environment
 

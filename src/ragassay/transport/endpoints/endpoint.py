@@ -39,17 +39,9 @@ Message = Mapping[str, str]  # ``{"role": "system" | "user" | "assistant", "cont
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A request, independent of a protocol.
-
-    Attributes:
-        model: the model's name.
-        messages: roles ``system``, ``user``, ``assistant``.
-        parameters: sampling parameters under OpenAI's names.
-        mode: how the form of the answer is asked for.
-        name: of the schema.
-        schema: JSON schema of the answer, every object closed and every key required.
-        data: what the messages were made of, for receivers that are no models.
-    """
+    """A request, independent of a protocol: ``parameters`` under OpenAI's names; ``schema`` (called
+    ``name``) of the answer, every object closed and every key required; ``data`` that the messages
+    were made of, for receivers that are no models."""
 
     model: str
     messages: Sequence[Message]
@@ -67,16 +59,8 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What an endpoint answered.
-
-    Attributes:
-        text: the reply; ``None`` where there is none.
-        finish: why it ended.
-        refusal: what the endpoint itself marked as a refusal.
-        model: who answered, as the endpoint says; may be empty.
-        input_tokens, output_tokens: as the endpoint counted them.
-        counted: whether it counted.
-    """
+    """What an endpoint answered: ``text`` (``None``: no reply), what it marked itself as a
+    ``refusal``, the ``model`` that it says answered, and the tokens, if it ``counted`` them."""
 
     text: str | None
     finish: Finish = "stop"
@@ -126,19 +110,11 @@ def completed(
 
 @dataclass(eq=False)
 class EndpointError(Exception):
-    """A request without a reply.
-
-    Attributes:
-        reason: the typed reason.
-        detail: one sentence, without secrets.
-        again: whether the same request may succeed a little later.
-        overloaded: whether the endpoint says that it is asked too much.
-        retry_after: seconds that the endpoint asks to wait.
-        rejected: what of the request the endpoint does not take: names of parameters, or a mode.
-        free: whether it cost nothing for sure: the endpoint was not reached, or answered with an
-            error. Where nobody knows (it ran out of time, the connection broke) a budget counts it.
-        sent: whether the request may have reached the endpoint.
-    """
+    """A request without a reply: why (one sentence, without secrets); whether it may succeed
+    ``again`` a little later, after ``retry_after`` seconds where the endpoint says so; whether that
+    says that it is asked too much (``overloaded``); parameters or a mode that it ``rejected``;
+    whether the request cost nothing for sure (``free``: where nobody knows, a budget counts it) and
+    may have reached the endpoint (``sent``)."""
 
     reason: Reason
     detail: str
@@ -158,25 +134,13 @@ class Stopped(EndpointError):  # noqa: N818 - it is a decision
 
 
 class Endpoint(ABC):
-    """One server and its protocol. Opened and closed on the event loop that uses it.
+    """One server and its protocol. Opened and closed on the event loop that uses it. ``url``
+    identifies it in ledgers and never holds a secret (errors say ``alias``, where it has one);
+    ``timeout`` (seconds) is for clients that want to know: the caller has the deadline."""
 
-    Attributes:
-        url: what identifies it in ledgers; never holds a secret.
-        alias: what errors call it in place of the URL, where it has a name.
-        key: goes into headers only.
-        timeout: seconds after which an unanswered request is given up, for clients that want to
-            know; the caller has the deadline.
-    """
-
-    protocol: ClassVar[str]
-    """Enters the identity of requests."""
-
-    never: ClassVar[frozenset[str]] = frozenset()
-    """Parameters and modes that the protocol does not have."""
-
-    role: ClassVar[str] = "judge"
-    """What it is for, as the user calls it."""
-
+    protocol: ClassVar[str]  # enters the identity of requests
+    never: ClassVar[frozenset[str]] = frozenset()  # parameters and modes that it does not have
+    role: ClassVar[str] = "judge"  # what it is for, as the user calls it
     alias: str = ""
 
     def __init__(self, url: str, key: Secret, *, timeout: float = TIMEOUT_S) -> None:
@@ -208,17 +172,10 @@ class Endpoint(ABC):
 
 @dataclass(frozen=True, slots=True)
 class ApiProtocol:
-    """A protocol: how requests to a kind of endpoint are made, and who speaks it.
-
-    Attributes:
-        name: in signatures and addresses.
-        endpoint: makes the endpoint of a base URL and a key; ``timeout`` is in seconds.
-        check: raises `UsageError` where a package that it needs is not installed.
-        providers: who speaks it, by the name before the model (``anthropic:MODEL``).
-        aliases: other names of these providers.
-        embeddings: what follows a provider's URL where it offers embeddings in OpenAI's protocol;
-            ``None`` where it offers none.
-    """
+    """A protocol: ``endpoint`` makes the endpoint of a base URL, a key and a ``timeout`` in
+    seconds, ``check`` raises a `UsageError` where a package that it needs is not installed, and
+    ``providers`` speak it, by the name before the model (``aliases`` are other names of theirs).
+    ``embeddings`` follows a provider's URL where it offers them in OpenAI's protocol."""
 
     name: str
     endpoint: Callable[..., Endpoint]

@@ -67,18 +67,8 @@ def from_status(
     sent: Collection[str],
     role: str = "judge",
 ) -> EndpointError:
-    """The error for a reply whose status is not 200.
-
-    Args:
-        status: HTTP's.
-        body: the reply, with the key blanked out.
-        headers: of the reply, names in any case.
-        url: the endpoint's, for the sentence.
-        model: that was asked for.
-        key: that was sent; the sentence says where it comes from.
-        sent: names of the parameters that were sent, and the mode: what may be rejected.
-        role: what the endpoint is for, as the user calls it.
-    """
+    """The error for a reply (``body``, without the key) whose status is not 200. ``sent`` are the
+    names of the parameters that were sent, and the mode: what may be rejected."""
     message, code, param = _read_error(body)
     all_text = f"{message} {code} {param}"[:_READ]
     shown = _shown(message) or code or "it gave no reason"
@@ -117,10 +107,10 @@ def passing(status: int, detail: str, headers: Mapping[str, str], body: bytes) -
 
 
 def redirected(url: str, origin: object, role: str) -> EndpointError:
-    """The error for a redirect to another origin: prompt and key are not sent there."""
+    """The error for a redirect elsewhere: prompt and key are not sent there."""
     there = f", {origin}," if _quoted else ","
     detail = (
-        f"{url} redirects to another server{there} and nothing was sent there. If that is the "
+        f"{url} redirects to another address{there} and nothing was sent there. If that is the "
         f"right one, name it as the {role}'s address."
     )
     return EndpointError(Reason.AUTH, detail, free=True)
@@ -166,7 +156,7 @@ def rejected(message: str, param: str, body: bytes, sent: Collection[str]) -> se
     mentioned = {re.split(r"[.\[]", param.removeprefix("body."))[0]} if param else set()
     mentioned |= set(_places(body))
     names = {name for name in mentioned if name in sent}
-    if form and any(_is_form(name) for name in mentioned):
+    if form and any(_table()["words"]["form"].fullmatch(name) for name in mentioned):
         names |= form
     if names:
         return names
@@ -210,10 +200,6 @@ def _says(meaning: str, text: str) -> bool:
     return _table()["words"][meaning].search(text) is not None
 
 
-def _is_form(name: str) -> bool:
-    return _table()["words"]["form"].fullmatch(name) is not None
-
-
 def causes(error: BaseException) -> Iterator[BaseException]:
     """An error, what it came from, what that came from."""
     current: BaseException | None = error
@@ -246,9 +232,10 @@ def _read_error(body: bytes) -> tuple[str, str, str]:
 def _places(body: bytes) -> Iterator[str]:
     """The parameters that a FastAPI server lists (``loc``), in its ``detail`` or in a message."""
     text = body[:_READ].decode("utf-8", "replace")
+    is_form = _table()["words"]["form"].fullmatch
     for match in re.finditer(r"""['"]loc\\?['"]\s*:\s*[\[(]([^\])]*)[\])]""", text):
         for name in re.findall(r"[A-Za-z_]\w+", match[1]):
-            if name in SAMPLING or name == "max_completion_tokens" or _is_form(name):
+            if name in SAMPLING or name == "max_completion_tokens" or is_form(name):
                 yield name
 
 

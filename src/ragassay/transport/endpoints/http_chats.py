@@ -1,25 +1,167 @@
-"""Chats over HTTP: OpenAI's protocol (its own, and that of every compatible server), Anthropic's
-and Google's. What differs are rows: path, headers, where a reply has its text and its tokens."""
+"""Endpoints that take JSON over HTTP: chats by OpenAI's protocol (its own, and that of every
+compatible server), Anthropic's and Google's; embeddings by OpenAI's. They differ in path, headers,
+and where a reply has its text and its tokens."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
+import numpy as np
 import orjson
 
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason
 from ragassay.transport.endpoints.endpoint import (
+    CONNECT_S,
     SYSTEM,
     ApiProtocol,
     Completion,
+    Endpoint,
+    EndpointError,
     Finish,
     Prompt,
     completed,
+    counted,
 )
-from ragassay.transport.endpoints.http_endpoint import HttpEndpoint, needs_client, usage_of
+from ragassay.transport.endpoints.endpoint_errors import (
+    foreign,
+    from_status,
+    redirected,
+    unreached,
+)
 from ragassay.transport.providers import speakers
+
+if TYPE_CHECKING:
+    import httpx2
+    from numpy.typing import NDArray
+
+
+class HttpEndpoint(Endpoint):
+    """``POST {url}{path}``. The key goes to this origin only. ``payload`` is the key of a reply
+    that holds what was asked for, ``expected`` what messages call a good reply."""
+
+    path: ClassVar[str] = ""
+    payload: ClassVar[str]
+    expected: ClassVar[str]
+    _client: httpx2.AsyncClient | None = None
+
+    @abstractmethod
+    def headers(self) -> Mapping[str, str]:
+        """The headers of the protocol, with the key."""
+
+    @abstractmethod
+    def rejectable(self, body: Mapping[str, Any]) -> Iterable[str]:
+        """What of a request may be rejected: its parameters, and the mode."""
+
+    @abstractmethod
+    def read(self, reply: Any, sent: bytes) -> Completion:
+        """What a reply (parsed JSON) to the body of a request says. An error such as `KeyError`
+        means that it is not of this protocol."""
+
+    def wire(self, body: bytes) -> tuple[str, bytes]:
+        """Path and content of the request for a body: as they are, unless a protocol has the
+        model's name in its path."""
+        return self.path, body
+
+    async def open(self) -> None:
+        """Loads and makes the client, which may take a moment. It follows no redirect, because
+        prompt and key are for the named server."""
+        import httpx2
+
+        if self._client is None:
+            self._client = httpx2.AsyncClient(
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+                # The caller has the deadline: a timer for each read is a twentieth of a call.
+                timeout=httpx2.Timeout(None, connect=CONNECT_S),
+                headers={
+                    "Content-Type": "application/json",
+                    "Accept": "application/json",
+                    **self.headers(),
+                },
+            )
+
+    async def send(self, body: bytes) -> Completion:
+        """One request."""
+        import httpx2
+
+        await self.open()
+        assert self._client is not None
+        path, wired = self.wire(body)
+        try:
+            response = await self._client.post(self.url + path, content=wired)
+        except (httpx2.HTTPError, UnicodeError) as error:
+            raise unreached(error, self.shown, self.key) from None
+        if response.has_redirect_location:
+            there = response.headers["location"].removesuffix(path)
+            raise redirected(self.shown, there, self.role)
+        if response.is_error:
+            raise self._status(response.status_code, response, body)
+        content = self.key.hidden_in_bytes(response.content)
+        try:
+            reply = parsed(content)
+            if self.payload not in reply and reply.get("error"):
+                # Some proxies pass a provider's error on with status 200.
+                code = reply["error"].get("code")
+                status = code if isinstance(code, int) and 400 <= code < 600 else 502
+                raise self._status(status, response, body)
+            return self.read(reply, body)
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
+            why = str(error) if isinstance(error, Unsound) else ""
+            raise foreign(content, self.shown, self.expected, why) from None
+
+    async def close(self) -> None:
+        """Ends the connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    def _status(self, status: int, response: httpx2.Response, sent: bytes) -> EndpointError:
+        body: Mapping[str, Any] = orjson.loads(sent)
+        error = from_status(
+            status,
+            self.key.hidden_in_bytes(response.content),
+            headers=response.headers,
+            url=self.shown,
+            model=body["model"],
+            key=self.key,
+            sent=set(self.rejectable(body)),
+            role=self.role,
+        )
+        # After the timeout of a gateway nobody knows whether the model did the work.
+        error.free = error.reason is not Reason.TIMEOUT
+        return error
+
+
+class Unsound(ValueError):  # noqa: N818 - it says what is the case
+    """A reply is JSON and not of the expected form; the message says what is wrong."""
+
+
+def parsed(content: bytes) -> Any:
+    """The value of a reply in JSON, or a `ValueError`."""
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return json.loads(content)  # some servers write NaN, which is no JSON
+
+
+def usage_of(reply: Mapping[str, Any], name: str = "usage") -> Mapping[str, Any]:
+    """What a reply says about tokens, under the name; empty where it says nothing."""
+    usage = reply.get(name)
+    return usage if isinstance(usage, Mapping) else {}
+
+
+def needs_client() -> None:
+    """Says at once, with a `UsageError`, that the package is not installed."""
+    if find_spec("httpx2") is None:
+        raise UsageError("An endpoint needs the httpx2 package: pip install 'ragassay[llm]'.")
+
 
 LONGEST = 4096  # tokens of a reply where the user does not say: Anthropic wants a number
 
@@ -220,3 +362,62 @@ PROTOCOLS = (
         "google", GoogleGenAI, needs_client, embeddings="/v1beta/openai", **speakers("google")
     ),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class VectorReply(Completion):
+    """A reply that holds vectors of one length, one for each text, in the order in which the texts
+    were sent. A component may be NaN or infinite: so it came."""
+
+    vectors: tuple[NDArray[np.float32], ...] = ()
+
+
+class OpenAIEmbeddings(OpenAIChat):
+    """``POST {url}/embeddings``."""
+
+    path: ClassVar[str] = "/embeddings"
+    payload: ClassVar[str] = "data"
+    expected: ClassVar[str] = "list of vectors"
+    role: ClassVar[str] = "embedder"
+
+    def texts(self, model: str, texts: Sequence[str], dimensions: int | None) -> dict[str, Any]:
+        """The request's body for texts, none of them blank."""
+        body: dict[str, Any] = {"model": model, "input": list(texts)}
+        if dimensions is not None:
+            body["dimensions"] = dimensions
+        return body
+
+    def read(self, reply: Any, sent: bytes) -> Completion:
+        """The vectors, one for each text that was sent."""
+        vectors = _in_order(reply["data"], len(orjson.loads(sent)["input"]))
+        read = counted(usage_of(reply).get("prompt_tokens"))
+        model = str(reply.get("model") or "")
+        return VectorReply(
+            None, model=model, input_tokens=read or 0, counted=bool(read), vectors=vectors
+        )
+
+
+def _in_order(data: Any, n: int) -> tuple[NDArray[np.float32], ...]:
+    """The vectors by their index, which need not be the order in which they came."""
+    if not isinstance(data, list) or len(data) != n:
+        n_vectors = len(data) if isinstance(data, list) else "none"
+        raise Unsound(f"there are {n_vectors}")
+    has_index = any("index" in item for item in data)
+    # Servers that write protocol buffers as JSON leave an index of 0 out.
+    places = [item.get("index") or 0 if has_index else at for at, item in enumerate(data)]
+    if sorted(places) != list(range(n)):
+        raise Unsound("their indices are not those of the texts")
+    placed = dict(zip(places, data, strict=True))
+    vectors = tuple(_vector(placed[at]["embedding"]) for at in range(n))
+    if len({len(vector) for vector in vectors}) != 1:
+        raise Unsound("they differ in length")
+    return vectors
+
+
+def _vector(value: Any) -> NDArray[np.float32]:
+    """A vector; what is no number in it becomes NaN."""
+    vector = np.asarray(value, dtype=np.float64)
+    if vector.ndim != 1 or not len(vector):
+        raise Unsound("one is empty, or no list of numbers")
+    with np.errstate(over="ignore"):
+        return vector.astype(np.float32)
