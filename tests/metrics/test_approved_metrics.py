@@ -98,7 +98,7 @@ def parsed_names() -> Iterator[str]:
         found = result(
             lambda line=line: {key: repr(one) for key, one in naming.metrics_by_name(line).items()}
         )
-        takes = naming.takes_cutoffs(line), naming.lacks_cutoff(line), naming.is_known(line)
+        takes = naming.takes_cutoffs(line), naming.lacks_cutoff(line), bool(naming.known(line))
         stands_for = result(
             lambda line=line: [(cls.name, shown) for cls, shown in naming.find(line)]
         )

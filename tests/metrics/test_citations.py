@@ -299,7 +299,7 @@ def outcomes(names: str, answer: Any, judge: Scripted, **fields: Any) -> list[Ou
     said = Answer(answer) if isinstance(answer, str) else answer
     one = Sample(**({"id": "q", "query": "?", "answer": said, "passages": FIVE} | fields))
     with Asker(judge) as asker:
-        ((_, found),) = score_stream([one], naming.parse_all(names), asker)
+        ((_, found),) = score_stream([one], list(naming.metrics_by_name(names).values()), asker)
         return [column[0] for column in found]
 
 

@@ -53,11 +53,11 @@ def test_every_name_in_a_suite_resolves(suite) -> None:
 
 
 def test_ultrarag_names_stand_for_one_metric_a_cutoff() -> None:
-    found = naming.parse_all("mrr,map,recall,ndcg,precision", ks=[1, 5])
-    assert [str(metric) for metric in found] == [
+    found = naming.metrics_by_name("mrr,map,recall,ndcg,precision", ks=[1, 5])
+    assert [str(metric) for metric in found.values()] == [
         "RR", "AP", "Recall@1", "Recall@5", "nDCG@1", "nDCG@5", "P@1", "P@5",
     ]  # fmt: skip
-    assert len(naming.parse_all(["recall"])) == 6
+    assert len(naming.known("recall")) == 6
 
 
 def test_a_result_keeps_the_name_as_it_was_typed() -> None:
@@ -174,7 +174,7 @@ def test_every_name_that_a_suite_shows_is_understood_or_explained_everywhere(sui
 
 @pytest.mark.usefixtures("no_metric_left")
 def test_a_metric_that_comes_later_is_known_by_its_name_and_its_aliases() -> None:
-    assert not naming.is_known("test_late") and not naming.is_known("Late")
+    assert not naming.known("test_late") and not naming.known("Late")
 
     class Late(Metric):
         """Comes when the others were listed."""

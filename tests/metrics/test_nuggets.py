@@ -70,7 +70,7 @@ def sample(n: int = 2, **fields: Any) -> Sample:
 
 def outcomes(names: str, said: Nuggetizer, one: Sample) -> list[Outcome]:
     with Asker(said.judge) as asker:
-        ((_, found),) = score_stream([one], naming.parse_all(names), asker)
+        ((_, found),) = score_stream([one], list(naming.metrics_by_name(names).values()), asker)
         return [column[0] for column in found]
 
 
