@@ -1,9 +1,5 @@
-"""An answer against its references: what all such metrics share, computed once a window.
-
-Normalisers and tokenisers of published tools have a name each, because a metric is only comparable
-with a published one when it cuts text in the same places. The corrected metrics compare
-`ragassay.texts.word_cutting`.
-"""
+"""An answer against its references: texts in the forms of published tools and in ours, prepared
+once a window."""
 
 from __future__ import annotations
 
@@ -79,9 +75,9 @@ class ReferenceMetric(Measured):
         ]
 
     def views(self, window: Window) -> Sequence[Any]:
-        """What `outcome` gets of each sample: the texts, or a form of them (see `normal` and
+        """What `outcome` gets of each sample: the texts, or a form of them (see `referenced` and
         `coded`); ``None`` where answer or references are missing."""
-        return window.once(plain)
+        return window.once(referenced, str)
 
     @abstractmethod
     def outcome(self, view: Any) -> Outcome:
@@ -97,17 +93,21 @@ def coded(
     an empty code. Where such a reference cannot be scored (``unicode`` tokens) a `RagassayWarning`
     says so.
     """
-    texts = window.once(normal if tokens == "ultrarag" else plain)
+    texts = window.once(referenced, ultrarag_normal if tokens == "ultrarag" else str)
     pairs: list[ReferencedAnswer | None] = []
     for pair, sample in zip(texts, window.samples, strict=True):
         if pair is None:
             pairs.append(None)
+            continue
+        if tokens == "unicode":
+            kept, language = articles == "keep", language_in(sample)
+            said = uncited(sample, pair.references)
+            cut = [words(t, language, articles=kept, stem=stem) for t in (said, *pair.references)]
         else:
-            cut = tokeniser(tokens, stem, articles, language_in(sample))
-            said = pair.answer if tokens != "unicode" else uncited(sample, pair.references)
-            answer, *references = encode(map(cut, (said, *pair.references)))
-            alone = tuple(map(single_character, references, pair.references))
-            pairs.append(ReferencedAnswer(answer, tuple(references), alone))
+            cut = [rouge_tokens(text, stem) for text in (pair.answer, *pair.references)]
+        answer, *references = encode(cut)
+        alone = tuple(map(single_character, references, pair.references))
+        pairs.append(ReferencedAnswer(answer, tuple(references), alone))
     if tokens == "unicode" and any(pair and "" in pair.references for pair in pairs):
         warn_user(EMPTY_REFERENCE)
     return pairs
@@ -133,34 +133,14 @@ def single_character(code: str, text: str) -> bool:
     return has_one and not folded(text).strip().isdecimal()  # 二十 is a number
 
 
-def plain(window: Window) -> list[ReferencedAnswer | None]:
-    """Each sample's answer and references, unchanged; for `Window.once`."""
+def referenced(window: Window, form: Callable[[str], str]) -> list[ReferencedAnswer | None]:
+    """Each sample's answer and references in a form; for `Window.once`."""
     return [
-        ReferencedAnswer(sample.answer.text, sample.references)
+        ReferencedAnswer(form(sample.answer.text), tuple(map(form, sample.references)))
         if sample.answer is not None and sample.references
         else None
         for sample in window.samples
     ]
-
-
-def normal(window: Window) -> list[ReferencedAnswer | None]:
-    """Each sample's answer and references in UltraRAG's normal form; for `Window.once`."""
-    return [
-        pair
-        and ReferencedAnswer(
-            ultrarag_normal(pair.answer), tuple(map(ultrarag_normal, pair.references))
-        )
-        for pair in window.once(plain)
-    ]
-
-
-def tokeniser(
-    tokens: Tokens, stem: bool, articles: Articles = "keep", language: str = ""
-) -> Callable[[str], list[str]]:
-    """The function that cuts a text into tokens."""
-    if tokens == "unicode":
-        return lambda text: words(text, language, articles=articles == "keep", stem=stem)
-    return lambda text: rouge_tokens(text, stem)
 
 
 _ARTICLE = re.compile(r"\b(a|an|the)\b")

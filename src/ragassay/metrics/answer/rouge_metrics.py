@@ -1,9 +1,5 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004), with precision, recall and F; BLEU through sacrebleu.
-
-``rouge1``, ``rouge2`` and ``rougeL`` give rouge-score's values to the last bit (``tokens=rouge``),
-or count words of any script (``tokens=unicode``). ``rouge-1`` and its sisters are UltraRAG's. A
-BLEU has the signature that says how it was computed.
-"""
+"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004): rouge-score's values to the last bit, words of any script,
+and UltraRAG's; BLEU through sacrebleu, with its signature."""
 
 from __future__ import annotations
 
@@ -81,14 +77,11 @@ def prf(hits: int, n_answer: int, n_reference: int) -> PRF:
     return PRF(p, r, harmonic(p, r))
 
 
-def overlap(left: Sequence[Any], right: Sequence[Any]) -> int:
-    """How many items two sequences have in common; repeats count as often as both have them."""
-    return (Counter(left) & Counter(right)).total()
-
-
 def overlap_prf(answer: Sequence[Any], reference: Sequence[Any]) -> PRF:
-    """Precision, recall and F of the items that two sequences have in common."""
-    return prf(overlap(answer, reference), len(answer), len(reference))
+    """Precision, recall and F of the items that two sequences have in common; repeats count as
+    often as both have them."""
+    common = (Counter(answer) & Counter(reference)).total()
+    return prf(common, len(answer), len(reference))
 
 
 _f_of = attrgetter("f")

@@ -1,35 +1,26 @@
-"""Short answers against accepted ones: UltraRAG's five metrics, and five corrected ones.
-
-The published ones work on UltraRAG's normal form and keep its degenerate cases, which the
-explanation of a score names. The corrected ones compare whole words of any script
-(`ragassay.texts.word_cutting`), and a reference without words cannot match anything.
-"""
+"""Short answers against accepted ones: UltraRAG's five metrics, which keep their degenerate cases, and
+five corrected ones, for which a reference without words matches nothing."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, Literal
 
-from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.references import (
     ReferencedAnswer,
     ReferenceMetric,
     coded,
-    encode,
-    normal,
-    single_character,
-    tokeniser,
-    uncited,
+    referenced,
+    ultrarag_normal,
 )
 from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, best_score, overlap_prf
 from ragassay.metrics.core.metric import measure, register
 from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
-from ragassay.texts.languages import language_in
 
 
 class _Published(ReferenceMetric):
@@ -37,7 +28,7 @@ class _Published(ReferenceMetric):
 
     def views(self, window: Window) -> Sequence[Any]:
         """Answer and references in UltraRAG's normal form."""
-        return window.once(normal)
+        return window.once(referenced, ultrarag_normal)
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
         """The published value, with a warning where a reference is empty."""
@@ -236,24 +227,17 @@ class AliasGroups(ReferenceMetric):
     version = 6
 
     def views(self, window: Window) -> Sequence[Any]:
-        flat = window.once(coded, "unicode", False, self.articles)
-        return [
-            None
-            if pair is None
-            else self._nested(sample)
-            if sample.reference_groups
-            else (pair.answer, [list(zip(pair.references, pair.characters, strict=True))])
-            for sample, pair in zip(window.samples, flat, strict=True)
-        ]
-
-    def _nested(self, sample: Sample) -> tuple[str, list[Item]]:
-        spellings = [*chain.from_iterable(sample.reference_groups)]
-        texts = [uncited(sample, spellings), *spellings]
-        answer, *codes = encode(
-            map(tokeniser("unicode", False, self.articles, language_in(sample)), texts)
-        )
-        rest = iter(list(zip(codes, map(single_character, codes, texts[1:]), strict=True)))
-        return (answer, [list(islice(rest, len(g))) for g in sample.reference_groups])
+        """Each answer's code with its items."""
+        views: list[tuple[str, list[Item]] | None] = []
+        coded_pairs = window.once(coded, "unicode", False, self.articles)
+        for sample, pair in zip(window.samples, coded_pairs, strict=True):
+            if pair is None:
+                views.append(None)
+                continue
+            spellings = zip(pair.references, pair.characters, strict=True)
+            groups = sample.reference_groups or (sample.references,)
+            views.append((pair.answer, [list(islice(spellings, len(group))) for group in groups]))
+        return views
 
     def outcome(self, view: tuple[str, list[Item]]) -> Outcome:
         """Named items over all items; unscored where an item has no spelling with words."""

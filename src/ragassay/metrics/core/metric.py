@@ -1,15 +1,13 @@
-"""What a metric is: a named, parameterised value object that scores a window of samples.
+"""What a metric is: a frozen dataclass whose fields are its parameters, and how one is registered.
 
-A metric is a frozen dataclass. Its class says what it measures; its fields are its parameters, and
-its printed name carries those that differ from their defaults: ``nDCG@10``, ``P(rel=2)@5``,
-``rougeL(stem=false).f``. `ragassay.metrics.core.naming` reads such a name back. CONTRIBUTING.md
-shows how to add one. Its docstring is its only description: commands and docs/metrics.md show it.
+Its docstring is its only description: commands and docs/metrics.md show it.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import re
 import typing
 from abc import ABC, abstractmethod
@@ -22,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 from ragassay.base.errors import CountedFact, UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core.metric_parameters import check_parameter, spelling
+from ragassay.metrics.core.metric_parameters import choices_of, spelling
 from ragassay.metrics.core.window import Window
 
 if TYPE_CHECKING:
@@ -106,8 +104,29 @@ class Metric(ABC):
                 setattr(cls, fact, text)
 
     def __post_init__(self) -> None:
+        """Checks each parameter that has a value.
+
+        Raises:
+            UsageError: it is none of the choices, or out of range.
+        """
         for spec in dataclasses.fields(self):
-            check_parameter(self, spec)
+            value, allowed = getattr(self, spec.name), spec.metadata
+            if value is None:
+                continue
+            where = f"{self.name}: {spec.name} must"
+            if (choices := choices_of(self, spec)) is not None and value not in choices:
+                raise UsageError(
+                    f"{where} be one of {', '.join(map(str, choices))}, not {value!r}."
+                )
+            if isinstance(value, float) and math.isinf(value):
+                raise UsageError(f"{where} be finite, not {value}.")
+            low, high = allowed.get("minimum"), allowed.get("maximum")
+            exclusive = allowed.get("exclusive", False)
+            if low is not None and not value >= low:
+                raise UsageError(f"{where} be at least {low:g}, not {value}.")
+            if high is not None and (not value <= high or (exclusive and value in (low, high))):
+                ends = " (exclusive)" if exclusive else ""
+                raise UsageError(f"{where} lie between {low:g} and {high:g}{ends}, not at {value}.")
 
     @abstractmethod
     def score_window(self, window: Window) -> Sequence[Outcome]:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import typing
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
-
-from ragassay.base.errors import UsageError
 
 if TYPE_CHECKING:
     from ragassay.metrics.core.metric import Metric
@@ -71,23 +68,3 @@ def choices_of(metric: Metric, spec: dataclasses.Field[Any]) -> tuple[Any, ...] 
         if typing.get_origin(hint) is Literal:
             choices = typing.get_args(hint)
     return None if choices is None else tuple(choices)
-
-
-def check_parameter(metric: Metric, spec: dataclasses.Field[Any]) -> None:
-    """Checks a metric's value of a parameter; ``None`` is always allowed."""
-    value = getattr(metric, spec.name)
-    if value is None:
-        return
-    choices = choices_of(metric, spec)
-    where = f"{metric.name}: {spec.name}"
-    if choices is not None and value not in choices:
-        raise UsageError(f"{where} must be one of {', '.join(map(str, choices))}, not {value!r}.")
-    if isinstance(value, float) and math.isinf(value):
-        raise UsageError(f"{where} must be finite, not {value}.")
-    low, high = spec.metadata.get("minimum"), spec.metadata.get("maximum")
-    exclusive = spec.metadata.get("exclusive", False)
-    if low is not None and not value >= low:
-        raise UsageError(f"{where} must be at least {low:g}, not {value}.")
-    if high is not None and (not value <= high or (exclusive and value in (low, high))):
-        ends = " (exclusive)" if exclusive else ""
-        raise UsageError(f"{where} must lie between {low:g} and {high:g}{ends}, not at {value}.")

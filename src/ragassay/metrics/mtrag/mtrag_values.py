@@ -24,7 +24,7 @@ from ragassay.metrics.answer.references import (
     rouge_tokens,
     squad_normal,
 )
-from ragassay.metrics.answer.rouge_metrics import Compared, compare, compared, overlap
+from ragassay.metrics.answer.rouge_metrics import Compared, compare, compared, overlap_prf
 from ragassay.metrics.core.metric import (
     Measured,
     Metric,
@@ -212,7 +212,7 @@ def reference_recall(view: ReferencedAnswer) -> list[float]:
     """
     answer = squad_normal(view.answer).split()
     targets = [squad_normal(text).split() for text in view.references]
-    return [overlap(answer, words) / max(len(words), 1) for words in targets]
+    return [overlap_prf(answer, words).r for words in targets]
 
 
 @register
