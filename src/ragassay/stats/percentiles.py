@@ -44,7 +44,7 @@ def percentile_interval(
     The interval has at least the level, because it ends at values. Without bounds where there are
     too few values: 95 % intervals need 6 for the median, 72 for p95, 368 for p99.
     """
-    check_options("auto", level, 1)
+    check_options("auto", level)
     row = np.sort(_checked(values, percent))
     codes = None if clusters is None else cluster_codes(clusters, row.size)
     n_clusters = None if codes is None else len(np.unique(codes))
@@ -129,7 +129,7 @@ def percentile_difference(
             units of both have the same numbers and are drawn together.
         n_resamples: draws of the bootstrap; fewer where there are more than 400 values.
     """
-    check_options("percentile", level, n_resamples)
+    check_options("auto", level, n_resamples)
     sides = []
     for values, units in ((a, units_a), (b, units_b)):
         row, codes = _checked(values, percent), np.asarray(units, dtype=np.int64)

@@ -95,12 +95,6 @@ class Units:
         root = math.sqrt(float(((residuals / largest) ** 2).sum()))
         return factor * largest * root / self.n_values
 
-    @property
-    def leave_one_out(self) -> FloatArray:
-        """The means with one unit left out, for each unit, shape ``(n_units,)``."""
-        rest = self.sums.sum() - self.sums
-        return np.asarray(rest / (self.n_values - self.counts))
-
 
 def finite_row(values: ArrayLike) -> FloatArray:
     """Finite numbers as an array, shape ``(n,)``; else a `ValueError`."""

@@ -199,10 +199,3 @@ def test_warnings_of_a_report_are_its_own_and_no_lines_of_the_log(
     with opened_report(store, report.id) as result:
         (note,) = [one for one in result.summary.warnings if "near is not used" in one]
     assert "127.0.0.1" not in note and "near" not in capfd.readouterr().err
-
-
-def test_draws_of_a_bootstrap_are_bounded(store: Store) -> None:
-    task = a_task(store)
-    add(store, task, [item(1)])
-    with pytest.raises(RagassayError, match="n_resamples"):
-        create_report(store, task.id, "r", 0.0, 1e9, {"n_resamples": 10**12})
