@@ -1,11 +1,8 @@
-"""Percentiles: an interval that assumes no distribution, and the difference of two systems.
+"""Percentiles: an interval between two of the ordered values, and the difference of two systems by
+the percentile bootstrap over units.
 
-The interval of a percentile lies between two of the ordered values: how many values lie below a
-percentile follows a binomial distribution, whatever theirs is. Source: H. A. David and H. N.
-Nagaraja, "Order Statistics" (3rd edition, 2003), section 7.1. With clusters the binomial is that of
-the effective number of values (E. L. Korn and B. I. Graubard, "Confidence intervals for proportions
-with small expected number of positive counts estimated from survey data", Survey Methodology 24
-(1998)). The interval of a difference is the percentile bootstrap over units.
+Sources: David and Nagaraja, "Order Statistics" (2003), section 7.1; with clusters the binomial is
+that of the effective number of values (Korn and Graubard, Survey Methodology 24 (1998)).
 """
 
 from __future__ import annotations

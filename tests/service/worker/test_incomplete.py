@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from llm_server import LLMServer
-from ragassay.base.errors import LedgerError, RagassayError
+from ragassay.base.errors import LedgerError
 from ragassay.base.files import cannot_write
 from ragassay.service.named_models import NamedModels
 from ragassay.service.store.database import Store

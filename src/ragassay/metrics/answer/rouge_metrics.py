@@ -1,5 +1,5 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004): rouge-score's values to the last bit, words of any script,
-and UltraRAG's; BLEU through sacrebleu, with its signature."""
+"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004): rouge-score's values to the last bit, words of any
+script, and UltraRAG's; BLEU through sacrebleu, with its signature."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Short answers against accepted ones: UltraRAG's five metrics, which keep their degenerate cases, and
-five corrected ones, for which a reference without words matches nothing."""
+"""Short answers against accepted ones: UltraRAG's five metrics, which keep their degenerate cases,
+and five corrected ones, for which a reference without words matches nothing."""
 
 from __future__ import annotations
 
