@@ -1,11 +1,8 @@
 """MT-RAG's BERTScores, against the first target and the passages, and its harmonic means: of three
 metrics for each sample, and of three means for a ranking.
 
-A value that the record brings under its published name is taken and no model is run, unless
-``given=false`` (`Score.given` and the explanation say so). Otherwise it is computed as in the
-benchmark: with ``microsoft/deberta-xlarge-mnli``, layer 40, without idf weights, rescaled with
-bert-score's baseline for English. An empty answer or target has a raw value of 0, which rescaling
-makes negative, as in bert-score.
+Computed as in the benchmark: ``microsoft/deberta-xlarge-mnli``, layer 40, no idf weights, rescaled
+with bert-score's baseline for English.
 """
 
 from __future__ import annotations
@@ -199,13 +196,6 @@ def ranking_score(*, rl_f: float, rb_llm: float, rb_alg: float) -> float:
     return 0.0 if 0 in means else len(means) / sum(1 / mean for mean in means)
 
 
-def _all_shares(window: Window, *parts: Metric) -> list[Shares | Unscored]:
-    """The three shares of each sample, by the metrics of its parts; `Unscored` names the part that
-    has no value."""
-    outcomes = map(window.outcomes, parts)
-    return [_shares(*one) for one in zip(window.samples, *outcomes, strict=True)]
-
-
 def _shares(
     sample: Sample, recall: Outcome, rouge: Outcome, knowledge: Outcome
 ) -> Shares | Unscored:
@@ -271,14 +261,14 @@ class _Aggregate(Given, ByBertScore):
         return lacking if lacking is not None or not sample.passages else knowledge.lacks(sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        all_shares = window.once(_all_shares, *self.inputs)
         made_of = zip(*map(window.outcomes, self.inputs), strict=True)
         return [
-            self._outcome(sample, one, *parts)
-            for sample, one, parts in zip(window.samples, all_shares, made_of, strict=True)
+            self._outcome(sample, *parts)
+            for sample, parts in zip(window.samples, made_of, strict=True)
         ]
 
-    def _outcome(self, sample: Sample, values: Shares | Unscored, *parts: Outcome) -> Outcome:
+    def _outcome(self, sample: Sample, *parts: Outcome) -> Outcome:
+        values = _shares(sample, *parts)
         given = any(isinstance(part, Score) and part.given for part in parts)
         brought = self.brought(sample)
         if brought is not None and not given:
