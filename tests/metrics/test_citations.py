@@ -19,12 +19,12 @@ from ragassay.metrics.citation.citation_parser import (
     tidy,
 )
 from ragassay.metrics.citation.citation_support import (
+    Citation,
+    CitationOre,
+    CitationPairs,
+    CitationSentences,
+    CitationTrec,
     CitationWorth,
-    best_citations,
-    first_citations,
-    over_pairs,
-    over_passages,
-    published_scores,
 )
 from ragassay.metrics.core import naming
 from scripted_judge import Scripted
@@ -253,35 +253,35 @@ PHANTOM = CitationWorth("9", False, 0.0)
 
 
 def test_the_trec_example_comes_out() -> None:
-    found = first_citations([worth(0.5), worth(1.0, 0.0), []])
+    found = CitationTrec.combine([worth(0.5), worth(1.0), []])
     assert (found.precision, found.recall) == (0.75, 0.5)
 
 
 def test_the_pages_precision_is_the_mean_of_the_citation_scores() -> None:
     """Passage a has (.5 + 0) / 2, passage b 1: .625; over the three pairs it is .5."""
     statements = [worth(0.5, passage="a"), worth(0.0, passage="a"), worth(1.0, passage="b")]
-    assert over_passages(statements).precision == 0.625
-    assert over_pairs(statements).precision == 0.5
-    assert over_passages(statements).recall == over_pairs(statements).recall == 0.5
+    assert Citation.combine(statements).precision == 0.625
+    assert CitationPairs.combine(statements).precision == 0.5
+    assert Citation.combine(statements).recall == CitationPairs.combine(statements).recall == 0.5
 
 
 def test_an_invented_citation_counts_as_unsupported_where_the_tool_leaves_it_out() -> None:
     statements = [worth(1.0), [PHANTOM]]
-    assert over_passages(statements) == (0.5, 0.5, 0.5)
-    assert published_scores(statements) == (1.0, 1.0, 1.0)
+    assert Citation.combine(statements) == (0.5, 0.5, 0.5)
+    assert CitationOre.combine(statements) == (1.0, 1.0, 1.0)
 
 
 def test_an_answer_that_cites_nothing_has_recall_0_and_no_precision() -> None:
-    for form in (over_passages, over_pairs, best_citations, first_citations):
-        assert form([[], []]) == (None, 0.0, 0.0)
-        assert form([]) == (None, None, None)
-    assert published_scores([[], []]) == (0.0, 0.0, 0.0)
+    for form in (Citation, CitationPairs, CitationSentences):
+        assert form.combine([[], []]) == (None, 0.0, 0.0)
+        assert form.combine([]) == (None, None, None)
+    assert CitationOre.combine([[], []]) == (0.0, 0.0, 0.0)
 
 
 def test_one_good_citation_is_enough_for_a_sentence_but_not_for_a_part() -> None:
     statements = [worth(1.0, 0.0)]
-    assert over_passages(statements).recall == 0.5
-    assert best_citations(statements).recall == 1.0
+    assert Citation.combine(statements).recall == 0.5
+    assert CitationSentences.combine(statements).recall == 1.0
 
 
 # --- the metrics

@@ -1,7 +1,4 @@
-"""What a judge says of an answer: whether it answers the query as the reference does (datapizza),
-and whether the system tried to answer (Open RAG Eval), with our own definitions beside it. Metrics
-of one question agree with each other and cost one call.
-"""
+"""What a judge says of an answer: whether it answers the query, and whether the system tried to."""
 
 from __future__ import annotations
 

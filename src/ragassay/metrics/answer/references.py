@@ -87,12 +87,9 @@ class ReferenceMetric(Measured):
 def coded(
     window: Window, tokens: Tokens, stem: bool, articles: Articles = "keep"
 ) -> list[ReferencedAnswer | None]:
-    """Each sample's answer and references as codes, one character a token; for `Window.once`.
-
-    The citations of an answer are no ``unicode`` tokens (`uncited`). A reference without tokens is
-    an empty code. Where such a reference cannot be scored (``unicode`` tokens) a `RagassayWarning`
-    says so.
-    """
+    """Each sample's answer and references as codes, one character a token; for `Window.once`. The
+    citations of an answer are no ``unicode`` tokens (`uncited`); where a reference has none, a
+    `RagassayWarning` says that it cannot be scored."""
     texts = window.once(referenced, ultrarag_normal if tokens == "ultrarag" else str)
     pairs: list[ReferencedAnswer | None] = []
     for pair, sample in zip(texts, window.samples, strict=True):
@@ -153,39 +150,24 @@ _DELETED = str.maketrans("", "", string.punctuation)
 
 
 def ultrarag_normal(text: str) -> str:
-    """UltraRAG's normal form.
-
-    A text that is only ``True`` or ``False`` becomes ``yes`` or ``no``. Then the text is
-    lower-cased, ASCII punctuation and ``‘ ’ ´ `` become spaces, English articles are removed and
-    white space is collapsed. ``"don't"`` gives ``don t``, ``"A.I."`` gives ``i``, ``"The"`` gives
-    nothing.
-
-    Source: UltraRAG, servers/evaluation.
-    """
+    """UltraRAG's normal form: a text that is only ``True`` or ``False`` becomes ``yes`` or ``no``;
+    lower case, ASCII punctuation and ``‘ ’ ´ `` become spaces, English articles are removed, white
+    space is collapsed. ``"don't"`` gives ``don t``, ``"The"`` nothing. Source: UltraRAG,
+    servers/evaluation."""
     text = {"True": "yes", "False": "no"}.get(text, text)
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(_TO_SPACES)).split())
 
 
 def squad_normal(text: str) -> str:
-    """MT-RAG's normal form for ``Recall`` (the SQuAD convention).
-
-    Lower case, ASCII punctuation deleted (``state-of-the-art`` becomes one word), English articles
-    removed, white space collapsed.
-
-    Source: MT-RAG benchmark, scripts/evaluation.
-    """
+    """MT-RAG's normal form for ``Recall`` (the SQuAD convention): lower case, without ASCII
+    punctuation and English articles, white space collapsed. Source: MT-RAG benchmark,
+    scripts/evaluation."""
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(_DELETED)).split())
 
 
 def bare_words(text: str) -> str:
-    """MT-RAG's normal form for ``Extractiveness_RougeL``.
-
-    Newlines become spaces, everything that is neither a word character nor white space is deleted,
-    and the rest is lower-cased. The published code then strips HTML, which finds nothing: the angle
-    brackets and ampersands have just been deleted.
-
-    Source: MT-RAG benchmark, scripts/evaluation.
-    """
+    """MT-RAG's normal form for ``Extractiveness_RougeL``: lower case, newlines as spaces, nothing
+    but word characters and white space. Source: MT-RAG benchmark, scripts/evaluation."""
     return _NEITHER_WORD_NOR_SPACE.sub("", text.replace("\n", " ")).lower()
 
 
@@ -201,11 +183,8 @@ def rouge_tokens(text: str, stem: bool = False) -> list[str]:
 
 
 def encode(texts: Iterable[Sequence[str]]) -> list[str]:
-    """Each list of tokens as a string with one character a token, equal tokens as equal characters.
-
-    A run of tokens is then a substring, and C code for strings compares tokens. All texts that are
-    to be compared must be encoded in one call.
-    """
+    """Each list of tokens as a string, equal tokens as equal characters: a run of tokens is a
+    substring. All texts that are to be compared must be encoded in one call."""
     tokens = list(texts)
     vocabulary = dict(
         zip(dict.fromkeys(chain.from_iterable(tokens)), map(chr, count()), strict=False)

@@ -1,9 +1,6 @@
-"""Retrieval over spans: what was retrieved and what is gold, as characters of documents.
-
-Gold given as ``document``, ``start`` and ``end`` stays valid when documents are chunked anew. Two
-families: the *Span* metrics count passages and gold spans that match (by containment or by
-intersection over union), the *Char* metrics count characters. A gold span named twice counts once,
-and so does a character that several passages cover.
+"""Retrieval over spans: what was retrieved and what is gold, as characters of documents, which stay
+valid when documents are chunked again. *Span* metrics count passages and gold spans that match,
+*Char* metrics characters.
 """
 
 from __future__ import annotations

@@ -221,12 +221,9 @@ def sentences(text: str) -> Sentences:
 
 
 def union_lcs(hypothesis: Sentences, reference: Sentences) -> PRF:
-    """Precision, recall and F of a text against a reference.
-
-    For each reference sentence, the words of its longest common subsequence with each sentence of
-    the hypothesis are collected over the whole text. Precision and recall divide the number of
-    these words by the number of distinct words of the hypothesis and of the reference.
-    """
+    """Precision, recall and F of a text against a reference: the words of the longest common
+    subsequence of each reference sentence with each sentence of the hypothesis, over the distinct
+    words of each."""
     here, there = ({word for one in side for word in one} for side in (hypothesis, reference))
     common = {
         word for one in reference for other in hypothesis for word in _common_words(one, other)
@@ -236,11 +233,8 @@ def union_lcs(hypothesis: Sentences, reference: Sentences) -> PRF:
 
 
 def _common_words(reference: Sequence[str], hypothesis: Sequence[str]) -> set[str]:
-    """The words of one longest common subsequence.
-
-    Where there are several, it is the one that the package chooses: reading from the end, a common
-    word is taken; otherwise the reference is shortened where that alone keeps the length.
-    """
+    """The words of one longest common subsequence: of several the one that the package chooses,
+    which reads from the end."""
     known = set(reference)
     # Words that the reference lacks are always passed over.
     left, top = reference, [word for word in hypothesis if word in known]

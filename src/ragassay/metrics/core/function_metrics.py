@@ -1,8 +1,4 @@
-"""A metric from a function: ``@ragassay.metric``.
-
-The parameters of the function that are named as parts of a sample are what it needs; the others,
-which have defaults, are the metric's own parameters.
-"""
+"""A metric from a function: ``@ragassay.metric``."""
 
 from __future__ import annotations
 

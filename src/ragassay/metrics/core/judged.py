@@ -1,9 +1,4 @@
-"""What metrics that ask a judge, or a neural model, share.
-
-``judge`` may ask as many questions as it likes; the same question asked by several metrics is one
-question. A question without an answer ends ``judge`` and becomes the `Unscored` of this metric and
-sample: never catch it to put a number in its place.
-"""
+"""What metrics that ask a judge, or a neural model, share."""
 
 from __future__ import annotations
 

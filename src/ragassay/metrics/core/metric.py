@@ -104,11 +104,7 @@ class Metric(ABC):
                 setattr(cls, fact, text)
 
     def __post_init__(self) -> None:
-        """Checks each parameter that has a value.
-
-        Raises:
-            UsageError: it is none of the choices, or out of range.
-        """
+        """Checks that each parameter is one of its choices, and in range."""
         for spec in dataclasses.fields(self):
             value, allowed = getattr(self, spec.name), spec.metadata
             if value is None:
@@ -130,10 +126,8 @@ class Metric(ABC):
 
     @abstractmethod
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """One outcome for each sample of the window, in its order.
-
-        Never raises for a bad sample: what cannot be scored is `Unscored` with a reason.
-        """
+        """One outcome for each sample of the window, in its order. Never raises for a bad sample:
+        what cannot be scored is `Unscored` with a reason."""
 
     @property
     def aggregation(self) -> str:
@@ -142,10 +136,7 @@ class Metric(ABC):
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """The reason why a sample cannot be scored, found without scoring it; ``None`` when it has
-        all.
-
-        A metric that reads single values of ``given`` overrides this to say which are missing.
-        """
+        all."""
         return missing(sample, self.needs)
 
     @property
@@ -250,12 +241,9 @@ _FILLED = ("references", "history", "given", "runs")
 
 
 def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
-    """The first needed part that the sample lacks, as an `Unscored`; ``None`` when it has all.
-
-    A missing answer, retrieval or given value is ``MISSING_INPUT``. A missing label (references,
-    gold, answerability) means that the metric does not apply, and so does a first turn, which has
-    no history.
-    """
+    """The first needed part that the sample lacks, as an `Unscored`; ``None`` when it has all. A
+    missing answer, retrieval or given value is ``MISSING_INPUT``; with a missing label, or without
+    history, the metric does not apply."""
     for need in needs:
         value = getattr(sample, need)
         if value is not None and (value or need not in _FILLED):
@@ -321,12 +309,8 @@ def define(name: str, base: type[M], description: str, **body: Any) -> type[M]:
 
 def measure(name: str, *aliases: str, base: type[Measured], **facts: Any) -> Callable[[F], F]:
     """Registers the metric that a function computes (a decorator); its docstring describes the
-    metric.
-
-    Its parameters that are fields of the base, or that have a default by `param`, `cutoff` or
-    `part`, are the metric's; the others are the data. ``facts`` are attributes of the class that
-    differ from those of the base (``low=None``).
-    """
+    metric. Its parameters that are fields of the base, or have a default by `param`, `cutoff` or
+    `part`, are the metric's; the others are the data. ``facts`` are attributes of the class."""
 
     def made(function: F) -> F:
         types, known = (

@@ -1,9 +1,5 @@
-"""From a name to a metric and back: the grammar, the aliases and the nearest match.
-
-``name(param=value,...).part@cutoff``: each of the three tails is optional, as the metric declares.
-``name(k=10)`` is ``name@10``. A value may be a metric's name with parameters of its own:
-``runs_cv(of=P(rel=2)@5)``.
-"""
+"""From a name, ``name(param=value,...).part@cutoff``, to a metric: the grammar, the aliases and the
+nearest match. A value may be a metric's name itself: ``runs_cv(of=P(rel=2)@5)``."""
 
 from __future__ import annotations
 

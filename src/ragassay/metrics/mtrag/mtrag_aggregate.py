@@ -43,12 +43,8 @@ from ragassay.models.weights.weight_files import BY_MODEL, Unavailable
 
 @dataclass(frozen=True)
 class ByBertScore(OnScale):
-    """The parameters of all metrics computed from BERTScores, so that all of them use the same
-    model and scale.
-
-    Attributes:
-        given: see `GIVEN`.
-    """
+    """The parameters of all metrics computed from BERTScores, so that all use one model and
+    scale."""
 
     rescale: bool = param(True, RESCALE)
     given: bool = param(True, GIVEN, beside=True)

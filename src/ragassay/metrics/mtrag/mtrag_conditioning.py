@@ -164,10 +164,7 @@ class Conditioned(Given):
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Unscored without an answer, a label, a judgement, or (unless the table decides) the own
-        value.
-
-        An own value that this installation cannot compute is always lacking.
-        """
+        value; one that this installation cannot compute is always lacking."""
         lacking = missing(sample, ("answer",))
         if lacking is not None or isinstance(self.brought(sample), Score):
             return lacking
@@ -238,11 +235,8 @@ class Conditioned(Given):
         self, sample: Sample, label: Answerability, idk: Outcome, underspecified: Outcome,
         value: Outcome,
     ) -> Outcome:  # fmt: skip
-        """The conditioned outcome; its evidence is that of the judgement or value that decided it.
-
-        ``by`` names whoever gave the judgement and the value, even where the table decides, because
-        the mean depends on both.
-        """
+        """The conditioned outcome; its evidence is that of what decided it, ``by`` names whoever
+        gave the judgement and the value."""
         judge_answer: Outcome
         if self._ignores_idk(label):
             judge_answer = Score(0.0, explanation="which the shorter rule leaves alone")
@@ -304,12 +298,8 @@ def unread(metric: IdkEval | UnderspecifiedEval, sample: Sample) -> Unscored | N
 
 
 def idk_of(sample: Sample) -> float | None:
-    """The ``idk_eval`` that follows from the record's ``conditional_idk`` and label.
-
-    Only a full "I don't know" follows from them; 0 then stands for 0 or 0.5, which the table treats
-    alike. ``None`` where the record has no ``conditional_idk``, or brings an ``idk_eval`` of its
-    own.
-    """
+    """The ``idk_eval`` that follows from the record's ``conditional_idk`` and label (0 for 0 or
+    0.5); ``None`` where it has none, or brings an ``idk_eval`` of its own."""
     right, label = values_of(sample, "conditional_idk"), sample.answerability
     if right is None or right[0] not in (0, 1) or label in (None, Answerability.UNDERSPECIFIED):
         return None

@@ -1,11 +1,5 @@
-"""MT-RAG's four judges: "I don't know", faithfulness, overall rating, underspecified queries.
-
-A value that the record brings under its published name is taken and no judge is asked, unless
-``given=false`` (`Score.given`, `Score.by` and the explanation say so). A null whose reason the
-record gives has that reason. Where the published code cannot read a reply it writes 0.5,
-``unknown`` or (for faithfulness) 0; here the sample is `Unscored`, counted, and never part of a
-mean.
-"""
+"""MT-RAG's four judges: "I don't know", faithfulness, overall rating, underspecified queries. A
+record's own value is taken and no judge is asked, unless ``given=false``."""
 
 from __future__ import annotations
 

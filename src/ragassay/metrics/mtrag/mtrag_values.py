@@ -1,11 +1,5 @@
-"""MT-RAG's values without a judge or a model: what the record brings, and the benchmark's first
-step, the answer against targets and passages, and lengths.
-
-A record has values among its ``metrics`` (as a list or a number), or as annotations of an
-InspectorRAGet file. A score is *given* (`Score.given`) where it depends on at least one of them and
-on no judge's answer. A list (one value a target, or one a passage) is in ``parts["values"]``; the
-score is the first target's value, or the highest value of the passages.
-"""
+"""MT-RAG's values without a judge or a model: what the record brings among its ``metrics``, and the
+benchmark's first step, the answer against targets and passages, and lengths."""
 
 from __future__ import annotations
 
@@ -51,11 +45,8 @@ ROUNDING = 1e-6
 
 
 def values_of(sample: Sample, *names: str) -> list[Any] | None:
-    """The values that came with the record under the first of ``names`` that it has.
-
-    A single value is a list of one, and the text of a number (as a table's cell holds it) becomes
-    that number. ``None`` where the record has none of them, or null, or a list without any value.
-    """
+    """The record's values under the first of ``names`` that it has, as a list, texts of numbers as
+    numbers; ``None`` where it has none."""
     name = _present(sample, names)
     if not name:
         return None
@@ -82,10 +73,8 @@ def givers(sample: Sample, *names: str) -> tuple[str, ...]:
 
 
 def explained(sample: Sample, name: str) -> Unscored | None:
-    """Why the record's value is null, where the record says so; else ``None``.
-
-    That is the outcome then: a judge asked now could be another one than gave the values beside it.
-    """
+    """Why the record's value is null, where the record says so; else ``None``. A judge asked now
+    could be another one than gave the values beside it."""
     if name not in sample.given or values_of(sample, name) is not None:
         return None
     why = sample.given_unscored.get(name)

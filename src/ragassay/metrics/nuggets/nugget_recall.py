@@ -1,9 +1,8 @@
 """AutoNuggetizer: which of the facts that a good answer holds does this answer hold?
 
-The best nuggets of a query are made from its graded passages. The published limits are enforced
-here, not only asked for in the prompt. Passages are read in windows; in each round, every window
-that brought something new in the round before is asked what the list lacks, and in the first round
-no window may fill more than its share. Of a ``refined`` list every reply is the whole list.
+The best nuggets of a query are made from its graded passages, within the published limits. Passages
+are read in windows; in each round, every window that brought something new in the round before is
+asked what the list lacks, and in the first round no window may fill more than its share.
 """
 
 from __future__ import annotations
@@ -143,10 +142,8 @@ def most_asked(
 
 
 def placeholders(n: int, *made_from: Hashable) -> tuple[str, ...]:
-    """Stand-ins for nuggets that are not made yet; different inputs have different ones.
-
-    Their length, which a plan counts, is the same in each process.
-    """
+    """Stand-ins for nuggets that are not made yet, equal in each process; different inputs have
+    different ones."""
     name = blake2b(repr(made_from).encode(errors="surrogatepass"), digest_size=8).hexdigest()
     return tuple(f"fact {at} of {name}" for at in range(n))
 
@@ -166,13 +163,10 @@ _ALIKE = 0.9
 
 
 class Distinct:
-    """A growing list of nuggets of which no two are the same.
-
-    Two are the same where, word by word, they differ in nothing but case, punctuation, articles,
-    forms of *be* and endings (Porter's stems); or where they are at least 90 % similar word by word
-    and agree in every number and every negation. The rule is strict on purpose: a wrong merge loses
-    a fact. ``refused`` counts those left out because they had no word, or more than ``words``.
-    """
+    """A growing list of nuggets of which no two are the same: word by word, apart from case,
+    punctuation, articles, forms of *be* and endings, or at least 90 % similar with the same numbers
+    and negations. Strict, because a wrong merge loses a fact. ``refused`` counts those without a
+    word, or with more than ``words``."""
 
     def __init__(self, texts: Iterable[str] = (), *, words: int) -> None:
         self.texts: list[str] = []
@@ -183,10 +177,7 @@ class Distinct:
             self.add(text)
 
     def add(self, text: str) -> bool:
-        """Adds a nugget that is new and holds 1 to ``words`` words; says whether it did.
-
-        A longer nugget is left out entirely: shortened, it would be another fact.
-        """
+        """Adds a nugget that is new and holds 1 to ``words`` words; says whether it did."""
         nugget = " ".join(text.split())
         form = _form(nugget)
         if not form or len(nugget.split()) > self._words:
@@ -245,11 +236,8 @@ def _worths(
 def nugget_score(
     which: NuggetScore, importance: Sequence[Importance], assignments: Sequence[Assignment]
 ) -> float | None:
-    """One of the six scores, 0 to 1; ``None`` where no nugget counts.
-
-    ``all`` is the mean over all nuggets, ``vital`` over the vital ones; in ``weighted`` vital ones
-    weigh 1, others a half. In the ``strict`` forms partial support counts 0.
-    """
+    """One of the six scores, 0 to 1; ``None`` where no nugget counts. In ``weighted`` nuggets that
+    are not vital weigh a half; in the ``strict`` forms partial support counts 0."""
     vital, others, weight = _worths(which, importance, assignments)
     total = len(vital) + weight * len(others)
     return (sum(vital) + weight * sum(others)) / total if total else None
@@ -258,11 +246,8 @@ def nugget_score(
 def published_nugget_score(
     which: NuggetScore, importance: Sequence[Importance], assignments: Sequence[Assignment]
 ) -> float:
-    """One of the six scores with the denominators of Open RAG Eval's tool.
-
-    They are never below 1 for each kind: five vital nuggets held, and none okay, make a weighted
-    score of .909. The mean of no values is 0.
-    """
+    """One of the six scores with the denominators of Open RAG Eval's tool, never below 1 for each
+    kind: five vital nuggets held, and none okay, make a weighted score of .909."""
     vital, others, weight = _worths(which, importance, assignments)
     total = max(len(vital), 1) + weight * max(len(others), 1)
     if weight == 1:

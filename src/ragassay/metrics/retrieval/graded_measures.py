@@ -1,9 +1,5 @@
-"""Measures that weigh grades: a highly relevant document gains more than a marginal one.
-
-Gains are the grades themselves (``gain=linear``), ``2 ** grade - 1`` (``gain=exp``), or chosen
-grade by grade (``gains=1:3;2:9`` gives grade 1 the gain 3 and grade 2 the gain 9). Unjudged
-documents gain nothing. The ideal ranking holds every judged document with a positive gain.
-"""
+"""Measures that weigh grades. Gains are the grades (``gain=linear``), ``2 ** grade - 1``
+(``gain=exp``), or chosen (``gains=1:3;2:9``); unjudged documents gain nothing."""
 
 from __future__ import annotations
 

@@ -1,13 +1,9 @@
 """Judgements by several groups of assessors: preferences between documents (trec_eval's
 ``prefs_*``), and grades.
 
-Assessors give levels to documents; within one judgement sub-group a document of a higher level is
-preferred to one of a lower level. The sub-groups of a group are one person's partial orders;
-preferences that follow from them by transitivity count too. Groups may contradict each other.
-
-A run fulfils a preference where the preferred document ranks higher, or where it alone was
-retrieved (an *implied* preference). Preferences between two documents that were not retrieved are
-not fulfilled. Level 0 means "not relevant".
+Within one sub-group a document of a higher level is preferred to one of a lower level; preferences
+that follow by transitivity count too. A run fulfils a preference where the preferred document ranks
+higher, or where it alone was retrieved (an *implied* preference). Level 0 means "not relevant".
 """
 
 from __future__ import annotations
@@ -68,11 +64,8 @@ class Preferences(Rankings):
 
 
 def from_frames(preferences: pl.DataFrame, run: pl.DataFrame) -> Preferences:
-    """Preferences from polars frames, rows in any order.
-
-    Documents with one score stand in ascending order of their ids: here, unlike in all its other
-    measures, trec_eval does not turn that order around.
-    """
+    """Preferences from polars frames, rows in any order. Documents with one score stand in
+    ascending order of their ids: here trec_eval does not turn that order around."""
     import polars as pl
 
     ordered = run.sort("query", "score", "document", descending=[False, True, False])

@@ -91,11 +91,8 @@ class ReportMetric(JudgedMetric):
 
 
 class _OnContext(ReportMetric):
-    """One of the four metrics about user input and context; they share their question.
-
-    Class attributes:
-        part: the field of the report that the value is.
-    """
+    """A metric about user input and context, whose value is the field ``part`` of their common
+    report."""
 
     part: ClassVar[str]
     components = ("user input", "context")

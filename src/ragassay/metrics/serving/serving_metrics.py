@@ -1,8 +1,5 @@
-"""Latency, time to the first token, tokens, cost and errors, as ``ragassay ask`` records them.
-
-They read ``metadata["asked"]`` of a sample (docs/ask.md). A query that was not asked, because the
-system had failed for good, has none of these.
-"""
+"""Latency, time to the first token, tokens, cost and errors, as ``ragassay ask`` records them in
+``metadata["asked"]`` of a sample (docs/ask.md)."""
 
 from __future__ import annotations
 
