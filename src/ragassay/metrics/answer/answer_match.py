@@ -22,16 +22,10 @@ from ragassay.metrics.core.metric_parameters import param
 class AnswerMatches(JudgedMetric):
     """Whether the answer says what a reference says, by a judge (datapizza).
 
-    True where it agrees with at least one of several references. An answer that agrees with a
-    negative reference (an answer known to be wrong) does not match. The judge's reasoning is the
-    explanation. Where the judge fails, the sample is unscored; datapizza's example counts it as no
-    match.
-
-    A user's own instructions replace the judge's prompt with ``--judge-prompt FILE``: the result is
-    a separate metric, named ``answer_match_`` and the file's name.
-
-    Class attributes:
-        prompt: the instructions, where they are not the built-in ones.
+    True where it agrees with at least one of several references, and with no negative reference (an
+    answer known to be wrong). Where the judge fails, the sample is unscored; datapizza's example
+    counts it as no match. With ``--judge-prompt FILE`` a user's own instructions are a separate
+    metric, named ``answer_match_`` and the file's name.
 
     Formula: 1 if the judge says that the answer agrees with a reference, else 0
     Misleads where: the judge decides; a lenient one passes answers that leave out half
@@ -43,6 +37,7 @@ class AnswerMatches(JudgedMetric):
     )
 
     prompt: ClassVar[JudgePrompt | None] = None
+    """A user's instructions."""
     name = "answer_match"
     says = "flag"
     family = "answer"

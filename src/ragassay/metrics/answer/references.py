@@ -18,8 +18,7 @@ from ragassay.metrics.citation.citable import Citable, marks
 from ragassay.metrics.citation.citation_parser import without_citations
 from ragassay.metrics.core.metric import Measured
 from ragassay.metrics.core.window import Window
-from ragassay.texts.languages import UNSPACED, language_in
-from ragassay.texts.numbers import folded
+from ragassay.texts.languages import language_in
 from ragassay.texts.word_cutting import stemmed, words
 
 Tokens = Literal["rouge", "ultrarag", "unicode"]
@@ -36,20 +35,14 @@ EMPTY_REFERENCE = (
 
 
 _MAY_CITE = re.compile("[\\[【［〔(（<①-⑳⁰¹²³⁴-⁹]")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 @dataclass(frozen=True, slots=True)
 class ReferencedAnswer:
-    """An answer and its references, in one normal form or as codes (`encode`).
-
-    ``characters`` says which references are a single character of a script without spaces: found in
-    a longer answer, it may be a part of another word.
-    """
+    """An answer and its references, in one normal form or as codes (`encode`)."""
 
     answer: str
     references: tuple[str, ...]
-    characters: tuple[bool, ...] = ()
 
 
 class ReferenceMetric(Measured):
@@ -103,8 +96,7 @@ def coded(
         else:
             cut = [rouge_tokens(text, stem) for text in (pair.answer, *pair.references)]
         answer, *references = encode(cut)
-        alone = tuple(map(single_character, references, pair.references))
-        pairs.append(ReferencedAnswer(answer, tuple(references), alone))
+        pairs.append(ReferencedAnswer(answer, tuple(references)))
     if tokens == "unicode" and any(pair and "" in pair.references for pair in pairs):
         warn_user(EMPTY_REFERENCE)
     return pairs
@@ -122,12 +114,6 @@ def uncited(sample: Sample, references: Iterable[str]) -> str:
         return text
     said = without_citations(text, passages)
     return said if words(said) else text
-
-
-def single_character(code: str, text: str) -> bool:
-    """Whether a reference is a single character of a script without spaces."""
-    has_one = len(code) == 1 and _UNSPACED.search(text) is not None
-    return has_one and not folded(text).strip().isdecimal()  # 二十 is a number
 
 
 def referenced(window: Window, form: Callable[[str], str]) -> list[ReferencedAnswer | None]:

@@ -270,10 +270,10 @@ class _OfSentences(_Citation):
 class Citation(_Citation):
     """Support of citations.
 
-    A part is the text up to the next citation; what follows the last one is a part that cites
-    nothing. Precision: each cited passage's mean worth over the parts that cite it, over the number
-    of cited passages; undefined where nothing is cited. Recall: each part's mean worth, 0 where it
-    cites nothing, over the number of parts.
+    A part is the text up to the next citation; what follows the last one cites nothing. Precision:
+    each cited passage's mean worth over the parts that cite it, over the cited passages; undefined
+    where nothing is cited. Recall: each part's mean worth, 0 where it cites nothing, over the
+    parts.
 
     Part precision: mean over the cited passages
     Part recall: mean over the answer's parts, uncited ones count 0

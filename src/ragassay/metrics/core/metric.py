@@ -35,12 +35,8 @@ Aggregate = Literal["mean", "sum", "geometric"]
 Kind = Literal["arithmetic", "model", "judge"]
 Says = Literal["number", "flag", "label"]
 
-SECTIONS = {
-    "Formula": "formula",
-    "Misleads where": "misleads",
-    "Source": "source",
-}
-"""The sections, each with the attribute of a metric's class that holds it."""
+SECTIONS = {"Formula": "formula", "Misleads where": "misleads", "Source": "source"}
+"""The sections of a docstring, each with the attribute of a metric's class that holds it."""
 _SECTION = re.compile(rf"^({'|'.join(SECTIONS)}|Part \w+): (.+(?:\n +.+)*)\n?", re.MULTILINE)
 _FOR_PROGRAMMERS = ("Args:", "Attributes:", "Class attributes:", "Raises:")
 

@@ -114,8 +114,7 @@ class HhemWindows(_Hhem):
     """Factual consistency of each sentence with its best passage by HHEM, the mean.
 
     Differs from ``hhem``: nothing is cut off, each sentence is scored by itself, and the parts say
-    which passage supports it (``parts["minimum"]`` has the lowest value). Refusals are scored like
-    any other text.
+    which passage supports it.
 
     Formula: mean over sentences of the highest probability over windows of the passages
     Misleads where: a sentence that needs two passages is not credited in full

@@ -287,10 +287,10 @@ class _Aggregate(Given, ByBertScore):
 class RBAgg(_Aggregate):
     """Reference-based aggregate: recall, ROUGE-L, knowledge (MT-RAG RB_agg).
 
-    0 where any of them is 0, even where another is negative (a BERTScore below -1). Nothing
-    retrieved, or no contexts in the record, counts as a third share of 0. Where a part could not be
-    computed the score is `Unscored` and names it; the published code replaces a missing BertscoreR
-    by ``Recall``. A record's own ``RB_agg`` counts where the record brings no BERTScores.
+    Nothing retrieved, or no contexts in the record, counts as a third share of 0. Where a part
+    could not be computed the score is `Unscored` and names it; the published code replaces a
+    missing BertscoreR by ``Recall``. A record's own ``RB_agg`` counts where it brings no
+    BERTScores.
 
     Formula: harmonic mean of (BERTScore recall + 1) / 2, ROUGE-L and (BERTScore precision against
         passages + 1) / 2

@@ -96,12 +96,10 @@ class _Classified(_Judged):
 class IdkEval(_Classified):
     """Does the answer say that it does not know? (MT-RAG idk_eval).
 
-    Small talk ("You're welcome!") says of nothing that it is missing, so it is 0, and MT-RAG's
-    conditioning table gives it 0 in reply to a CONVERSATIONAL turn. "I do not have it, but here is
-    a site" is 0.5. ``declines`` is 1 for both. The judge
-    sees the whole conversation, because "I don't know" may be what was asked about. An
-    InspectorRAGet file has only ``conditional_idk`` (see ``answerability_accuracy``); it does not
-    replace this metric, because it tells a full "I don't know" but not 0 from 0.5.
+    Small talk ("You're welcome!") is 0; "I do not have it, but here is a site" is 0.5; ``declines``
+    is 1 for both. The judge sees the whole conversation, because "I don't know" may be what was
+    asked about. The ``conditional_idk`` of an InspectorRAGet file does not replace this metric: it
+    does not tell 0 from 0.5.
 
     Formula: 1 "I don't know" in full, 0.5 beside a part or a place to look, 0 none (small talk,
         too)
@@ -213,9 +211,8 @@ class ReferenceJudge(_Judged):
     """Overall rating against the reference by a judge (MT-RAG RB_llm).
 
     The rating is of faithfulness, appropriateness and completeness. The judge compares with the
-    first reference and sees the passages and the earlier turns. Where there are no passages the
-    prompt says so, and so does the score. With a panel as judge it is the median of the votes,
-    whatever the panel's own rule.
+    first reference and sees the passages, where there are some, and the earlier turns. With a panel
+    as judge it is the median of the votes, whatever the panel's own rule.
 
     Formula: (judge's rating, 1 to 10) / 10
     Misleads where: one overall number; a judge rates fluent answers up

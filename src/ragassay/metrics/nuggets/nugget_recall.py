@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, ClassVar, Literal, get_args
 
@@ -156,23 +155,18 @@ def batched(items: Sequence[str], size: int) -> list[tuple[str, ...]]:
 _EMPTY_WORDS = frozenset({
     "a", "an", "the", "is", "are", "was", "were", "be", "been", "being", "am",
 })  # fmt: skip
-_NEGATIONS = frozenset({
-    "no", "not", "never", "nor", "none", "neither", "without", "cannot", "nt",
-})  # fmt: skip
-_ALIKE = 0.9
 
 
 class Distinct:
-    """A growing list of nuggets of which no two are the same: word by word, apart from case,
-    punctuation, articles, forms of *be* and endings, or at least 90 % similar with the same numbers
-    and negations. Strict, because a wrong merge loses a fact. ``refused`` counts those without a
-    word, or with more than ``words``."""
+    """A growing list of nuggets of which no two are the same, word by word, apart from case,
+    punctuation, articles, forms of *be* and endings. ``refused`` counts those without a word, or
+    with more than ``words``."""
 
     def __init__(self, texts: Iterable[str] = (), *, words: int) -> None:
         self.texts: list[str] = []
         self.refused = 0
         self._words = words
-        self._forms: list[tuple[str, ...]] = []
+        self._forms: set[tuple[str, ...]] = set()
         for text in texts:
             self.add(text)
 
@@ -183,10 +177,10 @@ class Distinct:
         if not form or len(nugget.split()) > self._words:
             self.refused += 1
             return False
-        if any(_same(form, other) for other in self._forms):
+        if form in self._forms:
             return False
         self.texts.append(nugget)
-        self._forms.append(form)
+        self._forms.add(form)
         return True
 
 
@@ -194,24 +188,6 @@ def _form(text: str) -> tuple[str, ...]:
     """The words that distinguish facts."""
     found = words_of(text.replace("n't", " not").replace("n’t", " not"), stem=True)
     return tuple(word for word in found if word not in _EMPTY_WORDS) or tuple(found)
-
-
-def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    if one == other:
-        return True
-    if _marks(one) != _marks(other):
-        return False
-    from rapidfuzz.distance import Indel
-
-    return Indel.normalized_similarity(one, other) >= _ALIKE
-
-
-@lru_cache(maxsize=4096)
-def _marks(words: tuple[str, ...]) -> list[str]:
-    """Numbers and negations, which must agree in two wordings of one fact."""
-    return sorted(
-        word for word in words if word in _NEGATIONS or any(sign.isdigit() for sign in word)
-    )
 
 
 NuggetScore = Literal["all", "all_strict", "vital", "vital_strict", "weighted", "weighted_strict"]
@@ -293,6 +269,7 @@ class _Nuggets(JudgedMetric, NuggetOptions):
     needs = ("query", "answer")
     uses = ("passages", "history")
     asks = (RelevanceGrade, ExtractNuggets, NuggetImportance, AssignNuggets)
+    version = 2
 
     always: ClassVar[bool] = False
     """Whether nuggets are made where nothing relevant was retrieved."""
@@ -362,10 +339,8 @@ class Nuggets(_Nuggets):
 
     As published, nuggets are made from the run's own passages, so two systems are measured against
     different facts. A nugget bank (``--nuggets pooled`` or a file) takes their place where there is
-    one: its nuggets belong to the query, all of them count, and its hash stands in the signature.
-
-    No nuggets (nothing relevant was retrieved) is no score, and no vital nugget no vital score. An
-    empty answer holds nothing.
+    one. Without nuggets (nothing relevant was retrieved) there is no score, without a vital one no
+    vital score. An empty answer holds nothing.
 
     Source: Pradeep et al. 2024, AutoNuggetizer (arXiv 2411.09607); Open RAG Eval, metrics page
     """

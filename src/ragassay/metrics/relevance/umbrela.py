@@ -68,12 +68,11 @@ class GradesMetric(JudgedMetric):
 class Umbrela(GradesMetric):
     """Mean UMBRELA grade of the retrieved passages, 0 to 3.
 
-    0 not related to the query, 1 related, 2 some answer, 3 the exact answer. The grades are the
-    part ``grades``, by passage id (or rank), in rank order. A passage that occurs twice is asked
-    about once and counts twice. Where nothing was retrieved there is no mean; the metrics of the
-    ranking are 0 then. UMBRELA's prompts show the query alone; the offline rules and human judges
-    may also read the user's earlier turns. Where the judge fails to grade one passage, the sample
-    is unscored: a mean over the rest would describe another sample.
+    0 not related to the query, 1 related, 2 some answer, 3 the exact answer. The part ``grades``
+    holds them by passage id (or rank). Where nothing was retrieved there is no mean; the metrics of
+    the ranking are 0 then. UMBRELA's prompts show the query alone; the offline rules and human
+    judges may also read the user's earlier turns. Where the judge fails to grade one passage, the
+    sample is unscored.
 
     Formula: mean grade of the passages, 0 to 3
     Misleads where: the mean falls with the number of passages; a judge's relevance is not people's

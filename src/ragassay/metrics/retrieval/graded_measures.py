@@ -256,10 +256,9 @@ def expected_reciprocal_rank(
 ) -> Floats:
     """Expected reciprocal rank.
 
-    A document of grade g satisfies the reader with probability ``(2^g - 1) / 2^max``; a reader who
-    is not satisfied goes on to the next rank. Unjudged documents never satisfy. ``max`` is the
-    highest grade of all judgements; set ``max_grade`` to the highest grade of the scale to compare
-    values of different qrels.
+    A document of grade g satisfies the reader with probability ``(2^g - 1) / 2^max``, an unjudged
+    one never. ``max`` is the highest grade of all judgements; set ``max_grade`` to the highest of
+    the scale to compare values of different qrels.
 
     Formula: Σ (1 / i) × p(i) × Π over j < i of (1 - p(j)), p = (2^grade - 1) / 2^max
     Misleads where: hardly sees anything below the first good hit

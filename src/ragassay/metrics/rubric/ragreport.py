@@ -129,8 +129,7 @@ class ReportRelevance(_OnContext):
 class ReportUsefulness(_OnContext):
     """How far the context holds what answers the user input (ML cube).
 
-    Where relevance is high (4 or 5) and usefulness low (1 or 2), the explanation says what that
-    combination means, and a run says how many samples it concerns.
+    The explanation says what a high relevance (4 or 5) with a low usefulness (1 or 2) means.
 
     Formula: judge, 1 to 5
     Misleads where: says nothing about whether the response used it
@@ -223,8 +222,7 @@ class ReportAttributionShare(_OnContext):
 class ReportFaithfulness(ReportMetric):
     """Absence of contradiction, not support, of the response by the context (ML cube).
 
-    ML cube's definition, which is not what "faithfulness" mostly stands for. The offline judge
-    leaves this metric unscored (unsupported): words do not tell a contradiction.
+    The offline judge leaves it unscored: words do not tell a contradiction.
 
     Formula: judge, 5 no contradiction to 1 outright
     Misleads where: what the context does not speak of contradicts nothing, so an invented response
