@@ -1,14 +1,9 @@
 """The words of a text in any script: what all corrected metrics compare.
 
-- Letters with their marks and digits form words; punctuation and white space separate them. Text is
-  compatibility-normalised (NFKC) and case-folded; invisible characters, Arabic short vowels and
-  stretching, and Hebrew points are left out.
-- Scripts without spaces between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give
-  one word a character with its marks.
-- A number is one word in one form (`ragassay.texts.numbers`).
-- Of the symbols, currencies, ``%``, ``°`` and signs of relations (``<``, ``=``, ``≠``, ``→``) are
-  words. ``+`` and ``#`` behind a letter, ``-`` behind one or two letters and a point before a word
-  belong to it: ``C++``, ``C#``, ``B-`` and ``.NET`` are not ``C``, ``B`` and ``net``.
+Letters with their marks and digits form words, compatibility-normalised (NFKC) and case-folded,
+without invisible characters and vowel points. Scripts without spaces (and Korean) give one word a
+character. A number is one word in one form. Currencies, ``%``, ``°`` and signs of relations are
+words; ``C++``, ``C#``, ``B-`` and ``.NET`` are not ``C``, ``B`` and ``net``.
 """
 
 from __future__ import annotations
@@ -45,12 +40,10 @@ _LETTER_A = re.compile(r"(?<=[\w,] )A\b(?!['’.+#-])")
 
 
 def words(text: str, language: str = "", *, articles: bool = True, stem: bool = False) -> list[str]:
-    """The words of a text, in their order.
-
-    Without ``articles`` the English ones are left out, but no A at the end and no capital A within
-    a sentence (``Vitamin A``), and none where the language is known and is not English. ``stem``
-    applies the Porter stemmer to ASCII words of more than three characters.
-    """
+    """The words of a text, in their order. Without ``articles`` the English ones are left out, but
+    no A at the end and no capital A within a sentence (``Vitamin A``), and none where the language
+    is known and is not English. ``stem`` applies the Porter stemmer to ASCII words of more than
+    three letters."""
     found = _cut(text, language)
     if not articles and language in ("", "en"):
         n = len(found) - (found[-1:] == ["a"])
