@@ -110,10 +110,6 @@ def test_groups_are_items_that_are_all_required() -> None:
     assert accepted(made(references=("Paris", "Paree"))) == ("Paris", "Paree")
 
 
-def test_datapizzas_name_means_the_same() -> None:
-    assert naming.parse("is_matching") == naming.parse("answer_match") == AnswerMatches()
-
-
 def test_the_temperature_is_asked_for_and_part_of_the_signature() -> None:
     judge = Matcher()
     metric = naming.parse("answer_match(temperature=0.2)")

@@ -202,39 +202,27 @@ def test_the_published_parts_are_cut_as_the_tool_cuts_them(
 # --- which passage is meant
 
 
-def test_a_citation_means_the_passage_with_that_id() -> None:
-    gaps = Citable((Passage("a", id="[2]"), Passage("b", id="[3]")))
-    assert [gaps.find(key) for key in ("2", "[3]", "doc 3", "1")] == [0, 1, 1, None]
-    assert [Citable(DOCS).find(key) for key in ("doc2", "Doc 2", "2", "4")] == [1, 1, 1, None]
-
-
-def test_a_citation_means_the_rank_where_ids_are_no_numbers() -> None:
-    for ids in ((None, None), ("a", "b"), ("7187158", "4922619"), ("2020-x", "2021-y")):
-        citable = Citable(tuple(Passage("t", id=name) for name in ids))
-        assert [citable.find(key) for key in ("1", "2", "3", "source 1")] == [0, 1, None, 0]
-
-
 @pytest.mark.parametrize(
-    ("ids", "found"),
+    ("ids", "keys", "found"),
     [
-        (("p0", "p1"), [0, 1, None]),
-        (("doc-7", "doc-1"), [0, 1, None]),
-        (("d2", "d3"), [0, 1, 1]),  # [3] is no rank
-        (("7", "1"), [1, None, None]),
-        (("[3]", "[1]"), [1, None, 0]),
+        (("[2]", "[3]"), ("2", "[3]", "doc 3", "1"), [0, 1, 1, None]),
+        (("doc1", "doc2", "doc3"), ("doc2", "Doc 2", "2", "4"), [1, 1, 1, None]),
+        # The rank, where ids are no numbers, or words with numbers.
+        ((None, None), ("1", "2", "3", "source 1"), [0, 1, None, 0]),
+        (("7187158", "4922619"), ("1", "2", "3", "source 1"), [0, 1, None, 0]),
+        (("2020-x", "2021-y"), ("1", "2", "3", "source 1"), [0, 1, None, 0]),
+        (("p0", "p1"), ("[1]", "[2]", "[3]"), [0, 1, None]),
+        (("doc-7", "doc-1"), ("[1]", "[2]", "[3]", "[doc 1]"), [0, 1, None, 1]),
+        (("d2", "d3"), ("[1]", "[2]", "[3]"), [0, 1, 1]),  # [3] is no rank
+        (("7", "1"), ("[1]", "[2]", "[3]"), [1, None, None]),
+        (("[3]", "[1]"), ("[1]", "[2]", "[3]"), [1, None, 0]),
     ],
 )
-def test_a_number_is_the_rank_where_ids_are_words_with_numbers(
-    ids: tuple[str, ...], found: list[int | None]
+def test_a_citation_means_an_id_or_a_rank(
+    ids: tuple[str | None, ...], keys: tuple[str, ...], found: list[int | None]
 ) -> None:
     citable = Citable(tuple(Passage("t", id=name) for name in ids))
-    assert [citable.find(key) for key in ("[1]", "[2]", "[3]")] == found
-
-
-def test_a_word_with_a_number_means_the_id_of_that_number() -> None:
-    citable = Citable(tuple(Passage("t", id=name) for name in ("doc-2", "doc-1")))
-    assert [citable.find(key) for key in ("[doc 1]", "[Doc 2]", "[doc 3]")] == [1, 0, None]
-    assert [citable.find(key) for key in ("[1]", "[2]")] == [0, 1]
+    assert [citable.find(key) for key in keys] == found
 
 
 def test_names_of_passages_are_unique() -> None:

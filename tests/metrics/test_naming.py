@@ -189,16 +189,6 @@ def test_a_metric_that_comes_later_is_known_by_its_name_and_its_aliases() -> Non
     assert str(naming.parse("test_late")) == str(naming.parse("Late")) == "test_late"
 
 
-@pytest.mark.usefixtures("no_metric_left")
-def test_the_order_of_the_metrics_does_not_depend_on_which_was_imported_first() -> None:
-    before = list(naming.metric_classes())
-    backwards = dict(reversed(registry._CLASSES.items()))
-    registry._CLASSES.clear()
-    registry._CLASSES.update(backwards)
-    registry.registered.cache_clear()
-    assert list(naming.metric_classes()) == before
-
-
 def test_percentiles_have_short_names() -> None:
     for at in (50, 90, 95, 99):
         assert naming.parse(f"first_token_p{at}") == naming.parse(f"first_token(percentile={at})")
