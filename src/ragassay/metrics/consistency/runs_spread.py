@@ -18,7 +18,7 @@ from ragassay.base.score import Outcome, Reason, Score, Unscored, Value
 from ragassay.metrics.core.metric import Metric, define, not_applicable, register
 from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
-from ragassay.stats.repeats import Spread, spread
+from ragassay.stats.repeats import spread
 
 SCORES, UNSCORED = "scores", "unscored"
 """Where ``given`` of a group holds the runs' values by metric, and why some have none."""
@@ -91,36 +91,19 @@ class OfMetric(RunsMetric):
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         return [
-            self.lacks(sample) or self.figure(window, at, scores_of(sample, self.of))
-            for at, sample in enumerate(window.samples)
+            self.lacks(sample) or self.figure(scores_of(sample, self.of))
+            for sample in window.samples
         ]
 
     @abstractmethod
-    def figure(self, window: Window, at: int, values: Values | Unscored) -> Outcome:
-        """The outcome for the values of the group ``at``."""
+    def figure(self, values: Values | Unscored) -> Outcome:
+        """The outcome for the values of a group."""
 
     def scored(self, value: float, values: Values, kind: str = "score") -> Score:
         """A score, with a note on how many runs it is computed from."""
         n, all_of = len(_known(values)), len(values)
         note = "" if n == all_of else f"over the {n} of {all_of} runs that have a {kind}"
         return Score(value, {"values": list(values), "n": n}, note)
-
-
-def _spreads(window: Window, of: str) -> list[Spread | Unscored]:
-    """The statistics of a metric's scores in each group."""
-    return [_spread(scores_of(sample, of), of) for sample in window.samples]
-
-
-def _spread(values: Values | Unscored, of: str) -> Spread | Unscored:
-    if isinstance(values, Unscored):
-        return values
-    numbers = [float(value) for value in _known(values) if not isinstance(value, str | list)]
-    if len(numbers) < len(_known(values)):
-        return not_applicable(f"{of} says labels, and labels have no spread")
-    try:
-        return spread(numbers)
-    except ValueError as error:
-        return Unscored(Reason.UNDEFINED, f"{of}: {error}")
 
 
 class SpreadMetric(OfMetric):
@@ -130,13 +113,16 @@ class SpreadMetric(OfMetric):
     name after ``runs_`` is a field of `Spread`.
     """
 
-    def figure(self, window: Window, at: int, values: Values | Unscored) -> Outcome:
-        statistics = window.once(_spreads, self.of)[at]
+    def figure(self, values: Values | Unscored) -> Outcome:
         if isinstance(values, Unscored):
             return values
-        if isinstance(statistics, Unscored):
-            return statistics
-        value = getattr(statistics, self.name.removeprefix("runs_"))
+        numbers = [float(one) for one in _known(values) if not isinstance(one, str | list)]
+        if len(numbers) < len(_known(values)):
+            return not_applicable(f"{self.of} says labels, and labels have no spread")
+        try:
+            value = getattr(spread(numbers), self.name.removeprefix("runs_"))
+        except ValueError as error:
+            return Unscored(Reason.UNDEFINED, f"{self.of}: {error}")
         if value is None:
             why = f"the mean of {self.of} is 0 (or too near it) to take a share of"
             return Unscored(Reason.UNDEFINED, why)
@@ -208,7 +194,7 @@ class RunsFlip(OfMetric):
     name, stat = "runs_flip", "flip"
     higher_is_better = False
 
-    def figure(self, window: Window, at: int, values: Values | Unscored) -> Outcome:
+    def figure(self, values: Values | Unscored) -> Outcome:
         if isinstance(values, Unscored):
             return values
         return self.scored(float(len(set(_known(values))) > 1), values, "verdict")

@@ -109,12 +109,12 @@ class Given(Metric):
 
     Class attributes:
         published: names of the value in a record; the first that it has counts.
-        rule_of_value: what the value should be, where that is not every number in the range.
+        rule_of_value: what the value should be.
     """
 
     given: bool
     published: ClassVar[tuple[str, ...]] = ()
-    rule_of_value: ClassVar[str] = ""
+    rule_of_value: ClassVar[str] = "a number from 0 to 1"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -146,11 +146,7 @@ class Given(Metric):
             _present(sample, self.names) != "" and isinstance(self.brought(sample), Unscored)
             for sample in window.samples
         )
-        within = "" if self.high is None else f" of at most {self.high:g}"
-        if self.low is not None and self.high is not None:
-            within = f" from {self.low:g} to {self.high:g}"
-        name = self.names[0]
-        rule = self.rule_of_value or f"a number{within}"
+        name, rule = self.names[0], self.rule_of_value
         yield CountedFact(
             f"{{n}} given {{value|values}} of {name} {{is|are}} impossible ({name} is {rule}). "
             "{It was|They were} not taken.",

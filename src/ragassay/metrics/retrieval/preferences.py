@@ -8,11 +8,11 @@ higher, or where it alone was retrieved (an *implied* preference). Level 0 means
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,32 +165,31 @@ def _balanced(at: int, counts: Counts) -> float:
     return total / len(counts.groups) if total > 0 else 0.0
 
 
-def _count(name: str, of: Callable[[GroupCounts], int]) -> PreferenceMeasure:
-    return PreferenceMeasure(
-        name, lambda counts: sum(map(of, counts.groups)), "sum", high=None, higher_is_better=None
-    )
+def _counted(of: Literal["fulfilled", "possible"], at: int, counts: Counts) -> float:
+    return sum(getattr(group, of)[at] for group in counts.groups)
 
 
-def _shares(at: int) -> Iterator[PreferenceMeasure]:
-    """The shares of preferences fulfilled: of all, of pairs of documents, of groups; for the first
-    two scopes also the balanced share."""
-    scope = SCOPES[at]
-    yield PreferenceMeasure(f"prefs_simp{scope}", partial(_simple, at))
-    yield PreferenceMeasure(f"prefs_pair{scope}", partial(_by_pair, at))
-    yield PreferenceMeasure(f"prefs_avgjg{scope}", partial(_by_group, at))
-    if scope != "_imp":
-        yield PreferenceMeasure(f"prefs_avgjg_Rnonrel{scope}", partial(_balanced, at))
-
+_NO_QUALITY: Mapping[str, Any] = {"aggregate": "sum", "high": None, "higher_is_better": None}
+_SHARES = {"simp": _simple, "pair": _by_pair, "avgjg": _by_group, "avgjg_Rnonrel": _balanced}
+"""The shares of preferences fulfilled: of all, of pairs of documents, of groups, and balanced."""
 
 MEASURES: Mapping[str, PreferenceMeasure] = {
     measure.name: measure
     for measure in (
-        _count("prefs_num_prefs_poss", lambda group: group.possible[0]),
-        _count("prefs_num_prefs_ful", lambda group: group.fulfilled[0]),
-        _count("prefs_num_prefs_ful_ret", lambda group: group.fulfilled[1]),
-        *_shares(0),
-        *_shares(1),
-        *_shares(2),
+        *(
+            PreferenceMeasure(f"prefs_num_prefs_{name}", partial(_counted, of, at), **_NO_QUALITY)
+            for name, of, at in (
+                ("poss", "possible", 0),
+                ("ful", "fulfilled", 0),
+                ("ful_ret", "fulfilled", 1),
+            )
+        ),
+        *(
+            PreferenceMeasure(f"prefs_{name}{scope}", partial(share, at))
+            for at, scope in enumerate(SCOPES)
+            for name, share in _SHARES.items()
+            if scope != "_imp" or share is not _balanced
+        ),
     )
 }
 """The measures by trec_eval's names, in its order."""
