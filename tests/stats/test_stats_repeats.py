@@ -51,14 +51,6 @@ def test_the_order_of_the_runs_changes_nothing(values: list[float], draw: random
     assert spread(other) == spread(values)
 
 
-@given(st.floats(-1e9, 1e9), st.integers(2, 9))
-def test_equal_values_have_no_spread_at_all(value: float, n: int) -> None:
-    found = spread([value] * n)
-    assert (found.mean, found.median, found.cai) == (value,) * 3
-    assert (found.variance, found.std, found.range, found.iqr) == (0.0,) * 4
-    assert found.cv == (0.0 if value else None)
-
-
 def test_rank_biased_overlap_by_hand() -> None:
     # Agreement 1, 1/2, 1 at the three depths: (1-p)/p * (p + p^2/2 + p^3) + p^3.
     assert rank_biased_overlap("abc", "acb") == pytest.approx(0.955)
