@@ -14,8 +14,7 @@ from ragassay.judges.own_rubrics import JudgePrompt
 from ragassay.judges.questions import AnswerAttempted, AnswerContent, AnswerMatch
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import conversation, not_applicable, register
-from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.metric import conversation, not_applicable, param, register
 
 
 @register

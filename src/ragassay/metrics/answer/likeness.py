@@ -14,8 +14,7 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core.chunk_matching import cosine_matrix
 from ragassay.metrics.core.judged import ModelMetric
-from ragassay.metrics.core.metric import Metric, passage_texts, register
-from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.metric import Metric, param, part, passage_texts, register
 from ragassay.metrics.core.window import Window
 from ragassay.models.embedders.embedder import Embedded, is_blank
 from ragassay.models.encoders.baselines import RECOMMENDED, Baseline, baseline, layer_for

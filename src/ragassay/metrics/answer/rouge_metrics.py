@@ -22,8 +22,7 @@ from ragassay.metrics.answer.references import (
     encode,
     rouge_tokens,
 )
-from ragassay.metrics.core.metric import define, harmonic, register
-from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.metric import define, harmonic, param, part, register
 from ragassay.metrics.core.window import Window
 
 Measure = Literal["rouge1", "rouge2", "rougeL"]

@@ -18,8 +18,7 @@ from ragassay.metrics.answer.references import (
     ultrarag_normal,
 )
 from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, best_score, overlap_prf
-from ragassay.metrics.core.metric import measure, register
-from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.metric import measure, param, part, register
 from ragassay.metrics.core.window import Window
 
 

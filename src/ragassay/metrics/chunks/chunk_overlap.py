@@ -24,8 +24,7 @@ from ragassay.metrics.core.chunk_matching import (
     same_chunks,
     vectors as matrix_of,
 )
-from ragassay.metrics.core.metric import Measured, measure, missing
-from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.core.metric import Measured, cutoff, measure, missing, param
 from ragassay.metrics.core.window import Window
 from ragassay.models.embedders.embedder import Embedded, is_blank
 from ragassay.models.weights.weight_files import Unavailable

@@ -19,8 +19,7 @@ from ragassay.metrics.chunks.chunk_overlap import (
     vectors_of,
 )
 from ragassay.metrics.core.chunk_matching import same_chunks
-from ragassay.metrics.core.metric import Metric, SampleMetric, define, register
-from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.core.metric import Metric, SampleMetric, cutoff, define, param, register
 from ragassay.metrics.core.window import Window
 
 

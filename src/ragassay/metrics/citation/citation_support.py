@@ -19,8 +19,7 @@ from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citable import Citable, is_source, passage_keys
 from ragassay.metrics.citation.citation_parser import tidy
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import harmonic, register
-from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.metric import harmonic, param, part, register
 from ragassay.metrics.core.window import Window
 
 

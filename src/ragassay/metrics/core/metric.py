@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 from ragassay.base.errors import CountedFact, UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core.metric_parameters import choices_of, spelling
 from ragassay.metrics.core.window import Window
 
 if TYPE_CHECKING:
@@ -51,6 +50,64 @@ def said(docstring: str | None) -> dict[str, Any]:
     title, *prose = (" ".join(one.split()) for one in _SECTION.sub("", text).split("\n\n"))
     details = " ".join(one for one in prose if not one.startswith(_FOR_PROGRAMMERS))
     return {"title": title.rstrip("."), "details": details.replace("`", "").strip(), **sections}
+
+
+def param(default: Any, doc: str, *, beside: bool = False, **bounds: float) -> Any:
+    """A parameter written in parentheses: ``name(key=value)``.
+
+    Args:
+        default: the value when the name leaves it out.
+        doc: what it does, in a few words; shown by ``ragassay metrics``.
+        beside: true where a published name does not show the parameter, because it says of the
+            values where they come from, or which of two published rules they follow, and a note
+            says that beside them.
+        bounds: ``minimum`` and ``maximum``, the smallest and the largest value allowed, and
+            ``exclusive=True`` where these themselves are not.
+    """
+    return dataclasses.field(default=default, metadata={"doc": doc, "beside": beside, **bounds})
+
+
+def cutoff(
+    default: Any = None, doc: str = "rank cut-off (all ranks when left out)", **bounds: float
+) -> Any:
+    """The parameter written after ``@``."""
+    metadata = {"doc": doc, "role": "cutoff", "minimum": 1, **bounds}
+    if default is ...:
+        return dataclasses.field(metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def part(default: str, choices: tuple[str, ...], doc: str) -> Any:
+    """The parameter written after a dot: ``rougeL.f``. Always printed."""
+    return dataclasses.field(
+        default=default, metadata={"doc": doc, "role": "part", "choices": choices}
+    )
+
+
+@cache
+def parameter_types(cls: type[Metric]) -> Mapping[str, Any]:
+    """The declared type of each parameter of a metric class."""
+    return typing.get_type_hints(cls)
+
+
+def spelling(value: Any) -> str:
+    """A parameter's value as a metric's name has it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
+    return str(value)
+
+
+def choices_of(metric: Metric, spec: dataclasses.Field[Any]) -> tuple[Any, ...] | None:
+    """The values that a parameter may have; ``None`` where they cannot be listed."""
+    choices = spec.metadata.get("choices")
+    if choices is None:
+        hint = parameter_types(type(metric)).get(spec.name)
+        if typing.get_origin(hint) is Literal:
+            choices = typing.get_args(hint)
+    return None if choices is None else tuple(choices)
 
 
 @dataclass(frozen=True)

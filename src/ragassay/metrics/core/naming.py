@@ -13,8 +13,13 @@ from typing import Any, TypeVar, dataclass_transform
 
 from ragassay.base import package_files, plugins
 from ragassay.base.errors import UsageError, did_you_mean
-from ragassay.metrics.core.metric import Metric, register as register_class, registered
-from ragassay.metrics.core.metric_parameters import parameter_types, spelling
+from ragassay.metrics.core.metric import (
+    Metric,
+    parameter_types,
+    register as register_class,
+    registered,
+    spelling,
+)
 
 M = TypeVar("M", bound=Metric)
 

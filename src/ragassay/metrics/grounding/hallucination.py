@@ -26,11 +26,12 @@ from ragassay.metrics.core.metric import (
     SampleMetric,
     harmonic,
     missing,
+    param,
+    part,
     passage_texts,
     register,
     textless_passage,
 )
-from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_values import GIVEN, Given, no_contexts
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM, HhemModel

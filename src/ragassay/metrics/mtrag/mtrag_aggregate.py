@@ -25,8 +25,16 @@ from ragassay.metrics.answer.likeness import (
     against,
     cut_note,
 )
-from ragassay.metrics.core.metric import Metric, Need, missing, register, scored, textless_passage
-from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.metric import (
+    Metric,
+    Need,
+    missing,
+    param,
+    part,
+    register,
+    scored,
+    textless_passage,
+)
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_values import (
     GIVEN,

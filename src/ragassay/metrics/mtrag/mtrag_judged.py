@@ -23,12 +23,12 @@ from ragassay.metrics.core.metric import (
     earlier_turns,
     missing,
     not_applicable,
+    param,
     passage_texts,
     register,
     scored,
     textless_passage,
 )
-from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_values import (
     GIVEN,

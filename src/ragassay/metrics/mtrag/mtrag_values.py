@@ -25,12 +25,12 @@ from ragassay.metrics.core.metric import (
     SampleMetric,
     measure,
     missing,
+    param,
     passage_texts,
     register,
     scored,
     textless_passage,
 )
-from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.texts.word_cutting import words
 

@@ -27,8 +27,14 @@ from ragassay.judges.questions import (
 )
 from ragassay.judges.questions.checklists import Assignment
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import missing, passage_texts, register, textless_passage
-from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.metric import (
+    missing,
+    param,
+    part,
+    passage_texts,
+    register,
+    textless_passage,
+)
 from ragassay.metrics.relevance.umbrela import SHOTS_DOC, Shots, earlier_queries, grades
 from ragassay.texts.word_cutting import words as words_of
 

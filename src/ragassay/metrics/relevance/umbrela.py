@@ -17,8 +17,7 @@ from ragassay.judges.asking import Ask
 from ragassay.judges.questions import RelevanceGrade
 from ragassay.metrics.citation.citable import passage_keys
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import passage_texts, register, textless_passage
-from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.core.metric import cutoff, param, passage_texts, register, textless_passage
 
 Shots = Literal["zero", "few"]
 SHOTS_DOC = "the prompt: zero-shot, or few-shot with graded examples"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ragassay.base.errors import UsageError
-from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.core.metric import cutoff, param
 from ragassay.metrics.retrieval.ranking_metric import AT_K, REL, WITHIN_K, RankingMetric, measure
 from ragassay.metrics.retrieval.rankings import (
     JUDGED,

@@ -20,8 +20,7 @@ from ragassay.judges.asking import Ask
 from ragassay.judges.questions import ContextReport, ReportOnContext
 from ragassay.judges.questions.grading import Contradiction, Satisfaction
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import passage_texts, register, scored, textless_passage
-from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.metric import param, passage_texts, register, scored, textless_passage
 from ragassay.metrics.core.window import Window
 
 Component = Literal["user input", "context", "response"]

@@ -17,9 +17,10 @@ from ragassay.metrics.core.metric import (
     SampleMetric,
     measure,
     not_applicable,
+    param,
+    part,
     register,
 )
-from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
 
 _OF_EARLIER_RUNS = {
