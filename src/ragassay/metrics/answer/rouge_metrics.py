@@ -239,7 +239,7 @@ def corpus_bleu(
     ]
     scorer = _scorer(tokenize, smooth, lowercase, effective=False)
     bleu = scorer.corpus_score(list(hypotheses), streams)
-    return BleuScore(_unit(bleu.score), scorer.get_signature().format())
+    return BleuScore(min(bleu.score / 100, 1.0), scorer.get_signature().format())
 
 
 def sentence_bleu(
@@ -256,7 +256,7 @@ def sentence_bleu(
         raise UsageError("sentence_bleu needs at least one reference.")
     scorer = _scorer(tokenize, smooth, lowercase, effective=True)
     bleu = scorer.sentence_score(hypothesis, golds)
-    return BleuScore(_unit(bleu.score), scorer.get_signature().format())
+    return BleuScore(min(bleu.score / 100, 1.0), scorer.get_signature().format())
 
 
 @register
@@ -317,8 +317,3 @@ def _scorer(tokenize: Tokenize, smooth: Smooth, lowercase: bool, effective: bool
         effective_order=effective,
         force=True,
     )
-
-
-def _unit(percent: float) -> float:
-    """From 0..100 to 0..1; sacrebleu's perfect score is 100 and some rounding error."""
-    return min(percent / 100, 1.0)

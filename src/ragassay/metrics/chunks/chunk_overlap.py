@@ -87,12 +87,12 @@ def _embedded(window: Window) -> tuple[Mapping[str, Embedded], str] | Unscored:
     """The vectors of the distinct texts of a window's chunks that come without vectors and lack
     nothing, and the embedder's label."""
     texts = [
-        chunk.text or ""
+        text or ""
         for sample in window.samples
         if sample.passages and not any(sample.given.get(key) is not None for key in _GIVEN)
         for gold in [[one for one in sample.gold or () if one.grade >= 1]]
         if gold and lacks_vectors(sample) is None
-        for chunk in (*gold, *sample.passages)
+        for text in (*(one.text for one in gold), *(one.text for one in sample.passages))
     ]
     if not texts:
         return {}, ""
