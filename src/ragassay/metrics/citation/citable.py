@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
+from operator import itemgetter
 from typing import NamedTuple
 
 from ragassay.base.package_files import word_lists
@@ -275,11 +277,7 @@ def _single(
         keys = _keys(match["inside"], ids, bracketed=pattern is not _PARENTHESISED)
         if link and link in ids:
             keys = (link,)
-        within = (
-            a <= match.start() and match.end() <= b and match.span() != (a + 1, b - 1)
-            for a, b in code
-        )
-        if keys and not any(within):
+        if keys and not _inside(match.start(), match.end(), code):
             yield Mark(match.start(), match.end(), keys)
 
 
@@ -350,3 +348,9 @@ def _key(prefix: str | None, at: int) -> str:
     word = re.match(rf"{PREFIX}|[dps]", prefix or "", re.IGNORECASE)
     name = bare(word[0]) if word else ""
     return str(at) if name.startswith("cit") else f"{name}{at}"
+
+
+def _inside(start: int, end: int, stretches: list[tuple[int, int]]) -> bool:
+    """Whether the characters lie in code that holds more than them."""
+    a, b = stretches[bisect_right(stretches, start, key=itemgetter(0)) - 1] if stretches else (0, 0)
+    return a <= start and end <= b and (start - a, b - end) != (1, 1)

@@ -7,9 +7,10 @@ list of sources at the end of an answer cites nothing.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 from ragassay.base.sample import Answer, Passage, Statement
@@ -205,7 +206,8 @@ def _heads_list(heading: re.Match[str]) -> bool:
 
 
 def _only_marks(text: str, start: int, stop: int, citations: Sequence[Mark]) -> bool:
-    inside = [mark for mark in citations if start <= mark.start and mark.end <= stop]
+    first = bisect_left(citations, start, key=attrgetter("start"))
+    inside = citations[first : bisect_right(citations, stop, key=attrgetter("end"))]
     if not inside:
         return False
     edges = [start, *(edge for mark in inside for edge in mark[:2]), stop]

@@ -118,7 +118,9 @@ class FunctionMetric(Metric):
             return value
         if value is None:
             return Unscored(Reason.UNDEFINED, explanation or f"{self.name} returned None")
-        if not isinstance(value, Score):
+        if isinstance(value, Score):
+            outcome = value
+        else:
             plain = value.item() if getattr(value, "shape", None) == () else value
             if not isinstance(plain, bool | int | float) or not math.isfinite(plain):
                 shown = plain if isinstance(plain, float) else f"a {type(value).__name__}"
@@ -127,8 +129,8 @@ class FunctionMetric(Metric):
                     f"{self.name} returned {shown}; a metric returns a finite number, True or "
                     "False, (number, explanation), or None where it has no value",
                 )
-            value = Score(plain, {}, explanation)
-        number = value.number
+            outcome = Score(plain, {}, explanation)
+        number = outcome.number
         if number is not None and not self.allows(number):
             low, high = ("any" if end is None else f"{end:g}" for end in (self.low, self.high))
             return Unscored(
@@ -136,7 +138,7 @@ class FunctionMetric(Metric):
                 f"{self.name} returned {number}, which lies outside its range, from {low} to "
                 f"{high}: state another one with @ragassay.metric(low=..., high=...)",
             )
-        return value
+        return outcome
 
 
 @overload

@@ -1,10 +1,5 @@
-"""How far an answer agrees with its passages and its reference: by Vectara's HHEM, as Open RAG Eval
-runs it and sentence by sentence; by claims and a judge, as in Open RAG Eval's golden-answer
-evaluator; and by sentences that say the opposite, found by rules.
-
-HHEM gives a source and a text a number from 0 to 1: how far the source supports the text. A refusal
-is a text like any other: "I cannot find that" is seldom supported by what was retrieved.
-"""
+"""How far an answer agrees with its passages and its reference: by Vectara's HHEM (0 to 1, how far
+a source supports a text; a refusal is a text like any other), by claims and a judge, by rules."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,8 +165,9 @@ def _balanced(at: int, counts: Counts) -> float:
     return total / len(counts.groups) if total > 0 else 0.0
 
 
-def _counted(of: Literal["fulfilled", "possible"], at: int, counts: Counts) -> float:
-    return sum(getattr(group, of)[at] for group in counts.groups)
+def _counted(of: str, at: int, counts: Counts) -> float:
+    total: float = sum(getattr(group, of)[at] for group in counts.groups)
+    return total
 
 
 _NO_QUALITY: Mapping[str, Any] = {"aggregate": "sum", "high": None, "higher_is_better": None}

@@ -1,9 +1,5 @@
-"""ML cube's RAG report: six metrics over user input, context and response.
-
-Metrics of the same two components share one question: three questions a sample. Where a component
-is missing, the specification gives the lowest value; such a value is marked (`assumed`), so that
-means can be shown with it and without.
-"""
+"""ML cube's RAG report: six metrics over user input, context and response; those of the same two
+components share one question. The lowest value of a missing component is marked (`assumed`)."""
 
 from __future__ import annotations
 
