@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
 
 from ragassay.texts.languages import CHARACTERS, listed
 from ragassay.texts.numbers import SIGNS, folded
@@ -78,18 +77,6 @@ def stemmed(found: list[str]) -> list[str]:
     return [word if len(word) < 4 or not word.isascii() else porter_stem(word) for word in found]
 
 
-class _Replaced(dict[int, str]):
-    """What stands for a character, computed when it is first seen."""
-
-    def __init__(self, replacement: Callable[[str], str]) -> None:
-        super().__init__()
-        self._replacement = replacement
-
-    def __missing__(self, code: int) -> str:
-        replacement = self[code] = self._replacement(chr(code))
-        return replacement
-
-
 _IS_ALONE = re.compile(f"[{CHARACTERS}]")
 _ZERO_WIDTH_SPACE, _TATWEEL = "\u200b", "\u0640"
 
@@ -114,4 +101,12 @@ def _replacement(character: str) -> str:
     return f" {character}{_ENDED}" if alone else character
 
 
-_CHARACTERS = _Replaced(_replacement)
+class _Replaced(dict[int, str]):
+    """The replacement of each character, computed when it is first seen."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = _replacement(chr(code))
+        return self[code]
+
+
+_CHARACTERS = _Replaced()
