@@ -17,7 +17,7 @@ from ragassay.metrics.core import metric, naming
 METRIC = '''
 from dataclasses import dataclass
 from ragassay.metrics.core.metric import SampleMetric, register, scored
-from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.metric import param
 
 @register
 @dataclass(frozen=True)

@@ -101,8 +101,8 @@ def test_the_help_of_run_fits_a_page_and_all_of_it_is_a_word_away() -> None:
     assert set(COMMON) <= RunConfig.model_fields.keys()
     short, full = printed("--help"), printed("--help-all")
     assert len(short.splitlines()) <= 70 < 150 < len(full.splitlines())
-    assert "--help-all shows every option" in short and "--n-resamples" not in short
-    assert "--n-resamples" in full and "--help-all shows" not in full
+    assert "--help-all shows every option" in short and "--trust-offline" not in short
+    assert "--trust-offline" in full and "--help-all shows" not in full
     assert max(map(len, short.splitlines())) <= 80
 
 
@@ -110,7 +110,7 @@ def test_the_completions_of_the_shell_know_every_option(tmp_path: Path, capsys) 
     place = tmp_path / "completions"
     assert call(["--install-completion", "--shell", "bash", "-o", str(place)]) == 0
     text = place.read_text()
-    assert "--fail-under" in text and "--n-resamples" in text
+    assert "--fail-under" in text and "--trust-offline" in text
     assert subprocess.run(["bash", "-n", str(place)], check=False).returncode == 0
     assert str(place) in capsys.readouterr().out
 

@@ -60,7 +60,7 @@ def test_each_option_is_a_flag_of_run(name: str) -> None:
         ("data: a.jsonl\nsuite: qa\nfail_under: f1>=0.5\nbudget: 5.0", True),
         ("from_timestamp: '2026-01-02'\nks: [1, 5]\nmodel_kwargs: {top_p: 0.9}", True),
         ("key_map: {answer: pred}\noptions: {min_grade: 2}", True),
-        ("slice_by: turn\ncolumns:\noptions:\nn_resamples: '100'\nlevel: ${LEVEL}", True),
+        ("slice_by: turn\ncolumns:\noptions:\nseed: '100'\nlevel: ${LEVEL}", True),
         ("sute: qa", False),
         ("level: 2", False),
         ("ks: [[1]]", False),

@@ -23,8 +23,7 @@ from ragassay.judges.offline.offline_judge import offline_asker
 from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citable import marks
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.core.metric_parameters import parameter_types
+from ragassay.metrics.core.metric import Metric, parameter_types
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval import preferences, ranking_sources, trec_names
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
@@ -98,7 +97,7 @@ def parsed_names() -> Iterator[str]:
         found = result(
             lambda line=line: {key: repr(one) for key, one in naming.metrics_by_name(line).items()}
         )
-        takes = naming.takes_cutoffs(line), naming.lacks_cutoff(line), naming.is_known(line)
+        takes = naming.takes_cutoffs(line), naming.lacks_cutoff(line), bool(naming.known(line))
         stands_for = result(
             lambda line=line: [(cls.name, shown) for cls, shown in naming.find(line)]
         )

@@ -317,18 +317,6 @@ def test_an_empty_answer_has_rb_agg_0_and_no_crash(mnli: str) -> None:
     assert outcome("rb_agg_zero_denominator", one, models).value is False
 
 
-def test_how_far_a_model_is_shows_while_it_measures(bert: str) -> None:
-    data = [{"id": f"q{n}", "answer": SENTENCES[n % 4], "references": ["a"]} for n in range(100)]
-    told: list[int] = []
-    names = [f"bertscore(model={bert},layer=1).f", "no_answer"]
-    judge = Scripted({"answer_attempted": {"answered": "yes"}})
-    ragassay.evaluate(data, names, judge=judge, progress=told.append)
-    assert told == [32, 64, 96, 100], "a window at a time, and not when all was asked"
-    told.clear()
-    ragassay.evaluate(data, ["bertscore(model=nobody/nothing,layer=1).f"], progress=told.append)
-    assert told == [100]
-
-
 def test_what_only_rescaling_uses_is_refused_without_it() -> None:
     for name, idle in (
         ("bertscore(baseline=own.tsv).f", "baseline"),

@@ -80,19 +80,16 @@ def test_no_gold_is_an_error_as_published(call) -> None:
 
 @pytest.mark.parametrize("k", [0, -1])
 @pytest.mark.parametrize(
-    ("function", "retrieved", "gold"),
+    ("functions", "chunk"),
     [
-        (precision_at_k_exact, ["A", "B", "C"], ["A"]),
-        (recall_at_k_exact, ["A", "B", "C"], ["A"]),
-        (f1_at_k_exact, ["A", "B", "C"], ["A"]),
-        (precision_at_k_similarity, [A], [A]),
-        (recall_at_k_similarity, [A], [A]),
-        (f1_at_k_similarity, [A], [A]),
+        ((precision_at_k_exact, recall_at_k_exact, f1_at_k_exact), "A"),
+        ((precision_at_k_similarity, recall_at_k_similarity, f1_at_k_similarity), A),
     ],
 )
-def test_k_below_one_is_refused(function, retrieved, gold, k) -> None:
-    with pytest.raises(ValueError, match=f"k must be at least 1, not {k}"):
-        function(retrieved, gold, k)
+def test_k_below_one_is_refused(functions, chunk, k) -> None:
+    for function in functions:
+        with pytest.raises(ValueError, match=f"k must be at least 1, not {k}"):
+            function([chunk], [chunk], k)
 
 
 def test_f1_is_the_harmonic_mean() -> None:
@@ -136,6 +133,8 @@ def test_log_rank_at_gamma_zero_is_the_limit() -> None:
 def test_log_rank_refuses_what_has_no_value(rank, n, gamma) -> None:
     with pytest.raises(ValueError, match="must be"):
         log_rank_score(rank, n, gamma)
+    with pytest.raises(ValueError, match="alpha must be between 0 and 1"):
+        hybrid_log_rank_score_exact(["A"], ["A"], alpha=1.5)
 
 
 def d(*numbers: int) -> list[str]:
@@ -162,11 +161,6 @@ def test_hybrid_scores_of_the_reference_in_both_variants(retrieved, gold, value)
     assert hybrid_log_rank_score_similarity(*vectors) == pytest.approx(value, abs=5e-11)
 
 
-def test_hybrid_refuses_an_alpha_that_is_no_share() -> None:
-    with pytest.raises(ValueError, match="alpha must be between 0 and 1"):
-        hybrid_log_rank_score_exact(["A"], ["A"], alpha=1.5)
-
-
 @pytest.mark.parametrize(
     ("retrieved", "gold", "problem"),
     [
@@ -179,10 +173,6 @@ def test_hybrid_refuses_an_alpha_that_is_no_share() -> None:
 def test_vectors_that_do_not_fit_are_an_error(retrieved, gold, problem) -> None:
     with pytest.raises(ValueError, match=problem):
         precision_at_k_similarity(retrieved, gold, 2)
-
-
-def test_a_zero_vector_is_similar_to_nothing() -> None:
-    assert precision_at_k_similarity([[0.0, 0.0]], [[1.0, 0.0]], 1) == 0.0
 
 
 def test_bleu_scores_of_the_reference() -> None:

@@ -19,12 +19,12 @@ from ragassay.metrics.citation.citation_parser import (
     tidy,
 )
 from ragassay.metrics.citation.citation_support import (
+    Citation,
+    CitationOre,
+    CitationPairs,
+    CitationSentences,
+    CitationTrec,
     CitationWorth,
-    best_citations,
-    first_citations,
-    over_pairs,
-    over_passages,
-    published_scores,
 )
 from ragassay.metrics.core import naming
 from scripted_judge import Scripted
@@ -202,39 +202,27 @@ def test_the_published_parts_are_cut_as_the_tool_cuts_them(
 # --- which passage is meant
 
 
-def test_a_citation_means_the_passage_with_that_id() -> None:
-    gaps = Citable((Passage("a", id="[2]"), Passage("b", id="[3]")))
-    assert [gaps.find(key) for key in ("2", "[3]", "doc 3", "1")] == [0, 1, 1, None]
-    assert [Citable(DOCS).find(key) for key in ("doc2", "Doc 2", "2", "4")] == [1, 1, 1, None]
-
-
-def test_a_citation_means_the_rank_where_ids_are_no_numbers() -> None:
-    for ids in ((None, None), ("a", "b"), ("7187158", "4922619"), ("2020-x", "2021-y")):
-        citable = Citable(tuple(Passage("t", id=name) for name in ids))
-        assert [citable.find(key) for key in ("1", "2", "3", "source 1")] == [0, 1, None, 0]
-
-
 @pytest.mark.parametrize(
-    ("ids", "found"),
+    ("ids", "keys", "found"),
     [
-        (("p0", "p1"), [0, 1, None]),
-        (("doc-7", "doc-1"), [0, 1, None]),
-        (("d2", "d3"), [0, 1, 1]),  # [3] is no rank
-        (("7", "1"), [1, None, None]),
-        (("[3]", "[1]"), [1, None, 0]),
+        (("[2]", "[3]"), ("2", "[3]", "doc 3", "1"), [0, 1, 1, None]),
+        (("doc1", "doc2", "doc3"), ("doc2", "Doc 2", "2", "4"), [1, 1, 1, None]),
+        # The rank, where ids are no numbers, or words with numbers.
+        ((None, None), ("1", "2", "3", "source 1"), [0, 1, None, 0]),
+        (("7187158", "4922619"), ("1", "2", "3", "source 1"), [0, 1, None, 0]),
+        (("2020-x", "2021-y"), ("1", "2", "3", "source 1"), [0, 1, None, 0]),
+        (("p0", "p1"), ("[1]", "[2]", "[3]"), [0, 1, None]),
+        (("doc-7", "doc-1"), ("[1]", "[2]", "[3]", "[doc 1]"), [0, 1, None, 1]),
+        (("d2", "d3"), ("[1]", "[2]", "[3]"), [0, 1, 1]),  # [3] is no rank
+        (("7", "1"), ("[1]", "[2]", "[3]"), [1, None, None]),
+        (("[3]", "[1]"), ("[1]", "[2]", "[3]"), [1, None, 0]),
     ],
 )
-def test_a_number_is_the_rank_where_ids_are_words_with_numbers(
-    ids: tuple[str, ...], found: list[int | None]
+def test_a_citation_means_an_id_or_a_rank(
+    ids: tuple[str | None, ...], keys: tuple[str, ...], found: list[int | None]
 ) -> None:
     citable = Citable(tuple(Passage("t", id=name) for name in ids))
-    assert [citable.find(key) for key in ("[1]", "[2]", "[3]")] == found
-
-
-def test_a_word_with_a_number_means_the_id_of_that_number() -> None:
-    citable = Citable(tuple(Passage("t", id=name) for name in ("doc-2", "doc-1")))
-    assert [citable.find(key) for key in ("[doc 1]", "[Doc 2]", "[doc 3]")] == [1, 0, None]
-    assert [citable.find(key) for key in ("[1]", "[2]")] == [0, 1]
+    assert [citable.find(key) for key in keys] == found
 
 
 def test_names_of_passages_are_unique() -> None:
@@ -253,35 +241,35 @@ PHANTOM = CitationWorth("9", False, 0.0)
 
 
 def test_the_trec_example_comes_out() -> None:
-    found = first_citations([worth(0.5), worth(1.0, 0.0), []])
+    found = CitationTrec.combine([worth(0.5), worth(1.0), []])
     assert (found.precision, found.recall) == (0.75, 0.5)
 
 
 def test_the_pages_precision_is_the_mean_of_the_citation_scores() -> None:
     """Passage a has (.5 + 0) / 2, passage b 1: .625; over the three pairs it is .5."""
     statements = [worth(0.5, passage="a"), worth(0.0, passage="a"), worth(1.0, passage="b")]
-    assert over_passages(statements).precision == 0.625
-    assert over_pairs(statements).precision == 0.5
-    assert over_passages(statements).recall == over_pairs(statements).recall == 0.5
+    assert Citation.combine(statements).precision == 0.625
+    assert CitationPairs.combine(statements).precision == 0.5
+    assert Citation.combine(statements).recall == CitationPairs.combine(statements).recall == 0.5
 
 
 def test_an_invented_citation_counts_as_unsupported_where_the_tool_leaves_it_out() -> None:
     statements = [worth(1.0), [PHANTOM]]
-    assert over_passages(statements) == (0.5, 0.5, 0.5)
-    assert published_scores(statements) == (1.0, 1.0, 1.0)
+    assert Citation.combine(statements) == (0.5, 0.5, 0.5)
+    assert CitationOre.combine(statements) == (1.0, 1.0, 1.0)
 
 
 def test_an_answer_that_cites_nothing_has_recall_0_and_no_precision() -> None:
-    for form in (over_passages, over_pairs, best_citations, first_citations):
-        assert form([[], []]) == (None, 0.0, 0.0)
-        assert form([]) == (None, None, None)
-    assert published_scores([[], []]) == (0.0, 0.0, 0.0)
+    for form in (Citation, CitationPairs, CitationSentences):
+        assert form.combine([[], []]) == (None, 0.0, 0.0)
+        assert form.combine([]) == (None, None, None)
+    assert CitationOre.combine([[], []]) == (0.0, 0.0, 0.0)
 
 
 def test_one_good_citation_is_enough_for_a_sentence_but_not_for_a_part() -> None:
     statements = [worth(1.0, 0.0)]
-    assert over_passages(statements).recall == 0.5
-    assert best_citations(statements).recall == 1.0
+    assert Citation.combine(statements).recall == 0.5
+    assert CitationSentences.combine(statements).recall == 1.0
 
 
 # --- the metrics
@@ -299,7 +287,7 @@ def outcomes(names: str, answer: Any, judge: Scripted, **fields: Any) -> list[Ou
     said = Answer(answer) if isinstance(answer, str) else answer
     one = Sample(**({"id": "q", "query": "?", "answer": said, "passages": FIVE} | fields))
     with Asker(judge) as asker:
-        ((_, found),) = score_stream([one], naming.parse_all(names), asker)
+        ((_, found),) = score_stream([one], list(naming.metrics_by_name(names).values()), asker)
         return [column[0] for column in found]
 
 

@@ -58,11 +58,6 @@ def test_each_pair_has_its_bertscore_and_each_answer_is_encoded_once(models: Mod
         assert second.parts["pairs"] == [[0, 1], [0, 2], [1, 2]]
 
 
-def test_answers_that_are_the_same_are_as_like_as_can_be(models: Models) -> None:
-    (found,) = naming.parse(NAME).score_window(Window([group("x", "x", "x")], models=models))
-    assert found.parts["values"] == pytest.approx([1.0] * 3, abs=1e-6)
-
-
 def test_empty_answers_cannot_be_compared_with_each_other(models: Models) -> None:
     window = Window([group("", " ", "x"), group("", "")], models=models)
     some, none = naming.parse(NAME).score_window(window)
@@ -101,12 +96,6 @@ def test_a_layer_that_the_model_does_not_have_leaves_the_rest(models: Models) ->
     found = window.outcomes(naming.parse("runs_bertscore(rescale=false)"))[0]  # layer 17
     assert isinstance(found, Unscored) and found.reason == "failed"
     assert window.outcomes(naming.parse("runs_rougeL"))[0].value == 1.0
-
-
-def test_citations_are_not_compared(models: Models) -> None:
-    pair = group("the cat sat [1].", "the cat sat [2][3].")
-    (found,) = naming.parse(NAME).score_window(Window([pair], models=models))
-    assert found.value == pytest.approx(1.0, abs=1e-6)
 
 
 def test_a_pair_with_an_empty_answer_says_that_its_raw_value_is_0(models: Models) -> None:

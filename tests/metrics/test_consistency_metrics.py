@@ -9,7 +9,6 @@ import pytest
 from ragassay.base.sample import Answer, Passage, Sample, Statement
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.rouge_metrics import rouge
-from ragassay.metrics.consistency.runs_spread import answer_text
 from ragassay.metrics.core import naming
 
 
@@ -181,9 +180,6 @@ def test_ids_that_name_places_in_a_list_are_not_taken_for_passages() -> None:
     other = [Passage("cow", "[1]"), Passage("cat", "[2]")]
     found = said("runs_overlap", retrieved(one, other))
     assert isinstance(found, Score) and found.value == pytest.approx(1 / 3)
-    assert "by their texts" in found.explanation
-    silent = said("runs_overlap", retrieved(one, [*other, Passage(None, "[3]")]))
-    assert isinstance(silent, Unscored) and "stands for different passages" in silent.detail
 
 
 def test_nothing_retrieved_twice_cannot_be_compared() -> None:
@@ -211,11 +207,6 @@ def test_scores_too_large_for_their_squares_have_no_spread() -> None:
         assert isinstance(lost, Unscored) and lost.reason is Reason.UNDEFINED
         assert lost.detail == "m: the values are too large for their squares to be summed"
     assert value("runs_mean(of=m)", scores(1e100, 1e100)) == 1e100
-
-
-def test_a_run_without_an_answer_has_an_empty_text() -> None:
-    assert answer_text(Sample(id="q", repeat=0)) == ""
-    assert answer_text(Sample(id="q", repeat=0, answer="It is tall [1].")) == "It is tall"
 
 
 def test_the_earlier_run_is_the_one_with_the_smaller_repeat_whatever_the_order_given() -> None:

@@ -105,19 +105,6 @@ def test_covering_counts_words_as_often_as_they_occur() -> None:
     assert value("covers_answer", "on the 14th of December 1972", "December 14th 1972") == 1
 
 
-@pytest.mark.parametrize("name", ["contains_answer", "covers_answer", "alias_groups"])
-def test_a_single_character_without_spaces_is_a_word_only_as_the_whole_answer(name: str) -> None:
-    def outcome(answer: str, *references: str) -> float | Reason | None:
-        found = Window([sample(answer, *references)]).outcomes(naming.parse(name))[0]
-        return found.reason if isinstance(found, Unscored) else found.number
-
-    assert outcome("不是。", "是") is Reason.UNSUPPORTED
-    assert outcome("是。", "是") == 1
-    assert outcome("是的。", "是", "是的") == 1
-    assert outcome("没有。", "是") == 0
-    assert outcome("Vitamin C", "C") == 1
-
-
 @pytest.mark.parametrize("name", CORRECTED)
 @pytest.mark.parametrize("text", ["北京是中国的首都", "東京タワー", "대한민국", "Ελλάδα", "हिन्दी"])
 def test_identical_texts_of_any_script_score_one(name: str, text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -83,11 +82,6 @@ def test_idk_eval_is_one_of_three(said: str, wanted: float) -> None:
     assert found.value == wanted and len(found.evidence) == 1
     talk = "user: is there a tram?\nagent: Yes, line 4.\nuser: when does it run?\nand who drives?"
     assert judge.questions == [SaysIdk(talk, "It runs at nine.")]
-
-
-def test_of_several_given_values_the_first_counts() -> None:
-    assert value("idk_eval", sample(idk_eval=[0.5, 7]), Scripted({})).value == 0.5
-    assert value("RL_F", sample(RL_F=[0.5, 0.7]), Scripted({})).value == 0.5
 
 
 @pytest.mark.parametrize(("said", "wanted"), [("yes", 1.0), ("no", 0.0)])
@@ -189,6 +183,13 @@ def test_a_given_value_counts_first_and_costs_nothing(name: str) -> None:
     found = value(name, sample(**{name: [1.0]}), judge)
     read = Score(1.0, {}, "read from the record", given=True, by=(RECORD,))
     assert found == read and not judge.questions
+    for label, by in (("gpt", ("gpt",)), ("a + b", ("a", "b")), ("", (RECORD,))):
+        known = replace(sample(**{name: [1.0]}), given_by={name: label, "x": "y"})
+        assert value(name, known, judge).by == by and not judge.questions
+    for null in NULLS:
+        asker = Scripted(Reason.REFUSED)
+        judged(name, sample(**{name: null}), asker)
+        assert asker.questions
     asked = judged(f"{name}(given=false)".lower(), sample(**{name: [1.0]}), judge)
     assert isinstance(asked, Unscored) and asked.reason is Reason.REFUSED and judge.questions
 
@@ -207,14 +208,6 @@ NULLS = (None, [None], [], [None, None])
 
 @pytest.mark.parametrize("name", JUDGED)
 @pytest.mark.parametrize("null", NULLS)
-def test_a_given_null_is_asked_for(name: str, null: Any) -> None:
-    judge = Scripted(Reason.REFUSED)
-    judged(name, sample(**{name: null}), judge)
-    assert judge.questions
-
-
-@pytest.mark.parametrize("name", JUDGED)
-@pytest.mark.parametrize("null", NULLS)
 @pytest.mark.parametrize(
     ("why", "wanted"),
     [
@@ -228,17 +221,10 @@ def test_a_null_that_the_record_explains_is_what_it_says(
     name: str, null: Any, why: str, wanted: Unscored
 ) -> None:
     judge = Scripted(Reason.REFUSED)
-    one = dataclasses.replace(sample(**{name: null}), given_unscored={name: why})
+    one = replace(sample(**{name: null}), given_unscored={name: why})
     assert judged(name, one, judge) == wanted and not judge.questions
     judged(f"{name}(given=false)".lower(), one, judge)
     assert judge.questions
-
-
-@pytest.mark.parametrize("name", JUDGED)
-def test_a_given_value_knows_who_gave_it(name: str) -> None:
-    for label, by in (("gpt", ("gpt",)), ("a + b", ("a", "b")), ("", (RECORD,))):
-        one = dataclasses.replace(sample(**{name: [1.0]}), given_by={name: label, "x": "y"})
-        assert value(name, one, Scripted(Reason.REFUSED)).by == by
 
 
 # --- what fails ---------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def sample(n: int = 2, **fields: Any) -> Sample:
 
 def outcomes(names: str, said: Nuggetizer, one: Sample) -> list[Outcome]:
     with Asker(said.judge) as asker:
-        ((_, found),) = score_stream([one], naming.parse_all(names), asker)
+        ((_, found),) = score_stream([one], list(naming.metrics_by_name(names).values()), asker)
         return [column[0] for column in found]
 
 
@@ -247,10 +247,6 @@ def test_what_is_missing_is_said() -> None:
         ("Seven planets have moons", "seven planets have a moon."),
         ("The sun is a star", "Sun: star"),
         ("It doesn't rain", "it does not rain!"),
-        (
-            "Training helps workers gain skills, knowledge and confidence for new jobs",
-            "Training helps workers gain skills, knowledge, confidence for the new job",
-        ),
     ],
 )
 def test_one_fact_in_two_wordings_is_one_nugget(one: str, other: str) -> None:
@@ -270,15 +266,6 @@ def test_one_fact_in_two_wordings_is_one_nugget(one: str, other: str) -> None:
 )
 def test_two_facts_stay_two(one: str, other: str) -> None:
     assert Distinct((one, other), words=20).texts == [one, other]
-
-
-@pytest.mark.parametrize(
-    ("word", "other", "texts"),
-    [("narrow", "slim", 1), ("12", "14", 2), ("often", "never", 2), ("about", "without", 2)],
-)
-def test_of_long_facts_a_number_or_a_negation_makes_two(word: str, other: str, texts: int) -> None:
-    long = "The old stone bridge near Dover carries {} lorries across its five arches each day"
-    assert len(Distinct((long.format(word), long.format(other)), words=20).texts) == texts
 
 
 # --- the whole list in each reply, as published

@@ -105,30 +105,25 @@ def test_ndcg_over_characters_by_hand() -> None:
     assert value("CharNDCG@1", sample([none, whole], gold)) == 0.0
 
 
-def test_one_passage_may_hold_several_gold_spans_but_is_one_hit() -> None:
-    one = sample([("d", 0, 100), ("d", 200, 300)], [("d", 5, 10), ("d", 50, 60)])
-    assert value("SpanR@2", one) == 1.0
-    assert value("SpanP@2", one) == 0.5
-    assert value("SpanF1@2", one) == pytest.approx(2 / 3)
-
-
-def test_a_gold_span_named_twice_counts_once() -> None:
-    gold = [("d", 0, 10), ("d", 0, 10), ("d", 50, 60)]
-    assert value("SpanR@1", sample([("d", 0, 20)], gold)) == 0.5
-
-
-def test_hit_wants_the_whole_span_unless_told_otherwise() -> None:
-    one = sample([("d", 0, 18)], [("d", 10, 20)])
-    assert value("SpanHit@1", one) == 0.0
-    assert value("SpanHit(threshold=0.8)@1", one) == 1.0
-    assert value("SpanR@1", one) == 1.0
-    assert value("SpanR(by=iou)@1", one) == 0.0
-    assert value("SpanR(by=iou,threshold=0.4)@1", one) == 1.0
-
-
-def test_nothing_retrieved_is_zero() -> None:
-    for metric in ALL:
-        assert value(metric, sample([], [("d", 0, 5)])) == 0.0
+@pytest.mark.parametrize(
+    ("metric", "retrieved", "gold", "expected"),
+    [
+        # One passage may hold several gold spans, but is one hit.
+        ("SpanR@2", [(0, 100), (200, 300)], [(5, 10), (50, 60)], 1.0),
+        ("SpanP@2", [(0, 100), (200, 300)], [(5, 10), (50, 60)], 0.5),
+        ("SpanF1@2", [(0, 100), (200, 300)], [(5, 10), (50, 60)], 2 / 3),
+        ("SpanR@1", [(0, 20)], [(0, 10), (0, 10), (50, 60)], 0.5),
+        ("SpanHit@1", [(0, 18)], [(10, 20)], 0.0),
+        ("SpanHit(threshold=0.8)@1", [(0, 18)], [(10, 20)], 1.0),
+        ("SpanR@1", [(0, 18)], [(10, 20)], 1.0),
+        ("SpanR(by=iou)@1", [(0, 18)], [(10, 20)], 0.0),
+        ("SpanR(by=iou,threshold=0.4)@1", [(0, 18)], [(10, 20)], 1.0),
+        *((name, [], [(0, 5)], 0.0) for name in ALL),
+    ],
+)
+def test_values_of_spans_by_hand(metric, retrieved, gold, expected) -> None:
+    one = sample([("d", *span) for span in retrieved], [("d", *span) for span in gold])
+    assert value(metric, one) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("metric", ALL)

@@ -29,7 +29,7 @@ def sample(*grades: int | str, **fields: Any) -> Sample:
 
 
 def scored(names: str, one: Sample, judge: Scripted | None = None) -> dict[str, Outcome]:
-    metrics = naming.parse_all(names)
+    metrics = list(naming.metrics_by_name(names).values())
     with Asker(judge or Scripted(by_words)) as asker:
         ((_, found),) = score_stream([one], metrics, asker)
         return {str(metric): column[0] for metric, column in zip(metrics, found, strict=True)}

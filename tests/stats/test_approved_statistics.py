@@ -65,11 +65,11 @@ def intervals() -> Iterator[str]:
     for (name, row), method, clustered in product(ROWS.items(), METHODS, (False, True)):
         labels = clusters_of(len(row)) if clustered else None
         for span in SPANS if method == "auto" else SPANS[:1]:
-            made = partial(mean_interval, row, span=span, method=method, n_resamples=200, seed=3)
+            made = partial(mean_interval, row, span=span, method=method)
             yield f"{name}, {method}, {clustered}, {span}: {result(made, clusters=labels)}"
     for span, level in product([(0.0, None), (1.0, 1.0), (0.0, 3.0)], (0.95, 0.5)):
         yield f"{span} {level}: {result(mean_interval, ROWS['graded'], span=span, level=level)}"
-    for wrong in ({"method": "z"}, {"level": 1.0}, {"level": 0.0}, {"n_resamples": 0}):
+    for wrong in ({"method": "z"}, {"level": 1.0}, {"level": 0.0}):
         yield f"{wrong}: {result(mean_interval, [1.0, 2.0], **wrong)}"
     yield result(mean_interval, [[1.0]])
     yield result(mean_interval, [1.0, 2.0], clusters=["a"])
@@ -201,7 +201,7 @@ def flips() -> Iterator[str]:
     yield f"{result(max_t, made, [0, 1, 2, 3])} {result(made.interval, 0, 0.05)}"
     sized = sign_flips(differences[:2], [[1, 2, 1, 1, 0, 3, 1, 1], [1] * 8], tolerance=[0.2, 0.0])
     yield f"{result(sized.p_values.tolist)} {sized.slack.tolist()} {sized.spread.round(7).tolist()}"
-    yield f"{result(sized.interval, 0, 0.05)} {sized.size_columns.tolist()}"
+    yield result(sized.interval, 0, 0.05)
     yield result(sign_flips, [1.0, INF])
     yield result(sign_flips, [1.0], [[1.0, 2.0]])
     yield result(sign_flips, [1.0], n_resamples=0)

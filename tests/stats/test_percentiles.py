@@ -7,12 +7,9 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from scipy import stats
 
 from ragassay.base.errors import UsageError
 from ragassay.stats.percentiles import (
-    _drawn,
-    _effective,
     percentile_difference,
     percentile_interval,
 )
@@ -101,34 +98,6 @@ def test_a_difference_turns_round_with_its_sides_and_repeats_with_its_seed() -> 
     assert one.low == pytest.approx(-other.high)
     assert one.least is not None and one.most is not None and one.high is not None
     assert one.low <= one.least <= one.diff <= one.most <= one.high
-
-
-@given(st.lists(st.tuples(st.floats(0, 1e6), st.integers(0, 4)), min_size=1), PERCENTS)
-def test_a_resample_has_the_percentile_of_its_values(
-    drawn: list[tuple[float, int]], percent: int
-) -> None:
-    """A resample is told by how often it has each value."""
-    values, times = map(np.array, zip(*sorted(drawn), strict=True))
-    (found,) = _drawn(values, times[None, :], percent)
-    resample = np.repeat(values, times)
-    if not resample.size:
-        assert np.isnan(found)
-    else:
-        assert found == pytest.approx(float(np.percentile(resample, percent)))
-
-
-def test_clustered_values_count_as_many_as_give_the_same_error_of_a_share() -> None:
-    """The width of t's interval by clusters is that of so many independent values."""
-    rng = np.random.default_rng(4)
-    codes = np.repeat(np.arange(12), 5)
-    below = (rng.random(12)[codes] + 0.3 * rng.random(60) > 0.6).astype(float)
-    residuals = np.bincount(codes, below - below.mean())
-    error = math.sqrt(12 / 11 * (residuals**2).sum()) / 60
-    half = error * stats.t.ppf(0.975, 11) / stats.t.ppf(0.975, 59)
-    share = below.mean()
-    expected = 60 * share * (1 - share) / 59 / half**2
-    assert 10 < expected < 60
-    assert _effective(below, codes, 0.95) == pytest.approx(expected, rel=1e-9)
 
 
 def test_what_is_no_percentile_is_refused() -> None:

@@ -69,17 +69,6 @@ def test_full_agreement_is_one_and_no_value_is_above(pairs: list[tuple[int, int]
             assert (value == pytest.approx(1.0)) == agree
 
 
-@given(labels, st.permutations(range(4)))
-def test_names_of_labels_and_order_of_people_do_not_matter(
-    pairs: list[tuple[int, int]], names: list[int]
-) -> None:
-    rows = np.array(pairs)
-    renamed = np.array(names)[rows][:, ::-1]
-    first, second = cohen_kappa(rows), cohen_kappa(renamed)
-    assert (first is None) == (second is None)
-    assert first is None or first == pytest.approx(second)
-
-
 @given(labels)
 def test_two_people_have_the_alpha_of_its_definition_by_pairs(
     pairs: list[tuple[int, int]],

@@ -33,9 +33,9 @@ def test_every_entry_names_a_metric_of_ours(one: PeerMetric) -> None:
         assert naming.find(one.ours)
     for name in one.names:
         if one.same:
-            assert not naming.is_known(name)  # a name of our own would win, and mean something else
+            assert not naming.known(name)  # a name of our own would win, and mean something else
             assert [*map(str, suites.metrics_by_name(name).values())] == [one.ours]
-        elif not naming.is_known(name):
+        elif not naming.known(name):
             with pytest.raises(UsageError) as caught:
                 suites.metrics_by_name(name)
             assert one.tool in str(caught.value) and one.differs in str(caught.value)

@@ -42,7 +42,7 @@ def metrics(given: Given) -> None:
             show.json(meant[0] if len(meant) == 1 else meant)
         for entry in () if given.json else meant:
             show.report(catalogue.metric_report(entry))
-        if not given.json and given.suite is None and not naming.is_known(name):
+        if not given.json and given.suite is None and not naming.known(name):
             show.lines("", suites.published_elsewhere(name))
         return
     entries = catalogue.all_entries(given.suite)

@@ -16,7 +16,6 @@ from .chunks.chunks_datapizza import (
 )
 from .core.function_metrics import metric as metric
 from .core.judged import JudgedMetric as JudgedMetric
-from .core.metric import SampleMetric as SampleMetric, scored as scored
-from .core.metric_parameters import param as param
+from .core.metric import SampleMetric as SampleMetric, param as param, scored as scored
 from .core.naming import parse as parse, register as register
 from .mtrag.mtrag_conditioning import idk_condition as idk_condition

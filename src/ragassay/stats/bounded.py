@@ -1,28 +1,16 @@
 """Bounds of a mean of scores, at any number of samples.
 
-Of n independent scores that are 0 or 1 the bounds are Clopper and Pearson's (beta quantiles), which
-hold the true mean at least as often as they say. Other scores in a range count as ``n / (v d)`` of
-these. With m for the mean, and the range taken as 0 to 1,
+0/1 scores have Clopper and Pearson's bounds; other scores in a range count as ``n / (v d)`` of
+these. With m for the mean, and the range taken as 0 to 1: v is a score's variance over m(1 - m), at
+most 1; d, the design effect of clusters, is ``1 + icc (K - 1)``, K being the sum of squared sizes
+over n, at most K. Both are estimated, so v is enlarged by (t / z)^2 and d by t / z, where t has
+k + 1 degrees of freedom (at most clusters - 1). k says how many clusters the spread rests on:
+``sum(D)^2 / sum(D^2)`` of the clusters' distances D from the end of the range with the smaller k.
+The 1 is a cluster believed beforehand, with an icc of 0.2. The variance is no smaller than if one
+more score lay half a percent of the range away. Where all scores are equal, v is 1 and d is K.
 
-- v is the variance of a score as a share of m(1 - m), that of 0/1 scores: at most 1;
-- d is the design effect, by which clusters enlarge the variance of the mean: ``1 + icc (K - 1)``,
-  with the correlation inside clusters (icc, from an analysis of variance) and the sum K of the
-  squared sizes over n: at most K.
-
-Both are estimated, so v is enlarged by (t / z)^2 and d by t / z (its square covers more often than
-it says: `benchmarks/coverage.py`), up to the most that they can be. The degrees of freedom of t are
-k + 1, and at most one less than there are clusters. k says how many clusters the spread rests on:
-with D for a cluster's distances from the end of the range, added up, it is ``sum(D)^2 / sum(D^2)``,
-which is k where k clusters have the same D and the others none. (The end with the smaller k
-counts.) The 1 is one more cluster, believed beforehand, with an icc of 0.2. A variance is taken to
-be no smaller than if one more score lay half a percent of the range away.
-
-Where all scores are equal, v is 1 and d is K.
-
-Sources: C. Clopper and E. Pearson, Biometrika 26 (1934); E. Korn and B. Graubard, "Confidence
-intervals for proportions with small expected number of positive counts estimated from survey data",
-Survey Methodology 24 (1998), for the effective n and (t / z)^2; L. Kish, "Survey Sampling" (1965),
-for d and K.
+Sources: Clopper and Pearson, Biometrika 26 (1934); Korn and Graubard, Survey Methodology 24 (1998),
+for the effective n and (t / z)^2; Kish, "Survey Sampling" (1965), for d and K.
 """
 
 from __future__ import annotations
@@ -73,8 +61,7 @@ def range_bounds(units: Units, low: float, high: float, level: float) -> tuple[f
 
 def is_crowded(units: Units, low: float, high: float) -> bool:
     """Whether nearly all values lie so close to one end of the range that the bounds may be too
-    close: the distances from that end are those of fewer than three clusters, and of less than half
-    of them, and the variance is small."""
+    close."""
     k = _distant(units, low, high)
     return 0.0 < k < min(_FEW, units.n_units / 2.0) and _variance(units, low, high, k) < _CROWDED
 
@@ -136,18 +123,12 @@ def beta_bounds(won: float, lost: float, level: float) -> tuple[float, float]:
 
 
 def skewed_bounds(units: Units, level: float) -> tuple[float, float] | None:
-    """Student's t bounds of a mean, with the bound on the side of the longer tail moved outwards.
+    """Student's t bounds of a mean without a range, the one on the side of the longer tail moved
+    outwards by ``(1 + 2 t^2) sum(u^3) / (6 sum(u^2))`` for the residuals u of the units as shares
+    of n; ``None`` where all units are equal. Clusters of unequal size count as fewer (Kish).
 
-    For scores without a range. The move is the first-order effect of skewness on t, ``(1 + 2 t^2)
-    sum(u^3) / (6 sum(u^2))`` for the residuals u of the units as shares of n; so the interval is
-    never narrower than Student's. Clusters of unequal size count as fewer (Kish).
-
-    Source: N. Johnson, "Modified t tests and confidence intervals for asymmetrical populations",
-    Journal of the American Statistical Association 73 (1978).
-
-    Returns:
-        The bounds; ``None`` where all units are equal and the spread is unknown.
-    """
+    Source: Johnson, "Modified t tests ...", Journal of the American Statistical Association 73
+    (1978)."""
     mean, error = units.mean, units.standard_error
     if error == 0.0:
         return None

@@ -1,13 +1,7 @@
-"""Labels and counts: how far people agree beyond chance, and exact tests of how often something
-happens beside how often it should.
+"""Labels and counts: agreement of people beyond chance, and exact tests of rates.
 
-Sources: J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological
-Measurement 20 (1960); J. Fleiss, "Measuring nominal scale agreement among many raters",
-Psychological Bulletin 76 (1971); K. Krippendorff, "Computing Krippendorff's alpha-reliability"
-(2011), nominal data; C. Clopper and E. Pearson, "The use of confidence or fiducial limits
-illustrated in the case of the binomial", Biometrika 26 (1934); J. Przyborowski and H. Wilenski,
-"Homogeneity of results in testing samples from Poisson series", Biometrika 31 (1940), for the ratio
-of two rates.
+Sources: Cohen 1960; Fleiss 1971; Krippendorff 2011 (nominal data); Clopper and Pearson 1934;
+Przyborowski and Wilenski, Biometrika 31 (1940), for the ratio of two rates.
 """
 
 from __future__ import annotations
@@ -24,11 +18,8 @@ from ragassay.stats.units import IntArray
 
 
 def cohen_kappa(pairs: IntArray) -> float | None:
-    """Cohen's kappa of two people.
-
-    Returns:
-        From -1 to 1; ``None`` where it is undefined: no item, or one and the same label throughout.
-    """
+    """Cohen's kappa of two people, -1 to 1; ``None`` where it is undefined: no item, or one and the
+    same label throughout."""
     if not len(pairs):
         return None
     n_labels = int(pairs.max()) + 1
@@ -39,14 +30,9 @@ def cohen_kappa(pairs: IntArray) -> float | None:
 
 
 def fleiss_kappa(counts: IntArray) -> float | None:
-    """Fleiss' kappa of several people, who need not be the same ones for each item.
-
-    Where items have different numbers of labels, each item counts alike in the agreement observed,
-    and each label in the agreement expected; Fleiss' own data have the same number throughout.
-
-    Returns:
-        At most 1; ``None`` where it is undefined.
-    """
+    """Fleiss' kappa of several people, at most 1; ``None`` where it is undefined. Where items have
+    different numbers of labels, each item counts alike in the agreement observed, each label in the
+    expected one."""
     counts, n = _with_two(counts)
     if not len(counts):
         return None
@@ -56,11 +42,8 @@ def fleiss_kappa(counts: IntArray) -> float | None:
 
 
 def krippendorff_alpha(counts: IntArray) -> float | None:
-    """Krippendorff's alpha for nominal labels, by any number of people an item.
-
-    Returns:
-        At most 1; ``None`` where it is undefined.
-    """
+    """Krippendorff's alpha for nominal labels, by any number of people an item, at most 1; ``None``
+    where it is undefined."""
     counts, n = _with_two(counts)
     total, of_label = n.sum(), counts.sum(axis=0)
     expected = float(total**2 - (of_label**2).sum())
@@ -95,13 +78,8 @@ def _with_two(counts: IntArray) -> tuple[IntArray, IntArray]:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of rates.
-
-    Attributes:
-        value: at least 0; ``inf`` where the second count is 0.
-        low, high: ends of the interval.
-        p: two-sided, of the ratio being 1.
-    """
+    """A ratio of rates (``inf`` where the second count is 0), the ends of its interval, and the
+    two-sided p of the ratio being 1."""
 
     value: float
     low: float

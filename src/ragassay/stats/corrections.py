@@ -1,26 +1,10 @@
-"""Corrections of several tests that belong together.
+"""Corrections of several tests that belong together: Holm's and Benjamini and Hochberg's by
+p-values, and step-down max-T for tests on the same queries, which takes their dependence into
+account.
 
-`adjusted_p` takes the raw p-values of a family and returns the adjusted ones in the same order:
-reject where the adjusted value is at most the chosen level. Entries without a p-value (``None``)
-stay ``None`` and do not count as tests. Holm's step-down adjustment controls the chance of one or
-more false discoveries, under any dependence between the tests; Benjamini and Hochberg's step-up
-adjustment the expected share of false findings among the findings, for independent or positively
-dependent tests.
-
-`max_t` is for tests on the same queries. Metrics that measure nearly the same (Recall@5 and P@5)
-rise and fall together: a correction that takes their dependence into account loses hardly any power
-by testing both. Each sign pattern gives each row a statistic: the absolute sum of its differences
-over the root of their sum of squares, so that a metric from 0 to 100 counts like one from 0 to 1.
-The rows are tested one after another, starting with the largest observed statistic; each is
-compared with the largest statistic, pattern by pattern, of the rows not tested yet. The chance of
-one or more false findings is at most alpha.
-
-Sources: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal
-of Statistics 6 (1979); Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate",
-Journal of the Royal Statistical Society B 57 (1995); P. Westfall and S. Young, "Resampling-Based
-Multiple Testing" (1993), algorithm 2.8; J. Romano and M. Wolf, "Exact and approximate stepdown
-methods for multiple hypothesis testing", Journal of the American Statistical Association 100
-(2005).
+Sources: Holm, Scandinavian Journal of Statistics 6 (1979); Benjamini and Hochberg, Journal of the
+Royal Statistical Society B 57 (1995); Westfall and Young, "Resampling-Based Multiple Testing"
+(1993), algorithm 2.8; Romano and Wolf, Journal of the American Statistical Association 100 (2005).
 """
 
 from __future__ import annotations
@@ -37,11 +21,9 @@ from ragassay.stats.units import FloatArray, IntArray
 
 
 def adjusted_p(p_values: Sequence[float | None], name: str) -> list[float | None]:
-    """The adjusted p-values of a family, by ``holm``, ``bh`` or ``none``.
-
-    Raises:
-        ValueError: a p-value outside [0, 1].
-    """
+    """The adjusted p-values of a family, by ``holm``, ``bh`` or ``none``, in the same order: reject
+    where one is at most the chosen level. Tests without a p-value (``None``) stay so and do not
+    count."""
     order, ranked = _ranked(p_values)
     m = len(ranked)
     if name == "holm":
@@ -96,11 +78,13 @@ def _ranked(p_values: Sequence[float | None]) -> tuple[list[int], list[float]]:
 def max_t(
     flips: SignFlips, rows: Sequence[int], alpha: float = 0.05
 ) -> tuple[list[float], list[float]]:
-    """Step-down max-T over some rows, at the level of the family.
+    """Step-down max-T over some rows, at the level of the family: adjusted p-values, one for each
+    of ``rows`` (a finding where at most ``alpha``), and the levels at which the rows' own tests
+    decide in the same way.
 
-    Returns adjusted p-values, one for each of ``rows`` (a finding where at most ``alpha``), and the
-    levels at which the rows' own tests decide in the same way.
-    """
+    Each sign pattern gives each row a statistic: the absolute sum of its differences over the root
+    of their sum of squares. The rows are tested from the largest observed statistic on; each is
+    compared with the largest statistic, pattern by pattern, of the rows not tested yet."""
     chosen = list(rows)
     spread = np.where(flips.spread > 0, flips.spread, 1.0)[chosen]
     statistic = np.abs(flips.sums[:, chosen]) / spread

@@ -1,9 +1,4 @@
-"""Confidence intervals of a mean.
-
-Sources of the bootstraps: B. Efron, "Better bootstrap confidence intervals", Journal of the
-American Statistical Association 82 (1987); B. Efron and R. Tibshirani, "An Introduction to the
-Bootstrap" (1993), chapters 13 and 14.
-"""
+"""Confidence intervals of a mean, and the levels of tests that belong to them."""
 
 from __future__ import annotations
 
@@ -16,14 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragassay.base.errors import UsageError
 from ragassay.stats.bounded import is_crowded, range_bounds, skewed_bounds
-from ragassay.stats.distributions import normal_cdf, normal_ppf, t_ppf
+from ragassay.stats.distributions import t_ppf
 from ragassay.stats.units import ROUNDING, FloatArray, IntArray, Units, cluster_codes, finite_row
 
-_CHUNK_BYTES = 4 * 2**20
-_BYTES_A_DRAW = 24
-
-METHODS = ("auto", "t", "percentile", "bca")
-"""Ways to bound a mean: by the range of the scores, Student's t, and two bootstraps."""
+METHODS = ("auto", "t")
+"""Ways to bound a mean: by the range of the scores, and Student's t."""
 
 EFFECTIVE_N, SKEW_T = "effective-n", "skew-t"
 """The methods that ``auto`` stands for: with scores that have a range, and without."""
@@ -44,7 +36,7 @@ class Interval:
         low, high: bounds; ``None`` with fewer than two independent units, and for scores that are
             all equal unless the method is ``effective-n``. Those of ``t`` are not cut at the range.
         level: confidence level in (0, 1).
-        method: ``effective-n`` or ``skew-t`` (what ``auto`` chose), ``t``, ``percentile``, ``bca``.
+        method: ``effective-n`` or ``skew-t`` (what ``auto`` chose), ``t``.
         n: number of values.
         n_clusters: number of clusters, where clusters were given.
         crowded: whether nearly all scores lie so close to one end of the range that the interval
@@ -68,8 +60,6 @@ def mean_interval(
     method: str = "auto",
     level: float = 0.95,
     clusters: Iterable[Hashable] | NDArray[Any] | None = None,
-    n_resamples: int = 10_000,
-    seed: int = 0,
 ) -> Interval:
     """The mean of ``values`` and a confidence interval for it.
 
@@ -77,11 +67,14 @@ def mean_interval(
         values: finite numbers; unscored samples are left out by the caller.
         span: lowest and highest possible value. ``auto`` needs both; without them, or where a value
             lies outside, it is Student's t widened for skewness.
-        method: ``auto`` (see `ragassay.stats.bounded`), ``t``, ``percentile`` or ``bca``.
-        clusters: a label for each value. ``auto`` and ``t`` use the cluster-robust standard error
-            with G - 1 degrees of freedom for G clusters, the bootstraps draw whole clusters.
+        method: ``auto`` (see `ragassay.stats.bounded`) or ``t``.
+        clusters: a label for each value. The standard error is then robust to clusters, with G - 1
+            degrees of freedom for G of them.
+
+    There are no bounds with fewer than two units. Except with ``effective-n``, there are none
+    either where all units are equal, because such values show no spread.
     """
-    check_options(method, level, n_resamples)
+    check_options(method, level)
     row = finite_row(values)
     codes = None if clusters is None else cluster_codes(clusters, row.size)
     ends = _range_of(row, span) if method == "auto" else None
@@ -90,7 +83,16 @@ def mean_interval(
     if not row.size:
         return Interval(None, None, None, level, method, 0, None if codes is None else 0)
     units = Units.of(row, codes)
-    low, high = _bounds(units, method, ends, level, n_resamples, seed)
+    low: float | None = None
+    high: float | None = None
+    if units.n_units > 1:
+        if ends is not None:
+            low, high = range_bounds(units, *ends, level)
+        elif method == SKEW_T:
+            low, high = skewed_bounds(units, level) or (None, None)
+        elif error := units.standard_error:
+            reach = t_ppf((1.0 + level) / 2.0, units.n_units - 1) * error
+            low, high = units.mean - reach, units.mean + reach
     crowded = ends is not None and low is not None and is_crowded(units, *ends)
     n_clusters = None if codes is None else units.n_units
     return Interval(units.mean, low, high, level, method, row.size, n_clusters, crowded)
@@ -104,46 +106,6 @@ def _range_of(values: FloatArray, span: Span) -> tuple[float, float] | None:
     slack = ROUNDING * max(abs(low), abs(high))
     inside = not values.size or (values.min() >= low - slack and values.max() <= high + slack)
     return (low, high) if inside else None
-
-
-def _bounds(
-    units: Units,
-    method: str,
-    ends: tuple[float, float] | None,
-    level: float,
-    n_resamples: int,
-    seed: int,
-) -> Bounds:
-    """Lower and upper bound of a mean.
-
-    There are none with fewer than two units. Except with ``effective-n``, there are none either
-    where all units are equal, because such values show no spread.
-    """
-    if units.n_units < 2:
-        return None, None
-    if ends is not None:
-        return range_bounds(units, *ends, level)
-    if method == SKEW_T:
-        return skewed_bounds(units, level) or (None, None)
-    mean, error = units.mean, units.standard_error
-    if error == 0.0:
-        return None, None
-    if method == "t":
-        reach = t_ppf((1.0 + level) / 2.0, units.n_units - 1) * error
-        return mean - reach, mean + reach
-    resampled = resampled_means(units, n_resamples, seed)
-    if method == "percentile":
-        return percentile_bounds(resampled, level)
-    return bca_bounds(resampled, mean, units.leave_one_out, level)
-
-
-def resampled_means(units: Units, n_resamples: int, seed: int) -> FloatArray:
-    """Means of samples of units drawn with replacement, in chunks whose memory stays near 4 MB."""
-    table = np.vstack([units.sums, units.counts]).T
-    step = max(1, _CHUNK_BYTES // (_BYTES_A_DRAW * units.n_units))
-    drawn = draws(units.n_units, n_resamples, seed, step)
-    totals = np.concatenate([times.astype(np.float64) @ table for times in drawn])
-    return np.asarray(totals[:, 0] / totals[:, 1])
 
 
 def draws(n: int, n_resamples: int, seed: int, step: int) -> Iterator[IntArray]:
@@ -164,28 +126,6 @@ def percentile_bounds(resampled: FloatArray, level: float) -> tuple[float, float
     """The bounds of the middle ``level`` of resampled means."""
     tail = (1.0 - level) / 2.0
     low, high = np.quantile(resampled, [tail, 1.0 - tail])
-    return float(low), float(high)
-
-
-def bca_bounds(
-    resampled: FloatArray, mean: float, leave_one_out: FloatArray, level: float
-) -> tuple[float, float]:
-    """Percentiles moved for bias and skewness (bias-corrected and accelerated)."""
-    # Equal means differ in their last digits, and not alike on every machine: they are ties.
-    rounding = 1e-12 * max(abs(mean), float(np.abs(resampled).max()))
-    at_most = np.mean(resampled <= mean + rounding)
-    below = (np.mean(resampled < mean - rounding) + at_most) / 2.0
-    # A share of 0 or 1 would move the percentiles to infinity: half a resample is left over.
-    bias = normal_ppf(min(max(float(below), 0.5 / resampled.size), 1.0 - 0.5 / resampled.size))
-    pull = leave_one_out.mean() - leave_one_out
-    pull /= np.abs(pull).max() or 1.0
-    spread = float((pull**2).sum())
-    acceleration = float((pull**3).sum()) / (6.0 * spread**1.5) if spread else 0.0
-    shares = []
-    for z in (normal_ppf((1.0 - level) / 2.0), normal_ppf((1.0 + level) / 2.0)):
-        moved = bias + z
-        shares.append(normal_cdf(bias + moved / max(1.0 - acceleration * moved, 1e-9)))
-    low, high = np.quantile(resampled, shares)
     return float(low), float(high)
 
 
@@ -210,7 +150,7 @@ def check_one_sided(level: float) -> None:
         )
 
 
-def check_options(method: str, level: float, n_resamples: int) -> None:
+def check_options(method: str, level: float, n_resamples: int = 1) -> None:
     """Raises a `UsageError` where an option of an interval is unknown or out of range."""
     if method not in METHODS:
         raise UsageError(f"An interval is one of {', '.join(METHODS)}, not {method!r}.")

@@ -256,11 +256,8 @@ def _corrected(
 
 
 def rounded_differences(first: FloatArray, second: FloatArray) -> FloatArray:
-    """``first - second``; 0 where they are equal up to rounding.
-
-    Returns:
-        The differences, shape ``(n_rows, n)``; the tolerance is 1e-12 of the row's largest score.
-    """
+    """``first - second``, shape ``(n_rows, n)``; 0 where they are equal up to 1e-12 of the row's
+    largest score."""
     differences = first - second
     differences[np.abs(differences) <= ROUNDING * _largest(first, second)[:, None]] = 0.0
     return differences

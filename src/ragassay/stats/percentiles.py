@@ -1,11 +1,8 @@
-"""Percentiles: an interval that assumes no distribution, and the difference of two systems.
+"""Percentiles: an interval between two of the ordered values, and the difference of two systems by
+the percentile bootstrap over units.
 
-The interval of a percentile lies between two of the ordered values: how many values lie below a
-percentile follows a binomial distribution, whatever theirs is. Source: H. A. David and H. N.
-Nagaraja, "Order Statistics" (3rd edition, 2003), section 7.1. With clusters the binomial is that of
-the effective number of values (E. L. Korn and B. I. Graubard, "Confidence intervals for proportions
-with small expected number of positive counts estimated from survey data", Survey Methodology 24
-(1998)). The interval of a difference is the percentile bootstrap over units.
+Sources: David and Nagaraja, "Order Statistics" (2003), section 7.1; with clusters the binomial is
+that of the effective number of values (Korn and Graubard, Survey Methodology 24 (1998)).
 """
 
 from __future__ import annotations
@@ -44,7 +41,7 @@ def percentile_interval(
     The interval has at least the level, because it ends at values. Without bounds where there are
     too few values: 95 % intervals need 6 for the median, 72 for p95, 368 for p99.
     """
-    check_options("auto", level, 1)
+    check_options("auto", level)
     row = np.sort(_checked(values, percent))
     codes = None if clusters is None else cluster_codes(clusters, row.size)
     n_clusters = None if codes is None else len(np.unique(codes))
@@ -129,7 +126,7 @@ def percentile_difference(
             units of both have the same numbers and are drawn together.
         n_resamples: draws of the bootstrap; fewer where there are more than 400 values.
     """
-    check_options("percentile", level, n_resamples)
+    check_options("auto", level, n_resamples)
     sides = []
     for values, units in ((a, units_a), (b, units_b)):
         row, codes = _checked(values, percent), np.asarray(units, dtype=np.int64)

@@ -1,12 +1,7 @@
 """The smallest true difference that a comparison of this size finds with a given power.
 
-What the same queries would have shown, had the true difference been another one, is simulated: the
-clusters are drawn anew with weights that make their mean that difference (exponential tilting,
-which shifts a normal distribution, and changes the rate of losses among scores of 0 and 1), and the
-sign-flip test is applied to each draw.
-
-Source: B. Efron, "Nonparametric standard errors and confidence intervals", Canadian Journal of
-Statistics 9 (1981), on tilting; the test is that of `ragassay.stats.sign_flip`.
+Clusters are drawn with weights that make their mean that difference (exponential tilting), and the
+sign-flip test is applied to each draw. Source: Efron, Canadian Journal of Statistics 9 (1981).
 """
 
 from __future__ import annotations
@@ -36,12 +31,8 @@ def detectable(
 ) -> float | None:
     """The smallest true mean difference, in the direction of the observed one, that the two-sided
     sign-flip test finds with a given power in so many clusters. ``units`` are the differences by
-    cluster; with ``halves`` ties count half.
-
-    Returns:
-        A difference above 0; ``None`` with fewer than two clusters, where all are equal, or where
-        no mean that these clusters can have is found with that power.
-    """
+    cluster; with ``halves`` ties count half. ``None`` with fewer than two clusters, where all are
+    equal, or where no mean that these clusters can have is found with that power."""
     total = float(units.sums.sum())
     # Where neither direction is observed, swapping the systems must not change the result.
     down = total < 0.0 or (total == 0.0 and sorted(-units.sums) > sorted(units.sums))

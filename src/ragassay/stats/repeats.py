@@ -102,16 +102,10 @@ class Components:
 
 
 def icc1(values: ArrayLike, groups: Sequence[Hashable]) -> tuple[float, float, float | None]:
-    """Variance between groups, variance within them, and ICC(1), by one-way random effects.
+    """Variance between groups, variance within them, and ICC(1), by one-way random effects. Group
+    sizes may differ. Estimates are not cut at 0; the share is ``None`` where both are 0.
 
-    Group sizes may differ: the mean square between groups is then compared at the size
-    ``k0 = (n - sum(n_i ** 2) / n) / (g - 1)``. Estimates are not cut at 0.
-
-    Source: Shrout and Fleiss 1979 (ICC(1,1)); Searle, Casella and McCulloch 1992, section 3.6.
-
-    Returns:
-        The two components, and the share of the first; ``None`` for the share where both are 0.
-    """
+    Source: Shrout and Fleiss 1979 (ICC(1,1)); Searle, Casella and McCulloch 1992, section 3.6."""
     row = finite_row(values)
     codes = cluster_codes(groups, row.size)
     n, g = row.size, len(np.unique(codes))
@@ -134,12 +128,10 @@ def variance_components(
 ) -> Components:
     """The components of values of several queries, by one system or several.
 
-    With several systems, query and system are crossed random effects with their interaction. They
-    are estimated from the means of the groups (a query by a system), each of which counts alike
-    whatever its number of repeats, by Henderson's first method, which allows for missing groups.
+    With several systems, query and system are crossed random effects with their interaction,
+    estimated from the means of the groups (a query by a system) by Henderson's first method.
 
-    Source: Henderson 1953, Estimation of variance and covariance components; Searle, Casella and
-    McCulloch 1992, chapter 5."""
+    Source: Henderson 1953; Searle, Casella and McCulloch 1992, chapter 5."""
     row = finite_row(values)
     groups = cluster_codes(zip(queries, systems, strict=True), row.size)
     between, within, icc = icc1(row, groups.tolist())
@@ -159,11 +151,9 @@ def variance_components(
 def _crossed(
     row: FloatArray, factors: Sequence[IntArray], groups: IntArray, within: float
 ) -> list[float]:
-    """The component of each factor: queries, systems and (where there is one) their interaction.
-
-    They come from the groups' means, by equating sums of squares with their expected values under
-    the model. The mean of a group of n repeats has the additional variance ``within / n``.
-    """
+    """The component of each factor (queries, systems, their interaction where there is one), by
+    equating the sums of squares of the groups' means with their expected values. The mean of a
+    group of n repeats has the additional variance ``within / n``."""
     row, scale = _centred(row)
     sizes = np.bincount(groups)
     means = np.bincount(groups, weights=row) / sizes
@@ -223,17 +213,14 @@ def jaccard(one: Sequence[Hashable], other: Sequence[Hashable]) -> float | None:
 def rank_biased_overlap(
     one: Sequence[Hashable], other: Sequence[Hashable], p: float = 0.9
 ) -> float | None:
-    """Extrapolated rank-biased overlap of two rankings, 0 (disjoint) to 1 (identical).
+    """Extrapolated rank-biased overlap of two rankings, 0 (disjoint) to 1 (identical); ``None``
+    where both are empty.
 
     It is the expected share of items found in both lists by a reader who goes on to the next rank
-    with probability ``p``; beyond the ends of the lists, the agreement at their end is assumed to
-    continue. Lists may differ in length. An item that occurs twice counts at its first rank.
+    with probability ``p``; beyond the ends of the lists, the agreement at their end continues. An
+    item that occurs twice counts at its first rank.
 
-    Source: Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings, eq. 32.
-
-    Returns:
-        The overlap; ``None`` where both lists are empty, 0 where one is.
-    """
+    Source: Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings, eq. 32."""
     if not 0.0 < p < 1.0:
         raise ValueError(f"p lies between 0 and 1, not at {p}")
     short, long = sorted((list(dict.fromkeys(one)), list(dict.fromkeys(other))), key=len)

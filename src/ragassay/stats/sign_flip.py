@@ -1,38 +1,26 @@
 """The paired sign-flip test, and the interval of the difference that belongs to it.
 
-If two systems are equally good, each cluster's difference could as well have had the other sign.
-The p-value is the share of all sign patterns whose mean difference is at least as far from zero as
-the one observed (two-sided). For scores that are 0 or 1, whose differences often tie, the test that
-decides counts half of the patterns exactly as far from zero as the observed one (mid-p). The same
-test asks whether the true difference is some other value theta, when theta is first taken from each
-pair: with cluster sums D and sizes s, a pattern e has ``A - theta B`` for ``A = sum(e D)`` and
-``B = sum(e s)``. So each pattern says for which theta it would count, and the interval of all theta
-that the test does not reject costs nothing more.
+The p-value is the share of all sign patterns of the clusters' differences whose mean is at least as
+far from zero as the one observed (two-sided). For scores that are 0 or 1 the test that decides
+counts half of the ties (mid-p). The interval holds all theta that the same test does not reject
+when theta is first taken from each pair: with cluster sums D and sizes s, a pattern e has ``A -
+theta B`` for ``A = sum(e D)`` and ``B = sum(e s)``. All rows (metrics) share each pattern.
 
-All rows (metrics) share each pattern, zero differences included, so that tests of several rows can
-be corrected by their joint distribution (`ragassay.stats.corrections`).
-
-Sources: R. A. Fisher, "The Design of Experiments" (1935), section 21; M. Smucker, J. Allan and
-B. Carterette, "A comparison of statistical significance tests for information retrieval
-evaluation", CIKM 2007; B. Phipson and G. Smyth, "Permutation p-values should never be zero",
-Statistical Applications in Genetics and Molecular Biology 9 (2010); P. Garthwaite, "Confidence
-intervals from randomization tests", Biometrics 52 (1996); M. Fagerland, S. Lydersen and P. Laake,
-"The McNemar test for binary matched-pairs data: mid-p and asymptotic are better than exact
-conditional", BMC Medical Research Methodology 13 (2013).
+Sources: Fisher, "The Design of Experiments" (1935), section 21; Smucker, Allan and Carterette, CIKM
+2007; Phipson and Smyth, Statistical Applications in Genetics and Molecular Biology 9 (2010);
+Garthwaite, Biometrics 52 (1996); Fagerland, Lydersen and Laake, BMC Medical Research Methodology 13
+(2013), for mid-p.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragassay.base.errors import UsageError
-from ragassay.stats.units import ROUNDING, FloatArray, IntArray
-
-Scalar = TypeVar("Scalar", bound=np.generic)
+from ragassay.stats.units import ROUNDING, FloatArray
 
 EXACT_UP_TO = 16
 """With so many clusters all patterns are enumerated: 2^16, half of them by symmetry."""
@@ -47,8 +35,7 @@ class SignFlips:
     Attributes:
         sums: each pattern's sum of differences, shape ``(n_patterns, n_rows)``. The first pattern
             flips nothing: it is the observation.
-        sizes: each pattern's sum of sizes, one column for each different row of sizes.
-        size_columns: the column of ``sizes`` that belongs to each row, shape ``(n_rows,)``.
+        sizes: each pattern's sum of sizes, same shape.
         spread: root of the sum of squared differences of each row, shape ``(n_rows,)``.
         slack: sums of a row that are closer than this are equal, shape ``(n_rows,)``.
         halves: rows of scores that are 0 or 1: a tie with the observation counts half in the test
@@ -58,7 +45,6 @@ class SignFlips:
 
     sums: FloatArray
     sizes: FloatArray
-    size_columns: IntArray
     spread: FloatArray
     slack: FloatArray
     halves: NDArray[np.bool_]
@@ -87,7 +73,7 @@ class SignFlips:
     def interval(self, row: int, tail: float) -> tuple[float | None, float | None]:
         """The smallest and the largest mean difference that the test that decides does not reject
         at a level; ``None`` for both where there are too few clusters to reject any."""
-        sums, sizes = self.sums[:, row], self.sizes[:, self.size_columns[row]]
+        sums, sizes = self.sums[:, row], self.sizes[:, row]
         observed, n = sums[0], sizes[0]
         if n == 0:
             return None, None
@@ -145,8 +131,7 @@ def sign_flips(
     if counts.shape != rows.shape:
         raise ValueError(f"sizes have the shape {counts.shape}, differences {rows.shape}")
     n_rows, n_clusters = rows.shape
-    distinct, size_columns = _distinct_rows(counts)
-    table = np.vstack([rows, distinct]).T
+    table = np.vstack([rows, counts]).T
     exact = n_clusters <= EXACT_UP_TO
     drawn = _all_patterns(table) if exact else _random_patterns(table, n_resamples, seed)
     slack = np.maximum(ROUNDING, 4 * np.finfo(float).eps * n_clusters) * np.abs(rows).sum(axis=1)
@@ -155,7 +140,6 @@ def sign_flips(
     return SignFlips(
         sums=drawn[:, :n_rows],
         sizes=drawn[:, n_rows:],
-        size_columns=size_columns,
         spread=np.sqrt((rows**2).sum(axis=1)),
         slack=slack,
         halves=np.zeros(n_rows, bool) if halves is None else np.asarray(halves, dtype=np.bool_),
@@ -163,23 +147,9 @@ def sign_flips(
     )
 
 
-def _distinct_rows(rows: NDArray[Scalar]) -> tuple[NDArray[Scalar], IntArray]:
-    """The different rows, and for each row the index of the one that it equals.
-
-    numpy's ``unique`` along an axis takes a multiple of the memory.
-    """
-    places: dict[bytes, int] = {}
-    which = [places.setdefault(row.tobytes(), len(places)) for row in rows]
-    first = [which.index(at) for at in range(len(places))]
-    return rows[first], np.array(which, dtype=np.int64)
-
-
 def _all_patterns(table: FloatArray) -> FloatArray:
     """Sums of the columns of ``table``, shape ``(n_clusters, n)``, under all patterns that keep the
-    first sign.
-
-    The other patterns are their mirror images.
-    """
+    first sign; the others are their mirror images."""
     sums = table[:1].copy() if len(table) else np.zeros((1, table.shape[1]))
     for row in table[1:]:
         sums = np.concatenate([sums + row, sums - row])
@@ -187,11 +157,8 @@ def _all_patterns(table: FloatArray) -> FloatArray:
 
 
 def _random_patterns(table: FloatArray, n_resamples: int, seed: int) -> FloatArray:
-    """The observed sums of the columns of ``table``, then those under random patterns.
-
-    Each pattern takes as many bits from the generator as there are clusters, so that the patterns
-    do not depend on how the work is cut into chunks.
-    """
+    """The observed sums of the columns of ``table``, then those under random patterns. Each takes
+    as many bits from the generator as there are clusters, however the work is cut into chunks."""
     rng = np.random.default_rng(seed)
     n_clusters = len(table)
     words = -(-n_clusters // 64)

@@ -1,9 +1,5 @@
-"""The units of a sample: values that are drawn, flipped or left out together.
-
-Without clusters each query is a unit. With clusters (the turns of a conversation, the questions
-about a document, the repeats of a query) each cluster is a unit, and every formula below is the
-ratio of a sum over units to a count over units. With one query a unit they are the textbook
-formulas.
+"""The units of a sample: values that are drawn, flipped or left out together. Without clusters each
+query is a unit, with clusters (the turns of a conversation, the repeats of a query) each cluster.
 """
 
 from __future__ import annotations
@@ -82,11 +78,8 @@ class Units:
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the mean, robust to dependence inside units.
-
-        The variance is G/(G-1) * sum of squared residuals / n^2 for G units: the sample standard
-        deviation over the square root of n when each unit is one value. Needs two units or more.
-        """
+        """Standard error of the mean, robust to dependence inside units; for two units or more. The
+        variance is G/(G-1) * sum of squared residuals / n^2 for G units."""
         residuals = self.residuals
         largest = float(np.abs(residuals).max())
         if largest == 0.0:
@@ -94,12 +87,6 @@ class Units:
         factor = math.sqrt(self.n_units / (self.n_units - 1))
         root = math.sqrt(float(((residuals / largest) ** 2).sum()))
         return factor * largest * root / self.n_values
-
-    @property
-    def leave_one_out(self) -> FloatArray:
-        """The means with one unit left out, for each unit, shape ``(n_units,)``."""
-        rest = self.sums.sum() - self.sums
-        return np.asarray(rest / (self.n_values - self.counts))
 
 
 def finite_row(values: ArrayLike) -> FloatArray:

@@ -1,9 +1,5 @@
-"""Means of two independent samples: Welch's test, robust to dependence inside clusters.
-
-Source: B. L. Welch, "The generalization of 'Student's' problem when several different population
-variances are involved", Biometrika 34 (1947), with each sample's cluster-robust standard error and
-its number of clusters in place of the number of values.
-"""
+"""Means of two independent samples: Welch's test (Biometrika 34, 1947), with each sample's
+cluster-robust standard error and its number of clusters in place of the number of values."""
 
 from __future__ import annotations
 

@@ -244,7 +244,7 @@ def metrics_by_name(
         try:
             naming.metrics_by_name([name], ks=ks, local=local)
         except UsageError as error:
-            advice = "" if naming.is_known(name, local) else advice_on(name)
+            advice = "" if naming.known(name, local) else advice_on(name)
             if not advice:
                 raise
             unknown = isinstance(error, naming.UnknownMetric)

@@ -17,15 +17,11 @@ Parts = tuple[str, ...]
 
 
 class DocumentNames:
-    """Finds documents by their names.
+    """Finds documents by their names; ``paths`` are the documents', by id.
 
     A name means the document with this id; else the one with this path, with or without the ending;
     else the one whose path ends with the name, or with whose path the name ends: of several the one
-    that has most folders in common with it.
-
-    Args:
-        paths: of the documents, by id.
-    """
+    that has most folders in common with it."""
 
     def __init__(self, paths: Mapping[str, str]) -> None:
         self._ids = paths.keys()

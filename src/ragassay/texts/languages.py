@@ -1,8 +1,4 @@
-"""Languages of texts, their words for groups of people and for opinions, and their scripts.
-
-A language with lists is a file of ``data/languages``. A text is known to be in a language by its
-small words, or by its script.
-"""
+"""Languages of texts, their word lists (``data/languages``), and their scripts."""
 
 from __future__ import annotations
 
@@ -60,15 +56,9 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class WordLists:
-    """What is known of a language.
-
-    Attributes:
-        names: that it is called by, in small letters.
-        small: words by which a text is known.
-        words: single words of the lists, each with the lists that hold it.
-        phrases: what stands as a part of a text: several words; of Chinese all words.
-        has_spaces: whether spaces stand between words.
-    """
+    """What is known of a language: its names in small letters, the small words by which a text is
+    known, the single words of its lists with the lists that hold each, what stands as a part of a
+    text (several words; of Chinese all words), and whether spaces stand between words."""
 
     names: Sequence[str]
     small: frozenset[str]
@@ -133,7 +123,7 @@ def language_of(text: str) -> str:
 
 def likely_languages(text: str, least: int = 1) -> tuple[str, ...]:
     """The codes of the languages that a text may be in: several where its words are as usual in
-    each of them (Danish and Norwegian), none where they do not tell."""
+    each, none where they do not tell."""
     text = text[:_READ].casefold()
     scripts = Counter(_SCRIPTS.findall(text))
     if scripts and 2 * scripts.total() > sum(map(str.isalpha, text)):
@@ -168,8 +158,8 @@ def stated_language(sample: Sample) -> str:
 
 
 def code_of(name: str) -> str:
-    """The code of a language as somebody calls it: ``de-CH``, ``German`` and ``deutsch`` are
-    ``de``. A name without a list stays as it is, in small letters."""
+    """The code of a language (``de-CH``, ``German`` and ``deutsch`` are ``de``); a name without a
+    list stays as it is, in small letters."""
     name = name.strip().casefold()
     codes = (code for code, names in held("names").items() if name in names)
     return next(codes, re.split(r"[-_]", name, maxsplit=1)[0])

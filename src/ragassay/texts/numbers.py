@@ -1,13 +1,9 @@
 """Numbers in one form, in any script: what words and the offline judge compare.
 
-- Digits of any script and Chinese numerals of several characters are digits: ``١٢``, ``１２`` and
-  ``十二`` are ``12``.
-- ``1,250.50``, ``1.250,50``, ``1 250,50`` and ``1,25,000.50`` lose the signs between groups and
-  have a decimal point. A single comma or point before three digits is read by the language (1,250
-  is 1250 in English and 1.250 in German); where that is not known it stays as written.
-- A minus before a number and a plus behind it (``65+``) belong to it. Parts of a date, time, ratio
-  or version are one number: 10:12, 3/4, 2021-05-03 and 1.2.3 are not 12:10, 4/3, 2021-03-05 and
-  3.2.1.
+Digits of any script and Chinese numerals are digits. ``1,250.50``, ``1.250,50``, ``1 250,50`` and
+``1,25,000.50`` lose the signs between groups and have a decimal point; a single sign before three
+digits is read by the language, and stays where that is not known. A sign before a number and a plus
+behind it belong to it; parts of a date, time, ratio or version are one number.
 """
 
 from __future__ import annotations
@@ -124,7 +120,7 @@ def _canonical(digits: str, decimals: str) -> str:
 
 
 def _is_grouped(digits: str, sign: str) -> bool:
-    """Whether a sign stands between groups of three digits; a comma between groups of two as well
+    """Whether a sign stands between groups of three digits; a comma also between groups of two
     before the last one, as in India."""
     first, *others = digits.split(sign)
     sizes = (2, 3) if sign == "," else (3,)

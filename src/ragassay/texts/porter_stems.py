@@ -1,13 +1,9 @@
-"""Porter stems of English words, with the extensions of NLTK's stemmer, by which ROUGE is known.
-
-Porter 1980, An algorithm for suffix stripping; the extensions: irregular words, ``ies`` and ``ied``
-after one letter, ``y`` only after a consonant, and the suffixes ``bli``, ``fulli`` and ``logi``.
-Written here because importing NLTK imports scipy, where that is installed. Tests compare the two.
-"""
+"""Porter stems of English words (Porter 1980), with the extensions of NLTK's stemmer, by which
+ROUGE is known. Written here because importing NLTK imports scipy, where that is installed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 
 _IRREGULAR = {
@@ -51,22 +47,17 @@ _LAST = tuple(
 
 @lru_cache(maxsize=1 << 17)
 def porter_stem(word: str) -> str:
-    """The stem of a word; words of one or two letters are their own.
-
-    Args:
-        word: in letters of any case.
-    """
+    """The stem of a word in letters of any case; words of one or two letters are their own."""
     word = word.lower()
     if word in _IRREGULAR or len(word) <= 2:
         return _IRREGULAR.get(word, word)
-    word = f"{word[:-3]}ie" if len(word) == 4 and word.endswith("ies") else _plural(word)
+    if len(word) == 4 and word.endswith("ies"):
+        word = f"{word[:-3]}ie"
+    else:
+        word = _replaced(word, _PLURALS)
     word = _long(_without_y(_past(word)))
-    word = _replaced(word, _MIDDLE, _has_measure)
+    word = _replaced(word, _MIDDLE, least=1)
     return _without_e(_last(word))
-
-
-def _plural(word: str) -> str:
-    return _replaced(word, _PLURALS, lambda stem: True)
 
 
 def _past(word: str) -> str:
@@ -95,7 +86,7 @@ def _long(word: str) -> str:
         return _long(word[:-2])
     if word.endswith("logi"):
         return word[:-1] if _measure(word[:-3]) else word
-    return _replaced(word, _LONG, _has_measure)
+    return _replaced(word, _LONG, least=1)
 
 
 def _last(word: str) -> str:
@@ -116,12 +107,13 @@ def _without_e(word: str) -> str:
     return word[:-1] if word.endswith("ll") and _measure(word[:-1]) > 1 else word
 
 
-def _replaced(word: str, rules: Iterable[Rule], fits: Callable[[str], bool]) -> str:
-    """The word by the first rule whose suffix it has; unchanged where the stem does not fit."""
+def _replaced(word: str, rules: Iterable[Rule], least: int = 0) -> str:
+    """The word by the first rule whose suffix it has, where the measure of its stem is
+    ``least``."""
     for suffix, replacement in rules:
         if word.endswith(suffix):
             stem = word.removesuffix(suffix)
-            return f"{stem}{replacement}" if fits(stem) else word
+            return f"{stem}{replacement}" if _measure(stem) >= least else word
     return word
 
 
@@ -137,10 +129,6 @@ def _shape(word: str) -> str:
 def _measure(stem: str) -> int:
     """Porter's m: how often consonants follow vowels."""
     return _shape(stem).count("vc")
-
-
-def _has_measure(stem: str) -> bool:
-    return _measure(stem) > 0
 
 
 def _is_short(stem: str) -> bool:

@@ -1,11 +1,7 @@
-"""Where the sentences of a text in any script begin and end, on the text as it is written.
-
-A sentence ends behind a character with Unicode's property Sentence_Terminal and the quotes and
-brackets that close there. Signs that also stand within words (``. ! ? …``) need white space or a
-script without spaces behind them, and no small letter; a full stop none of the abbreviations of
-``data/languages`` before it. A line of a list and a blank line end a sentence, a line that merely
-wraps does not.
-"""
+"""Where the sentences of a text in any script begin and end: behind Unicode's Sentence_Terminal and
+what closes there; signs that also stand within words need white space or a script without spaces
+behind them, and no small letter; a full stop no abbreviation before it. A line of a list and a
+blank line end a sentence."""
 
 from __future__ import annotations
 
@@ -37,13 +33,8 @@ _NEXT = re.compile(r"\s*[\"'“‘«(\[]*(\w[\w'’-]*)?")
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Start and end of each sentence, without the white space around it.
-
-    Pieces that hold neither letter nor digit belong to the sentence before them.
-
-    Args:
-        text: as it was written: no normalisation moves a character.
-    """
+    """Start and end of each sentence of a text as it was written, without the white space around
+    it. Pieces that hold neither letter nor digit belong to the sentence before them."""
     spans: list[tuple[int, int]] = []
     for begin, end in _lines(text):
         start = begin
@@ -64,7 +55,7 @@ def begins_sentence(text: str) -> bool:
 
 def ends_sentence(text: str) -> bool:
     """Whether a text ends with a sign that ends a sentence, and white space where that sign needs
-    it. Abbreviations are not looked for."""
+    it."""
     return _LAST.search(text[-_NEAR:]) is not None
 
 

@@ -1,21 +1,15 @@
 """The words of a text in any script: what all corrected metrics compare.
 
-- Letters with their marks and digits form words; punctuation and white space separate them. Text is
-  compatibility-normalised (NFKC) and case-folded; invisible characters, Arabic short vowels and
-  stretching, and Hebrew points are left out.
-- Scripts without spaces between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give
-  one word a character with its marks.
-- A number is one word in one form (`ragassay.texts.numbers`).
-- Of the symbols, currencies, ``%``, ``°`` and signs of relations (``<``, ``=``, ``≠``, ``→``) are
-  words. ``+`` and ``#`` behind a letter, ``-`` behind one or two letters and a point before a word
-  belong to it: ``C++``, ``C#``, ``B-`` and ``.NET`` are not ``C``, ``B`` and ``net``.
+Letters with their marks and digits form words, compatibility-normalised (NFKC) and case-folded,
+without invisible characters and vowel points. Scripts without spaces (and Korean) give one word a
+character. A number is one word in one form. Currencies, ``%``, ``°`` and signs of relations are
+words; ``C++``, ``C#``, ``B-`` and ``.NET`` are not ``C``, ``B`` and ``net``.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
 
 from ragassay.texts.languages import CHARACTERS, listed
 from ragassay.texts.numbers import SIGNS, folded
@@ -45,12 +39,10 @@ _LETTER_A = re.compile(r"(?<=[\w,] )A\b(?!['’.+#-])")
 
 
 def words(text: str, language: str = "", *, articles: bool = True, stem: bool = False) -> list[str]:
-    """The words of a text, in their order.
-
-    Without ``articles`` the English ones are left out, but no A at the end and no capital A within
-    a sentence (``Vitamin A``), and none where the language is known and is not English. ``stem``
-    applies the Porter stemmer to ASCII words of more than three characters.
-    """
+    """The words of a text, in their order. Without ``articles`` the English ones are left out, but
+    no A at the end and no capital A within a sentence (``Vitamin A``), and none where the language
+    is known and is not English. ``stem`` applies the Porter stemmer to ASCII words of more than
+    three letters."""
     found = _cut(text, language)
     if not articles and language in ("", "en"):
         n = len(found) - (found[-1:] == ["a"])
@@ -85,18 +77,6 @@ def stemmed(found: list[str]) -> list[str]:
     return [word if len(word) < 4 or not word.isascii() else porter_stem(word) for word in found]
 
 
-class _Replaced(dict[int, str]):
-    """What stands for a character, computed when it is first seen."""
-
-    def __init__(self, replacement: Callable[[str], str]) -> None:
-        super().__init__()
-        self._replacement = replacement
-
-    def __missing__(self, code: int) -> str:
-        replacement = self[code] = self._replacement(chr(code))
-        return replacement
-
-
 _IS_ALONE = re.compile(f"[{CHARACTERS}]")
 _ZERO_WIDTH_SPACE, _TATWEEL = "\u200b", "\u0640"
 
@@ -121,4 +101,12 @@ def _replacement(character: str) -> str:
     return f" {character}{_ENDED}" if alone else character
 
 
-_CHARACTERS = _Replaced(_replacement)
+class _Replaced(dict[int, str]):
+    """The replacement of each character, computed when it is first seen."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = _replacement(chr(code))
+        return self[code]
+
+
+_CHARACTERS = _Replaced()

@@ -53,7 +53,7 @@ TWO = [
 
 def bank_of(samples: list[Sample], said: Scripted, names: str = "nuggets.all") -> NuggetBank:
     with Asker(said) as asker:
-        return pooled(iter(samples), asker, naming.parse_all(names))
+        return pooled(iter(samples), asker, list(naming.metrics_by_name(names).values()))
 
 
 # --- pooling

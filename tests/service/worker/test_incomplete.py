@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from llm_server import LLMServer
-from ragassay.base.errors import LedgerError, RagassayError
+from ragassay.base.errors import LedgerError
 from ragassay.base.files import cannot_write
 from ragassay.service.named_models import NamedModels
 from ragassay.service.store.database import Store
@@ -200,10 +200,3 @@ def test_warnings_of_a_report_are_its_own_and_no_lines_of_the_log(
     with opened_report(store, report.id) as result:
         (note,) = [one for one in result.summary.warnings if "near is not used" in one]
     assert "127.0.0.1" not in note and "near" not in capfd.readouterr().err
-
-
-def test_draws_of_a_bootstrap_are_bounded(store: Store) -> None:
-    task = a_task(store)
-    add(store, task, [item(1)])
-    with pytest.raises(RagassayError, match="n_resamples"):
-        create_report(store, task.id, "r", 0.0, 1e9, {"n_resamples": 10**12})

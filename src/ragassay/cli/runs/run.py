@@ -76,7 +76,7 @@ def run(given: Given) -> int:
 
 NOT_OF_DATA = (
     *("data", "output", "fail_under", "trust_offline"),
-    *("interval", "level", "n_resamples", "seed"),
+    *("interval", "level", "seed"),
 )
 """Options that say neither which data there are nor what is to be measured of them."""
 

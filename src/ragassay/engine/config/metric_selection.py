@@ -20,8 +20,7 @@ from ragassay.engine.results.result import CONSISTENCY
 from ragassay.judges.own_prompts import read_judge_prompt, read_rubric
 from ragassay.metrics.consistency.runs_spread import OfMetric, RunsFlip
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric, missing
-from ragassay.metrics.core.metric_parameters import choices_of
+from ragassay.metrics.core.metric import Metric, choices_of, missing
 from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 from ragassay.suites import Suite
 

@@ -122,14 +122,10 @@ class Parameters(BaseModel):
         None, min_length=1
     )
     """Metadata column whose samples are not independent; none: samples of different queries are."""
-    interval: Annotated[Literal["auto", "t", "percentile", "bca"], Option(page="statistics.md")] = (
-        "auto"
-    )
-    """Kind of interval: by the scores' range (auto), Student's t, or a bootstrap."""
+    interval: Annotated[Literal["auto", "t"], Option(page="statistics.md")] = "auto"
+    """Kind of interval: by the scores' range (auto), or Student's t."""
     level: float = Field(0.95, gt=0, lt=1)
     """Confidence level."""
-    n_resamples: int = Field(10_000, ge=1, le=1_000_000)
-    """Bootstrap resamples."""
     seed: int = Field(0, ge=0)
     """Seed of everything random."""
     fail_under: Names = Field(default_factory=list)

@@ -22,8 +22,7 @@ from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import ModelMetric
-from ragassay.metrics.core.metric import Metric, reached
-from ragassay.metrics.core.metric_parameters import choices_of
+from ragassay.metrics.core.metric import Metric, choices_of, reached
 from ragassay.models.embedders.embedder import DEFAULT, Embedder
 from ragassay.models.model_options import ModelOptions, in_half
 from ragassay.models.run_models import Models

@@ -26,7 +26,7 @@ def shown(
         if name is not None:
             names.setdefault(name)
             continue
-        canonical = _canonical(word, local)
+        canonical = [str(metric) for metric in naming.known(word, local)]
         existing = [by_canonical[name] for name in canonical if name in by_canonical]
         if not existing:
             elsewhere = "" if canonical else suites.published_elsewhere(word)
@@ -40,10 +40,3 @@ def shown(
 
 _MOST = 20
 """Most names that an error lists; of more it has only the nearest."""
-
-
-def _canonical(word: str, local: Mapping[str, str]) -> list[str]:
-    try:
-        return [str(metric) for metric in naming.parse_all(word, local=local)]
-    except UsageError:
-        return []

@@ -32,14 +32,11 @@ class IntervalOptions:
 
     method: str = "auto"
     level: float = 0.95
-    n_resamples: int = 10_000
-    seed: int = 0
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> IntervalOptions:
         """Those that the configuration of a run (``run.yaml``) names."""
-        keys = {"method": "interval"} | {key: key for key in ("level", "n_resamples", "seed")}
-        return cls(**{ours: config[key] for ours, key in keys.items() if key in config})
+        return cls(config.get("interval", "auto"), config.get("level", 0.95))
 
 
 def describe(
@@ -87,8 +84,6 @@ def slice_summaries(
 
     A sample with several labels in a column (a list) is in the slice of each."""
     clusters = sample_clusters(columns)
-    if options.method in ("percentile", "bca"):
-        options = IntervalOptions("auto", options.level)
     slices = []
     for column, values in columns.slices.items():
         labels = [
@@ -234,8 +229,6 @@ def interval_of(
         method=options.method,
         level=options.level,
         clusters=clusters,
-        n_resamples=options.n_resamples,
-        seed=options.seed,
     )
     mean, (low, high) = interval.mean, cut(interval.low, interval.high, (floor, ceiling))
     if geometric:

@@ -31,8 +31,6 @@ from ragassay.metrics.consistency.runs_spread import (
     SCORES,
     UNSCORED,
     OfMetric,
-    RunsMean,
-    RunsMedian,
 )
 from ragassay.models.run_models import Models
 from ragassay.stats.repeats import Components, variance_components
@@ -176,7 +174,7 @@ class ConsistencyRun:
                 continue
             of = self.first.summary.metrics[metric.of]
             changes: dict[str, Any] = {"signature": f"{entry.signature}|of={of.signature}"}
-            if isinstance(metric, RunsMean | RunsMedian):
+            if metric.stat in ("mean", "median"):
                 low, high = cut(entry.low, entry.high, of.bounds)
                 changes |= {"higher_is_better": of.higher_is_better, "bounds": of.bounds}
                 changes |= {"low": low, "high": high}

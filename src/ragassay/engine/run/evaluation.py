@@ -133,6 +133,6 @@ def _metric_name(word: str) -> str:
     """The word, unless it looks like a misspelt suite and is no metric."""
     aliases = [None, *(suite.aliases for suite in suites.all_suites().values())]
     hint = did_you_mean(word, suites.all_suites())
-    if hint and not any(naming.is_known(word, local) for local in aliases):
+    if hint and not any(naming.known(word, local) for local in aliases):
         raise UsageError(f"{word!r} is neither a suite nor a metric. {hint}")
     return word

@@ -337,8 +337,7 @@ def _loadable_name(metric: Metric, name: str, local: Mapping[str, str]) -> str:
     function, or the shown name where it means this metric, or else the canonical name."""
     if isinstance(metric, FunctionMetric) and metric.place:
         return f"{metric.place}{str(metric).removeprefix(metric.name)}"
-    means_it = naming.is_known(name, local) and naming.parse_all(name, local=local) == [metric]
-    return name if means_it else str(metric)
+    return name if naming.known(name, local) == [metric] else str(metric)
 
 
 def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:

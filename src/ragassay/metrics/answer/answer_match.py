@@ -1,7 +1,4 @@
-"""What a judge says of an answer: whether it answers the query as the reference does (datapizza),
-and whether the system tried to answer (Open RAG Eval), with our own definitions beside it. Metrics
-of one question agree with each other and cost one call.
-"""
+"""What a judge says of an answer: whether it answers the query, and whether the system tried to."""
 
 from __future__ import annotations
 
@@ -17,24 +14,17 @@ from ragassay.judges.own_prompts import JudgePrompt
 from ragassay.judges.questions import AnswerAttempted, AnswerContent, AnswerMatch
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import conversation, not_applicable, register
-from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.metric import conversation, not_applicable, param, register
 
 
 @register
 class AnswerMatches(JudgedMetric):
     """Whether the answer says what a reference says, by a judge (datapizza).
 
-    True where it agrees with at least one of several references. An answer that agrees with a
-    negative reference (an answer known to be wrong) does not match. The judge's reasoning is the
-    explanation. Where the judge fails, the sample is unscored; datapizza's example counts it as no
-    match.
-
-    A user's own instructions replace the judge's prompt with ``--judge-prompt FILE``: the result is
-    a separate metric, named ``answer_match_`` and the file's name.
-
-    Class attributes:
-        prompt: the instructions, where they are not the built-in ones.
+    True where it agrees with at least one of several references, and with no negative reference (an
+    answer known to be wrong). Where the judge fails, the sample is unscored; datapizza's example
+    counts it as no match. With ``--judge-prompt FILE`` a user's own instructions are a separate
+    metric, named ``answer_match_`` and the file's name.
 
     Formula: 1 if the judge says that the answer agrees with a reference, else 0
     Misleads where: the judge decides; a lenient one passes answers that leave out half
@@ -46,6 +36,7 @@ class AnswerMatches(JudgedMetric):
     )
 
     prompt: ClassVar[JudgePrompt | None] = None
+    """A user's instructions."""
     name = "answer_match"
     says = "flag"
     family = "answer"

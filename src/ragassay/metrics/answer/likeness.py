@@ -14,8 +14,7 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core.chunk_matching import cosine_matrix
 from ragassay.metrics.core.judged import ModelMetric
-from ragassay.metrics.core.metric import Metric, passage_texts, register
-from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.metric import Metric, param, part, passage_texts, register
 from ragassay.metrics.core.window import Window
 from ragassay.models.embedders.embedder import Embedded, is_blank
 from ragassay.models.encoders.encoder import Encoder
@@ -61,12 +60,8 @@ class BertScoring:
 
 @dataclass(frozen=True)
 class OnScale(Metric):
-    """Base of what is computed from BERTScores: its parameters choose the model, layer and scale.
-
-    Raises:
-        UsageError: values are to be rescaled at a layer that is neither given nor known, a value
-            that cannot stand in a metric's name, or a baseline without rescaling.
-    """
+    """Base of what is computed from BERTScores: its parameters choose the model, layer and
+    scale."""
 
     model: str = param(DEFAULT, MODEL)
     layer: int | None = param(
@@ -184,9 +179,8 @@ class BertScore(EncoderMetric):
     """Likeness in meaning to the best reference, token by token (BERTScore).
 
     Of several references the best value counts, for each of precision, recall and F by itself. Raw
-    values of trained models lie close together, mostly from 0.4 to 1; rescaled ones spread from
-    about 0 to 1, and may be negative. A text longer than the model takes is cut, and the score says
-    so. An empty answer scores a raw 0; an empty reference cannot be matched.
+    values lie mostly from 0.4 to 1; rescaled ones spread from about 0 to 1, and may be negative. A
+    text longer than the model takes is cut, and the score says so.
 
     Formula: P = mean over the answer's tokens of the highest cosine with a reference's token; R the
         reverse; F = 2PR / (P + R)

@@ -1,9 +1,5 @@
-"""An answer against its references: what all such metrics share, computed once a window.
-
-Normalisers and tokenisers of published tools have a name each, because a metric is only comparable
-with a published one when it cuts text in the same places. The corrected metrics compare
-`ragassay.texts.word_cutting`.
-"""
+"""An answer against its references: texts in the forms of published tools and in ours, prepared
+once a window."""
 
 from __future__ import annotations
 
@@ -22,8 +18,7 @@ from ragassay.metrics.citation.citable import Citable, marks
 from ragassay.metrics.citation.citation_parser import without_citations
 from ragassay.metrics.core.metric import Measured
 from ragassay.metrics.core.window import Window
-from ragassay.texts.languages import UNSPACED, language_in
-from ragassay.texts.numbers import folded
+from ragassay.texts.languages import language_in
 from ragassay.texts.word_cutting import stemmed, words
 
 Tokens = Literal["rouge", "ultrarag", "unicode"]
@@ -40,20 +35,14 @@ EMPTY_REFERENCE = (
 
 
 _MAY_CITE = re.compile("[\\[【［〔(（<①-⑳⁰¹²³⁴-⁹]")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 @dataclass(frozen=True, slots=True)
 class ReferencedAnswer:
-    """An answer and its references, in one normal form or as codes (`encode`).
-
-    ``characters`` says which references are a single character of a script without spaces: found in
-    a longer answer, it may be a part of another word.
-    """
+    """An answer and its references, in one normal form or as codes (`encode`)."""
 
     answer: str
     references: tuple[str, ...]
-    characters: tuple[bool, ...] = ()
 
 
 class ReferenceMetric(Measured):
@@ -79,9 +68,9 @@ class ReferenceMetric(Measured):
         ]
 
     def views(self, window: Window) -> Sequence[Any]:
-        """What `outcome` gets of each sample: the texts, or a form of them (see `normal` and
+        """What `outcome` gets of each sample: the texts, or a form of them (see `referenced` and
         `coded`); ``None`` where answer or references are missing."""
-        return window.once(plain)
+        return window.once(referenced, str)
 
     @abstractmethod
     def outcome(self, view: Any) -> Outcome:
@@ -91,23 +80,23 @@ class ReferenceMetric(Measured):
 def coded(
     window: Window, tokens: Tokens, stem: bool, articles: Articles = "keep"
 ) -> list[ReferencedAnswer | None]:
-    """Each sample's answer and references as codes, one character a token; for `Window.once`.
-
-    The citations of an answer are no ``unicode`` tokens (`uncited`). A reference without tokens is
-    an empty code. Where such a reference cannot be scored (``unicode`` tokens) a `RagassayWarning`
-    says so.
-    """
-    texts = window.once(normal if tokens == "ultrarag" else plain)
+    """Each sample's answer and references as codes, one character a token; for `Window.once`. The
+    citations of an answer are no ``unicode`` tokens (`uncited`); where a reference has none, a
+    `RagassayWarning` says that it cannot be scored."""
+    texts = window.once(referenced, ultrarag_normal if tokens == "ultrarag" else str)
     pairs: list[ReferencedAnswer | None] = []
     for pair, sample in zip(texts, window.samples, strict=True):
         if pair is None:
             pairs.append(None)
+            continue
+        if tokens == "unicode":
+            kept, language = articles == "keep", language_in(sample)
+            said = uncited(sample, pair.references)
+            cut = [words(t, language, articles=kept, stem=stem) for t in (said, *pair.references)]
         else:
-            cut = tokeniser(tokens, stem, articles, language_in(sample))
-            said = pair.answer if tokens != "unicode" else uncited(sample, pair.references)
-            answer, *references = encode(map(cut, (said, *pair.references)))
-            alone = tuple(map(single_character, references, pair.references))
-            pairs.append(ReferencedAnswer(answer, tuple(references), alone))
+            cut = [rouge_tokens(text, stem) for text in (pair.answer, *pair.references)]
+        answer, *references = encode(cut)
+        pairs.append(ReferencedAnswer(answer, tuple(references)))
     if tokens == "unicode" and any(pair and "" in pair.references for pair in pairs):
         warn_user(EMPTY_REFERENCE)
     return pairs
@@ -127,40 +116,14 @@ def uncited(sample: Sample, references: Iterable[str]) -> str:
     return said if words(said) else text
 
 
-def single_character(code: str, text: str) -> bool:
-    """Whether a reference is a single character of a script without spaces."""
-    has_one = len(code) == 1 and _UNSPACED.search(text) is not None
-    return has_one and not folded(text).strip().isdecimal()  # 二十 is a number
-
-
-def plain(window: Window) -> list[ReferencedAnswer | None]:
-    """Each sample's answer and references, unchanged; for `Window.once`."""
+def referenced(window: Window, form: Callable[[str], str]) -> list[ReferencedAnswer | None]:
+    """Each sample's answer and references in a form; for `Window.once`."""
     return [
-        ReferencedAnswer(sample.answer.text, sample.references)
+        ReferencedAnswer(form(sample.answer.text), tuple(map(form, sample.references)))
         if sample.answer is not None and sample.references
         else None
         for sample in window.samples
     ]
-
-
-def normal(window: Window) -> list[ReferencedAnswer | None]:
-    """Each sample's answer and references in UltraRAG's normal form; for `Window.once`."""
-    return [
-        pair
-        and ReferencedAnswer(
-            ultrarag_normal(pair.answer), tuple(map(ultrarag_normal, pair.references))
-        )
-        for pair in window.once(plain)
-    ]
-
-
-def tokeniser(
-    tokens: Tokens, stem: bool, articles: Articles = "keep", language: str = ""
-) -> Callable[[str], list[str]]:
-    """The function that cuts a text into tokens."""
-    if tokens == "unicode":
-        return lambda text: words(text, language, articles=articles == "keep", stem=stem)
-    return lambda text: rouge_tokens(text, stem)
 
 
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
@@ -173,39 +136,24 @@ _DELETED = str.maketrans("", "", string.punctuation)
 
 
 def ultrarag_normal(text: str) -> str:
-    """UltraRAG's normal form.
-
-    A text that is only ``True`` or ``False`` becomes ``yes`` or ``no``. Then the text is
-    lower-cased, ASCII punctuation and ``‘ ’ ´ `` become spaces, English articles are removed and
-    white space is collapsed. ``"don't"`` gives ``don t``, ``"A.I."`` gives ``i``, ``"The"`` gives
-    nothing.
-
-    Source: UltraRAG, servers/evaluation.
-    """
+    """UltraRAG's normal form: a text that is only ``True`` or ``False`` becomes ``yes`` or ``no``;
+    lower case, ASCII punctuation and ``‘ ’ ´ `` become spaces, English articles are removed, white
+    space is collapsed. ``"don't"`` gives ``don t``, ``"The"`` nothing. Source: UltraRAG,
+    servers/evaluation."""
     text = {"True": "yes", "False": "no"}.get(text, text)
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(_TO_SPACES)).split())
 
 
 def squad_normal(text: str) -> str:
-    """MT-RAG's normal form for ``Recall`` (the SQuAD convention).
-
-    Lower case, ASCII punctuation deleted (``state-of-the-art`` becomes one word), English articles
-    removed, white space collapsed.
-
-    Source: MT-RAG benchmark, scripts/evaluation.
-    """
+    """MT-RAG's normal form for ``Recall`` (the SQuAD convention): lower case, without ASCII
+    punctuation and English articles, white space collapsed. Source: MT-RAG benchmark,
+    scripts/evaluation."""
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(_DELETED)).split())
 
 
 def bare_words(text: str) -> str:
-    """MT-RAG's normal form for ``Extractiveness_RougeL``.
-
-    Newlines become spaces, everything that is neither a word character nor white space is deleted,
-    and the rest is lower-cased. The published code then strips HTML, which finds nothing: the angle
-    brackets and ampersands have just been deleted.
-
-    Source: MT-RAG benchmark, scripts/evaluation.
-    """
+    """MT-RAG's normal form for ``Extractiveness_RougeL``: lower case, newlines as spaces, nothing
+    but word characters and white space. Source: MT-RAG benchmark, scripts/evaluation."""
     return _NEITHER_WORD_NOR_SPACE.sub("", text.replace("\n", " ")).lower()
 
 
@@ -221,11 +169,8 @@ def rouge_tokens(text: str, stem: bool = False) -> list[str]:
 
 
 def encode(texts: Iterable[Sequence[str]]) -> list[str]:
-    """Each list of tokens as a string with one character a token, equal tokens as equal characters.
-
-    A run of tokens is then a substring, and C code for strings compares tokens. All texts that are
-    to be compared must be encoded in one call.
-    """
+    """Each list of tokens as a string, equal tokens as equal characters: a run of tokens is a
+    substring. All texts that are to be compared must be encoded in one call."""
     tokens = list(texts)
     vocabulary = dict(
         zip(dict.fromkeys(chain.from_iterable(tokens)), map(chr, count()), strict=False)

@@ -1,9 +1,5 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004), with precision, recall and F; BLEU through sacrebleu.
-
-``rouge1``, ``rouge2`` and ``rougeL`` give rouge-score's values to the last bit (``tokens=rouge``),
-or count words of any script (``tokens=unicode``). ``rouge-1`` and its sisters are UltraRAG's. A
-BLEU has the signature that says how it was computed.
-"""
+"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004): rouge-score's values to the last bit, words of any
+script, and UltraRAG's; BLEU through sacrebleu, with its signature."""
 
 from __future__ import annotations
 
@@ -26,8 +22,7 @@ from ragassay.metrics.answer.references import (
     encode,
     rouge_tokens,
 )
-from ragassay.metrics.core.metric import define, harmonic, register
-from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.metric import define, harmonic, param, part, register
 from ragassay.metrics.core.window import Window
 
 Measure = Literal["rouge1", "rouge2", "rougeL"]
@@ -81,14 +76,11 @@ def prf(hits: int, n_answer: int, n_reference: int) -> PRF:
     return PRF(p, r, harmonic(p, r))
 
 
-def overlap(left: Sequence[Any], right: Sequence[Any]) -> int:
-    """How many items two sequences have in common; repeats count as often as both have them."""
-    return (Counter(left) & Counter(right)).total()
-
-
 def overlap_prf(answer: Sequence[Any], reference: Sequence[Any]) -> PRF:
-    """Precision, recall and F of the items that two sequences have in common."""
-    return prf(overlap(answer, reference), len(answer), len(reference))
+    """Precision, recall and F of the items that two sequences have in common; repeats count as
+    often as both have them."""
+    common = (Counter(answer) & Counter(reference)).total()
+    return prf(common, len(answer), len(reference))
 
 
 _f_of = attrgetter("f")
@@ -247,7 +239,7 @@ def corpus_bleu(
     ]
     scorer = _scorer(tokenize, smooth, lowercase, effective=False)
     bleu = scorer.corpus_score(list(hypotheses), streams)
-    return BleuScore(_unit(bleu.score), scorer.get_signature().format())
+    return BleuScore(min(bleu.score / 100, 1.0), scorer.get_signature().format())
 
 
 def sentence_bleu(
@@ -264,7 +256,7 @@ def sentence_bleu(
         raise UsageError("sentence_bleu needs at least one reference.")
     scorer = _scorer(tokenize, smooth, lowercase, effective=True)
     bleu = scorer.sentence_score(hypothesis, golds)
-    return BleuScore(_unit(bleu.score), scorer.get_signature().format())
+    return BleuScore(min(bleu.score / 100, 1.0), scorer.get_signature().format())
 
 
 @register
@@ -325,8 +317,3 @@ def _scorer(tokenize: Tokenize, smooth: Smooth, lowercase: bool, effective: bool
         effective_order=effective,
         force=True,
     )
-
-
-def _unit(percent: float) -> float:
-    """From 0..100 to 0..1; sacrebleu's perfect score is 100 and some rounding error."""
-    return min(percent / 100, 1.0)

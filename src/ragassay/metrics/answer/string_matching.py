@@ -1,35 +1,25 @@
-"""Short answers against accepted ones: UltraRAG's five metrics, and five corrected ones.
-
-The published ones work on UltraRAG's normal form and keep its degenerate cases, which the
-explanation of a score names. The corrected ones compare whole words of any script
-(`ragassay.texts.word_cutting`), and a reference without words cannot match anything.
-"""
+"""Short answers against accepted ones: UltraRAG's five metrics, which keep their degenerate cases,
+and five corrected ones, for which a reference without words matches nothing."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, islice
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
-from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.references import (
     ReferencedAnswer,
     ReferenceMetric,
     coded,
-    encode,
-    normal,
-    single_character,
-    tokeniser,
-    uncited,
+    referenced,
+    ultrarag_normal,
 )
 from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, best_score, overlap_prf
-from ragassay.metrics.core.metric import measure, register
-from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.metric import measure, param, part, register
 from ragassay.metrics.core.window import Window
-from ragassay.texts.languages import language_in
 
 
 class _Published(ReferenceMetric):
@@ -37,7 +27,7 @@ class _Published(ReferenceMetric):
 
     def views(self, window: Window) -> Sequence[Any]:
         """Answer and references in UltraRAG's normal form."""
-        return window.once(normal)
+        return window.once(referenced, ultrarag_normal)
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
         """The published value, with a warning where a reference is empty."""
@@ -135,27 +125,6 @@ class _Corrected(ReferenceMetric):
         return Score(0.0, {}, note)
 
 
-def _part_of_a_word(which: str) -> Unscored:
-    return Unscored(Reason.UNSUPPORTED, f"{which} may be part of another word of the answer")
-
-
-class _Within(_Corrected):
-    version = 6
-
-    def outcome(self, view: ReferencedAnswer) -> Outcome:
-        """Unscored where nothing but one character of a script without spaces is found in a longer
-        answer: no space says whether it is a word there."""
-        outcome = super().outcome(view)
-        if not isinstance(outcome, Score) or not outcome.value or not any(view.characters):
-            return outcome
-        items = zip(view.references, view.characters, strict=True)
-        sure = tuple("" if alone and code != view.answer else code for code, alone in items)
-        found = super().outcome(replace(view, references=sure))
-        if isinstance(found, Score) and found.value:
-            return replace(found, explanation=outcome.explanation)
-        return _part_of_a_word(f"reference {outcome.parts['reference'] + 1}")
-
-
 @dataclass(frozen=True)
 class _Shared(_Corrected):
     part: Literal["p", "r", "f"] = part("f", PARTS, "precision, recall or F of the best reference")
@@ -174,7 +143,7 @@ def exact_match(answer: str, reference: str) -> bool:
     return bool(reference) and reference == answer
 
 
-@measure("contains_answer", base=_Within, says="flag")
+@measure("contains_answer", base=_Corrected, says="flag", version=7)
 def contains_answer(answer: str, reference: str) -> bool:
     """A reference stands in the answer as whole words (Chinese, Thai ...: characters).
 
@@ -186,7 +155,7 @@ def contains_answer(answer: str, reference: str) -> bool:
     return bool(reference) and reference in answer
 
 
-@measure("covers_answer", base=_Within)
+@measure("covers_answer", base=_Corrected, version=7)
 def covers_answer(answer: str, reference: str) -> bool:
     """All words of a reference occur in the answer, in any order and as often.
 
@@ -207,17 +176,6 @@ def token_f1(answer: str, reference: str) -> PRF:
     return overlap_prf(answer, reference)
 
 
-Item = Sequence[tuple[str, bool]]
-"""The spellings of something that an answer should name: their codes, and whether each is a
-`single_character`."""
-
-
-def _names(answer: str, item: Item) -> bool | None:
-    """Whether an answer names an item; ``None`` where a character may be part of a word."""
-    unsure = [alone and code != answer for code, alone in item if code in answer]
-    return (None if all(unsure) else True) if unsure else False
-
-
 @register
 class AliasGroups(ReferenceMetric):
     """Share of required items named under some alias (stringem as its page describes it).
@@ -233,37 +191,27 @@ class AliasGroups(ReferenceMetric):
     articles: Literal["drop", "keep"] = param("drop", "whether English a, an, the count as words")
 
     name = "alias_groups"
-    version = 6
+    version = 7
 
     def views(self, window: Window) -> Sequence[Any]:
-        flat = window.once(coded, "unicode", False, self.articles)
-        return [
-            None
-            if pair is None
-            else self._nested(sample)
-            if sample.reference_groups
-            else (pair.answer, [list(zip(pair.references, pair.characters, strict=True))])
-            for sample, pair in zip(window.samples, flat, strict=True)
-        ]
+        """Each answer's code with the codes of its items."""
+        views: list[tuple[str, list[list[str]]] | None] = []
+        coded_pairs = window.once(coded, "unicode", False, self.articles)
+        for sample, pair in zip(window.samples, coded_pairs, strict=True):
+            if pair is None:
+                views.append(None)
+                continue
+            codes = iter(pair.references)
+            groups = sample.reference_groups or (sample.references,)
+            views.append((pair.answer, [list(islice(codes, len(group))) for group in groups]))
+        return views
 
-    def _nested(self, sample: Sample) -> tuple[str, list[Item]]:
-        spellings = [*chain.from_iterable(sample.reference_groups)]
-        texts = [uncited(sample, spellings), *spellings]
-        answer, *codes = encode(
-            map(tokeniser("unicode", False, self.articles, language_in(sample)), texts)
-        )
-        rest = iter(list(zip(codes, map(single_character, codes, texts[1:]), strict=True)))
-        return (answer, [list(islice(rest, len(g))) for g in sample.reference_groups])
-
-    def outcome(self, view: tuple[str, list[Item]]) -> Outcome:
+    def outcome(self, view: tuple[str, list[list[str]]]) -> Outcome:
         """Named items over all items; unscored where an item has no spelling with words."""
-        groups = [[one for one in group if one[0]] for group in view[1]]
-        empty = [str(at) for at, group in enumerate(groups) if not group]
-        if empty:
+        answer, groups = view
+        if empty := [str(at) for at, group in enumerate(groups) if not any(group)]:
             return Unscored(
                 Reason.UNDEFINED, f"reference group {', '.join(empty)}: no alias holds a word"
             )
-        named = [_names(view[0], group) for group in groups]
-        if None in named:
-            return _part_of_a_word(f"reference group {named.index(None)}")
-        return Score(sum(map(bool, named)) / len(named), {"found": named})
+        named = [any(code and code in answer for code in group) for group in groups]
+        return Score(sum(named) / len(named), {"found": named})

@@ -1,15 +1,13 @@
 """Retrieval over chunks, corrected: every gold chunk makes one hit, and perfect retrieval scores 1.
 
-A retrieved chunk is relevant when it is a gold chunk (``by=exact``: the same id, or the same text
-up to whitespace) or close to one (``by=cosine``). Hits are one to one, and gold chunks named twice
-count once. The vectors are the record's, in ``given`` under ``passage_embeddings`` and
-``gold_embeddings``, else the run's embedder's; a record must bring both or neither.
+Vectors are the record's (``given``: ``passage_embeddings`` and ``gold_embeddings``), else the run's
+embedder's; a record must bring both or neither.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
@@ -26,8 +24,7 @@ from ragassay.metrics.core.chunk_matching import (
     same_chunks,
     vectors as matrix_of,
 )
-from ragassay.metrics.core.metric import Measured, measure, missing
-from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.core.metric import Measured, cutoff, measure, missing, param
 from ragassay.metrics.core.window import Window
 from ragassay.models.embedders.embedder import Embedded, is_blank
 from ragassay.models.weights.weight_files import Unavailable
@@ -87,8 +84,16 @@ def lacks_vectors(sample: Sample) -> Unscored | None:
 
 
 def _embedded(window: Window) -> tuple[Mapping[str, Embedded], str] | Unscored:
-    """The vectors of the distinct texts of a window's chunks, and the embedder's label."""
-    texts = [text for sample in window.samples for text in texts_of(sample)]
+    """The vectors of the distinct texts of a window's chunks that come without vectors and lack
+    nothing, and the embedder's label."""
+    texts = [
+        text or ""
+        for sample in window.samples
+        if sample.passages and not any(sample.given.get(key) is not None for key in _GIVEN)
+        for gold in [[one for one in sample.gold or () if one.grade >= 1]]
+        if gold and lacks_vectors(sample) is None
+        for text in (*(one.text for one in gold), *(one.text for one in sample.passages))
+    ]
     if not texts:
         return {}, ""
     try:
@@ -98,7 +103,10 @@ def _embedded(window: Window) -> tuple[Mapping[str, Embedded], str] | Unscored:
 
 
 def vectors_of(window: Window, sample: Sample, rel: int) -> SampleVectors | Unscored:
-    """The vectors of a sample of the window that lacks nothing (see `lacks_vectors`)."""
+    """The vectors of a sample of the window."""
+    lacking = lacks_vectors(sample)
+    if lacking is not None:
+        return lacking
     if sample.given.get(_GIVEN[0]) is not None:
         return _given(sample, rel)
     gold = [g.text or "" for g in sample.gold or () if g.grade >= rel]
@@ -126,18 +134,6 @@ def _rows(
     return np.stack(rows)
 
 
-def texts_of(sample: Sample) -> Iterator[str]:
-    """The texts of a sample that must be embedded; none where it brings vectors or lacks
-    something."""
-    if any(sample.given.get(key) is not None for key in _GIVEN):
-        return
-    gold = [g.text or "" for g in sample.gold or () if g.grade >= 1]
-    if not sample.passages or not gold or lacks_vectors(sample) is not None:
-        return
-    yield from gold
-    yield from (p.text or "" for p in sample.passages)
-
-
 def _given(sample: Sample, rel: int) -> SampleVectors | Unscored:
     matrices = []
     for key, chunks in zip(_GIVEN, (sample.passages, sample.gold), strict=True):
@@ -153,11 +149,8 @@ def _given(sample: Sample, rel: int) -> SampleVectors | Unscored:
 
 
 def log_rank_scores(ranks: ArrayLike, depth: int, gamma: float = 1.0) -> NDArray[np.float64]:
-    """Worth of each rank in a list of ``depth``: 1 for the first, 0 for the last.
-
-    The formula is ``1 - ln(1 + gamma (rank - 1)) / ln(1 + gamma (depth - 1))``. With gamma 0 it is
-    a straight line, which is the limit; with depth 1 it is 1.
-    """
+    """Worth of each rank in a list of ``depth``: ``1 - ln(1 + gamma (rank - 1)) / ln(1 + gamma
+    (depth - 1))``; with gamma 0 the limit, a straight line; with depth 1 it is 1."""
     steps = np.asarray(ranks, dtype=np.float64) - 1
     if depth == 1:
         return np.ones_like(steps)
@@ -170,12 +163,8 @@ def log_rank_scores(ranks: ArrayLike, depth: int, gamma: float = 1.0) -> NDArray
 def hybrid_score(
     hits: ArrayLike, n_gold: int, depth: int, *, alpha: float = 0.5, gamma: float = 1.0
 ) -> float:
-    """``alpha`` times recall plus ``1 - alpha`` times rank quality, 0 to 1.
-
-    Rank quality is the worth of the hits' ranks (`log_rank_scores`) over the worth of the best
-    ranks that ``n_gold`` hits could have. All gold on top gives 1; what stands below ``depth``
-    changes nothing.
-    """
+    """``alpha`` times recall plus ``1 - alpha`` times rank quality, 0 to 1: the worth of the hits'
+    ranks (`log_rank_scores`) over that of the best ranks that ``n_gold`` hits could have."""
     ranks = np.flatnonzero(np.asarray(hits, dtype=np.bool_)[:depth]) + 1
     best = np.arange(1, min(n_gold, depth) + 1)
     worth, ideal = (log_rank_scores(side, depth, gamma).sum() for side in (ranks, best))
@@ -206,14 +195,14 @@ def chunk_hits(window: Window, by: Relevance, threshold: float, rel: int) -> lis
         passages = sample.passages or ()
         labels = same_chunks([*passages, *gold])
         labels, gold_labels = labels[: len(passages)], labels[len(passages) :]
-        gold_rows = _first_ones(gold_labels)
+        gold_rows = [at for at, label in enumerate(gold_labels) if label not in gold_labels[:at]]
         if by == "exact":
             lacking = comparable(passages, gold)
             if lacking is not None:
                 return lacking
             left, right = np.array(labels, dtype=int), np.array(gold_labels)[gold_rows]
             return Hits(credited(left[:, None] == right), len(right))
-        pair = lacks_vectors(sample) or vectors_of(window, sample, rel)
+        pair = vectors_of(window, sample, rel)
         if isinstance(pair, Unscored):
             return pair
         if not passages:
@@ -258,11 +247,6 @@ def incomparable(sample: Sample, rel: int = 1, by: Relevance = "exact") -> Unsco
     if isinstance(gold, Unscored):
         return gold
     return lacks_vectors(sample) if by == "cosine" else comparable(sample.passages or (), gold)
-
-
-def _first_ones(labels: Sequence[int]) -> list[int]:
-    """The index at which each label occurs first."""
-    return list({label: at for at, label in reversed(list(enumerate(labels)))}.values())[::-1]
 
 
 @dataclass(frozen=True)

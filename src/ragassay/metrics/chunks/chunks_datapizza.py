@@ -1,17 +1,10 @@
 """Chunk metrics exactly as datapizza-ai publishes them, as plain functions.
 
-The values are the published ones, with their properties. Precision divides by k even where fewer
-chunks were retrieved. The exact variants count distinct chunks; the similarity variants count every
-retrieved chunk that is near some gold chunk. A perfect hybrid score lies below 1 for more than one
-gold chunk, and rises when irrelevant chunks are appended. With a threshold of 1 only some of the
-vectors that equal a gold one are counted: the cosines of the others are below 1 by rounding.
-`ragassay.metrics.chunks.chunk_overlap` has the corrected family.
-
-Differences from the published code: a meaningless request (k below 1, gamma below 0, a rank outside
-the list) raises ``ArgumentError`` instead of giving a number; gamma 0 gives the limit instead of a
-crash; embeddings may come as a two-dimensional array; ``rouge_score`` returns the three F1 values
-of the specification unless ``nested`` asks for what the code returns; an error inside BLEU is not
-turned into 0; no value exceeds 1.
+Precision divides by k even where fewer chunks were retrieved; the similarity variants count every
+chunk that is near some gold chunk; a perfect hybrid score lies below 1 for more than one gold
+chunk. `ragassay.metrics.chunks.chunk_overlap` has the corrected family. Unlike the published code,
+a meaningless request raises ``ArgumentError``, gamma 0 gives the limit, an error inside BLEU is not
+turned into 0, and no value exceeds 1.
 
 Source: datapizza-ai, ``docs/metrics.md`` and ``datapizza-ai-eval/metrics.py``.
 """

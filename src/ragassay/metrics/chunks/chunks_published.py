@@ -1,9 +1,7 @@
-"""datapizza's published chunk metrics as metric objects, under their published names.
+"""datapizza's published chunk metrics (`chunks_datapizza`) as metric objects, under their names.
 
-The arithmetic is in `ragassay.metrics.chunks.chunks_datapizza`. Strings are compared as they stand;
-a passage with the id of a gold passage counts as equal to it. A query without gold, where the
-published function raises, is `Unscored`. Cosines that fall short of the threshold by no more than
-rounding do not count, as published (with threshold 1 identical vectors, too).
+A passage with the id of a gold passage counts as equal to it. A query without gold, where the
+published function raises, is `Unscored`.
 """
 
 from __future__ import annotations
@@ -21,8 +19,7 @@ from ragassay.metrics.chunks.chunk_overlap import (
     vectors_of,
 )
 from ragassay.metrics.core.chunk_matching import same_chunks
-from ragassay.metrics.core.metric import Metric, SampleMetric, define, register
-from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.core.metric import Metric, SampleMetric, cutoff, define, param, register
 from ragassay.metrics.core.window import Window
 
 

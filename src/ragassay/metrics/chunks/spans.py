@@ -1,9 +1,6 @@
-"""Retrieval over spans: what was retrieved and what is gold, as characters of documents.
-
-Gold given as ``document``, ``start`` and ``end`` stays valid when documents are chunked anew. Two
-families: the *Span* metrics count passages and gold spans that match (by containment or by
-intersection over union), the *Char* metrics count characters. A gold span named twice counts once,
-and so does a character that several passages cover.
+"""Retrieval over spans: what was retrieved and what is gold, as characters of documents, which stay
+valid when documents are chunked again. *Span* metrics count passages and gold spans that match,
+*Char* metrics characters.
 """
 
 from __future__ import annotations
@@ -22,8 +19,7 @@ from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.chunks.chunk_overlap import relevant_gold
 from ragassay.metrics.core.chunk_matching import credited
-from ragassay.metrics.core.metric import Measured, harmonic, measure, missing
-from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.core.metric import Measured, cutoff, harmonic, measure, missing, param
 from ragassay.metrics.core.window import Window
 from ragassay.texts.document_names import DocumentNames, same_document
 

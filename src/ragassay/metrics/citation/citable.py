@@ -1,11 +1,11 @@
 """Finding citations in an answer's text, and the passages that they mean.
 
-``[1]``, ``[1, 2; 3]``, ``[1-3]``, ``[1][2]``, ``[1], [2]``, ``[^1]``, ``[ 1 ]``, ``[doc1]``,
-``[cite: 1, 2]``, ``[[1]](link)``, ``【1†source】``, ``①``, the same with the words and digits of
-other languages (``[источник 1]``, ``[资料一]``, ``[١، ٢]``), an id of a retrieved passage in
-brackets, the name or address of its document (``[guide.pdf#page=4]``, ``[Guide](https://...)``, the
-bare address), and ``(3)``, ``(source 3)``, ``(guide.pdf)``, ``¹`` or ``<sup>1</sup>`` where that is
-plausible. A year is no citation, nor is anything in code.
+``[1]``, ``[1, 2; 3]``, ``[1-3]``, ``[1][2]``, ``[^1]``, ``[doc1]``, ``[cite: 1, 2]``,
+``[[1]](link)``, ``【1†source】``, ``①``, the same with the words and digits of other languages
+(``[источник 1]``, ``[资料一]``), an id of a passage in brackets, the name or address of its
+document (``[guide.pdf#page=4]``, ``[Guide](https://...)``, the bare address), and ``(3)``,
+``(source 3)``, ``(guide.pdf)``, ``¹`` or ``<sup>1</sup>`` where that is plausible. A year is no
+citation, nor is anything in code.
 """
 
 from __future__ import annotations
@@ -54,10 +54,7 @@ def number(name: str) -> int | None:
 
 
 def passage_keys(passages: Sequence[Passage]) -> tuple[str, ...]:
-    """The name of each passage: its id, or its rank from 1 where it has none.
-
-    Names are unique: a later passage whose name is taken has its rank appended.
-    """
+    """The unique name of each passage: its id, or its rank from 1 where it has none."""
     keys: dict[str, None] = {}
     for rank, passage in enumerate(passages, start=1):
         name = passage.id if passage.id is not None else str(rank)
@@ -187,20 +184,21 @@ class Citable:
 
     @cached_property
     def _by_number(self) -> dict[int, int]:
+        """The indices of the ids that are a number."""
         return self._numbered(with_word=False)
 
     @cached_property
     def _by_word_and_number(self) -> dict[int, int]:
+        """The indices of the ids that are a word and a number."""
         return self._numbered(with_word=True)
 
     def _numbered(self, with_word: bool) -> dict[int, int]:
-        """The indices of the ids that are a number, or a word and a number."""
-        indices: dict[int, int] = {}
-        for name, index in self._by_name.items():
-            numbered = number(name)
-            if name.isdecimal() != with_word and numbered is not None and numbered < 10**_LONGEST:
-                indices.setdefault(numbered, index)
-        return indices
+        numbered = {name: number(name) for name in self._by_name if name.isdecimal() != with_word}
+        return {
+            at: self._by_name[name]
+            for name, at in reversed(numbered.items())
+            if at is not None and at < 10**_LONGEST
+        }
 
 
 _BRACKETED = re.compile(
@@ -248,7 +246,7 @@ class Mark(NamedTuple):
 
 def marks(text: str, ids: Container[str] = (), n_passages: int = 0) -> list[Mark]:
     """The citations of a text; those separated only by commas and spaces are one mark."""
-    code = [(span.start(), span.end()) for span in _CODE.finditer(text)]
+    code = [span.span() for span in _CODE.finditer(text)]
     single = [*_single(_BRACKETED, text, ids, code), *_single(_CIRCLED, text, ids, code)]
     most = 0 if single else n_passages
     single += _single(_ADDRESS, text, ids, code)
@@ -354,8 +352,5 @@ def _key(prefix: str | None, at: int) -> str:
 
 def _inside(start: int, end: int, stretches: list[tuple[int, int]]) -> bool:
     """Whether the characters lie in code that holds more than them."""
-    at = bisect_right(stretches, start, key=itemgetter(0)) - 1
-    if at < 0:
-        return False
-    a, b = stretches[at]
-    return end <= b and (start - a, b - end) != (1, 1)
+    a, b = stretches[bisect_right(stretches, start, key=itemgetter(0)) - 1] if stretches else (0, 0)
+    return a <= start and end <= b and (start - a, b - end) != (1, 1)

@@ -36,10 +36,7 @@ _NEAR = 80
 
 
 def parts(text: str, passages: Sequence[Passage] = ()) -> tuple[Statement, ...]:
-    """The parts of a text up to each citation, with what is cited there.
-
-    What follows the last citation is a part that cites nothing.
-    """
+    """The parts of a text up to each citation; what follows the last one cites nothing."""
     body, citations = _without_marks(text, passages)
     edges = [0, *(placed.at for placed in citations), len(body)]
     pieces = [_Piece(body[a:b], {}) for a, b in pairwise(edges)]
@@ -74,12 +71,9 @@ _BLOCK = re.compile(r"(?:\[\d+\])+")
 
 
 def published_parts(text: str) -> tuple[Statement, ...]:
-    """The parts as Open RAG Eval's loader splits them.
-
-    Only ``[1]``, ``[1, 2]``, ``[1][2]`` and ``[1], [2]`` are citations (a year in brackets too). In
-    ``[1] [2]`` the second citation is lost; so is a citation before all text. Parts keep the
-    punctuation that they begin with. Keys keep their brackets, as its passage ids do.
-    """
+    """The parts as Open RAG Eval's loader splits them. Only ``[1]``, ``[1, 2]``, ``[1][2]`` and
+    ``[1], [2]`` are citations; in ``[1] [2]`` the second is lost, and so is one before all text.
+    Keys keep their brackets."""
     text = _SEVERAL.sub(
         lambda match: "".join(f"[{number}]" for number in re.findall(r"\d+", match[0])), text
     )
@@ -98,11 +92,8 @@ def published_parts(text: str) -> tuple[Statement, ...]:
 
 
 def text_for_models(answer: Answer) -> str:
-    """The answer as Open RAG Eval passes it to its models: its parts, joined by spaces.
-
-    Parts that were split from a text hold no citations; statements that a record itself gives are
-    taken unchanged.
-    """
+    """The answer as Open RAG Eval passes it to its models: its statements, or the parts of its text
+    without citations, joined by spaces."""
     return " ".join(one.text for one in answer.statements or published_parts(answer.text))
 
 
@@ -183,10 +174,6 @@ def _leads(text: str, mark: Mark, end: int) -> bool:
     return text[first_word] in "[【［" and ends_sentence(f"{ended} ")
 
 
-def _line_starts(text: str) -> list[int]:
-    return [0, *(at + 1 for at, sign in enumerate(text) if sign == "\n")]
-
-
 def _last_sign(text: str, end: int, start: int = 0) -> str:
     """The last character before ``end`` that is no white space; empty where there is none."""
     while end > start and text[end - 1].isspace():
@@ -197,7 +184,7 @@ def _last_sign(text: str, end: int, start: int = 0) -> str:
 def _body_end(text: str, citations: Sequence[Mark]) -> int:
     """The index at which a list of sources at the end begins; the text's length where there is
     none."""
-    starts, end = _line_starts(text), len(text)
+    starts, end = [0, *(at + 1 for at, sign in enumerate(text) if sign == "\n")], len(text)
     for start, stop in zip(reversed(starts), reversed([*starts[1:], len(text) + 1]), strict=True):
         line = text[start : stop - 1]
         heading = _HEADING.fullmatch(line)
@@ -220,8 +207,7 @@ def _heads_list(heading: re.Match[str]) -> bool:
 
 def _only_marks(text: str, start: int, stop: int, citations: Sequence[Mark]) -> bool:
     first = bisect_left(citations, start, key=attrgetter("start"))
-    stop_at = bisect_right(citations, stop, key=attrgetter("end"))
-    inside = citations[first:stop_at]
+    inside = citations[first : bisect_right(citations, stop, key=attrgetter("end"))]
     if not inside:
         return False
     edges = [start, *(edge for mark in inside for edge in mark[:2]), stop]

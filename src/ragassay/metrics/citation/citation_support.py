@@ -1,9 +1,5 @@
 """Do the passages that an answer cites support what it says? Five forms, because the published ones
-disagree; each has ``.precision``, ``.recall`` and ``.f1``.
-
-A citation of a passage that was not retrieved supports nothing (only ``citation_ore`` leaves it
-out). Statements that come with the record are taken as they are.
-"""
+disagree; each has ``.precision``, ``.recall`` and ``.f1``."""
 
 from __future__ import annotations
 
@@ -23,8 +19,7 @@ from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citable import Citable, is_source, passage_keys
 from ragassay.metrics.citation.citation_parser import tidy
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import harmonic, register
-from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.metric import harmonic, param, part, register
 from ragassay.metrics.core.window import Window
 
 
@@ -47,59 +42,6 @@ class CitationScores(NamedTuple):
     precision: float | None
     recall: float | None
     f1: float | None
-
-
-def over_passages(statements: Cited) -> CitationScores:
-    """Open RAG Eval's formulas as written.
-
-    Precision: each cited passage's mean worth over the statements that cite it, averaged over the
-    cited passages. Recall: the mean worth of each statement's citations (0 without any), averaged
-    over the statements.
-    """
-    over = over_pairs(statements)
-    means = [_mean(values) for values in _by_passage(statements).values()]
-    if not means or over.recall is None:
-        return over
-    precision = _mean(means)
-    return CitationScores(precision, over.recall, harmonic(precision, over.recall))
-
-
-def over_pairs(statements: Cited) -> CitationScores:
-    """The recall of `over_passages`; for precision every pair of a statement and a citation counts
-    once, so it is the mean worth of all pairs."""
-    return _scores(statements, _mean)
-
-
-def best_citations(statements: Cited) -> CitationScores:
-    """Precision over pairs; recall by the best citation of each statement.
-
-    One citation that supports a statement is enough; a weak one beside it already lowers the
-    precision.
-    """
-    return _scores(statements, max)
-
-
-def first_citations(statements: Cited) -> CitationScores:
-    """TREC: the first citation of each sentence, over the sentences that cite and over all."""
-    return _scores([cited[:1] for cited in statements], max)
-
-
-def published_scores(statements: Cited) -> CitationScores:
-    """The scores as Open RAG Eval's tool computes them.
-
-    Precision: the mean over distinct cited passages of their mean worth, 0 where nothing is cited.
-    Recall: the mean over parts. A citation of a passage that was not retrieved is left out, and so
-    is a part with no other citation.
-    """
-    parts: list[float] = []
-    retrieved = [[one for one in cited if one.retrieved] for cited in statements]
-    for cited, of_retrieved in zip(statements, retrieved, strict=True):
-        if of_retrieved or not cited:
-            parts.append(_mean([one.value for one in of_retrieved]) if of_retrieved else 0.0)
-    by_passage = _by_passage(retrieved)
-    precision = _mean([_mean(values) for values in by_passage.values()]) if by_passage else 0.0
-    recall = _mean(parts) if parts else 0.0
-    return CitationScores(precision, recall, harmonic(precision, recall))
 
 
 def _by_passage(statements: Cited) -> dict[str, list[float]]:
@@ -142,12 +84,9 @@ class Link(NamedTuple):
 async def links(
     ask: Ask, statements: tuple[Statement, ...], passages: tuple[Passage, ...]
 ) -> list[list[Link]] | Unscored:
-    """The judge's answer on each citation of each statement; for `Ask.once`.
-
-    A passage that was not retrieved is not asked about; of several passages of one cited document
-    the one that supports most counts. Two spellings of one citation in one
-    statement are one.
-    """
+    """The judge's answer on each citation of each statement; for `Ask.once`. A passage that was not
+    retrieved is not asked about; of several passages of one cited document the one that supports
+    most counts."""
     citable, keys = Citable(passages), passage_keys(passages)
     citations = [_cited(one, citable) for one in statements]
     questions: dict[tuple[int, int], CitationSupport] = {}
@@ -310,11 +249,16 @@ class _Citation(JudgedMetric):
     @staticmethod
     @abstractmethod
     def combine(statements: Cited) -> CitationScores:
-        """The three scores."""
+        """The three scores of statements with the worth of their citations."""
 
 
 class _OfSentences(_Citation):
     version = 4
+
+    @staticmethod
+    def combine(statements: Cited) -> CitationScores:
+        """Precision over all citations; recall by the best citation of each sentence."""
+        return _scores(statements, max)
 
     def cut(self, text: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
         """Splits the text into sentences."""
@@ -325,10 +269,10 @@ class _OfSentences(_Citation):
 class Citation(_Citation):
     """Support of citations.
 
-    A part is the text up to the next citation; what follows the last one is a part that cites
-    nothing. Precision: each cited passage's mean worth over the parts that cite it, over the number
-    of cited passages; undefined where nothing is cited. Recall: each part's mean worth, 0 where it
-    cites nothing, over the number of parts.
+    A part is the text up to the next citation; what follows the last one cites nothing. Precision:
+    each cited passage's mean worth over the parts that cite it, over the cited passages; undefined
+    where nothing is cited. Recall: each part's mean worth, 0 where it cites nothing, over the
+    parts.
 
     Part precision: mean over the cited passages
     Part recall: mean over the answer's parts, uncited ones count 0
@@ -338,7 +282,14 @@ class Citation(_Citation):
     name = "citation"
     version = 3
 
-    combine = staticmethod(over_passages)
+    @staticmethod
+    def combine(statements: Cited) -> CitationScores:
+        recall = _scores(statements, _mean).recall
+        means = [_mean(values) for values in _by_passage(statements).values()]
+        if not means or recall is None:
+            return _scores(statements, _mean)
+        precision = _mean(means)
+        return CitationScores(precision, recall, harmonic(precision, recall))
 
 
 @register
@@ -355,7 +306,9 @@ class CitationPairs(_Citation):
 
     name = "citation_pairs"
 
-    combine = staticmethod(over_pairs)
+    @staticmethod
+    def combine(statements: Cited) -> CitationScores:
+        return _scores(statements, _mean)
 
 
 @register
@@ -392,7 +345,18 @@ class CitationOre(_Citation):
 
     @staticmethod
     def combine(statements: Cited) -> CitationScores:
-        return published_scores(statements) if statements else CitationScores(None, None, None)
+        if not statements:
+            return CitationScores(None, None, None)
+        retrieved = [[one for one in cited if one.retrieved] for cited in statements]
+        parts = [
+            _mean([one.value for one in of_retrieved]) if of_retrieved else 0.0
+            for cited, of_retrieved in zip(statements, retrieved, strict=True)
+            if of_retrieved or not cited
+        ]
+        by_passage = _by_passage(retrieved)
+        precision = _mean([_mean(values) for values in by_passage.values()]) if by_passage else 0.0
+        recall = _mean(parts) if parts else 0.0
+        return CitationScores(precision, recall, harmonic(precision, recall))
 
 
 @register
@@ -413,8 +377,6 @@ class CitationTrec(_OfSentences):
         """Keeps the first citation of each sentence; the others are not asked about."""
         return tuple(Statement(one.text, one.citations[:1]) for one in statements)
 
-    combine = staticmethod(first_citations)
-
 
 @register
 class CitationSentences(_OfSentences):
@@ -430,5 +392,3 @@ class CitationSentences(_OfSentences):
     """
 
     name = "citation_sentences"
-
-    combine = staticmethod(best_citations)

@@ -4,47 +4,146 @@ meaning (BERTScore), the retrieved passages and their order."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from itertools import combinations
+from operator import attrgetter
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
+from ragassay.base.counts import either, share
 from ragassay.base.sample import Passage, Sample
-from ragassay.base.score import Outcome, Reason, Unscored
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.likeness import MODEL, RESCALE, BertScoring, EncoderMetric, bertscores
 from ragassay.metrics.answer.references import encode
 from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, Measure, compare as rouge
-from ragassay.metrics.consistency.runs_spread import (
-    AnswersMetric,
-    Pairs,
-    PairsMetric,
-    answers_in_pairs,
-    compare,
-    in_pairs,
-)
-from ragassay.metrics.core.metric import register
-from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.citation.citation_parser import text_for_models
+from ragassay.metrics.consistency.runs_spread import RunsMetric
+from ragassay.metrics.core.metric import param, part, register
 from ragassay.metrics.core.window import Window
 from ragassay.models.encoders.token_matching import TokenMatch
 from ragassay.stats.repeats import jaccard, rank_biased_overlap
 from ragassay.texts.word_cutting import words
 
+V = TypeVar("V")
+W = TypeVar("W")
+
+
+@dataclass(frozen=True)
+class Pairs(Generic[V]):
+    """What is known of each pair of a query's runs (``None`` where the two cannot be compared),
+    with the ``repeat`` of both, the earlier one first, and a note for a reader of the mean."""
+
+    repeats: Sequence[tuple[int, int]]
+    each: Sequence[V]
+    note: str = ""
+
+    def outcome(self, undefined: Unscored, part: str = "") -> Outcome:
+        """The mean over the pairs that have a value, with all values as parts; ``undefined`` where
+        none has one. ``part`` is the field that counts, where each pair has several."""
+        number: Callable[[Any], float] = attrgetter(part) if part else lambda value: value
+        values = [None if pair is None else number(pair) for pair in self.each]
+        known = [value for value in values if value is not None]
+        if not known:
+            return undefined
+        left_out = len(values) - len(known)
+        why = f"{left_out} of {len(values)} pairs cannot be compared: {undefined.detail}"
+        parts = {"pairs": [list(pair) for pair in self.repeats], "values": values}
+        note = "; ".join(filter(None, (self.note, why if left_out else "")))
+        return Score(sum(known) / len(known), parts, note)
+
+
+def in_pairs(
+    sample: Sample, what: str, item: Callable[[Sample], V | None]
+) -> Pairs[Any] | Unscored:
+    """The items of a group's runs (``None`` where a run has none) in pairs; `Unscored` where fewer
+    than two runs have one. ``what`` they are, for notes."""
+    items = {run.repeat: item(run) for run in sorted(sample.runs, key=lambda run: run.repeat)}
+    found = [(repeat, of_run) for repeat, of_run in items.items() if of_run is not None]
+    n, all_of = len(found), len(sample.runs)
+    if n < 2:
+        failures = {run.failure for run in sample.runs if run.failure}
+        why = f" (the system failed: {', '.join(sorted(failures))})" if failures else ""
+        detail = f"{share(n, all_of, 'run')} {either(n, 'has', 'have')} {what}{why}"
+        return Unscored(Reason.MISSING_INPUT, detail)
+    left_out = "" if n == all_of else f"over the {n} of {all_of} runs that have {what}"
+    repeats, values = zip(*found, strict=True)
+    return Pairs(list(combinations(repeats, 2)), list(combinations(values, 2)), left_out)
+
+
+def answers_in_pairs(
+    samples: Sequence[Sample], item: Callable[[str], V]
+) -> list[Pairs[tuple[V, V]] | Unscored]:
+    """The answers of each group in pairs; ``item`` turns a text into what is compared."""
+
+    def of(run: Sample) -> V | None:
+        return None if run.answer is None else item(text_for_models(run.answer).strip())
+
+    return [in_pairs(sample, "an answer", of) for sample in samples]
+
+
+def compare(
+    groups: Sequence[Pairs[tuple[V, V]] | Unscored], alike: Callable[[V, V], W]
+) -> list[Pairs[W] | Unscored]:
+    """How similar the earlier and the later run of each pair are."""
+    return [
+        group
+        if isinstance(group, Unscored)
+        else Pairs(group.repeats, [alike(*pair) for pair in group.each], group.note)
+        for group in groups
+    ]
+
+
+class AnswersMetric(RunsMetric):
+    """A metric that compares the answers of a query's runs, in pairs. Citation marks that Open RAG
+    Eval sees (``[1]``, ``[1, 2]``) are no words of an answer.
+
+    Formula: mean over all pairs of a query's answers
+    Misleads where: consistent is not right; two answers "I do not know" agree perfectly
+    """
+
+    version = 2
+
+
+class PairsMetric(RunsMetric):
+    """A metric that is the mean over all pairs of a query's runs.
+
+    Class attributes:
+        undefined: what comes out where no two runs can be compared.
+    """
+
+    undefined: ClassVar[Unscored]
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        part = getattr(self, "part", "")
+        return [
+            self.lacks(sample)
+            or (group if isinstance(group, Unscored) else group.outcome(self.undefined, part))
+            for sample, group in zip(window.samples, self.compared(window), strict=True)
+        ]
+
+    @abstractmethod
+    def compared(self, window: Window) -> Sequence[Pairs[Any] | Unscored]:
+        """The values of all pairs, for each group; `Unscored` where it has too few runs."""
+
+
 _OF_PAIR = "of each pair: precision or recall of the later answer against the earlier, or F"
 
 
-def _coded(window: Window) -> list[Pairs[tuple[str, str]] | Unscored]:
-    """The answers of each group in pairs, as codes of one character a word of any script."""
-    return answers_in_pairs(window.samples, lambda texts: encode(map(words, texts)))
+def _words(window: Window) -> list[Pairs[tuple[list[str], list[str]]] | Unscored]:
+    """The words of the answers of each group in pairs."""
+    return answers_in_pairs(window.samples, words)
 
 
 def _rouges(window: Window, measure: Measure) -> list[Pairs[PRF | None] | Unscored]:
     """There is no value where both answers are too short: without a word, or for ROUGE-2 a pair."""
     least = 2 if measure == "rouge2" else 1
 
-    def alike(earlier: str, later: str) -> PRF | None:
-        long = max(len(earlier), len(later)) >= least
-        return rouge(measure, later, earlier) if long else None
+    def alike(earlier: list[str], later: list[str]) -> PRF | None:
+        if max(len(earlier), len(later)) < least:
+            return None
+        return rouge(measure, *encode([later, earlier]))
 
-    return compare(window.once(_coded), alike)
+    return compare(window.once(_words), alike)
 
 
 @dataclass(frozen=True)
@@ -75,7 +174,6 @@ class RunsRouge1(_RunsRouge):
 
     F is the same in both directions; P is the share of the later answer's words that stand in the
     earlier one, R the share of the earlier one's.
-
     """
 
     name = "runs_rouge1"
@@ -87,7 +185,6 @@ class RunsRouge2(_RunsRouge):
     """Word pairs that the answers of repeated runs share, over all pairs (ROUGE-2).
 
     P and R as in ``runs_rouge1``.
-
     """
 
     name = "runs_rouge2"
@@ -100,7 +197,6 @@ class RunsRougeL(_RunsRouge):
     """Longest common subsequence of the answers of repeated runs, over all pairs (ROUGE-L).
 
     P and R as in ``runs_rouge1``.
-
     """
 
     name = "runs_rougeL"
@@ -124,12 +220,9 @@ def sentences(text: str) -> Sentences:
 
 
 def union_lcs(hypothesis: Sentences, reference: Sentences) -> PRF:
-    """Precision, recall and F of a text against a reference.
-
-    For each reference sentence, the words of its longest common subsequence with each sentence of
-    the hypothesis are collected over the whole text. Precision and recall divide the number of
-    these words by the number of distinct words of the hypothesis and of the reference.
-    """
+    """Precision, recall and F of a text against a reference: the words of the longest common
+    subsequence of each reference sentence with each sentence of the hypothesis, over the distinct
+    words of each."""
     here, there = ({word for one in side for word in one} for side in (hypothesis, reference))
     common = {
         word for one in reference for other in hypothesis for word in _common_words(one, other)
@@ -139,11 +232,8 @@ def union_lcs(hypothesis: Sentences, reference: Sentences) -> PRF:
 
 
 def _common_words(reference: Sequence[str], hypothesis: Sequence[str]) -> set[str]:
-    """The words of one longest common subsequence.
-
-    Where there are several, it is the one that the package chooses: reading from the end, a common
-    word is taken; otherwise the reference is shortened where that alone keeps the length.
-    """
+    """The words of one longest common subsequence: of several the one that the package chooses,
+    which reads from the end."""
     known = set(reference)
     # Words that the reference lacks are always passed over.
     left, top = reference, [word for word in hypothesis if word in known]
@@ -168,7 +258,7 @@ def _common_words(reference: Sequence[str], hypothesis: Sequence[str]) -> set[st
 
 
 def _ore_rouges(window: Window) -> list[Pairs[PRF | None] | Unscored]:
-    cut = answers_in_pairs(window.samples, lambda texts: list(map(sentences, texts)))
+    cut = answers_in_pairs(window.samples, sentences)
     return compare(cut, _both_ways)
 
 
@@ -209,7 +299,7 @@ def _matches(
     window: Window, scale: BertScoring, rows: tuple[int, ...]
 ) -> list[Pairs[TokenMatch | None] | Unscored]:
     """All pairs of the window go through the model together: each answer is encoded once."""
-    groups = answers_in_pairs([window.samples[at] for at in rows], list)
+    groups = answers_in_pairs([window.samples[at] for at in rows], str)
     pairs = [pair for one in groups if isinstance(one, Pairs) for pair in one.each]
     matches = iter(bertscores(window, scale, [(later, earlier) for earlier, later in pairs]))
     return [one if isinstance(one, Unscored) else _matched(one, matches, scale) for one in groups]
@@ -265,56 +355,27 @@ class RunsBertScore(AnswersMetric, EncoderMetric):
         ]
 
 
-_PLACES = "passages are compared by their texts, because one id has different texts"
-_CLASH = "one id stands for different passages, and some have no text to tell them apart by"
+def _names(run: Sample) -> list[str] | None:
+    """Names of a run's passages, equal where they are the same; ``None`` without a retrieval."""
+    return None if run.passages is None else list(map(_name, run.passages))
 
 
-def _lists(window: Window) -> list[Pairs[tuple[list[str], list[str]]] | Unscored]:
-    """The retrieved lists of each group in pairs, as names; equal passages have equal names."""
-    what = "retrieved passages"
-    return [
-        in_pairs(one, lambda run: run.passages is not None, what, _names) for one in window.samples
-    ]
-
-
-def _names(runs: Sequence[Sample]) -> tuple[list[list[str]], str] | Unscored:
-    """Names of the passages of each run, and a note on how they were told apart.
-
-    A passage is named by its id, else by its text, else by its place in a document. Where one id
-    stands for different texts in two runs (``[1]``, ``[2]``: the place in a list), all are named by
-    text; `Unscored` where some of them have no text then.
-    """
-    texts: dict[str, str] = {}
-    passages = [passage for run in runs for passage in run.passages or ()]
-    clash = any(
-        texts.setdefault(one.id, text) != text
-        for one in passages
-        if one.id is not None and (text := _plain(one.text)) is not None
-    )
-    if clash and any(one.text is None for one in passages):
-        return Unscored(Reason.UNDEFINED, _CLASH)
-    names = [[_name(one, clash) for one in run.passages or ()] for run in runs]
-    return names, _PLACES if clash else ""
-
-
-def _name(passage: Passage, by_text: bool) -> str:
-    if passage.id is not None and not by_text:
-        return f"id {passage.id}"
+def _name(passage: Passage) -> str:
+    """By the text: ids may be places in a list (``[1]``). Without one by the id, else the place."""
     if passage.text is not None:
-        return f"text {_plain(passage.text)}"
+        return f"text {' '.join(passage.text.split())}"
+    if passage.id is not None:
+        return f"id {passage.id}"
     return f"place {passage.document} {passage.start} {passage.end}"
 
 
-def _plain(text: str | None) -> str | None:
-    return None if text is None else " ".join(text.split())
-
-
 class _RunsRetrieval(PairsMetric):
-    version = 2
+    version = 3
     undefined = Unscored(Reason.NOTHING_RETRIEVED, "neither run retrieved a passage")
 
     def compared(self, window: Window) -> Sequence[Pairs[float | None] | Unscored]:
-        return compare(window.once(_lists), self.alike)
+        lists = [in_pairs(sample, "retrieved passages", _names) for sample in window.samples]
+        return compare(lists, self.alike)
 
     @abstractmethod
     def alike(self, one: Sequence[str], other: Sequence[str]) -> float | None:
@@ -325,7 +386,7 @@ class _RunsRetrieval(PairsMetric):
 class RunsOverlap(_RunsRetrieval):
     """Share of retrieved passages that come back in a repeated run, over all pairs (Jaccard).
 
-    Passages are the same when they have the same id, else the same text.
+    Passages are the same when they have the same text, without texts the same id.
 
     Formula: passages in both runs / passages in either, mean over pairs
     Misleads where: says nothing about order; see runs_rbo

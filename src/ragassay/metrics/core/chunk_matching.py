@@ -1,14 +1,9 @@
-"""When two chunks are the same one, and how many hits that makes.
-
-Relevance is a boolean matrix of shape ``(n_retrieved, n_gold)``, retrieved chunks in rank order.
-Crediting is one to one: a gold chunk makes at most one retrieved chunk a hit, and a retrieved chunk
-finds at most one gold chunk.
-"""
+"""When two chunks are the same one, and how many hits that makes, one to one: a gold chunk makes at
+most one retrieved chunk a hit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,11 +27,8 @@ def vectors(rows: ArrayLike) -> NDArray[np.floating]:
 
 
 def cosine_matrix(left: ArrayLike, right: ArrayLike) -> NDArray[np.floating]:
-    """Cosines between the rows of two matrices, -1 to 1, shape ``(len(left), len(right))``.
-
-    The cosine with a zero vector is 0. Two float32 matrices give float32; anything else is computed
-    in float64.
-    """
+    """Cosines between the rows of two matrices, -1 to 1, shape ``(len(left), len(right))``; 0 with
+    a zero vector. Two float32 matrices give float32, anything else float64."""
     a, b = vectors(left), vectors(right)
     if a.shape[1] != b.shape[1]:
         raise ValueError(f"embeddings differ in length: {a.shape[1]} and {b.shape[1]}")
@@ -44,28 +36,15 @@ def cosine_matrix(left: ArrayLike, right: ArrayLike) -> NDArray[np.floating]:
     return cosines
 
 
-class Likeness(NamedTuple):
-    """The cosines between the rows of two matrices, and which of them reach a threshold.
-
-    Attributes:
-        cosines: shape ``(n_left, n_right)``.
-        near: which of them reach the threshold.
-    """
-
-    cosines: NDArray[np.floating]
-    near: NDArray[np.bool_]
-
-
-def likeness(left: ArrayLike, right: ArrayLike, threshold: float) -> Likeness:
-    """The cosines between rows, and which of them are at least ``threshold``, up to rounding.
-
-    The tolerance is 1e-9, or 1e-6 where single precision is involved: a vector is always similar
-    to itself at threshold 1.
-    """
+def likeness(
+    left: ArrayLike, right: ArrayLike, threshold: float
+) -> tuple[NDArray[np.floating], NDArray[np.bool_]]:
+    """The cosines between rows, and which of them are at least ``threshold``, up to rounding: 1e-9,
+    or 1e-6 where single precision is involved, so that a vector is always similar to itself."""
     a, b = vectors(left), vectors(right)
     single = np.float32 in (a.dtype, b.dtype)
     cosines = cosine_matrix(a, b)
-    return Likeness(cosines, cosines >= threshold - (1e-6 if single else 1e-9))
+    return cosines, cosines >= threshold - (1e-6 if single else 1e-9)
 
 
 def credited(relevant: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -129,10 +108,6 @@ def _augmented(relevant: NDArray[np.bool_], row: int, finder: dict[int, int]) ->
 
 
 def _unit(matrix: NDArray[np.floating]) -> NDArray[np.floating]:
-    # The squares of tiny and of huge components leave the range of a float. Scaling by a power of
-    # two is exact, so no other cosine changes.
-    _, exponents = np.frexp(np.abs(matrix).max(axis=1, keepdims=True, initial=0))
-    matrix = np.ldexp(matrix, -exponents)
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     lengths[lengths == 0] = 1
     unit: NDArray[np.floating] = matrix / lengths

@@ -1,8 +1,4 @@
-"""A metric from a function: ``@ragassay.metric``.
-
-The parameters of the function that are named as parts of a sample are what it needs; the others,
-which have defaults, are the metric's own parameters.
-"""
+"""A metric from a function: ``@ragassay.metric``."""
 
 from __future__ import annotations
 
@@ -22,8 +18,7 @@ from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric, Need, said
-from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.metric import Metric, Need, param, said
 from ragassay.metrics.core.window import Window
 from ragassay.user_code.background_loop import run
 from ragassay.user_code.object_calls import described, is_async
@@ -117,38 +112,33 @@ class FunctionMetric(Metric):
     def _outcome(self, value: Any) -> Outcome:
         """The outcome that a returned value stands for."""
         explanation = ""
+        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):
+            value, explanation = value
         if isinstance(value, Unscored):
             return value
-        if isinstance(value, tuple):
-            if len(value) != 2 or not isinstance(value[1], str):
-                return self._refused("a tuple that is not (value, explanation)")
-            value, explanation = value
         if value is None:
             return Unscored(Reason.UNDEFINED, explanation or f"{self.name} returned None")
         if isinstance(value, Score):
             outcome = value
         else:
             plain = value.item() if getattr(value, "shape", None) == () else value
-            if not isinstance(plain, bool | int | float):
-                return self._refused(f"a {type(value).__name__}")
-            if not math.isfinite(plain):
-                return self._refused(str(plain))
+            if not isinstance(plain, bool | int | float) or not math.isfinite(plain):
+                shown = plain if isinstance(plain, float) else f"a {type(value).__name__}"
+                return Unscored(
+                    Reason.FAILED,
+                    f"{self.name} returned {shown}; a metric returns a finite number, True or "
+                    "False, (number, explanation), or None where it has no value",
+                )
             outcome = Score(plain, {}, explanation)
         number = outcome.number
         if number is not None and not self.allows(number):
+            low, high = ("any" if end is None else f"{end:g}" for end in (self.low, self.high))
             return Unscored(
                 Reason.FAILED,
-                f"{self.name} returned {number}, which lies outside its range, {_range(self)}: "
-                "state another one with @ragassay.metric(low=..., high=...)",
+                f"{self.name} returned {number}, which lies outside its range, from {low} to "
+                f"{high}: state another one with @ragassay.metric(low=..., high=...)",
             )
         return outcome
-
-    def _refused(self, what: str) -> Unscored:
-        return Unscored(
-            Reason.FAILED,
-            f"{self.name} returned {what}; a metric returns a finite number, True or False, "
-            "(number, explanation), or None where it has no value",
-        )
 
 
 @overload
@@ -301,12 +291,6 @@ def as_metric(value: Any) -> Metric:
         f"{value!r} is no metric. Give a name, a function of parts of a sample (answer, query ...) "
         "or a metric object."
     )
-
-
-def _range(one: Metric) -> str:
-    low = "any number" if one.low is None else f"{one.low:g}"
-    high = "any number" if one.high is None else f"{one.high:g}"
-    return f"from {low} to {high}"
 
 
 def _part_of(sample: Sample, name: str) -> Any:

@@ -1,9 +1,4 @@
-"""What metrics that ask a judge, or a neural model, share.
-
-``judge`` may ask as many questions as it likes; the same question asked by several metrics is one
-question. A question without an answer ends ``judge`` and becomes the `Unscored` of this metric and
-sample: never catch it to put a number in its place.
-"""
+"""What metrics that ask a judge, or a neural model, share."""
 
 from __future__ import annotations
 
@@ -14,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, ClassVar, NamedTuple
 
-from ragassay.base.errors import InputError, LedgerError, UsageError
+from ragassay.base.errors import InputError, LedgerError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Score, Unscored
 from ragassay.judges import Question
@@ -140,21 +135,11 @@ class Use(NamedTuple):
 
 def uses_of(metric: Metric, local: Mapping[str, str] | None) -> frozenset[Use]:
     """The questions that a metric's value rests on: its own, those of its inputs, and those of the
-    metric that a figure over repeated runs looks at."""
-    questions = metric.asks if isinstance(metric, JudgedMetric) else ()
-    uses = frozenset(Use(question.kind, type(metric).name) for question in questions)
-    subjects = (*metric.inputs, *_subject_of(metric, local))
-    return uses.union(*(uses_of(one, local) for one in subjects))
-
-
-def _subject_of(metric: Metric, local: Mapping[str, str] | None) -> tuple[Metric, ...]:
-    """The metric that a figure over repeated runs names (``of``)."""
+    metric (``of``) that a figure over repeated runs looks at."""
     from ragassay.metrics.core import naming
 
+    questions = metric.asks if isinstance(metric, JudgedMetric) else ()
+    uses = frozenset(Use(question.kind, type(metric).name) for question in questions)
     of = getattr(metric, "of", None)
-    if not isinstance(of, str) or not of:
-        return ()
-    try:
-        return (naming.parse(of, local),)
-    except UsageError:
-        return ()
+    subjects = naming.known(of, local) if isinstance(of, str) and of else []
+    return uses.union(*(uses_of(one, local) for one in (*metric.inputs, *subjects)))

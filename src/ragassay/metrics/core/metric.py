@@ -1,15 +1,13 @@
-"""What a metric is: a named, parameterised value object that scores a window of samples.
+"""What a metric is: a frozen dataclass whose fields are its parameters, and how one is registered.
 
-A metric is a frozen dataclass. Its class says what it measures; its fields are its parameters, and
-its printed name carries those that differ from their defaults: ``nDCG@10``, ``P(rel=2)@5``,
-``rougeL(stem=false).f``. `ragassay.metrics.core.naming` reads such a name back. CONTRIBUTING.md
-shows how to add one. Its docstring is its only description: commands and docs/metrics.md show it.
+Its docstring is its only description: commands and docs/metrics.md show it.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import re
 import typing
 from abc import ABC, abstractmethod
@@ -22,7 +20,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 from ragassay.base.errors import CountedFact, UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core.metric_parameters import check_parameter, spelling
 from ragassay.metrics.core.window import Window
 
 if TYPE_CHECKING:
@@ -37,12 +34,8 @@ Aggregate = Literal["mean", "sum", "geometric"]
 Kind = Literal["arithmetic", "model", "judge"]
 Says = Literal["number", "flag", "label"]
 
-SECTIONS = {
-    "Formula": "formula",
-    "Misleads where": "misleads",
-    "Source": "source",
-}
-"""The sections, each with the attribute of a metric's class that holds it."""
+SECTIONS = {"Formula": "formula", "Misleads where": "misleads", "Source": "source"}
+"""The sections of a docstring, each with the attribute of a metric's class that holds it."""
 _SECTION = re.compile(rf"^({'|'.join(SECTIONS)}|Part \w+): (.+(?:\n +.+)*)\n?", re.MULTILINE)
 _FOR_PROGRAMMERS = ("Args:", "Attributes:", "Class attributes:", "Raises:")
 
@@ -57,6 +50,64 @@ def said(docstring: str | None) -> dict[str, Any]:
     title, *prose = (" ".join(one.split()) for one in _SECTION.sub("", text).split("\n\n"))
     details = " ".join(one for one in prose if not one.startswith(_FOR_PROGRAMMERS))
     return {"title": title.rstrip("."), "details": details.replace("`", "").strip(), **sections}
+
+
+def param(default: Any, doc: str, *, beside: bool = False, **bounds: float) -> Any:
+    """A parameter written in parentheses: ``name(key=value)``.
+
+    Args:
+        default: the value when the name leaves it out.
+        doc: what it does, in a few words; shown by ``ragassay metrics``.
+        beside: true where a published name does not show the parameter, because it says of the
+            values where they come from, or which of two published rules they follow, and a note
+            says that beside them.
+        bounds: ``minimum`` and ``maximum``, the smallest and the largest value allowed, and
+            ``exclusive=True`` where these themselves are not.
+    """
+    return dataclasses.field(default=default, metadata={"doc": doc, "beside": beside, **bounds})
+
+
+def cutoff(
+    default: Any = None, doc: str = "rank cut-off (all ranks when left out)", **bounds: float
+) -> Any:
+    """The parameter written after ``@``."""
+    metadata = {"doc": doc, "role": "cutoff", "minimum": 1, **bounds}
+    if default is ...:
+        return dataclasses.field(metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def part(default: str, choices: tuple[str, ...], doc: str) -> Any:
+    """The parameter written after a dot: ``rougeL.f``. Always printed."""
+    return dataclasses.field(
+        default=default, metadata={"doc": doc, "role": "part", "choices": choices}
+    )
+
+
+@cache
+def parameter_types(cls: type[Metric]) -> Mapping[str, Any]:
+    """The declared type of each parameter of a metric class."""
+    return typing.get_type_hints(cls)
+
+
+def spelling(value: Any) -> str:
+    """A parameter's value as a metric's name has it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
+    return str(value)
+
+
+def choices_of(metric: Metric, spec: dataclasses.Field[Any]) -> tuple[Any, ...] | None:
+    """The values that a parameter may have; ``None`` where they cannot be listed."""
+    choices = spec.metadata.get("choices")
+    if choices is None:
+        hint = parameter_types(type(metric)).get(spec.name)
+        if typing.get_origin(hint) is Literal:
+            choices = typing.get_args(hint)
+    return None if choices is None else tuple(choices)
 
 
 @dataclass(frozen=True)
@@ -106,15 +157,30 @@ class Metric(ABC):
                 setattr(cls, fact, text)
 
     def __post_init__(self) -> None:
+        """Checks that each parameter is one of its choices, and in range."""
         for spec in dataclasses.fields(self):
-            check_parameter(self, spec)
+            value, allowed = getattr(self, spec.name), spec.metadata
+            if value is None:
+                continue
+            where = f"{self.name}: {spec.name} must"
+            if (choices := choices_of(self, spec)) is not None and value not in choices:
+                raise UsageError(
+                    f"{where} be one of {', '.join(map(str, choices))}, not {value!r}."
+                )
+            if isinstance(value, float) and math.isinf(value):
+                raise UsageError(f"{where} be finite, not {value}.")
+            low, high = allowed.get("minimum"), allowed.get("maximum")
+            exclusive = allowed.get("exclusive", False)
+            if low is not None and not value >= low:
+                raise UsageError(f"{where} be at least {low:g}, not {value}.")
+            if high is not None and (not value <= high or (exclusive and value in (low, high))):
+                ends = " (exclusive)" if exclusive else ""
+                raise UsageError(f"{where} lie between {low:g} and {high:g}{ends}, not at {value}.")
 
     @abstractmethod
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        """One outcome for each sample of the window, in its order.
-
-        Never raises for a bad sample: what cannot be scored is `Unscored` with a reason.
-        """
+        """One outcome for each sample of the window, in its order. Never raises for a bad sample:
+        what cannot be scored is `Unscored` with a reason."""
 
     @property
     def aggregation(self) -> str:
@@ -123,10 +189,7 @@ class Metric(ABC):
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """The reason why a sample cannot be scored, found without scoring it; ``None`` when it has
-        all.
-
-        A metric that reads single values of ``given`` overrides this to say which are missing.
-        """
+        all."""
         return missing(sample, self.needs)
 
     @property
@@ -231,12 +294,9 @@ _FILLED = ("references", "history", "given", "runs")
 
 
 def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
-    """The first needed part that the sample lacks, as an `Unscored`; ``None`` when it has all.
-
-    A missing answer, retrieval or given value is ``MISSING_INPUT``. A missing label (references,
-    gold, answerability) means that the metric does not apply, and so does a first turn, which has
-    no history.
-    """
+    """The first needed part that the sample lacks, as an `Unscored`; ``None`` when it has all. A
+    missing answer, retrieval or given value is ``MISSING_INPUT``; with a missing label, or without
+    history, the metric does not apply."""
     for need in needs:
         value = getattr(sample, need)
         if value is not None and (value or need not in _FILLED):
@@ -302,12 +362,8 @@ def define(name: str, base: type[M], description: str, **body: Any) -> type[M]:
 
 def measure(name: str, *aliases: str, base: type[Measured], **facts: Any) -> Callable[[F], F]:
     """Registers the metric that a function computes (a decorator); its docstring describes the
-    metric.
-
-    Its parameters that are fields of the base, or that have a default by `param`, `cutoff` or
-    `part`, are the metric's; the others are the data. ``facts`` are attributes of the class that
-    differ from those of the base (``low=None``).
-    """
+    metric. Its parameters that are fields of the base, or have a default by `param`, `cutoff` or
+    `part`, are the metric's; the others are the data. ``facts`` are attributes of the class."""
 
     def made(function: F) -> F:
         types, known = (

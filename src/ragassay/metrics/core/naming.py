@@ -1,9 +1,5 @@
-"""From a name to a metric and back: the grammar, the aliases and the nearest match.
-
-``name(param=value,...).part@cutoff``: each of the three tails is optional, as the metric declares.
-``name(k=10)`` is ``name@10``. A value may be a metric's name with parameters of its own:
-``runs_cv(of=P(rel=2)@5)``.
-"""
+"""From a name, ``name(param=value,...).part@cutoff``, to a metric: the grammar, the aliases and the
+nearest match. A value may be a metric's name itself: ``runs_cv(of=P(rel=2)@5)``."""
 
 from __future__ import annotations
 
@@ -17,8 +13,13 @@ from typing import Any, TypeVar, dataclass_transform
 
 from ragassay.base import package_files, plugins
 from ragassay.base.errors import UsageError, did_you_mean
-from ragassay.metrics.core.metric import Metric, register as register_class, registered
-from ragassay.metrics.core.metric_parameters import parameter_types, spelling
+from ragassay.metrics.core.metric import (
+    Metric,
+    parameter_types,
+    register as register_class,
+    registered,
+    spelling,
+)
 
 M = TypeVar("M", bound=Metric)
 
@@ -39,17 +40,12 @@ _GRAMMAR = re.compile(
     r"^(?P<name>[A-Za-z0-9_\-]+)"
     r"(?:\((?P<params>(?:[^()]|\([^()]*\))*)\))?"
     r"(?:\.(?P<part>[A-Za-z_]\w*))?"
-    r"(?:@(?P<cut>[^@\s]+))?$"
+    r"(?:@(?P<cutoff>[^@\s]+))?$"
 )
 
 
 class UnknownMetric(UsageError):  # noqa: N818 - the message is for users
-    """A name that is no metric's.
-
-    Args:
-        problem: what is wrong.
-        hint: the nearest names, or what to write instead.
-    """
+    """A name that is no metric's; ``hint`` has the nearest names."""
 
     def __init__(self, problem: str, hint: str) -> None:
         self.hint = hint
@@ -98,35 +94,70 @@ def _parse(text: str, local: Mapping[str, str]) -> tuple[Metric, bool]:
             f"{text!r} is not a metric name. The form is name(param=value).part@cutoff, "
             "as in nDCG@10 or rougeL(stem=false).f."
         )
-    cls, fixed, by_alias = _resolve(match["name"], text, local)
-    values = dict(fixed)
-    specs = {spec.name: spec for spec in dataclasses.fields(cls)}
-    by_role = {spec.metadata.get("role"): spec.name for spec in specs.values()}
-    written: set[str] = set()
+    found = _look_up(match["name"], local)
+    if found is None:
+        raise _unknown(match["name"], text, local)
+    cls, fixed, by_alias = found
     settable = parameters(cls)
-    cutoff = by_role.get("cutoff")
-    for item in split(match["params"] or ""):
-        key, sep, value = (piece.strip() for piece in item.partition("="))
-        if not sep or (key not in settable and key != cutoff):
+    by_role = {spec.metadata.get("role"): spec.name for spec in dataclasses.fields(cls)}
+    written = [item.partition("=") for item in split(match["params"] or "")]
+    for key, sep, _ in written:
+        if not sep or key.strip() not in (*settable, by_role.get("cutoff")):
             raise UsageError(
-                f"{text}: {cls.name} has no parameter {key!r}; "
+                f"{text}: {cls.name} has no parameter {key.strip()!r}; "
                 + (f"it takes {', '.join(settable)}." if settable else "it takes none.")
             )
-        if key in written or (key == cutoff and match["cut"]):
-            raise UsageError(f"{text}: {key} is given twice.")
-        written.add(key)
-        values[key] = _convert(text, cls, key, value)
-    for role, value in (("part", match["part"]), ("cutoff", match["cut"])):
-        if value is None:
-            continue
-        if role not in by_role:
-            lacking = "parts (no '.')" if role == "part" else "cut-off (no '@')"
-            raise UsageError(f"{text}: {cls.name} has no {lacking}.")
-        values[by_role[role]] = _convert(text, cls, by_role[role], value)
-    for spec in specs.values():
+    for role, lacking in (("part", "parts (no '.')"), ("cutoff", "cut-off (no '@')")):
+        if match[role] is not None:
+            if role not in by_role:
+                raise UsageError(f"{text}: {cls.name} has no {lacking}.")
+            written.append((by_role[role], "=", match[role]))
+    values: dict[str, Any] = {}
+    for key, _, value in written:
+        if key.strip() in values:
+            raise UsageError(f"{text}: {key.strip()} is given twice.")
+        values[key.strip()] = _convert(text, cls, key.strip(), value.strip())
+    values = {**fixed, **values}
+    for spec in dataclasses.fields(cls):
         if spec.name not in values and spec.default is dataclasses.MISSING:
             raise UsageError(f"{text}: {cls.name} needs a cut-off, as in {cls.name}@10.")
     return cls(**values), by_alias
+
+
+def _look_up(
+    name: str, local: Mapping[str, str]
+) -> tuple[type[Metric], Mapping[str, Any], bool] | None:
+    """A name's class, the parameters that an alias fixes, and whether the name is an alias or of
+    another case; ``None`` for an unknown name."""
+    classes, folded = metric_classes(), name.casefold()
+    spellings: tuple[Mapping[str, str | type[Metric]], ...] = (local, classes, aliases())
+    targets = [names[name] for names in spellings if name in names] or [
+        target
+        for names in spellings
+        for other, target in names.items()
+        if other.casefold() == folded
+    ]
+    if not targets:
+        return None
+    if not isinstance(targets[0], str):
+        return targets[0], {}, name not in classes
+    try:
+        metric = parse(targets[0])
+    except UsageError:  # the name of a metric whose cut-off is still to come
+        return classes[targets[0]], {}, True
+    chosen = [(spec, getattr(metric, spec.name)) for spec in dataclasses.fields(metric)]
+    return type(metric), {spec.name: value for spec, value in chosen if value != spec.default}, True
+
+
+def _unknown(name: str, text: str, local: Mapping[str, str]) -> UsageError:
+    """The error for an unknown name, with the nearest ones."""
+    if several := SEVERAL.get(name.casefold()):
+        return UsageError(
+            f"{name} by itself stands for {', '.join(several)}; in {text!r} one of these is needed."
+        )
+    hint = did_you_mean(name, [*metric_classes(), *aliases(), *local, *ULTRARAG_RANKED, *SEVERAL])
+    problem = f"Unknown metric {text!r}. {hint} 'ragassay metrics' lists them all."
+    return UnknownMetric(problem, hint)
 
 
 def find(text: str, local: Mapping[str, str] | None = None) -> list[tuple[type[Metric], str]]:
@@ -134,13 +165,12 @@ def find(text: str, local: Mapping[str, str] | None = None) -> list[tuple[type[M
     missing. More than one only for a name that stands for several metrics (`SEVERAL`)."""
     try:
         metrics = [parse(each, local) for each in _expanded(text, local or {})]
-        return [(type(one), str(one)) for one in metrics]
+        return [(type(metric), str(metric)) for metric in metrics]
     except UsageError:
-        match = _GRAMMAR.match(text.strip())
-        if match is None or match["params"] or match["part"] or match["cut"]:
+        match = _look_up(text.strip(), local or {})
+        if match is None:
             raise
-        cls = _resolve(match["name"], text, local or {})[0]
-        return [(cls, cls.name)]
+        return [(match[0], match[0].name)]
 
 
 def parameters(*metrics: Metric | type[Metric]) -> dict[str, dataclasses.Field[Any]]:
@@ -155,10 +185,8 @@ def parameters(*metrics: Metric | type[Metric]) -> dict[str, dataclasses.Field[A
 
 def with_parameters(metric: Metric, values: Mapping[str, Any]) -> Metric:
     """The metric with some of its parameters set, as if they stood in its name."""
-    cls = type(metric)
     typed = {
-        key: _convert(metric.name, cls, key, str(value)) if not isinstance(value, bool) else value
-        for key, value in values.items()
+        key: _convert(metric.name, type(metric), key, str(value)) for key, value in values.items()
     }
     return dataclasses.replace(metric, **typed)
 
@@ -181,22 +209,13 @@ def published_name(name: str, metric: Metric, usual: Metric) -> str:
     return f"{name}({','.join(params)})" if params else name
 
 
-def is_known(text: str, local: Mapping[str, str] | None = None) -> bool:
-    """Whether ``text`` names a metric (or several, as UltraRAG's ``recall`` does)."""
+def known(text: str, local: Mapping[str, str] | None = None) -> list[Metric]:
+    """The metrics that ``text`` names (several for UltraRAG's ``recall``); none where it names
+    none."""
     try:
-        return bool(parse_all(text, local=local))
+        return list(metrics_by_name(text, local=local).values())
     except UsageError:
-        return False
-
-
-def parse_all(
-    names: str | Iterable[str],
-    *,
-    ks: Sequence[int] | None = None,
-    local: Mapping[str, str] | None = None,
-) -> list[Metric]:
-    """The metrics that a list (or a comma-separated string) names, in order, without repeats."""
-    return list(metrics_by_name(names, ks=ks, local=local).values())
+        return []
 
 
 def metrics_by_name(
@@ -205,8 +224,9 @@ def metrics_by_name(
     ks: Sequence[int] | None = None,
     local: Mapping[str, str] | None = None,
 ) -> dict[str, Metric]:
-    """The metrics of `parse_all`, each under the name that results show it by: the one that it was
-    asked by, as it was typed (``MRR``, ``UMBRELA``); a canonical name is completed (``rougeL.f``).
+    """The metrics that a list (or a comma-separated string) names, in order, without repeats: each
+    under the name that results show it by, which is the one that it was asked by, as it was typed
+    (``MRR``, ``UMBRELA``); a canonical name is completed (``rougeL.f``).
 
     A name that needs a cut-off and has none stands for one metric at each of ``ks``. So do
     UltraRAG's ``recall``, ``ndcg`` and ``precision``, unless ``local`` says what they mean.
@@ -273,56 +293,6 @@ def split(names: str | Iterable[str]) -> list[str]:
             else:
                 pieces[-1] += char
     return [piece for piece in map(str.strip, pieces) if piece]
-
-
-def _look_up(
-    name: str, local: Mapping[str, str]
-) -> tuple[type[Metric], Mapping[str, Any], bool] | None:
-    """A name's class, the parameters that an alias fixes, and whether the name is an alias or of
-    another case."""
-    spellings = (local, metric_classes(), aliases())
-    for names in spellings:
-        if name in names:
-            return _metric_of(names[name])
-    folded = name.casefold()
-    for names in spellings:
-        for other, target in names.items():
-            if other.casefold() == folded:
-                return *_metric_of(target)[:2], True
-    return None
-
-
-def _resolve(
-    name: str, text: str, local: Mapping[str, str]
-) -> tuple[type[Metric], Mapping[str, Any], bool]:
-    """The result of `_look_up`; an error with the nearest names where there is none."""
-    if (match := _look_up(name, local)) is not None:
-        return match
-    folded = name.casefold()
-    if folded in SEVERAL:
-        several = SEVERAL[folded]
-        raise UsageError(
-            f"{name} by itself stands for {', '.join(several)}; in {text!r} one of these is needed."
-        )
-    hint = did_you_mean(name, [*metric_classes(), *aliases(), *local, *ULTRARAG_RANKED, *SEVERAL])
-    problem = f"Unknown metric {text!r}. {hint} 'ragassay metrics' lists them all."
-    raise UnknownMetric(problem, hint)
-
-
-def _metric_of(target: str | type[Metric]) -> tuple[type[Metric], Mapping[str, Any], bool]:
-    """A metric's class, the parameters that its name fixes, and whether the name is an alias."""
-    if not isinstance(target, str):
-        return target, {}, False
-    try:
-        metric = parse(target)
-    except UsageError:
-        return metric_classes()[target], {}, True
-    fixed = {
-        s.name: getattr(metric, s.name)
-        for s in dataclasses.fields(metric)
-        if getattr(metric, s.name) != s.default
-    }
-    return type(metric), fixed, True
 
 
 def _convert(text: str, cls: type[Metric], key: str, value: str) -> Any:

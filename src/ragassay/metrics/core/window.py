@@ -31,11 +31,9 @@ class Remembering:
 
 
 class AllSamples(Remembering):
-    """All samples of a run, and what is computed from them: each result once, for all windows.
-
-    Iterating over it opens the samples from the beginning; a ``ValueError`` where ``read`` is
-    ``None``, because they can be read only once.
-    """
+    """All samples of a run, and what is computed from them, once for all windows. Iterating opens
+    them from the beginning; a ``ValueError`` where ``read`` is ``None``: they can be read only
+    once."""
 
     def __init__(self, read: Callable[[], Iterable[Sample]] | None) -> None:
         self._read = read
@@ -54,14 +52,8 @@ class AllSamples(Remembering):
 
 class Window(Remembering):
     """A bounded batch of samples, in the order of the data, with everything computed about it so
-    far: metrics that share an intermediate result ask for it with `once`.
-
-    Args:
-        asker: asks the judge; ``None`` stands for the embedded judge.
-        models: shared by the windows of a run; ``None`` for those with every default.
-        all_samples: the results that need all samples of the run; ``None`` where the window holds
-            all.
-    """
+    far. Without ``asker`` the embedded judge is asked, without ``models`` they have every default,
+    without ``all_samples`` the window holds all."""
 
     def __init__(
         self,

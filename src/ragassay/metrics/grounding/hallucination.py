@@ -1,10 +1,5 @@
-"""How far an answer agrees with its passages and its reference: by Vectara's HHEM, as Open RAG Eval
-runs it and sentence by sentence; by claims and a judge, as in Open RAG Eval's golden-answer
-evaluator; and by sentences that say the opposite, found by rules.
-
-HHEM gives a source and a text a number from 0 to 1: how far the source supports the text. A refusal
-is a text like any other: "I cannot find that" is seldom supported by what was retrieved.
-"""
+"""How far an answer agrees with its passages and its reference: by Vectara's HHEM (0 to 1, how far
+a source supports a text; a refusal is a text like any other), by claims and a judge, by rules."""
 
 from __future__ import annotations
 
@@ -26,11 +21,12 @@ from ragassay.metrics.core.metric import (
     SampleMetric,
     harmonic,
     missing,
+    param,
+    part,
     passage_texts,
     register,
     textless_passage,
 )
-from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_values import GIVEN, Given, no_contexts
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM, HhemModel
@@ -114,8 +110,7 @@ class HhemWindows(_Hhem):
     """Factual consistency of each sentence with its best passage by HHEM, the mean.
 
     Differs from ``hhem``: nothing is cut off, each sentence is scored by itself, and the parts say
-    which passage supports it (``parts["minimum"]`` has the lowest value). Refusals are scored like
-    any other text.
+    which passage supports it.
 
     Formula: mean over sentences of the highest probability over windows of the passages
     Misleads where: a sentence that needs two passages is not credited in full

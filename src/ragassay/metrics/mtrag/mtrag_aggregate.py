@@ -1,11 +1,8 @@
 """MT-RAG's BERTScores, against the first target and the passages, and its harmonic means: of three
 metrics for each sample, and of three means for a ranking.
 
-A value that the record brings under its published name is taken and no model is run, unless
-``given=false`` (`Score.given` and the explanation say so). Otherwise it is computed as in the
-benchmark: with ``microsoft/deberta-xlarge-mnli``, layer 40, without idf weights, rescaled with
-bert-score's baseline for English. An empty answer or target has a raw value of 0, which rescaling
-makes negative, as in bert-score.
+Computed as in the benchmark: ``microsoft/deberta-xlarge-mnli``, layer 40, no idf weights, rescaled
+with bert-score's baseline for English.
 """
 
 from __future__ import annotations
@@ -28,8 +25,16 @@ from ragassay.metrics.answer.likeness import (
     against,
     cut_note,
 )
-from ragassay.metrics.core.metric import Metric, Need, missing, register, scored, textless_passage
-from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.metric import (
+    Metric,
+    Need,
+    missing,
+    param,
+    part,
+    register,
+    scored,
+    textless_passage,
+)
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_values import (
     GIVEN,
@@ -46,12 +51,8 @@ from ragassay.models.weights.weight_files import BY_MODEL, Unavailable
 
 @dataclass(frozen=True)
 class ByBertScore(OnScale):
-    """The parameters of all metrics computed from BERTScores, so that all of them use the same
-    model and scale.
-
-    Attributes:
-        given: see `GIVEN`.
-    """
+    """The parameters of all metrics computed from BERTScores, so that all use one model and
+    scale."""
 
     rescale: bool = param(True, RESCALE)
     given: bool = param(True, GIVEN, beside=True)
@@ -199,13 +200,6 @@ def ranking_score(*, rl_f: float, rb_llm: float, rb_alg: float) -> float:
     return 0.0 if 0 in means else len(means) / sum(1 / mean for mean in means)
 
 
-def _all_shares(window: Window, *parts: Metric) -> list[Shares | Unscored]:
-    """The three shares of each sample, by the metrics of its parts; `Unscored` names the part that
-    has no value."""
-    outcomes = map(window.outcomes, parts)
-    return [_shares(*one) for one in zip(window.samples, *outcomes, strict=True)]
-
-
 def _shares(
     sample: Sample, recall: Outcome, rouge: Outcome, knowledge: Outcome
 ) -> Shares | Unscored:
@@ -271,14 +265,14 @@ class _Aggregate(Given, ByBertScore):
         return lacking if lacking is not None or not sample.passages else knowledge.lacks(sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        all_shares = window.once(_all_shares, *self.inputs)
         made_of = zip(*map(window.outcomes, self.inputs), strict=True)
         return [
-            self._outcome(sample, one, *parts)
-            for sample, one, parts in zip(window.samples, all_shares, made_of, strict=True)
+            self._outcome(sample, *parts)
+            for sample, parts in zip(window.samples, made_of, strict=True)
         ]
 
-    def _outcome(self, sample: Sample, values: Shares | Unscored, *parts: Outcome) -> Outcome:
+    def _outcome(self, sample: Sample, *parts: Outcome) -> Outcome:
+        values = _shares(sample, *parts)
         given = any(isinstance(part, Score) and part.given for part in parts)
         brought = self.brought(sample)
         if brought is not None and not given:
@@ -301,10 +295,10 @@ class _Aggregate(Given, ByBertScore):
 class RBAgg(_Aggregate):
     """Reference-based aggregate: recall, ROUGE-L, knowledge (MT-RAG RB_agg).
 
-    0 where any of them is 0, even where another is negative (a BERTScore below -1). Nothing
-    retrieved, or no contexts in the record, counts as a third share of 0. Where a part could not be
-    computed the score is `Unscored` and names it; the published code replaces a missing BertscoreR
-    by ``Recall``. A record's own ``RB_agg`` counts where the record brings no BERTScores.
+    Nothing retrieved, or no contexts in the record, counts as a third share of 0. Where a part
+    could not be computed the score is `Unscored` and names it; the published code replaces a
+    missing BertscoreR by ``Recall``. A record's own ``RB_agg`` counts where it brings no
+    BERTScores.
 
     Formula: harmonic mean of (BERTScore recall + 1) / 2, ROUGE-L and (BERTScore precision against
         passages + 1) / 2

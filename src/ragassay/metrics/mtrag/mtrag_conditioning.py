@@ -1,7 +1,5 @@
 """Metrics after IDK conditioning: 1 for a right "I don't know", 0 for a wrong one, else their own
-value.
-
-`idk_condition` is the whole table (MT-RAG, step 5), row by row:
+value. `idk_condition` is the whole table (MT-RAG, step 5), row by row:
 
 =============================  =====  ============  ==================
 label                          idk 1  idk 0 or 0.5  idk not understood
@@ -11,21 +9,14 @@ ANSWERABLE, PARTIAL            0      the value     the value
 UNDERSPECIFIED                 1 if ``underspecified_eval`` is 1, else 0
 =============================  =====  ============  ==================
 
-The shorter rule of MT-RAG's metrics page (``rule="spec"``) leaves out two cells: an answerable
-query with an "I don't know" keeps its value, and so does a conversational one. The published code
-treats a missing label as answerable without a word; here it is an error.
+The shorter rule of MT-RAG's metrics page (``rule="spec"``) knows the first row alone, of
+UNANSWERABLE queries. The published code treats a missing label as answerable; here it is an error.
 
-Where a reply was not understood the metrics are `Unscored`. The table decides where the metric's
-value is missing for a reason in the sample (no claims, nothing retrieved). Where it could not be
-computed or asked for at all (no model, an unreachable server), the conditioned value is `Unscored`
-with that reason: otherwise the mean would consist of the table's 0s and 1s alone.
-
-The judgements are those of ``idk_eval`` and ``underspecified_eval``; each is the record's own or a
-judge's. Where the record brings only ``conditional_idk``, a full "I don't know" follows from it and
-the label. A record may also bring conditioned values (``RB_agg_idk``, ``rb_agg_idk``), by the
-paper's table unless ``metrics_rule`` beside them names the shorter rule. Published ones are wrong
-where the label was not found (the benchmark's issue 23), so they count only where the record's
-other values do not give them, and never where the table cannot give them for the label.
+The table decides where the own value is missing for a reason in the sample (no claims, nothing
+retrieved), not where it could not be computed or asked for (no model, an unreachable server): else
+the mean would consist of the table's 0s and 1s alone. A record's own conditioned values count only
+where its other values do not give them, as published ones are wrong where the label was not found
+(the benchmark's issue 23).
 """
 
 from __future__ import annotations
@@ -37,8 +28,7 @@ from typing import Any, ClassVar, Literal
 from ragassay.base.errors import CountedFact, InputError
 from ragassay.base.sample import ABSTAINING, Answerability, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core.metric import Metric, missing, not_applicable, register
-from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.metric import Metric, missing, not_applicable, param, register
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_aggregate import ByBertScore, RBAgg
 from ragassay.metrics.mtrag.mtrag_judged import (
@@ -146,7 +136,7 @@ class Conditioned(Given):
     uses = ("query", "history", "passages", "references", "given")
     kind = "judge"
     version = 2
-    rule_of_value = "a number from 0 to 1, and the one that the table gives for the label"
+    rule_of_value = "a number from 0 to 1, and 0 or 1 where the label leaves no other"
 
     of: ClassVar[type[RBAgg | ReferenceJudge | ReferencelessFaithfulness]]
     """The class of the metric that is conditioned."""
@@ -173,10 +163,7 @@ class Conditioned(Given):
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Unscored without an answer, a label, a judgement, or (unless the table decides) the own
-        value.
-
-        An own value that this installation cannot compute is always lacking.
-        """
+        value; one that this installation cannot compute is always lacking."""
         lacking = missing(sample, ("answer",))
         if lacking is not None or isinstance(self.brought(sample), Score):
             return lacking
@@ -218,37 +205,16 @@ class Conditioned(Given):
         yield CountedFact(_SHORTER, len(window.samples) if self.rule == "spec" else 0)
 
     def taken_over(self, sample: Sample, name: str, values: Sequence[Any]) -> Outcome:
-        """Also `Unscored` where the table cannot give the value for the label."""
+        """Also `Unscored` where the table gives nothing but 0 and 1 for the label."""
         outcome = super().taken_over(sample, name, values)
-        possible = self._possible(sample)
-        value = (outcome.number or 0.0) if isinstance(outcome, Score) else None
-        if value is None or possible is None:
+        value = (outcome.number or 0.0) if isinstance(outcome, Score) else 0.0
+        decided = sample.answerability in (*ABSTAINING, Answerability.UNDERSPECIFIED)
+        if not decided or min(value, 1.0 - value) <= ROUNDING:
             return outcome
-        if any(abs(value - one) <= ROUNDING for one in possible):
-            return outcome
-        detail = f"the given {name}, {value:g}, contradicts the label or a value beside it"
-        return Unscored(Reason.UNDEFINED, detail)
-
-    def _possible(self, sample: Sample) -> tuple[float, ...] | None:
-        """The values that the table can give for the record; ``None`` where any value is
-        possible."""
-        label = sample.answerability
-        assert label is not None
-        own = self.base.brought(sample)
-        stands = (own.number or 0.0,) if isinstance(own, Score) else None
-        if label is Answerability.UNDERSPECIFIED:
-            judge_answer = self.underspecified.brought(sample)
-        else:
-            implied_idk = idk_of(sample)
-            judge_answer = self.idk.brought(sample) if implied_idk is None else Score(implied_idk)
-        if isinstance(judge_answer, Unscored):
-            return None
-        if judge_answer is not None:
-            cell = idk_cell(judge_answer.number, label, underspecified=judge_answer.number)
-            return stands if cell is None else (cell,)
-        if label in (*ABSTAINING, Answerability.UNDERSPECIFIED):
-            return (0.0, 1.0)
-        return None if stands is None else (0.0, *stands)
+        return Unscored(
+            Reason.UNDEFINED,
+            f"the given {name}, {value:g}, contradicts the label, which allows 0 or 1",
+        )
 
     def brought(self, sample: Sample) -> Outcome | None:
         """A conditioned value of a record follows the paper's table."""
@@ -268,11 +234,8 @@ class Conditioned(Given):
         self, sample: Sample, label: Answerability, idk: Outcome, underspecified: Outcome,
         value: Outcome,
     ) -> Outcome:  # fmt: skip
-        """The conditioned outcome; its evidence is that of the judgement or value that decided it.
-
-        ``by`` names whoever gave the judgement and the value, even where the table decides, because
-        the mean depends on both.
-        """
+        """The conditioned outcome; its evidence is that of what decided it, ``by`` names whoever
+        gave the judgement and the value."""
         judge_answer: Outcome
         if self._ignores_idk(label):
             judge_answer = Score(0.0, explanation="which the shorter rule leaves alone")
@@ -334,12 +297,8 @@ def unread(metric: IdkEval | UnderspecifiedEval, sample: Sample) -> Unscored | N
 
 
 def idk_of(sample: Sample) -> float | None:
-    """The ``idk_eval`` that follows from the record's ``conditional_idk`` and label.
-
-    Only a full "I don't know" follows from them; 0 then stands for 0 or 0.5, which the table treats
-    alike. ``None`` where the record has no ``conditional_idk``, or brings an ``idk_eval`` of its
-    own.
-    """
+    """The ``idk_eval`` that follows from the record's ``conditional_idk`` and label (0 for 0 or
+    0.5); ``None`` where it has none, or brings an ``idk_eval`` of its own."""
     right, label = values_of(sample, "conditional_idk"), sample.answerability
     if right is None or right[0] not in (0, 1) or label in (None, Answerability.UNDERSPECIFIED):
         return None

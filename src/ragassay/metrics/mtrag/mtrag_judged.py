@@ -1,11 +1,5 @@
-"""MT-RAG's four judges: "I don't know", faithfulness, overall rating, underspecified queries.
-
-A value that the record brings under its published name is taken and no judge is asked, unless
-``given=false`` (`Score.given`, `Score.by` and the explanation say so). A null whose reason the
-record gives has that reason. Where the published code cannot read a reply it writes 0.5,
-``unknown`` or (for faithfulness) 0; here the sample is `Unscored`, counted, and never part of a
-mean.
-"""
+"""MT-RAG's four judges: "I don't know", faithfulness, overall rating, underspecified queries. A
+record's own value is taken and no judge is asked, unless ``given=false``."""
 
 from __future__ import annotations
 
@@ -29,12 +23,12 @@ from ragassay.metrics.core.metric import (
     earlier_turns,
     missing,
     not_applicable,
+    param,
     passage_texts,
     register,
     scored,
     textless_passage,
 )
-from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_values import (
     GIVEN,
@@ -102,12 +96,10 @@ class _Classified(_Judged):
 class IdkEval(_Classified):
     """Does the answer say that it does not know? (MT-RAG idk_eval).
 
-    Small talk ("You're welcome!") says of nothing that it is missing, so it is 0, and MT-RAG's
-    conditioning table gives it 0 in reply to a CONVERSATIONAL turn. "I do not have it, but here is
-    a site" is 0.5. ``declines`` is 1 for both. The judge
-    sees the whole conversation, because "I don't know" may be what was asked about. An
-    InspectorRAGet file has only ``conditional_idk`` (see ``answerability_accuracy``); it does not
-    replace this metric, because it tells a full "I don't know" but not 0 from 0.5.
+    Small talk ("You're welcome!") is 0; "I do not have it, but here is a site" is 0.5; ``declines``
+    is 1 for both. The judge sees the whole conversation, because "I don't know" may be what was
+    asked about. The ``conditional_idk`` of an InspectorRAGet file does not replace this metric: it
+    does not tell 0 from 0.5.
 
     Formula: 1 "I don't know" in full, 0.5 beside a part or a place to look, 0 none (small talk,
         too)
@@ -219,9 +211,8 @@ class ReferenceJudge(_Judged):
     """Overall rating against the reference by a judge (MT-RAG RB_llm).
 
     The rating is of faithfulness, appropriateness and completeness. The judge compares with the
-    first reference and sees the passages and the earlier turns. Where there are no passages the
-    prompt says so, and so does the score. With a panel as judge it is the median of the votes,
-    whatever the panel's own rule.
+    first reference and sees the passages, where there are some, and the earlier turns. With a panel
+    as judge it is the median of the votes, whatever the panel's own rule.
 
     Formula: (judge's rating, 1 to 10) / 10
     Misleads where: one overall number; a judge rates fluent answers up

@@ -1,11 +1,5 @@
-"""MT-RAG's values without a judge or a model: what the record brings, and the benchmark's first
-step, the answer against targets and passages, and lengths.
-
-A record has values among its ``metrics`` (as a list or a number), or as annotations of an
-InspectorRAGet file. A score is *given* (`Score.given`) where it depends on at least one of them and
-on no judge's answer. A list (one value a target, or one a passage) is in ``parts["values"]``; the
-score is the first target's value, or the highest value of the passages.
-"""
+"""MT-RAG's values without a judge or a model: what the record brings among its ``metrics``, and the
+benchmark's first step, the answer against targets and passages, and lengths."""
 
 from __future__ import annotations
 
@@ -24,19 +18,19 @@ from ragassay.metrics.answer.references import (
     rouge_tokens,
     squad_normal,
 )
-from ragassay.metrics.answer.rouge_metrics import Compared, compare, compared, overlap
+from ragassay.metrics.answer.rouge_metrics import Compared, compare, compared, overlap_prf
 from ragassay.metrics.core.metric import (
     Measured,
     Metric,
     SampleMetric,
     measure,
     missing,
+    param,
     passage_texts,
     register,
     scored,
     textless_passage,
 )
-from ragassay.metrics.core.metric_parameters import param
 from ragassay.metrics.core.window import Window
 from ragassay.texts.word_cutting import words
 
@@ -51,11 +45,8 @@ ROUNDING = 1e-6
 
 
 def values_of(sample: Sample, *names: str) -> list[Any] | None:
-    """The values that came with the record under the first of ``names`` that it has.
-
-    A single value is a list of one, and the text of a number (as a table's cell holds it) becomes
-    that number. ``None`` where the record has none of them, or null, or a list without any value.
-    """
+    """The record's values under the first of ``names`` that it has, as a list, texts of numbers as
+    numbers; ``None`` where it has none."""
     name = _present(sample, names)
     if not name:
         return None
@@ -82,10 +73,8 @@ def givers(sample: Sample, *names: str) -> tuple[str, ...]:
 
 
 def explained(sample: Sample, name: str) -> Unscored | None:
-    """Why the record's value is null, where the record says so; else ``None``.
-
-    That is the outcome then: a judge asked now could be another one than gave the values beside it.
-    """
+    """Why the record's value is null, where the record says so; else ``None``. A judge asked now
+    could be another one than gave the values beside it."""
     if name not in sample.given or values_of(sample, name) is not None:
         return None
     why = sample.given_unscored.get(name)
@@ -120,12 +109,12 @@ class Given(Metric):
 
     Class attributes:
         published: names of the value in a record; the first that it has counts.
-        rule_of_value: what the value should be, where that is not every number in the range.
+        rule_of_value: what the value should be.
     """
 
     given: bool
     published: ClassVar[tuple[str, ...]] = ()
-    rule_of_value: ClassVar[str] = ""
+    rule_of_value: ClassVar[str] = "a number from 0 to 1"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -157,11 +146,7 @@ class Given(Metric):
             _present(sample, self.names) != "" and isinstance(self.brought(sample), Unscored)
             for sample in window.samples
         )
-        within = "" if self.high is None else f" of at most {self.high:g}"
-        if self.low is not None and self.high is not None:
-            within = f" from {self.low:g} to {self.high:g}"
-        name = self.names[0]
-        rule = self.rule_of_value or f"a number{within}"
+        name, rule = self.names[0], self.rule_of_value
         yield CountedFact(
             f"{{n}} given {{value|values}} of {name} {{is|are}} impossible ({name} is {rule}). "
             "{It was|They were} not taken.",
@@ -212,7 +197,7 @@ def reference_recall(view: ReferencedAnswer) -> list[float]:
     """
     answer = squad_normal(view.answer).split()
     targets = [squad_normal(text).split() for text in view.references]
-    return [overlap(answer, words) / max(len(words), 1) for words in targets]
+    return [overlap_prf(answer, words).r for words in targets]
 
 
 @register

@@ -1,9 +1,8 @@
 """AutoNuggetizer: which of the facts that a good answer holds does this answer hold?
 
-The best nuggets of a query are made from its graded passages. The published limits are enforced
-here, not only asked for in the prompt. Passages are read in windows; in each round, every window
-that brought something new in the round before is asked what the list lacks, and in the first round
-no window may fill more than its share. Of a ``refined`` list every reply is the whole list.
+The best nuggets of a query are made from its graded passages, within the published limits. Passages
+are read in windows; in each round, every window that brought something new in the round before is
+asked what the list lacks, and in the first round no window may fill more than its share.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, ClassVar, Literal, get_args
 
@@ -29,8 +27,14 @@ from ragassay.judges.questions import (
 )
 from ragassay.judges.questions.checklists import Assignment
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import missing, passage_texts, register, textless_passage
-from ragassay.metrics.core.metric_parameters import param, part
+from ragassay.metrics.core.metric import (
+    missing,
+    param,
+    part,
+    passage_texts,
+    register,
+    textless_passage,
+)
 from ragassay.metrics.relevance.umbrela import SHOTS_DOC, Shots, earlier_queries, grades
 from ragassay.texts.word_cutting import words as words_of
 
@@ -143,10 +147,8 @@ def most_asked(
 
 
 def placeholders(n: int, *made_from: Hashable) -> tuple[str, ...]:
-    """Stand-ins for nuggets that are not made yet; different inputs have different ones.
-
-    Their length, which a plan counts, is the same in each process.
-    """
+    """Stand-ins for nuggets that are not made yet, equal in each process; different inputs have
+    different ones."""
     name = blake2b(repr(made_from).encode(errors="surrogatepass"), digest_size=8).hexdigest()
     return tuple(f"fact {at} of {name}" for at in range(n))
 
@@ -159,43 +161,32 @@ def batched(items: Sequence[str], size: int) -> list[tuple[str, ...]]:
 _EMPTY_WORDS = frozenset({
     "a", "an", "the", "is", "are", "was", "were", "be", "been", "being", "am",
 })  # fmt: skip
-_NEGATIONS = frozenset({
-    "no", "not", "never", "nor", "none", "neither", "without", "cannot", "nt",
-})  # fmt: skip
-_ALIKE = 0.9
 
 
 class Distinct:
-    """A growing list of nuggets of which no two are the same.
-
-    Two are the same where, word by word, they differ in nothing but case, punctuation, articles,
-    forms of *be* and endings (Porter's stems); or where they are at least 90 % similar word by word
-    and agree in every number and every negation. The rule is strict on purpose: a wrong merge loses
-    a fact. ``refused`` counts those left out because they had no word, or more than ``words``.
-    """
+    """A growing list of nuggets of which no two are the same, word by word, apart from case,
+    punctuation, articles, forms of *be* and endings. ``refused`` counts those without a word, or
+    with more than ``words``."""
 
     def __init__(self, texts: Iterable[str] = (), *, words: int) -> None:
         self.texts: list[str] = []
         self.refused = 0
         self._words = words
-        self._forms: list[tuple[str, ...]] = []
+        self._forms: set[tuple[str, ...]] = set()
         for text in texts:
             self.add(text)
 
     def add(self, text: str) -> bool:
-        """Adds a nugget that is new and holds 1 to ``words`` words; says whether it did.
-
-        A longer nugget is left out entirely: shortened, it would be another fact.
-        """
+        """Adds a nugget that is new and holds 1 to ``words`` words; says whether it did."""
         nugget = " ".join(text.split())
         form = _form(nugget)
         if not form or len(nugget.split()) > self._words:
             self.refused += 1
             return False
-        if any(_same(form, other) for other in self._forms):
+        if form in self._forms:
             return False
         self.texts.append(nugget)
-        self._forms.append(form)
+        self._forms.add(form)
         return True
 
 
@@ -203,24 +194,6 @@ def _form(text: str) -> tuple[str, ...]:
     """The words that distinguish facts."""
     found = words_of(text.replace("n't", " not").replace("n’t", " not"), stem=True)
     return tuple(word for word in found if word not in _EMPTY_WORDS) or tuple(found)
-
-
-def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    if one == other:
-        return True
-    if _marks(one) != _marks(other):
-        return False
-    from rapidfuzz.distance import Indel
-
-    return Indel.normalized_similarity(one, other) >= _ALIKE
-
-
-@lru_cache(maxsize=4096)
-def _marks(words: tuple[str, ...]) -> list[str]:
-    """Numbers and negations, which must agree in two wordings of one fact."""
-    return sorted(
-        word for word in words if word in _NEGATIONS or any(sign.isdigit() for sign in word)
-    )
 
 
 NuggetScore = Literal["all", "all_strict", "vital", "vital_strict", "weighted", "weighted_strict"]
@@ -245,11 +218,8 @@ def _worths(
 def nugget_score(
     which: NuggetScore, importance: Sequence[Importance], assignments: Sequence[Assignment]
 ) -> float | None:
-    """One of the six scores, 0 to 1; ``None`` where no nugget counts.
-
-    ``all`` is the mean over all nuggets, ``vital`` over the vital ones; in ``weighted`` vital ones
-    weigh 1, others a half. In the ``strict`` forms partial support counts 0.
-    """
+    """One of the six scores, 0 to 1; ``None`` where no nugget counts. In ``weighted`` nuggets that
+    are not vital weigh a half; in the ``strict`` forms partial support counts 0."""
     vital, others, weight = _worths(which, importance, assignments)
     total = len(vital) + weight * len(others)
     return (sum(vital) + weight * sum(others)) / total if total else None
@@ -258,11 +228,8 @@ def nugget_score(
 def published_nugget_score(
     which: NuggetScore, importance: Sequence[Importance], assignments: Sequence[Assignment]
 ) -> float:
-    """One of the six scores with the denominators of Open RAG Eval's tool.
-
-    They are never below 1 for each kind: five vital nuggets held, and none okay, make a weighted
-    score of .909. The mean of no values is 0.
-    """
+    """One of the six scores with the denominators of Open RAG Eval's tool, never below 1 for each
+    kind: five vital nuggets held, and none okay, make a weighted score of .909."""
     vital, others, weight = _worths(which, importance, assignments)
     total = max(len(vital), 1) + weight * max(len(others), 1)
     if weight == 1:
@@ -308,6 +275,7 @@ class _Nuggets(JudgedMetric, NuggetOptions):
     needs = ("query", "answer")
     uses = ("passages", "history")
     asks = (RelevanceGrade, ExtractNuggets, NuggetImportance, AssignNuggets)
+    version = 2
 
     always: ClassVar[bool] = False
     """Whether nuggets are made where nothing relevant was retrieved."""
@@ -377,10 +345,8 @@ class Nuggets(_Nuggets):
 
     As published, nuggets are made from the run's own passages, so two systems are measured against
     different facts. A nugget bank (``--nuggets pooled`` or a file) takes their place where there is
-    one: its nuggets belong to the query, all of them count, and its hash stands in the signature.
-
-    No nuggets (nothing relevant was retrieved) is no score, and no vital nugget no vital score. An
-    empty answer holds nothing.
+    one. Without nuggets (nothing relevant was retrieved) there is no score, without a vital one no
+    vital score. An empty answer holds nothing.
 
     Source: Pradeep et al. 2024, AutoNuggetizer (arXiv 2411.09607); Open RAG Eval, metrics page
     """

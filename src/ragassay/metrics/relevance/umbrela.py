@@ -1,9 +1,6 @@
 """UMBRELA: an LLM's grade for each retrieved passage, 0 to 3, their mean, and what the ranking is
-worth by them (P, AP, MRR and nDCG without gold passages).
-
-Only retrieved passages are graded, so none of these metrics knows what was missed. Where nothing
-was retrieved those of the ranking are 0, and ranks beyond the end of the list count as not relevant
-(Open RAG Eval leaves such a cut-off out, so that its means run over different queries).
+worth by them (P, AP, MRR and nDCG without gold passages). None of these knows what was missed.
+Ranks beyond the end of the list count as not relevant; Open RAG Eval leaves such a cut-off out.
 """
 
 from __future__ import annotations
@@ -20,8 +17,7 @@ from ragassay.judges.asking import Ask
 from ragassay.judges.questions import RelevanceGrade
 from ragassay.metrics.citation.citable import passage_keys
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import passage_texts, register, textless_passage
-from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.core.metric import cutoff, param, passage_texts, register, textless_passage
 
 Shots = Literal["zero", "few"]
 SHOTS_DOC = "the prompt: zero-shot, or few-shot with graded examples"
@@ -71,12 +67,11 @@ class GradesMetric(JudgedMetric):
 class Umbrela(GradesMetric):
     """Mean UMBRELA grade of the retrieved passages, 0 to 3.
 
-    0 not related to the query, 1 related, 2 some answer, 3 the exact answer. The grades are the
-    part ``grades``, by passage id (or rank), in rank order. A passage that occurs twice is asked
-    about once and counts twice. Where nothing was retrieved there is no mean; the metrics of the
-    ranking are 0 then. UMBRELA's prompts show the query alone; the offline rules and human judges
-    may also read the user's earlier turns. Where the judge fails to grade one passage, the sample
-    is unscored: a mean over the rest would describe another sample.
+    0 not related to the query, 1 related, 2 some answer, 3 the exact answer. The part ``grades``
+    holds them by passage id (or rank). Where nothing was retrieved there is no mean; the metrics of
+    the ranking are 0 then. UMBRELA's prompts show the query alone; the offline rules and human
+    judges may also read the user's earlier turns. Where the judge fails to grade one passage, the
+    sample is unscored.
 
     Formula: mean grade of the passages, 0 to 3
     Misleads where: the mean falls with the number of passages; a judge's relevance is not people's
@@ -100,6 +95,11 @@ def precision_at(relevant: Sequence[bool], k: int) -> float:
     return sum(relevant[:k]) / k
 
 
+def reciprocal_rank(relevant: Sequence[bool]) -> float:
+    """One over the rank of the first relevant passage; 0 where there is none."""
+    return next((1 / rank for rank, hit in enumerate(relevant, start=1) if hit), 0.0)
+
+
 def average_precision(relevant: Sequence[bool], k: int | None, known: int) -> float:
     """Sum of the precision at each relevant rank within k, over ``known``; 0 where that is 0."""
     hits, total = 0, 0.0
@@ -110,28 +110,8 @@ def average_precision(relevant: Sequence[bool], k: int | None, known: int) -> fl
     return total / known if known else 0.0
 
 
-def reciprocal_rank(relevant: Sequence[bool]) -> float:
-    """One over the rank of the first relevant passage; 0 where there is none."""
-    return next((1 / rank for rank, hit in enumerate(relevant, start=1) if hit), 0.0)
-
-
-def ndcg(gains: Sequence[float], k: int | None) -> float:
-    """Discounted gain of the first k ranks, divided by that of the same gains in their best order;
-    0 where no gain is positive."""
-
-    def discounted(listed: Sequence[float]) -> float:
-        return math.fsum(gain / math.log2(at + 2) for at, gain in enumerate(listed[:k]))
-
-    best = discounted(sorted(gains, reverse=True))
-    return discounted(gains) / best if best else 0.0
-
-
 class _ByGrades(GradesMetric):
-    """A value of the ranking.
-
-    Class attributes:
-        sees_all: whether it depends on ranks below its cut-off; without, these need no grade.
-    """
+    """A value of the ranking; without ``sees_all``, ranks below the cut-off need no grade."""
 
     sees_all: ClassVar[bool] = True
 
@@ -244,6 +224,9 @@ class UmbrelaNDCG(_ByGrades):
     name = "umbrela_nDCG"
 
     def value(self, passage_grades: Sequence[int]) -> float:
-        return ndcg(
-            [2.0**g - 1 if self.gain == "exp" else float(g) for g in passage_grades], self.k
+        gains = [2.0**g - 1 if self.gain == "exp" else float(g) for g in passage_grades]
+        actual, best = (
+            math.fsum(gain / math.log2(at + 2) for at, gain in enumerate(ranked[: self.k]))
+            for ranked in (gains, sorted(gains, reverse=True))
         )
+        return actual / best if best else 0.0

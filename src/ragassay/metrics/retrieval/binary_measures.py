@@ -1,16 +1,12 @@
-"""Measures of retrieval where a document is relevant or not.
-
-All follow trec_eval 10: precision is divided by the cut-off even where fewer documents were
-retrieved, recall and average precision by all relevant documents that are known, and a query
-without relevant documents counts 0.
-"""
+"""Measures of retrieval where a document is relevant or not, as in trec_eval 10: a query without
+relevant documents counts 0."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ragassay.base.errors import UsageError
-from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.core.metric import cutoff, param
 from ragassay.metrics.retrieval.ranking_metric import AT_K, REL, WITHIN_K, RankingMetric, measure
 from ragassay.metrics.retrieval.rankings import (
     JUDGED,

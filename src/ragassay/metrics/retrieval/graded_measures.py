@@ -1,9 +1,5 @@
-"""Measures that weigh grades: a highly relevant document gains more than a marginal one.
-
-Gains are the grades themselves (``gain=linear``), ``2 ** grade - 1`` (``gain=exp``), or chosen
-grade by grade (``gains=1:3;2:9`` gives grade 1 the gain 3 and grade 2 the gain 9). Unjudged
-documents gain nothing. The ideal ranking holds every judged document with a positive gain.
-"""
+"""Measures that weigh grades. Gains are the grades (``gain=linear``), ``2 ** grade - 1``
+(``gain=exp``), or chosen (``gains=1:3;2:9``); unjudged documents gain nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ import numpy as np
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Unscored
-from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.metric import param
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval.ranking_metric import REL, WITHIN_K, RankingMetric, measure
 from ragassay.metrics.retrieval.rankings import (
@@ -260,10 +256,9 @@ def expected_reciprocal_rank(
 ) -> Floats:
     """Expected reciprocal rank.
 
-    A document of grade g satisfies the reader with probability ``(2^g - 1) / 2^max``; a reader who
-    is not satisfied goes on to the next rank. Unjudged documents never satisfy. ``max`` is the
-    highest grade of all judgements; set ``max_grade`` to the highest grade of the scale to compare
-    values of different qrels.
+    A document of grade g satisfies the reader with probability ``(2^g - 1) / 2^max``, an unjudged
+    one never. ``max`` is the highest grade of all judgements; set ``max_grade`` to the highest of
+    the scale to compare values of different qrels.
 
     Formula: Σ (1 / i) × p(i) × Π over j < i of (1 - p(j)), p = (2^grade - 1) / 2^max
     Misleads where: hardly sees anything below the first good hit

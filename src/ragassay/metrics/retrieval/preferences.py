@@ -1,22 +1,18 @@
 """Judgements by several groups of assessors: preferences between documents (trec_eval's
 ``prefs_*``), and grades.
 
-Assessors give levels to documents; within one judgement sub-group a document of a higher level is
-preferred to one of a lower level. The sub-groups of a group are one person's partial orders;
-preferences that follow from them by transitivity count too. Groups may contradict each other.
-
-A run fulfils a preference where the preferred document ranks higher, or where it alone was
-retrieved (an *implied* preference). Preferences between two documents that were not retrieved are
-not fulfilled. Level 0 means "not relevant".
+Within one sub-group a document of a higher level is preferred to one of a lower level; preferences
+that follow by transitivity count too. A run fulfils a preference where the preferred document ranks
+higher, or where it alone was retrieved (an *implied* preference). Level 0 means "not relevant".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,11 +64,8 @@ class Preferences(Rankings):
 
 
 def from_frames(preferences: pl.DataFrame, run: pl.DataFrame) -> Preferences:
-    """Preferences from polars frames, rows in any order.
-
-    Documents with one score stand in ascending order of their ids: here, unlike in all its other
-    measures, trec_eval does not turn that order around.
-    """
+    """Preferences from polars frames, rows in any order. Documents with one score stand in
+    ascending order of their ids: here trec_eval does not turn that order around."""
     import polars as pl
 
     ordered = run.sort("query", "score", "document", descending=[False, True, False])
@@ -172,32 +165,32 @@ def _balanced(at: int, counts: Counts) -> float:
     return total / len(counts.groups) if total > 0 else 0.0
 
 
-def _count(name: str, of: Callable[[GroupCounts], int]) -> PreferenceMeasure:
-    return PreferenceMeasure(
-        name, lambda counts: sum(map(of, counts.groups)), "sum", high=None, higher_is_better=None
-    )
+def _counted(of: str, at: int, counts: Counts) -> float:
+    total: float = sum(getattr(group, of)[at] for group in counts.groups)
+    return total
 
 
-def _shares(at: int) -> Iterator[PreferenceMeasure]:
-    """The shares of preferences fulfilled: of all, of pairs of documents, of groups; for the first
-    two scopes also the balanced share."""
-    scope = SCOPES[at]
-    yield PreferenceMeasure(f"prefs_simp{scope}", partial(_simple, at))
-    yield PreferenceMeasure(f"prefs_pair{scope}", partial(_by_pair, at))
-    yield PreferenceMeasure(f"prefs_avgjg{scope}", partial(_by_group, at))
-    if scope != "_imp":
-        yield PreferenceMeasure(f"prefs_avgjg_Rnonrel{scope}", partial(_balanced, at))
-
+_NO_QUALITY: Mapping[str, Any] = {"aggregate": "sum", "high": None, "higher_is_better": None}
+_SHARES = {"simp": _simple, "pair": _by_pair, "avgjg": _by_group, "avgjg_Rnonrel": _balanced}
+"""The shares of preferences fulfilled: of all, of pairs of documents, of groups, and balanced."""
 
 MEASURES: Mapping[str, PreferenceMeasure] = {
     measure.name: measure
     for measure in (
-        _count("prefs_num_prefs_poss", lambda group: group.possible[0]),
-        _count("prefs_num_prefs_ful", lambda group: group.fulfilled[0]),
-        _count("prefs_num_prefs_ful_ret", lambda group: group.fulfilled[1]),
-        *_shares(0),
-        *_shares(1),
-        *_shares(2),
+        *(
+            PreferenceMeasure(f"prefs_num_prefs_{name}", partial(_counted, of, at), **_NO_QUALITY)
+            for name, of, at in (
+                ("poss", "possible", 0),
+                ("ful", "fulfilled", 0),
+                ("ful_ret", "fulfilled", 1),
+            )
+        ),
+        *(
+            PreferenceMeasure(f"prefs_{name}{scope}", partial(share, at))
+            for at, scope in enumerate(SCOPES)
+            for name, share in _SHARES.items()
+            if scope != "_imp" or share is not _balanced
+        ),
     )
 }
 """The measures by trec_eval's names, in its order."""

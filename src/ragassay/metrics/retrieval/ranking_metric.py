@@ -15,8 +15,7 @@ from ragassay.base.errors import CountedFact, UsageError, warn_user
 from ragassay.base.sample import ABSTAINING, Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core import metric
-from ragassay.metrics.core.metric import Measured, missing, not_applicable, register
-from ragassay.metrics.core.metric_parameters import cutoff, param
+from ragassay.metrics.core.metric import Measured, cutoff, missing, not_applicable, param, register
 from ragassay.metrics.core.window import Window
 from ragassay.metrics.retrieval.ranking_sources import from_lists
 from ragassay.metrics.retrieval.rankings import JUDGED, Floats, Rankings, share
@@ -39,12 +38,10 @@ REL: Any = param(1, "lowest grade that counts as relevant", minimum=0)
 class RankingMetric(Measured):
     """A metric that compares a ranking of passage ids with graded ids.
 
-    Passages are ranked by score, highest first, when all of them have a score; the order given
-    decides between equal scores (in TREC runs it is trec_eval's: ids descending), and alone where
-    scores are missing. A passage id that occurs again in a sample counts at its
-    best rank only, and the explanation says so. A sample that was judged and has no relevant
-    passage counts 0, as in trec_eval, unless its query is labelled unanswerable or conversational.
-    """
+    Passages are ranked by score, highest first, when all of them have one, else in the order given.
+    A passage id that occurs again counts at its best rank only. A sample that was judged and has no
+    relevant passage counts 0, as in trec_eval, unless its query is labelled unanswerable or
+    conversational."""
 
     family: ClassVar[str] = "retrieval"
     needs = ("passages", "gold")
@@ -77,11 +74,8 @@ measure = partial(metric.measure, base=RankingMetric)
 
 
 class Table(NamedTuple):
-    """Rankings of the samples that have one.
-
-    ``problems`` has an entry for each sample: the reason why it has no ranking, else ``None``;
-    ``notes`` has one for each ranking.
-    """
+    """Rankings of the samples that have one, a note for each, and for every sample the reason why
+    it has none."""
 
     rankings: Rankings
     problems: list[Unscored | None]

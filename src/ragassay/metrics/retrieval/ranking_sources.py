@@ -1,7 +1,5 @@
-"""Rankings from qrels and runs given as frames, arrays, mappings or samples.
-
-All use trec_eval's rule for ties: score descending, then document id descending by code points.
-"""
+"""Rankings from qrels and runs given as frames, arrays, mappings or samples, by trec_eval's rule
+for ties: score descending, then document id descending by code points."""
 
 from __future__ import annotations
 

@@ -1,10 +1,5 @@
-"""The data structure of every qrels-based measure.
-
-Nearly all documents of a run are unjudged, and a measure only needs to know how many there are. So
-a `Rankings` holds, for all queries at once, the judged documents that were retrieved with their
-ranks, the number of documents retrieved, and the grades of all judged documents.
-`ragassay.metrics.retrieval.ranking_sources` builds it from frames, arrays, mappings or samples.
-"""
+"""The data structure of every qrels-based measure: for all queries at once, the judged documents
+that were retrieved with their ranks, how many were retrieved, and the grades of all judged ones."""
 
 from __future__ import annotations
 
@@ -26,15 +21,9 @@ JUDGED = 0
 
 
 class Relevant(NamedTuple):
-    """The retrieved documents whose grade reaches a level, by query and rank.
-
-    Attributes:
-        query: index of each document's query.
-        rank: its rank, from 1.
-        nth: its position among the relevant documents of its ranking, from 1.
-        n_retrieved: relevant documents retrieved, shape ``(n_queries,)``.
-        n_known: relevant documents judged, retrieved or not, shape ``(n_queries,)``.
-    """
+    """The retrieved documents whose grade reaches a level, by query and rank: index of the query,
+    rank, position among the relevant ones of the ranking (both from 1); and by query how many were
+    retrieved, and how many are known."""
 
     query: Ints
     rank: Ints
@@ -154,10 +143,7 @@ def nth_of_query(query: Ints) -> Ints:
 
 
 def running(query: Ints, values: Floats | Ints) -> Floats:
-    """Each query's running sum.
-
-    Summed query by query, so that a query's sums do not depend on the queries beside it.
-    """
+    """Each query's running sum, which does not depend on the queries beside it."""
     out = np.empty(len(values))
     edges = np.append(np.flatnonzero(np.diff(query, prepend=-1)), len(values))
     for start, end in pairwise(edges):

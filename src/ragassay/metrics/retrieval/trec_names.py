@@ -1,9 +1,5 @@
-"""trec_eval's names for its measures, with their parameters, and the labels that it prints.
-
-``P.5,10`` asks for precision at 5 and 10; without parameters a measure has trec_eval's default
-ones. Measures are returned in trec_eval's order, whatever the order in which they were named;
-metrics with our names follow, in the order named.
-"""
+"""trec_eval's names for its measures, with their parameters (``P.5,10``), and the labels that it
+prints, in trec_eval's order; metrics with our names follow, in the order named."""
 
 from __future__ import annotations
 
@@ -56,12 +52,9 @@ class TrecMeasure:
 
 @dataclass(frozen=True)
 class _Entry:
-    """How a measure's name and parameters become metrics.
-
-    ``expression`` spells our metric, with ``{}`` for a parameter. With ``default`` each parameter
-    is a separate measure (``integral``: a whole number); otherwise all of them together are one,
-    which ``combine`` spells.
-    """
+    """How a measure's name and parameters become metrics. ``expression`` spells our metric, with
+    ``{}`` for a parameter. With ``default`` each parameter is a measure (``integral``: a whole
+    number); else all of them are one, which ``combine`` spells."""
 
     expression: str
     default: str = ""
@@ -173,12 +166,9 @@ def resolve(
     ultrarag: bool = False,
 ) -> list[TrecMeasure]:
     """The measures that trec_eval's names with their parameters (``P.5,10``), its nicknames, or
-    names of ours joined by commas stand for.
-
-    Where both know a name as it is spelt, trec_eval's meaning holds, unless it is one of UltraRAG's
-    (``recall``) and ``ks`` or ``ultrarag`` is given. No name stands for the nickname that suits
-    ``judgements``. ``n_docs`` is the size of the collection, for utility.
-    """
+    names of ours stand for; without names the nickname that suits ``judgements``. trec_eval's
+    meaning of a name holds, except of UltraRAG's names where ``ks`` or ``ultrarag`` is given.
+    ``n_docs`` is the size of the collection, for utility."""
     pieces = [piece for name in names for piece in naming.split(name)]
     theirs = ULTRARAG if ultrarag else tuple(naming.ULTRARAG_RANKED) if ks else ()
     not_trec = [piece for piece in pieces if not _is_trec(piece, theirs)]

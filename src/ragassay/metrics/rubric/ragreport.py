@@ -1,9 +1,5 @@
-"""ML cube's RAG report: six metrics over user input, context and response.
-
-Metrics of the same two components share one question: three questions a sample. Where a component
-is missing, the specification gives the lowest value; such a value is marked (`assumed`), so that
-means can be shown with it and without.
-"""
+"""ML cube's RAG report: six metrics over user input, context and response; those of the same two
+components share one question. The lowest value of a missing component is marked (`assumed`)."""
 
 from __future__ import annotations
 
@@ -20,8 +16,7 @@ from ragassay.judges.asking import Ask
 from ragassay.judges.questions import ContextReport, ReportOnContext
 from ragassay.judges.questions.grading import Contradiction, Satisfaction
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import passage_texts, register, scored, textless_passage
-from ragassay.metrics.core.metric_parameters import param
+from ragassay.metrics.core.metric import param, passage_texts, register, scored, textless_passage
 from ragassay.metrics.core.window import Window
 
 Component = Literal["user input", "context", "response"]
@@ -91,11 +86,8 @@ class ReportMetric(JudgedMetric):
 
 
 class _OnContext(ReportMetric):
-    """One of the four metrics about user input and context; they share their question.
-
-    Class attributes:
-        part: the field of the report that the value is.
-    """
+    """A metric about user input and context, whose value is the field ``part`` of their common
+    report."""
 
     part: ClassVar[str]
     components = ("user input", "context")
@@ -132,8 +124,7 @@ class ReportRelevance(_OnContext):
 class ReportUsefulness(_OnContext):
     """How far the context holds what answers the user input (ML cube).
 
-    Where relevance is high (4 or 5) and usefulness low (1 or 2), the explanation says what that
-    combination means, and a run says how many samples it concerns.
+    The explanation says what a high relevance (4 or 5) with a low usefulness (1 or 2) means.
 
     Formula: judge, 1 to 5
     Misleads where: says nothing about whether the response used it
@@ -226,8 +217,7 @@ class ReportAttributionShare(_OnContext):
 class ReportFaithfulness(ReportMetric):
     """Absence of contradiction, not support, of the response by the context (ML cube).
 
-    ML cube's definition, which is not what "faithfulness" mostly stands for. The offline judge
-    leaves this metric unscored (unsupported): words do not tell a contradiction.
+    The offline judge leaves it unscored: words do not tell a contradiction.
 
     Formula: judge, 5 no contradiction to 1 outright
     Misleads where: what the context does not speak of contradicts nothing, so an invented response

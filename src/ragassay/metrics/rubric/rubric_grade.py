@@ -1,8 +1,5 @@
-"""Metrics from rubrics: criteria and a scale in a file become a judged metric without code.
-
-Each rubric is a separate class, built from its data, so that it has what every metric has: a name
-that parses back, a range, a direction, a place in the catalogue.
-"""
+"""Metrics from rubrics: criteria and a scale in a file become a judged metric without code, each a
+class of its own."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""Latency, time to the first token, tokens, cost and errors, as ``ragassay ask`` records them.
-
-They read ``metadata["asked"]`` of a sample (docs/ask.md). A query that was not asked, because the
-system had failed for good, has none of these.
-"""
+"""Latency, time to the first token, tokens, cost and errors, as ``ragassay ask`` records them in
+``metadata["asked"]`` of a sample (docs/ask.md)."""
 
 from __future__ import annotations
 
@@ -20,9 +17,10 @@ from ragassay.metrics.core.metric import (
     SampleMetric,
     measure,
     not_applicable,
+    param,
+    part,
     register,
 )
-from ragassay.metrics.core.metric_parameters import param, part
 from ragassay.metrics.core.window import Window
 
 _OF_EARLIER_RUNS = {
@@ -178,9 +176,8 @@ class ErrorRate(_Recorded):
     """Share of queries that the system failed to answer.
 
     A timeout, a lost connection or an error is no answer; a reply that it has no answer is one. A
-    query that was not asked is unscored. Data may not say how it was asked (exports of traces,
-    answer files). If some of its records have a failure, those count as 1 and the ones with an
-    answer as 0. If none has, all are unscored: failures may have been left out of the file.
+    query that was not asked is unscored. In data that does not say how it was asked, records with a
+    failure count as 1 and those with an answer as 0; without any failure all are unscored.
 
     Formula: 1 if there was no answer, else 0
     Misleads where: refusals are answers

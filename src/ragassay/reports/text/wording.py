@@ -27,8 +27,6 @@ _INTERVALS = {
     "effective-n": "beta bounds by the effective n",
     "skew-t": "Student's t, widened for skewness",
     "t": "Student's t",
-    "percentile": "percentile bootstrap",
-    "bca": "BCa bootstrap",
     "order-statistics": "ordered values",
 }
 _SHORT = (
