@@ -226,7 +226,7 @@ NEW_PART = "## Miscellaneous\n\nThe transfer is free for heirs. It is registered
 @pytest.mark.parametrize(
     ("now", "found"),
     [
-        (f"{LETTERS}\n\n{NEW_PART}", "unsure"),
+        (f"{LETTERS}\n\n{NEW_PART}", "lost"),
         (CLAIMS.replace("decides", "settles"), "changed"),
         (CLAIMS.replace("30 days", "40 days"), "changed"),
     ],

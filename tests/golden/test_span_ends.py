@@ -8,7 +8,6 @@ from rapidfuzz.distance import Levenshtein
 
 from ragassay.golden import anchor
 from ragassay.golden.alignment.anchoring import MOST_CHANGED, Anchored
-from ragassay.golden.alignment.span_alignment import aligned
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import GoldenItem, GoldSpan
 
@@ -98,10 +97,6 @@ def test_the_ends_of_a_long_span_are_found_too() -> None:
     assert one.new.text == edited
 
 
-def test_where_no_word_is_left_nothing_is_aligned() -> None:
-    assert aligned("The pool opens.", "", "", "A bath. It shut.", 0, 16) is None
-
-
 INSERTED = st.lists(
     st.sampled_from(
         ["the", "a", "of", "solar", "battery", "Ann", "edited", "sun", "9", "days", "new"]
@@ -145,7 +140,7 @@ def test_a_row_that_was_taken_out_is_not_taken_for_another_row(n: int) -> None:
     rows = [room(at, seats) for at, seats in enumerate((4, 2, 9, 3, 3, 8))]
     old = "\n".join(rows)
     one = found_in("\n".join(rows[:n] + rows[n + 1 :]), old, rows[n])
-    assert one.found in ("unsure", "lost") and one.new is None
+    assert one.new is None
     edited = [*rows[:n], rows[n].replace("heated", "cold"), *rows[n + 1 :]]
     one = found_in("\n".join(edited), old, rows[n])
     assert (one.found, one.new and one.new.text) == ("changed", edited[n])

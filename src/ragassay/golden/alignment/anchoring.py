@@ -1,50 +1,53 @@
 """Finds the spans of a golden set again after their documents were edited.
 
-A span is found where its text stands with the surroundings that it had. What could be at several
-places, or stands nowhere, is listed for a person and stays as it is.
+The same text is found in any document, by its surroundings; an edited text in its own document, by
+the run of words that costs the fewest characters to delete and insert. What could be at several
+places, or nowhere, is listed for a person and stays as it is.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
+import numpy as np
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
-from ragassay.golden.alignment.span_alignment import aligned, alike_parts, occurrences
-from ragassay.golden.alignment.text_finding import numbers
+from ragassay.golden.alignment.text_finding import numbers, occurrences
 from ragassay.golden.documents import Document, text_at
 from ragassay.golden.golden_folder import GoldenSet, alone
 from ragassay.golden.golden_item import CONTEXT, GoldenItem, GoldSpan
+from ragassay.texts import sentences
+from ragassay.texts.languages import CHARACTERS
+from ragassay.texts.sentence_cutting import ends_sentence
 
 Found = Literal["unchanged", "moved", "changed", "ambiguous", "unsure", "lost"]
+Place = tuple[str, int, int]
+"""Document, start and end."""
 
 MOST_CHANGED = 0.3
 """Largest distance (edits over characters) of a text that counts as the same, edited."""
-
 _ALIKE = 0.6
 """How alike surroundings must be, 0 to 1, to tell a place."""
 _CLEARLY = 0.15
 """By how much the best place must beat the next one."""
 _LONG = 60
-"""Characters of a text that does not stand twice by chance."""
+"""Characters of a text that does not occur twice by chance."""
 _PLACES = 1000
 """Places of one text that are looked at."""
-_LOCATED = 0.6
-"""How alike a part of a document must be, 0 to 1, to be looked at for an edited text."""
 _NEAR = 400
 """Characters beside an edited text in which its surroundings are looked for."""
 _TELLING = 8
-"""Characters of surroundings that tell a place though they do not stand beside it."""
-_KNOWN = 0.8
-"""How alike such surroundings must be, 0 to 1."""
-_RIVALS = 9
-"""Parts of a document that are looked at for an edited text."""
+"""Characters of surroundings that tell a place though they are not beside it."""
 _NEARLY = 0.9
-"""What surroundings that stand near count, beside those that stand where they stood."""
+"""What surroundings nearby count, beside those that are where they were."""
+_BESIDE = 20
+"""Characters beside a span by which an edited end of it is known."""
+_TOKEN = re.compile(rf"[{CHARACTERS}]|[^\W{CHARACTERS}]+|[^\w\s]")
 
 
 @dataclass(frozen=True)
@@ -77,25 +80,25 @@ class Anchored:
         """A mapping of plain values."""
         new = None if self.new is None else self.new.model_dump()
         spans = {"old": self.old.model_dump(), "new": new}
-        told = {"id": self.item, "span": self.number, "found": self.found}
-        return {**told, **spans, "distance": self.distance, "places": self.places}
+        about = {"id": self.item, "span": self.number, "found": self.found}
+        return {**about, **spans, "distance": self.distance, "places": self.places}
 
 
 def save_places(golden: GoldenSet, spans: Sequence[Anchored]) -> None:
     """Writes spans at their new places. What people reviewed since the set was read stays."""
-    if not any(one.found in ("moved", "changed") for one in spans):
+    if not any(span.found in ("moved", "changed") for span in spans):
         return
-    anchored = {(one.item, one.number): one for one in spans}
+    anchored = {(span.item, span.number): span for span in spans}
 
     def placed(item: GoldenItem, number: int, span: GoldSpan) -> GoldSpan:
-        one = anchored.get((item.id, number))
+        found = anchored.get((item.id, number))
         # A span that a person set meanwhile is not the one that was looked for.
-        return span if one is None or one.new is None or one.old != span else one.new
+        return span if found is None or found.new is None or found.old != span else found.new
 
     with alone(golden.folder):
         golden.items = GoldenSet.open(golden.folder).items
         for item in golden.items:
-            item.gold = item.gold and [placed(item, n, one) for n, one in enumerate(item.gold)]
+            item.gold = item.gold and [placed(item, n, span) for n, span in enumerate(item.gold)]
         golden.save()
 
 
@@ -108,199 +111,187 @@ def anchor(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> It
     """
     for item in items:
         for number, span in enumerate(item.gold or ()):
-            outcome, place, distance, places = _place(span, documents)
-            new = None
-            if place is not None:
-                document, start, end = place
-                new = GoldSpan.of(document, documents[document].text, start, end, span.grade)
-            yield Anchored(item.id, number, span, outcome, new, distance, tuple(places))
+            found, places = _found(span, documents)
+            if found in ("unchanged", "moved", "changed"):
+                [(name, start, end)] = places
+                new = GoldSpan.of(name, documents[name].text, start, end, span.grade)
+                distance = Levenshtein.normalized_distance(span.text, new.text)
+                yield Anchored(item.id, number, span, found, new, distance)
+            else:
+                starts = tuple((name, start) for name, start, _ in places)
+                yield Anchored(item.id, number, span, found, None, float(not places), starts)
 
 
-Place = tuple[str, int, int]
-
-
-def _place(
-    span: GoldSpan, documents: Mapping[str, Document]
-) -> tuple[Found, Place | None, float, list[tuple[str, int]]]:
-    if text_at(documents, span) == span.text:
-        likeness = _likeness(documents[span.document].text, span.start, span.end, span)
-        if likeness > 1 - _CLEARLY:
-            return "unchanged", (span.document, span.start, span.end), 0.0, []
-    own = {key: one for key, one in documents.items() if key == span.document}
-    others = {key: one for key, one in documents.items() if key != span.document}
-    # Without surroundings only the text can tell, where it stands once.
-    everywhere = [] if span.before or span.after else _exact(span, documents)
+def _found(span: GoldSpan, documents: Mapping[str, Document]) -> tuple[Found, list[Place]]:
+    """What became of a span, and the place or places where it is or could be."""
+    here = (span.document, span.start, span.end)
+    is_here = text_at(documents, span) == span.text
+    if is_here and _likeness(documents[span.document].text, here, span) > 1 - _CLEARLY:
+        return "unchanged", [here]
+    own = {name: one for name, one in documents.items() if name == span.document}
+    others = {name: one for name, one in documents.items() if name != span.document}
+    # Without surroundings only the text can tell, where it occurs once.
+    is_bare = not span.before and not span.after
     for among in (own, others):
         exact = _exact(span, among)
-        likely = [
-            (_likeness(documents[name].text, at, at + len(span.text), span), name, at)
-            for name, at in exact
-        ]
-        place = everywhere[0] if len(everywhere) == 1 else _likeliest(likely, span)
-        if place is not None:
-            document, at = place
-            outcome: Found = "unchanged" if place == (span.document, span.start) else "moved"
-            return outcome, (document, at, at + len(span.text)), 0.0, []
+        elsewhere = _exact(span, others) if among is own and exact else []
         if exact:
-            # What stands in another document is named, too: it may be where the text moved to.
-            return _unsettled([*exact, *(_exact(span, others) if among is own else ())])
-        changed = _changed(span, among)
-        if changed is not None:
-            candidates, distance = changed
-            # Where the text was deleted, what is like it is another row or sentence of its kind.
-            first = candidates[0]
-            holds_section = _holds_new_section(span, first, documents)
-            if len(candidates) > 1 or holds_section or _is_another(span, first, documents):
-                return _unsettled([(name, at) for name, at, _ in candidates])
-            return "changed", first, distance, []
-    return "lost", None, 1.0, []
+            ranked = sorted(
+                ((_likeness(documents[place[0]].text, place, span), place) for place in exact),
+                reverse=True,
+            )
+            # A short text that stands elsewhere may be another sentence.
+            is_known = ranked[0][0] >= _ALIKE or (len(ranked) == 1 and len(span.text) >= _LONG)
+            is_best = len(ranked) == 1 or ranked[0][0] - ranked[1][0] >= _CLEARLY
+            if (is_known and is_best) or (is_bare and len(exact) + len(elsewhere) == 1):
+                place = ranked[0][1]
+                return "unchanged" if place == here else "moved", [place]
+            return _unsettled([*exact, *elsewhere])
+        if among is own and own and (edited := _edited(span, own[span.document].text)):
+            places = [(span.document, start, end) for start, end in edited]
+            if len(places) > 1 or _is_gone(own[span.document].text, span):
+                return _unsettled(places)
+            return "changed", places
+    return "lost", []
 
 
-def _exact(span: GoldSpan, documents: Mapping[str, Document]) -> list[tuple[str, int]]:
+def _unsettled(places: list[Place]) -> tuple[Found, list[Place]]:
+    return "unsure" if len(places) == 1 else "ambiguous", places
+
+
+def _exact(span: GoldSpan, documents: Mapping[str, Document]) -> list[Place]:
     return [
-        (one.id, at)
+        (one.id, at, at + len(span.text))
         for one in documents.values()
         for at in islice(occurrences(one.text, span.text), _PLACES)
     ]
 
 
-def _unsettled(places: list[tuple[str, int]]) -> tuple[Found, None, float, list[tuple[str, int]]]:
-    return "unsure" if len(places) == 1 else "ambiguous", None, 0.0, places
-
-
-def _likeliest(likely: list[tuple[float, str, int]], span: GoldSpan) -> tuple[str, int] | None:
-    """The place that the surroundings tell; ``None`` where they do not."""
-    ranked = sorted(likely, reverse=True)
-    if not ranked:
-        return None
-    best = ranked[0]
-    if len(ranked) > 1 and best[0] - ranked[1][0] < _CLEARLY:
-        return None
-    # A short text that stands elsewhere may be another sentence: its surroundings must be known.
-    is_sure = best[0] >= _ALIKE or (len(ranked) == 1 and len(span.text) >= _LONG)
-    return (best[1], best[2]) if is_sure else None
-
-
-def _likeness(text: str, start: int, end: int, span: GoldSpan, *, near: bool = False) -> float:
+def _likeness(text: str, place: Place, span: GoldSpan, *, near: bool = False) -> float:
     """How alike the surroundings of a place are to those that the span had, 0 to 1.
 
-    The better side counts more: an edit may stand directly beside the span. Where ``near`` says so,
-    new text may stand between the span and its surroundings.
+    The better side counts more: an edit may be directly beside the span. Where ``near`` says so,
+    new text may be between the span and its surroundings.
     """
+    _, start, end = place
     reach = _NEAR if near else CONTEXT
     before, after = text[max(0, start - reach) : start], text[end : end + reach]
+    sides = []
     # At the beginning or the end of a document, nothing there is as good as the same text.
-    sides = sorted(
-        max(fuzz.ratio(beside, then) / 100, _near(around, then) if near else 0.0)
-        for beside, around, then in (
-            (before[-len(span.before) :] if span.before else before, before, span.before),
-            (after[: len(span.after)] if span.after else after, after, span.after),
-        )
-    )
-    return 0.75 * sides[1] + 0.25 * sides[0]
+    for beside, around, then in (
+        (before[-len(span.before) :] if span.before else before, before, span.before),
+        (after[: len(span.after)] if span.after else after, after, span.after),
+    ):
+        wanted = then.strip()
+        is_telling = near and _TELLING <= len(wanted) <= len(around)
+        nearly = _NEARLY * fuzz.partial_ratio(wanted, around) if is_telling else 0.0
+        sides.append(max(fuzz.ratio(beside, then), nearly) / 100)
+    return 0.75 * max(sides) + 0.25 * min(sides)
 
 
-def _changed(span: GoldSpan, documents: Mapping[str, Document]) -> tuple[list[Place], float] | None:
-    """The places of an edited text, several where none of them is clearly best, and the distance of
-    the first one: between its surroundings, or where it is most alike."""
-    matches: list[tuple[float, float, Place]] = []
-    for one in documents.values():
-        between = _between(one.text, span)
-        ends = None
-        if between is not None:
-            ends = _ends(one.text, span, *between) or _all(one.text, span, *between)
-        if ends is not None:
-            matches.append((1 - ends[0], ends[0], (one.id, *ends[1:])))
-            continue
-        for start, end in _regions(one.text, span):
-            ends = _ends(one.text, span, start, end)
-            if ends is None:
-                continue
-            likeness = _likeness(one.text, *ends[1:], span, near=True)
-            if likeness >= _ALIKE:
-                matches.append((likeness - ends[0], ends[0], (one.id, *ends[1:])))
-    if not matches:
-        return None
-    ranked = sorted(matches, key=lambda one: (-one[0], one[2]))
-    best = ranked[0]
-    near = [one[2] for one in ranked if best[0] - one[0] < _CLEARLY]
-    return list(dict.fromkeys(near)), best[1]
-
-
-def _regions(text: str, span: GoldSpan) -> Iterator[tuple[int, int]]:
-    if len(text) < len(span.text):
-        yield 0, len(text)
-    margin = round(len(span.text) * MOST_CHANGED)
-    for start, end in alike_parts(span.text, text, len(span.text), _LOCATED * 100, _RIVALS):
-        yield max(0, start - margin), min(len(text), end + margin)
-
-
-def _ends(text: str, span: GoldSpan, start: int, end: int) -> tuple[float, int, int] | None:
-    """The distance, the start and the end of an edited span in a part of a document."""
-    begin, stop = max(0, start - CONTEXT), min(len(text), end + CONTEXT)
-    ends = aligned(span.text, span.before, span.after, text, begin, stop)
-    return None if ends is None else _all(text, span, *ends)
-
-
-def _all(text: str, span: GoldSpan, start: int, end: int) -> tuple[float, int, int] | None:
-    """As `_ends`, where all of a part is the edited span: its last words may be other ones."""
-    distance = Levenshtein.normalized_distance(span.text, text[start:end])
-    return (distance, start, end) if distance <= MOST_CHANGED else None
-
-
-def _near(now: str, then: str) -> float:
-    wanted = then.strip()
-    if len(wanted) < _TELLING or len(now) < len(wanted):
-        return 0.0
-    return _NEARLY * fuzz.partial_ratio(wanted, now, score_cutoff=_KNOWN * 100) / 100
-
-
-def _is_another(span: GoldSpan, place: Place, documents: Mapping[str, Document]) -> bool:
-    """Whether the surroundings of a span show that it was deleted, or that it stood elsewhere."""
-    document, start, end = place
-    text = documents[document].text
-    if _is_gone(text, span):
-        return True
+def _edited(span: GoldSpan, text: str) -> list[tuple[int, int]]:
+    """Where the edited text of a span may be: the best place, and what is hardly worse."""
     between = _between(text, span)
-    return between is not None and not between[0] <= start < end <= between[1]
+    low, high = between or (0, len(text))
+    ranked = []
+    for start, end in _alike(span.text, text, low, high):
+        start, end = _whole(span, text, start, end)
+        distance = Levenshtein.normalized_distance(span.text, text[start:end])
+        likeness = _likeness(text, ("", start, end), span, near=True)
+        if distance <= MOST_CHANGED and (between or likeness >= _ALIKE):
+            ranked.append((likeness - distance, (start, end)))
+    ranked.sort(reverse=True)
+    near = [place for rank, place in ranked if ranked[0][0] - rank < _CLEARLY]
+    return near[:1] if between else list(dict.fromkeys(near))
 
 
-def _holds_new_section(span: GoldSpan, place: Place, documents: Mapping[str, Document]) -> bool:
-    """Whether a heading that the span did not hold stands in a place: a section that was written
-    there is no part of it."""
-    document, start, end = place
-    now = documents[document].text[start:end]
-    return any(
-        one.title in now and one.title not in span.text and start < one.start < end
-        for one in documents[document].headings
-    )
+def _alike(wanted: str, text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
+    """Parts of a text, apart from one another, with most of the words of another one, the most
+    alike first: their words follow from one another by few deleted and inserted characters."""
+    ours = [one[0].casefold() for one in _TOKEN.finditer(wanted)]
+    theirs = [(one[0].casefold(), *one.span()) for one in _TOKEN.finditer(text, low, high)]
+    number = {word: n for n, word in enumerate(dict.fromkeys(word for word, _, _ in theirs))}
+    words = np.array([number[word] for word, _, _ in theirs], np.int64)
+    inserted = np.cumsum([0, *(len(word) for word, _, _ in theirs)]) << 32
+    # A cell is the cost up to a word of the text, and below it the word where the part begins.
+    costs = np.arange(len(theirs) + 1, dtype=np.int64)
+    for word in ours:
+        deleted = costs + (len(word) << 32)
+        equal = np.flatnonzero(words == number.get(word, -1))
+        deleted[equal + 1] = np.minimum(deleted[equal + 1], costs[equal])
+        costs = np.minimum.accumulate(deleted - inserted) + inserted
+    taken: list[tuple[int, int]] = []
+    for stop in np.argsort(costs, kind="stable"):
+        cost, first = divmod(int(costs[stop]), 1 << 32)
+        if cost > len(wanted) * 2 * MOST_CHANGED:
+            return
+        if all(stop <= begin or end <= first for begin, end in taken) and first < stop:
+            taken.append((first, int(stop)))
+            yield theirs[first][1], theirs[stop - 1][2]
 
 
-def _is_gone(text: str, span: GoldSpan) -> bool:
-    """Whether what stood before a span and what stood after it now stand side by side."""
-    before, after = " ".join(span.before.split()), " ".join(span.after.split())
-    if not before and len(after) >= _TELLING:
-        return " ".join(text[: 2 * _NEAR].split()).startswith(after)
-    if not after and len(before) >= _TELLING:
-        return " ".join(text[-2 * _NEAR :].split()).endswith(before)
-    if min(len(before), len(after)) < _TELLING:
-        return False
-    now = " ".join(text.split())
-    return f"{before} {after}" in now or f"{before}{after}" in now
+def _whole(span: GoldSpan, text: str, start: int, end: int) -> tuple[int, int]:
+    """The part with edited words at its ends: up to what was beside the span, or to the ends of
+    its sentences where it was whole sentences; and with the white space that the span had."""
+    low, high = max(0, start - 2 * _NEAR), end + 2 * _NEAR
+    spans = [(low + begin, low + stop) for begin, stop in sentences(text[low:high])]
+    first = max((begin for begin, _ in spans if begin <= start), default=start)
+    last = min((stop for _, stop in spans if stop >= end), default=end)
+    before = span.before[-_BESIDE:].rpartition("\n")[2]
+    after = span.after[:_BESIDE].partition("\n")[0]
+    known = text.rfind(before, 0, start) + len(before) if before.strip() else -1
+    if known >= first:
+        start = known
+    elif _starts(span.before):
+        start = first
+    known = text.find(after, end) if after.strip() else -1
+    if 0 <= known <= last:
+        end = known
+    elif _stops(span.text, span.after):
+        end = last
+    start, end = start + _blank(text[start:end]), end - _blank(text[start:end][::-1])
+    head, tail = span.text[: _blank(span.text)], span.text[len(span.text.rstrip()) :]
+    start -= len(head) if text.endswith(head, 0, start) else 0
+    return start, end + (len(tail) if text.startswith(tail, end) else 0)
+
+
+def _blank(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _starts(before: str) -> bool:
+    """Whether a sentence or line starts after a text."""
+    bare = before.rstrip()
+    return not bare or "\n" in before[len(bare) :] or ends_sentence(before[-8:])
+
+
+def _stops(text: str, after: str) -> bool:
+    """Whether a text ends a sentence or line, with what follows it."""
+    blank = text[len(text.rstrip()) :] + after[: _blank(after)]
+    return not after.strip() or "\n" in blank or ends_sentence(text.rstrip() + " ")
 
 
 def _between(text: str, span: GoldSpan) -> tuple[int, int] | None:
-    """What stands between the old surroundings, where they tell one place. Where there were none
-    before or after the span, it was the first or last of the document."""
-    if not span.before and not span.after:
-        return None
+    """What is between the old surroundings, where they tell one place. Where there were none before
+    or after the span, it was the first or last of the document."""
     before, after = span.before, span.after
-    if (after or before) and text.count(after or before) != 1:
+    if not (before or after) or text.count(after or before) != 1:
         return None
     longest = round(len(span.text) * (1 + 2 * MOST_CHANGED)) + 2 * _NEAR
     end = text.index(after) if after else len(text)
     start = text.rfind(before, max(0, end - longest - len(before)), end) if before else 0
-    # Where both stand side by side, the span between them is gone.
-    if start < 0 or not text[start + len(before) : end].strip():
-        return None
-    return (start + len(before), end) if end - start - len(before) <= longest else None
+    start += len(before)
+    # Where both are side by side, the span between them is gone.
+    is_there = start >= len(before) and text[start:end].strip()
+    return (start, end) if is_there and end - start <= longest else None
+
+
+def _is_gone(text: str, span: GoldSpan) -> bool:
+    """Whether what was before a span and what was after it are now side by side."""
+    before, after, now = (" ".join(one.split()) for one in (span.before, span.after, text))
+    if not before and len(after) >= _TELLING:
+        return now.startswith(after)
+    if not after and len(before) >= _TELLING:
+        return now.endswith(before)
+    is_telling = min(len(before), len(after)) >= _TELLING
+    return is_telling and (f"{before} {after}" in now or f"{before}{after}" in now)

@@ -20,7 +20,6 @@ from rapidfuzz import fuzz
 
 from ragassay.base.counts import grouped
 from ragassay.base.sample import Passage
-from ragassay.golden.alignment.span_alignment import occurrences
 from ragassay.golden.documents import Document, names_of
 from ragassay.texts.languages import CHARACTERS
 
@@ -38,6 +37,14 @@ _MOST_PLACES = 200
 """Places of one piece that are looked at."""
 MOST_SIGHTED = 10
 """Places of a text that are returned, at most."""
+
+
+def occurrences(text: str, wanted: str) -> Iterator[int]:
+    """The places of a text in another one."""
+    at = text.find(wanted)
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + 1)
 
 
 def squeezed(text: str) -> _Form:
