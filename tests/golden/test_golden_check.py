@@ -140,8 +140,9 @@ def test_an_unanswerable_query_that_the_documents_answer_is_found(golden: Golden
         }
     )  # fmt: skip
     golden.items.append(GoldenItem(**one.model_dump()))
-    sentences = dict(told(check(golden), "answered"))
-    sentence = sentences["planted"]
+    assert "answered" in check(golden).skipped
+    found = check(golden, CheckOptions(judge="offline"))
+    sentence = dict(told(found, "answered"))["planted"]
     assert "twelve items on loan" in sentence
     where, _, quoted = sentence.removeprefix("it is unanswerable, and ").partition(
         " may answer it: '"
@@ -162,18 +163,14 @@ def test_spans_that_are_not_relevant_support_nothing(golden: GoldenSet) -> None:
     assert "library-dvd" in dict(told(check(golden), "support"))
 
 
-def test_a_wrong_reference_beside_a_right_one_is_told(golden: GoldenSet) -> None:
+def test_a_wrong_reference_beside_a_right_one_is_told_by_the_judge_that_is_named(golden: GoldenSet) -> None:
     one = item(golden, "library-dvd")
     golden.items = [one]
     right = "Films and magazines are for one week."
-    for wrong in ("9 weeks", "Films and magazines are not for one week."):
-        one.references = [right, wrong]
-        sentences = [sentence for _, sentence in told(check(golden), "support")]
-        assert len(sentences) == 1 and sentences[0].startswith(repr(wrong))
-    one.references = [right, "7 days", "seven days", "for seven days"]
-    assert [sentence[:8] for _, sentence in told(check(golden), "support")] == ["'7 days'"]
-    one.references = [right, "seven days"]
-    assert not told(check(golden), "support")
+    one.references = [right, "for 9 years"]
+    assert not told(check(golden), "support"), "words do not tell another wording"
+    found = check(golden, CheckOptions(judge="offline"))
+    assert [sentence[:13] for _, sentence in told(found, "support")] == ["'for 9 years'"]
 
 
 def test_what_the_judge_could_not_say_is_counted(golden: GoldenSet) -> None:
@@ -181,9 +178,7 @@ def test_what_the_judge_could_not_say_is_counted(golden: GoldenSet) -> None:
     golden.items[0].references = ["no"]  # holds no claim
     found = check(golden)
     assert told(found, "support") == []
-    assert "could not say of 1 reference whether" in found.skipped["support"]
-    golden.items[0].references = ["no", "No."]
-    assert "could not say of 2 references whether" in check(golden).skipped["support"]
+    assert "1 question" in found.skipped["support"]
 
 
 def test_a_metric_that_does_not_see_a_mistake_is_told(golden: GoldenSet) -> None:
@@ -199,7 +194,7 @@ def test_a_metric_that_does_not_see_a_mistake_is_told(golden: GoldenSet) -> None
         for at in range(5)
     ]  # fmt: skip
     found = check(golden, CheckOptions(metrics=["token_f1.f", "exact_match"]))
-    assert found.blindness.counts == {
+    assert found.blindness == {
         ("token_f1.f", "inaccurate"): (5, 5),
         ("token_f1.f", "off-style"): (0, 5),
         ("exact_match", "inaccurate"): (5, 5),
@@ -228,13 +223,12 @@ def test_one_reference_is_not_scored_against_itself(golden: GoldenSet) -> None:
     ]
     golden.items[-1].references.append("3 Miles.")  # another spelling is no second wording
     found = check(golden, CheckOptions(metrics=["contains_answer", "exact_match"]))
-    assert found.blindness.counts == {
+    assert found.blindness == {
         ("contains_answer", "inaccurate"): (0, 1),
         ("exact_match", "inaccurate"): (1, 1),
     }
     assert [one["blind"] for one in found.to_json()["blindness"]] == [0, 1]
-    assert found.skipped["blindness"].startswith("3 items with wrong answers have one reference")
-    assert "; 1 item with wrong answers has no reference" in found.skipped["blindness"]
+    assert found.skipped["blindness"].startswith("4 items with wrong answers")
 
 
 def test_ages_count_from_the_day_of_verification(golden: GoldenSet) -> None:

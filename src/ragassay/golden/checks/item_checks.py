@@ -3,7 +3,6 @@ contradict each other, queries asked twice, ages, and documents that changed."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from ragassay.golden.golden_diff import differing, excerpt
 from ragassay.golden.golden_folder import MANIFEST, GoldenSet
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.golden.golden_parts import near_duplicates, plain
-from ragassay.judges.offline.words import content, spaced
+from ragassay.judges.offline.words import spaced
 
 K = TypeVar("K", bound=Hashable)
 METRICS = ("contains_answer", "token_f1.f", "rougeL(tokens=unicode).f", "BLEU")
@@ -36,7 +35,6 @@ _POLAR = {
     "是的": ("否", "不是", "不是的"), "对": ("不对",), "對": ("不對",),
 }  # fmt: skip
 """Words of yes, each with its words of no."""
-_DIGITS = re.compile(r"\d+")
 _ZONES = timedelta(days=1)
 """By how much the day of a person is ahead of that of UTC."""
 
@@ -95,9 +93,9 @@ def _error(kind: str, item: str = "", **counts: Any) -> Finding:
     return Finding(Note(kind, counts), item, "error")
 
 
-def clause(*notes: Note) -> str:
-    """The sentences of notes as part of one."""
-    return "; ".join(str(one).removesuffix(".") for one in notes)
+def clause(note: Note) -> str:
+    """The sentence of a note as part of one."""
+    return str(note).removesuffix(".")
 
 
 @dataclass
@@ -113,6 +111,11 @@ class Look:
     options: CheckOptions
     evaluate: Callable[..., Any]
     unscored: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def judge(self) -> str:
+        """What the judge is called."""
+        return self.options.judge or "the offline judge"
 
     @cached_property
     def items(self) -> list[GoldenItem]:
@@ -227,12 +230,6 @@ def contradictions(look: Look) -> Findings:
         for one in item.references:
             if plain(one) in wrong:
                 yield _error("right_and_wrong", item.id, text=one)
-
-
-def numbers(text: str) -> set[str]:
-    """The numbers that a text writes in digits, each in one spelling."""
-    in_words = set(content(spaced(_DIGITS.sub(" ", text))))
-    return set(filter(_DIGITS.search, content(spaced(text)))) - in_words
 
 
 def duplicates(look: Look) -> Findings:
