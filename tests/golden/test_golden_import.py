@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from filled_sheets import read
 from ragassay import formats
 from ragassay.cli.command_line import call
 from ragassay.golden.golden_folder import GoldenSet
@@ -235,8 +236,8 @@ def test_gold_is_found_whatever_white_space_and_markup_and_else_kept(desk: Path,
     assert "(but for markup) stands at 2 places in the documents: manual:" in flat
     assert "4 gold passages left out, and kept" in flat
 
-    write_sheet(ReviewStore(Path("golden")), Path("sheet.csv"))
-    assert texts["none"] in Path("sheet.csv").read_text(encoding="utf-8-sig")
+    write_sheet(ReviewStore(Path("golden")), Path("sheet.xlsx"))
+    assert texts["none"] in str(read(Path("sheet.xlsx")))
 
 
 @pytest.mark.parametrize(
