@@ -104,7 +104,10 @@ def records(path: Path) -> list[Any]:
     return [to_record(one) for one in formats.read(path)]
 
 
-READERS: list[Callable[[Path], list[Any]]] = [records, lambda path: [*table_files.guarded_rows(cells_of(path), path)]]
+READERS: list[Callable[[Path], list[Any]]] = [
+    records,
+    lambda path: [*table_files.guarded_rows(cells_of(path), path)],
+]
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -65,7 +65,7 @@ def test_the_commands_of_the_page_lead_from_documents_to_a_comparison(
         if "--read" in line:
             rest = [row[0] for row in read(desk / "rest.xlsx")[1:]]
             assert len(rest) == 60
-            filled(desk / "rest.xlsx", **dict.fromkeys(rest, {"decision": "accept"}))
+            filled(desk / "rest.xlsx", **{name: {"decision": "accept"} for name in rest})
         assert call(shlex.split(line)[1:]) == 0, f"{line}\n{capsys.readouterr().err}"
         if line.startswith("ragassay golden isolate"):
             told = capsys.readouterr().out

@@ -163,7 +163,7 @@ def test_spans_that_are_not_relevant_support_nothing(golden: GoldenSet) -> None:
     assert "library-dvd" in dict(told(check(golden), "support"))
 
 
-def test_a_wrong_reference_beside_a_right_one_is_told_by_the_judge_that_is_named(golden: GoldenSet) -> None:
+def test_a_wrong_reference_beside_a_right_one_is_told_by_a_named_judge(golden: GoldenSet) -> None:
     one = item(golden, "library-dvd")
     golden.items = [one]
     right = "Films and magazines are for one week."

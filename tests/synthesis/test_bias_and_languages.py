@@ -82,7 +82,9 @@ def test_each_language_is_compared_with_documents_of_its_own(tmp_path: Path) -> 
         *drafts(corpus, "en", "women", in_spanish),
     ]
     found = {
-        (row.language, row.what): row.count for row in favoured(corpus, taken) if row.kind == "group"
+        (row.language, row.what): row.count
+        for row in favoured(corpus, taken)
+        if row.kind == "group"
     }
     assert found == {
         ("en", "men"): 40, ("en", "women"): 0, ("de", "men"): 0, ("de", "women"): 40,

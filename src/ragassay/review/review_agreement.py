@@ -17,7 +17,7 @@ from ragassay.judges import Question
 from ragassay.review.answer_labels import Label, answered
 from ragassay.review.label_forms import answer_fields, needed_fields
 from ragassay.review.review_store import Review
-from ragassay.review.reviewing import ReviewFolder, Standing
+from ragassay.review.reviewing import Reviewing, Standing
 from ragassay.stats.categorical import (
     agreement_interval,
     cohen_kappa,
@@ -90,7 +90,7 @@ class Agreements:
         return cls(some, differ, known, standing.seconds)
 
 
-def item_agreement(folder: ReviewFolder) -> Agreements:
+def item_agreement(folder: Reviewing[Any]) -> Agreements:
     """The agreement of independent decisions on items (accept, edit, reject)."""
     standing = folder.standing(Review)
     units = [{who: one.decision for who, one in of.items()} for of in standing.of.values()]
@@ -108,7 +108,7 @@ def item_agreement(folder: ReviewFolder) -> Agreements:
     return Agreements.of(standing, {"": units}, differ)
 
 
-def label_agreement(folder: ReviewFolder) -> Agreements:
+def label_agreement(folder: Reviewing[Any]) -> Agreements:
     """The agreement of labels of answers, by kind of question.
 
     Each value that a question asks for counts as an item of its own, and any two different values

@@ -194,7 +194,10 @@ def cells_of(path: Path) -> Iterator[tuple[int, list[str]]]:
     for number, row in enumerate(book.worksheets[0].iter_rows(), start=1):
         texts = ["" if cell.value is None else str(cell.value) for cell in row]
         is_formula = [cell.data_type == "f" for cell in row]
-        yield number, [_FORMULA if one else text for one, text in zip(is_formula, texts, strict=True)]
+        yield (
+            number,
+            [_FORMULA if one else text for one, text in zip(is_formula, texts, strict=True)],
+        )
     book.close()
 
 

@@ -46,15 +46,10 @@ def review(given: Given) -> int:
     store = ReviewStore(given.folder)
     labels: AnswerLabels | None = None
     if given.answers is not None:
-        from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel
+        from ragassay.review.answer_labels import AnswerLabels
 
-        questions = AnswersToLabel.of(
-            given.answers,
-            given.folder,
-            metrics=given.metrics.split(",") if given.metrics else (),
-            suite=given.suite.split(",") if given.suite else (),
-        )
-        labels = AnswerLabels(given.folder, questions)
+        metrics, suite = (each.split(",") if each else () for each in (given.metrics, given.suite))
+        labels = AnswerLabels.of(given.folder, given.answers, metrics, suite)
         if given.where or given.xlsx or given.read:
             raise UsageError(
                 "--where, --xlsx and --read are for items to review: leave --answers out."
@@ -100,9 +95,9 @@ def agreement(given: Given) -> int:
     ```
     """
     from ragassay.review.review_agreement import item_agreement, keep, label_agreement
-    from ragassay.review.reviewing import ReviewFolder
+    from ragassay.review.review_store import ReviewStore
 
-    reviewed = ReviewFolder(given.folder)
+    reviewed = ReviewStore(given.folder)
     items, labels = item_agreement(reviewed), label_agreement(reviewed)
     path = keep(given.folder, items, labels)
     both = {"reviews": items, "labels": labels}
