@@ -266,7 +266,7 @@ def test_records_of_several_systems_are_one_item_unless_they_differ(
     assert made("two") == 2
     told = capsys.readouterr().err
     assert "field 'references'" in told
-    assert "record 1 (system 'one') and record 3 (system 'two') have the id 'a'" in told
+    assert "records 1 and 3 have the id 'a'" in told
     assert not Path("two").exists()
 
 
@@ -386,15 +386,15 @@ def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[s
          "field 'gold.0': characters 9 to 90 of pool do not exist: the document has 32, and the "
          "text stands nowhere"),
         ({"gold": [{"document": "pool", "start": 1, "end": 2, "text": "o"}]},
-         "field 'gold.0': 'o' is not what stands at characters 1 to 2 of pool, and the text stands "
+         "field 'gold.0': 'o' is not what characters 1 to 2 of pool hold, and the text stands "
          "at 4 places"),
         ({"gold": [{"document": "sea", "start": 1, "end": 2, "text": "fish"}]},
          "field 'gold.0': there is no document 'sea', and the text stands nowhere"),
         ({"gold": [{"document": "sea", "start": 1, "end": 2}]},
-         "field 'gold.0': there is no document 'sea', and the gold gives no text"),
+         "field 'gold.0': there is no document 'sea', and it has no text"),
         ({"gold": [{"document": "pool", "start": 1, "end": 99}]},
-         "field 'gold.0': characters 1 to 99 of pool do not exist: the document has 32, and the "
-         "gold gives no text"),
+         "field 'gold.0': characters 1 to 99 of pool do not exist: the document has 32, and it "
+         "has no text"),
     ],
 )  # fmt: skip
 def test_what_an_item_cannot_hold_is_named_by_line_and_field(
