@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
-from ragassay.golden.document_readers import Heading
-from ragassay.golden.documents import Document
+from ragassay.golden.documents import Document, Heading
 from ragassay.golden.golden_item import GoldSpan
 from ragassay.judges.offline.words import content, weight
 from ragassay.texts import sentences
