@@ -68,8 +68,8 @@ def test_a_group_that_is_favoured_stands_out_in_its_language(
     assert len(taken) == 40
     found = {one.what: one for one in favoured(corpus, taken) if one.kind == "group"}
     assert set(found) == {"men", "women"} and {one.language for one in found.values()} == {code}
-    assert found["men"].ratio.value > 1.3 and found["men"].count == 80
-    assert found["women"].count == 0 and all(one.p < NOTABLE for one in found.values())
+    assert found["men"].ratio.value > 1.3 and found["men"].n == 80
+    assert found["women"].n == 0 and all(one.p < NOTABLE for one in found.values())
 
 
 def test_each_language_is_compared_with_documents_of_its_own(tmp_path: Path) -> None:
@@ -82,9 +82,7 @@ def test_each_language_is_compared_with_documents_of_its_own(tmp_path: Path) -> 
         *drafts(corpus, "en", "women", in_spanish),
     ]
     found = {
-        (row.language, row.what): row.count
-        for row in favoured(corpus, taken)
-        if row.kind == "group"
+        (row.language, row.what): row.n for row in favoured(corpus, taken) if row.kind == "group"
     }
     assert found == {
         ("en", "men"): 40, ("en", "women"): 0, ("de", "men"): 0, ("de", "women"): 40,

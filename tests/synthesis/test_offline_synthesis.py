@@ -134,10 +134,10 @@ def test_the_same_command_again_adds_nothing_and_a_larger_number_adds_the_rest(
     tmp_path: Path, capsys
 ) -> None:
     folder = tmp_path / "golden"
-    pilot = synthesized(folder, "--n", "40", "--pilot")
-    assert len(pilot) == 20
+    first = synthesized(folder, "--n", "20")
+    assert len(first) == 20
     lines = (folder / "queries.jsonl").read_bytes().splitlines()
-    assert synthesized(folder, "--n", "40", "--pilot") == pilot
+    assert synthesized(folder, "--n", "20") == first
     items = synthesized(folder, "--n", "40")
     assert len(items) == 40
     assert (folder / "queries.jsonl").read_bytes().splitlines()[:20] == lines

@@ -37,12 +37,8 @@ Why = Literal[
 
 @dataclass(frozen=True)
 class Nearly:
-    """What almost answers a query that the documents must not answer.
-
-    Attributes:
-        spans: that answer a query near it, or that it was written from.
-        query: the one that they answer; empty where there is none.
-    """
+    """The spans that almost answer a query that the documents must not answer; the query that they
+    do answer, where there is one, and its answer."""
 
     spans: tuple[GoldSpan, ...]
     query: str = ""
@@ -135,11 +131,7 @@ class Draft:
 
 @dataclass
 class Rejection:
-    """A draft that is no item, and why.
-
-    Attributes:
-        failure: of who was asked, where there was no usable answer.
-    """
+    """A draft that is no item, and why; with the failure of who was asked, if that was the reason."""
 
     why: Why
     detail: str
@@ -213,8 +205,6 @@ def chosen(drafts: Sequence[Draft], kinds: Sequence[Kind]) -> list[Draft]:
 
 OFFLINE = "offline"
 """The word for the generator by rules and for the embedded judge."""
-PILOT = 20
-"""Items of a pilot."""
 
 
 @dataclass(frozen=True)
@@ -226,7 +216,6 @@ class Wish:
         generator, checker: ``offline``, or words of judges.
         given: queries that only need answers; then ``n`` and ``mix`` do not count.
         words: fewest and most words of a query.
-        pilot: only the first 20, for review.
     """
 
     documents: Path
@@ -242,13 +231,7 @@ class Wish:
     answers: bool = True
     words: tuple[int, int] = WORDS
     same_model: bool = False
-    pilot: bool = False
     skip_unreadable: bool = False
-
-    @property
-    def target(self) -> int:
-        """Items that the folder is to hold after this run."""
-        return min(PILOT, self.n) if self.pilot else self.n
 
 
 @dataclass(frozen=True)

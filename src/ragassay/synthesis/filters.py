@@ -85,11 +85,7 @@ _NUMBERING = re.compile(r"(?:\d+[.)]|\d+(?:\.\d+)+)\s+")
 
 @dataclass
 class Filters:
-    """What words can tell of a draft.
-
-    Attributes:
-        words: fewest and most words of a query.
-    """
+    """What words can tell of a draft: its query has so many ``words``, fewest and most."""
 
     existing: Sequence[str] = ()
     words: tuple[int, int] = WORDS
@@ -115,8 +111,10 @@ class Filters:
     def _form(self, draft: Draft) -> str:
         if detail := ill_formed(draft.query, self.words, draft.wanted.get("length")):
             return detail
-        if detail := _in_another_language(draft):
-            return detail
+        if name := draft.wanted.get("language"):
+            wanted, actual = code_of(name), language_of(draft.query)
+            if actual and actual != wanted and wanted in word_lists():
+                return f"the query is in {actual}, not in {wanted}"
         if draft.answerable and not draft.spans:
             return "no span of the documents holds the answer"
         if draft.answerable and any(not one.strip() for one in draft.references):
@@ -152,11 +150,7 @@ Found = tuple[Why, str] | None
 
 
 class Checks:
-    """What the checker finds against drafts.
-
-    Attributes:
-        not_tried: checks that the checker cannot do, by their name.
-    """
+    """What the checker finds against drafts; how often it could not do a check is in ``not_tried``."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.not_tried: Counter[str] = Counter()
@@ -165,7 +159,7 @@ class Checks:
     async def against(self, draft: Draft, ask: Ask) -> Rejection | None:
         """The first reason against a draft. A checker that answers no queries leaves the steps out
         that need it; whether documents answer a query, their words tell instead."""
-        steps: tuple[_Step, ...] = (self._answered,)
+        steps: tuple[Callable[[Draft, Ask], Awaitable[Found]], ...] = (self._answered,)
         if draft.answerable:
             steps = (self._ungrounded, self._unanswerable)
         for step in steps if draft.references or not draft.answerable else ():
@@ -236,18 +230,6 @@ class Checks:
         return tuple(
             with_headings(self._corpus.at(one.document, one.start), one.text) for one in draft.spans
         )
-
-
-_Step = Callable[[Draft, Ask], Awaitable[Found]]
-
-
-def _in_another_language(draft: Draft) -> str:
-    """That the query is in another language than was wanted, where its words tell it."""
-    if not (name := draft.wanted.get("language")):
-        return ""
-    wanted, actual = code_of(name), language_of(draft.query)
-    is_other = actual and actual != wanted and wanted in word_lists()
-    return f"the query is in {actual}, not in {wanted}" if is_other else ""
 
 
 def _leak(draft: Draft) -> str:

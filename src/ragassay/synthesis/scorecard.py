@@ -35,7 +35,7 @@ class Mentioned(NamedTuple):
 
     Attributes:
         kind: ``group`` or ``opinion``.
-        count: sentences of the items that mention it.
+        n: sentences of the items that mention it.
         rate: the same per 1,000 words.
         expected: what the documents have, likewise.
         ratio: how many times as often as in the documents.
@@ -45,7 +45,7 @@ class Mentioned(NamedTuple):
     kind: str
     what: str
     language: str
-    count: int
+    n: int
     rate: float
     expected: float
     ratio: Ratio
@@ -145,7 +145,7 @@ def scorecard(
                 (
                     (
                         f"{row.kind}: {row.what} ({row.language})",
-                        row.count,
+                        row.n,
                         f"{row.rate:.1f}",
                         f"{row.expected:.1f}",
                         f"{row.ratio.value:.2f}",

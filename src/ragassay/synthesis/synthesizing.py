@@ -49,11 +49,7 @@ _DRAFTS_PER_ITEM = 10
 
 
 class Synthesis:
-    """A synthesis that is ready to run: documents and golden set are read.
-
-    Attributes:
-        left_out: documents by language that the offline generator does not read.
-    """
+    """A synthesis that is ready to run: documents and golden set are read."""
 
     def __init__(self, wish: Wish, judging: Judging, *, dry: bool = False) -> None:
         if wish.n < 1:
@@ -207,8 +203,7 @@ class Synthesis:
         if wish.given:
             wanted = list(generator.answering(wish.given))
         else:
-            every = list(generator.wanted(wish.mix.kinds(math.ceil(OVER * wish.n), wish.seed)))
-            wanted = every[: math.ceil(OVER * wish.target)]
+            wanted = list(generator.wanted(wish.mix.kinds(math.ceil(OVER * wish.n), wish.seed)))
         scope = asker.scope()
         written = _each(asker, [partial(generator.draft, one, scope.ask()) for one in wanted])
         drafts = [one for one in written if isinstance(one, Draft)]
@@ -229,7 +224,7 @@ class Synthesis:
         wish = self.wish
         if wish.given:
             return drafts
-        most = _DRAFTS_PER_ITEM * wish.target  # the time of a choice grows with drafts and items
+        most = _DRAFTS_PER_ITEM * wish.n  # the time of a choice grows with drafts and items
         if len(drafts) > most:
             places = random.Random(wish.seed).sample(range(len(drafts)), most)
             drafts = [drafts[at] for at in sorted(places)]
@@ -248,10 +243,10 @@ class Synthesis:
 
     def _kinds(self) -> list[Kind]:
         """What is wanted of each item that is lacking."""
-        lacking = Counter(self.wish.mix.kinds(self.wish.target, self.wish.seed))
+        lacking = Counter(self.wish.mix.kinds(self.wish.n, self.wish.seed))
         made = self.made
         lacking -= Counter(tuple(sorted(item.provenance["wanted"].items())) for item in made)
-        return list(lacking.elements())[: max(0, self.wish.target - len(made))]
+        return list(lacking.elements())[: max(0, self.wish.n - len(made))]
 
     def _save(
         self, items: Sequence[GoldenItem], made: dict[str, Any], rejections: Sequence[Rejection]

@@ -38,7 +38,7 @@ def synthesize(given: Given) -> int:
 
     ```sh
     ragassay golden synthesize docs -o golden --n 30
-    ragassay golden synthesize docs -o golden --generator openai:gpt-4o --checker openai:o3 --pilot
+    ragassay golden synthesize docs -o golden --generator openai:gpt-4o --checker openai:o3
     ragassay golden synthesize docs -o golden --n 200 --mix type=factual:2,comparison:1
     ```
 
@@ -93,7 +93,6 @@ def synthesize(given: Given) -> int:
             given=[] if given.queries is None else list(ragassay.load(given.queries)),
             answers=not no_answers,
             same_model=given.same_model,
-            pilot=given.pilot,
             skip_unreadable=given.skip_unreadable,
             **settings,
         )
@@ -115,7 +114,7 @@ def synthesize(given: Given) -> int:
 
 def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
     usage, reasons = outcome.usage, outcome.reasons()
-    target = len(wish.given) if wish.given else wish.target
+    target = len(wish.given) if wish.given else wish.n
     if as_json:
         show.json(
             {
