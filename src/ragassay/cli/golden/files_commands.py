@@ -238,5 +238,5 @@ def _save_part(
         raise UsageError(f"{place} is a golden set already. Delete it or choose another folder.")
     check_output(place, golden.folder, golden.documents_folder)
     part = GoldenSet(place, items, golden.documents_folder, golden.left_out)
-    part.write(part.documents(), origin, golden.folder)
+    part.write(part.documents(), origin)
     show.lines(f"{place}: {plural(len(items), 'item')}{share}")
