@@ -11,7 +11,7 @@ import pytest
 
 import ragassay
 from ragassay.golden import anchor
-from ragassay.golden.alignment.anchoring import Anchored
+from ragassay.golden.anchoring import Anchored
 from ragassay.golden.documents import Document, load_documents
 from ragassay.golden.golden_folder import with_contexts
 from ragassay.golden.golden_item import GoldenItem, GoldSpan

@@ -8,8 +8,8 @@ from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay.base.sample import Passage
-from ragassay.golden.alignment.text_finding import ChunkAligner
 from ragassay.golden.documents import Document, load_documents
+from ragassay.golden.text_finding import ChunkAligner
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 

@@ -13,10 +13,10 @@ from golden_checked import check
 from ragassay.base.sample import Answerability
 from ragassay.cli.command_line import call
 from ragassay.golden import anchor
-from ragassay.golden.checks.golden_checks import Checked
-from ragassay.golden.checks.item_checks import CheckOptions
+from ragassay.golden.golden_checks import Checked
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
+from ragassay.golden.item_checks import CheckOptions
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from ragassay.base.sample import Sample, Turn
 from ragassay.cli.command_line import call
 from ragassay.engine.run.source import with_references
 from ragassay.golden.documents import Document
-from ragassay.golden.exchange.golden_export import (
+from ragassay.golden.golden_export import (
     EXPORTS,
     ExportFormat,
     export_format,

@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from ragassay.golden import anchor
-from ragassay.golden.alignment.anchoring import MOST_CHANGED, Anchored
+from ragassay.golden.anchoring import MOST_CHANGED, Anchored
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import GoldenItem, GoldSpan
 

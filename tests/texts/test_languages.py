@@ -9,7 +9,7 @@ import pytest
 
 from golden_checked import check
 from ragassay.base.sample import Sample
-from ragassay.golden.checks.golden_checks import coverage
+from ragassay.golden.golden_checks import coverage
 from ragassay.golden.golden_folder import GoldenSet, with_contexts
 from ragassay.golden.golden_item import GoldenItem, GoldSpan
 from ragassay.texts.languages import (

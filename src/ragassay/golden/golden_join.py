@@ -11,11 +11,11 @@ from ragassay.base.counts import plural
 from ragassay.base.errors import InputError, warn_user
 from ragassay.base.note import Note
 from ragassay.base.sample import Passage, Sample
-from ragassay.golden.alignment.text_finding import ChunkAligner
 from ragassay.golden.documents import Document, text_at
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.golden.golden_parts import plain
+from ragassay.golden.text_finding import ChunkAligner
 
 _SHOWN = 60
 """Characters of a query that a warning shows."""

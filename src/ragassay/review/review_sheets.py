@@ -18,7 +18,7 @@ from ragassay.base import files
 from ragassay.base.errors import InputError, RagassayError, UsageError
 from ragassay.base.sample import Answerability
 from ragassay.formats import table_files
-from ragassay.golden.exchange.golden_export import workbook
+from ragassay.golden.golden_export import workbook
 from ragassay.golden.golden_item import GoldenItem, nearly, negatives_in, tags_in, unplaced
 from ragassay.review.review_store import ReviewStore, version_of
 

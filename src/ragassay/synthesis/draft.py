@@ -131,7 +131,7 @@ class Draft:
 
 @dataclass
 class Rejection:
-    """A draft that is no item, and why; with the failure of who was asked, if that was the reason."""
+    """A draft that is no item, why, and the failure of who was asked, if that was the reason."""
 
     why: Why
     detail: str

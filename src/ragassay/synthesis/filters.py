@@ -150,7 +150,7 @@ Found = tuple[Why, str] | None
 
 
 class Checks:
-    """What the checker finds against drafts; how often it could not do a check is in ``not_tried``."""
+    """What the checker finds against drafts; ``not_tried`` counts checks that it could not do."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.not_tried: Counter[str] = Counter()

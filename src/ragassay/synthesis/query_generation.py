@@ -20,7 +20,7 @@ from ragassay.base.files import write_bytes
 from ragassay.base.yaml_files import text_of
 from ragassay.compat.open_rag_eval.published_evaluators import JudgeModel, Keys, judge_word
 from ragassay.engine.run.config_reading import ConfigFile, is_for_a_key, read_filled, variable_of
-from ragassay.golden.exchange.golden_export import delimited, json_lines
+from ragassay.golden.golden_export import delimited, json_lines
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.synthesis.mix import EXPANDED, JOINT, Mix
 

@@ -30,7 +30,7 @@ def anchor(given: Given) -> int:
     ```
     """
     from ragassay.golden import anchor as find
-    from ragassay.golden.alignment.anchoring import save_places
+    from ragassay.golden.anchoring import save_places
     from ragassay.golden.golden_diff import differing, excerpt
     from ragassay.golden.golden_folder import GoldenSet
 

@@ -13,7 +13,7 @@ from ragassay.cli.command import Given, command
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 
 if TYPE_CHECKING:
-    from ragassay.golden.checks.golden_checks import Blind, Checked
+    from ragassay.golden.golden_checks import Blind, Checked
 
 _SHOWN = 20
 """Findings of one check that are shown."""
@@ -33,9 +33,9 @@ def check(given: Given) -> int:
     ```
     """
     from ragassay.engine.run.evaluation import evaluate
-    from ragassay.golden.checks.golden_checks import check as carry_out
-    from ragassay.golden.checks.item_checks import METRICS, CheckOptions
+    from ragassay.golden.golden_checks import check as carry_out
     from ragassay.golden.golden_folder import GoldenSet
+    from ragassay.golden.item_checks import METRICS, CheckOptions
 
     opened = GoldenSet.open(given.folder)
     names = METRICS if given.metrics is None else given.metrics.split(",")

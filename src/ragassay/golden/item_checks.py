@@ -13,12 +13,12 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from ragassay.base.note import Note
 from ragassay.base.sample import Answerability
 from ragassay.golden import anchor
-from ragassay.golden.alignment.text_finding import Forms
 from ragassay.golden.documents import COPY, Document, text_at
 from ragassay.golden.golden_diff import differing, excerpt
 from ragassay.golden.golden_folder import MANIFEST, GoldenSet
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.golden.golden_parts import near_duplicates, plain
+from ragassay.golden.text_finding import Forms
 from ragassay.judges.offline.words import spaced
 
 K = TypeVar("K", bound=Hashable)

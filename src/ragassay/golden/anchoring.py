@@ -17,10 +17,10 @@ import numpy as np
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
-from ragassay.golden.alignment.text_finding import numbers, occurrences
 from ragassay.golden.documents import Document, text_at
 from ragassay.golden.golden_folder import GoldenSet, alone
 from ragassay.golden.golden_item import CONTEXT, GoldenItem, GoldSpan
+from ragassay.golden.text_finding import numbers, occurrences
 from ragassay.texts import sentences
 from ragassay.texts.languages import CHARACTERS
 from ragassay.texts.sentence_cutting import ends_sentence

@@ -319,6 +319,6 @@ WRITERS: Mapping[str, tuple[tuple[str, ...], _Write]] = {
 
 EXPORTS: Mapping[str, ExportFormat] = {
     name: ExportFormat(**row)
-    for name, row in package_files.table("ragassay.golden.exchange", "exports.yaml").items()
+    for name, row in package_files.table("ragassay.golden", "exports.yaml").items()
 }
 """The formats of `golden export`."""

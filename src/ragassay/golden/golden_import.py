@@ -16,9 +16,9 @@ from ragassay.base.sample import GoldPassage, Identity, Sample
 from ragassay.formats import Columns, Mapper, folded
 from ragassay.formats.records import field_values
 from ragassay.formats.records.field_names import FIELD_OF
-from ragassay.golden.alignment.text_finding import MOST_SIGHTED, TextFinder
 from ragassay.golden.documents import Document, names_of, one_error, text_at
 from ragassay.golden.golden_item import UNPLACED, GoldenItem, negatives_in, tags_in, wrong_record
+from ragassay.golden.text_finding import MOST_SIGHTED, TextFinder
 
 _FACTS = (
     *("query", "history", "references", "reference_groups", "negative_references", "gold"),
