@@ -27,12 +27,8 @@ MOST_TOLD = 20
 
 
 class Heading(NamedTuple):
-    """A heading of a document, or where a page of a PDF file begins.
-
-    Attributes:
-        level: 1 for the highest; 0 for the title of the whole document.
-        start, end: its characters in the canonical text; equal where the title is no part of it.
-    """
+    """A heading of a document (level 1 is the highest, 0 the title of the whole), or where a page
+    of a PDF file begins; with its characters in the text, none where the title is no part of it."""
 
     title: str
     level: int
@@ -43,14 +39,8 @@ class Heading(NamedTuple):
 
 @dataclass(frozen=True)
 class Document:
-    """A document.
-
-    Attributes:
-        id: its path below the folder, without the suffix.
-        path: of its file, relative to the folder.
-        loader: what made the text, and its version, such as ``pypdf 7.1.0, reader 2``.
-        headings: in their order, with their places in the text.
-    """
+    """A document: its id is its path below the folder without the suffix; ``loader`` is what made
+    the text, and its version."""
 
     id: str
     path: str
@@ -107,11 +97,8 @@ def load_documents(folder: Path, without: Container[str] = ()) -> dict[str, Docu
 def readable_documents(
     folder: Path, *, skip: bool = False
 ) -> tuple[dict[str, Document], dict[str, str]]:
-    """The documents of a folder for a golden set that is made of them.
-
-    Returns:
-        The documents by id; and of each file that is left out, by its path below the folder, why.
-    """
+    """The documents of a folder for a golden set that is made of them, by id; and why a file (by
+    its path) is left out."""
     ways = "Mend them, move them out, or leave them out (--skip-unreadable)"
     documents, left_out = _loaded(folder, (), ways, skip=skip)
     return documents, {name: error.problem for name, error in left_out.items()}
@@ -213,12 +200,8 @@ Read = tuple[str, Sequence[Heading]]
 
 @dataclass(frozen=True)
 class Reader:
-    """What reads the files of some suffixes.
-
-    Attributes:
-        package: that it needs; empty for none.
-        version: is raised where it reads other texts or headings.
-    """
+    """What reads the files of some suffixes, and the package that it needs; ``version`` is raised
+    where it reads other texts or headings."""
 
     read: Callable[[bytes], Read]
     package: str = ""

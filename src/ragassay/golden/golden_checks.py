@@ -169,13 +169,8 @@ _LENGTHS = ((5, "1 to 5 words"), (15, "6 to 15 words"), (float("inf"), "over 15 
 
 @dataclass
 class Checked:
-    """What the checks found.
-
-    Attributes:
-        coverage: for each property (``document``, ``type`` ...) the items of each value.
-        uncovered: queries of the log that the set has nothing like; ``None`` without a log.
-        skipped: checks that could not be made, in whole or in part, and why.
-    """
+    """What the checks found; the items by document, type and so on, queries of the log that the
+    set has nothing like, and what could not be checked, with the reason."""
 
     n_items: int
     findings: list[Finding]

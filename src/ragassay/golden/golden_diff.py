@@ -13,13 +13,8 @@ from ragassay.golden.golden_item import GoldenItem
 
 @dataclass(frozen=True)
 class Change:
-    """A query that differs.
-
-    Attributes:
-        kind: ``moved``: the same texts at other places; ``changed``: anything else.
-        texts: of gold spans that differ, before and now, where both have as many. Of moved ones,
-            the documents where these differ.
-    """
+    """A query that differs; ``moved``: the same texts at other places. ``texts``: of gold that
+    differs, before and now; of moved spans their documents."""
 
     id: str
     kind: Literal["added", "removed", "changed", "moved"]

@@ -34,13 +34,8 @@ BUSY_S = 30.0
 
 @dataclass
 class GoldenSet:
-    """A golden set.
-
-    Attributes:
-        documents_in: folder of the documents, where they lie elsewhere.
-        left_out: files that could not be read as documents and were left out: path below the folder
-            of the documents, and why.
-    """
+    """A golden set; its documents may lie elsewhere (``documents_in``), and files that could not
+    be read are left out: path, and why."""
 
     folder: Path
     items: list[GoldenItem]

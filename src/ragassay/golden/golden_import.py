@@ -29,11 +29,8 @@ _FACTS = (
 
 @dataclass(frozen=True)
 class Placing:
-    """What became of a gold passage of the file: at its place, or the ``reason`` why it has none.
-
-    Attributes:
-        number: of the gold passages of its record, from 0.
-    """
+    """What became of a gold passage, by its ``number`` in its record: at its place, or the
+    ``reason`` why it has none."""
 
     item: str
     file: Path
@@ -91,17 +88,9 @@ def imported(
     encoding: str | None = None,
 ) -> Imported:
     """The items of a file: one for each query id, because a file may hold the answers of several
-    systems, and repeats, to each.
-
-    What only some of a query's records say counts for all. What belongs to answers is left out:
-    metadata in which records differ. Gold without a place, or at a wrong one, is put where its text
-    stands, if that is so once (see `TextFinder`); gold with a place and no text has the text that
-    stands there. Gold that has no place is kept in the item's provenance (see `unplaced`).
-
-    Args:
-        accept: whether items count as accepted that the file neither accepts nor rejects.
-        columns: field -> column of the file, for names that are not known.
-    """
+    systems, and repeats, to each. Gold is put where its text is; what has no place is kept in
+    the item's provenance (see `unplaced`). ``columns``: field -> column of the file, for names
+    that are not known."""
     name = formats.opening.checked_encoding(encoding)
     mapper = ItemMapper(path, columns, name)
     files = [(formats.detect(one, name), one) for one in formats.files_of(path)]
@@ -227,12 +216,8 @@ _OWN = (*_TEXTS, "tags", "provenance", *_SPAN_COLUMNS)
 
 
 class ItemMapper(Mapper):
-    """Keeps beside each sample the line, and the fields that only an item of a golden set has.
-
-    Attributes:
-        places: file and line of each sample.
-        own: what each record says in fields of a golden set.
-    """
+    """Keeps beside each sample its file and line, and the fields that only an item of a golden
+    set has."""
 
     def __init__(self, path: Path, columns: Columns | None, encoding: str | None) -> None:
         named = {folded(name): one for name, one in (columns or {}).items()}

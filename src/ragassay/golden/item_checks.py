@@ -41,14 +41,8 @@ _ZONES = timedelta(days=1)
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """What is checked.
-
-    Attributes:
-        judge: who says whether gold spans support references; the offline judge when left out.
-        budget: what the judge may cost, in each of its checks (support, complete, answered).
-        max_age: days since an item was verified, after which it is stale.
-        today: the day that ages count from; today when left out.
-    """
+    """What is checked. Without a ``judge`` the offline judge is asked; ``max_age`` counts days
+    since an item was verified, up to ``today``."""
 
     judge: str | None = None
     budget: str | None = None
@@ -59,12 +53,8 @@ class CheckOptions:
 
 
 class Finding(NamedTuple):
-    """Something about an item or the set.
-
-    Attributes:
-        item: the query's id; empty where it is about the set.
-        severity: ``error``: it is wrong; ``look``: a person should look.
-    """
+    """Something about an item, or about the set: ``error``: it is wrong; ``look``: a person should
+    look."""
 
     note: Note
     item: str = ""
@@ -100,12 +90,7 @@ def clause(note: Note) -> str:
 
 @dataclass
 class Look:
-    """What checks look at.
-
-    Attributes:
-        evaluate: `ragassay.evaluate`.
-        unscored: samples without a score, by check.
-    """
+    """What checks look at; ``unscored`` counts samples without a score, by check."""
 
     golden: GoldenSet
     options: CheckOptions

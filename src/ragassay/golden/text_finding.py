@@ -90,12 +90,8 @@ class Forms:
 
 
 class ChunkAligner:
-    """The documents, indexed.
-
-    Attributes:
-        counts: chunks that were found ``changed`` and ``not_found`` at all; ``repeated`` of those
-            found exactly stand at several places, of which the first one counts.
-    """
+    """The documents, indexed; ``counts`` of chunks that were found ``changed`` and ``not_found``
+    at all, and ``repeated``: at several places, of which the first one counts."""
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self.counts: Counter[str] = Counter()

@@ -124,12 +124,7 @@ class _Known(Judge):
 
 
 class LabelQuestion(NamedTuple):
-    """A question that people answer.
-
-    Attributes:
-        query: that it is about; empty where it is not known.
-        sample: id of the answer that it is about.
-    """
+    """A question that people answer, the query and the id of the answer that it is about."""
 
     question: Question[Any]
     query: str

@@ -31,14 +31,8 @@ ADJUDICATION = "adjudication.jsonl"
 
 @dataclass(frozen=True)
 class Agreement:
-    """A coefficient of agreement.
-
-    Attributes:
-        n_items: how many items two of them or more reviewed or labelled.
-        share: of pairs of labels of an item that are the same.
-        value: at most 1; ``None`` where it is undefined: all labels are the same.
-        interval: 95 %, by bootstrap over items.
-    """
+    """A coefficient of agreement, ``None`` where all labels are the same; and the share of pairs
+    of labels that are. The interval is of 95 %, by bootstrap over items."""
 
     name: str
     people: tuple[str, ...]
@@ -57,15 +51,8 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Agreements:
-    """How far people agree on items of a golden set, or on labels of answers.
-
-    Attributes:
-        measures: the coefficients by kind of question, of items under an empty one; see
-            `coefficients`.
-        differ: a record for each item or question of which they said different things:
-            ``settled_by`` is ``None`` until somebody settles it.
-        known: by person, how many known answers were given as they are known, and of how many.
-    """
+    """How far people agree, by kind of question (items under an empty one); a record for each
+    thing on which they differ; and by person how many known answers were right, of how many."""
 
     measures: Mapping[str, Sequence[Agreement]]
     differ: Sequence[Mapping[str, Any]]
@@ -109,11 +96,8 @@ def item_agreement(folder: Reviewing[Any]) -> Agreements:
 
 
 def label_agreement(folder: Reviewing[Any]) -> Agreements:
-    """The agreement of labels of answers, by kind of question.
-
-    Each value that a question asks for counts as an item of its own, and any two different values
-    as different; lists of texts and explanations do not count.
-    """
+    """The agreement of labels of answers, by kind of question. Each value that a question asks
+    for counts as an item of its own; lists of texts and explanations do not count."""
     standing = folder.standing(Label)
     units: dict[str, list[dict[str, str]]] = {}
     differ = []

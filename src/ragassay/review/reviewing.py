@@ -71,14 +71,9 @@ F = TypeVar("F", bound=Entry)
 
 
 class Standing(Generic[E]):
-    """What counts: each person's last word on each thing, without what was taken back.
-
-    Attributes:
-        of: the independent entries by key, then by person.
-        final: those by people who saw the others', in the same way.
-        known: those on what has a known answer, by person, then by key.
-        seconds: that decisions took, by person.
-    """
+    """What counts: each person's last word, without what was taken back: the independent entries by
+    key and person, the final ones (by people who saw the others') alike, known ones by person and
+    key, and the seconds that decisions took, by person."""
 
     def __init__(self, entries: Iterable[E]) -> None:
         self.of: dict[str, dict[str, E]] = {}
@@ -183,15 +178,8 @@ State = Literal["todo", "done", "waiting", "disagreement"]
 
 @dataclass(frozen=True)
 class Thing:
-    """What is decided on.
-
-    Attributes:
-        about: what a list says of it.
-        needs: how many people decide.
-        closed: nothing more is to be decided.
-        by: who decided on it by the set, also without a line of the log.
-        calibration: its answer is known.
-    """
+    """What ``needs`` people decide on; ``closed``: nothing more is to be decided; ``by``: who
+    decided by the set, also without a line of the log; ``calibration``: its answer is known."""
 
     key: str
     about: Mapping[str, Any] = field(default_factory=dict)
@@ -334,12 +322,8 @@ class Reviewing(ABC, Generic[E]):
         return value
 
     def entries(self, reviewer: str, where: Sequence[str] = ()) -> list[dict[str, Any]]:
-        """All things in a few words.
-
-        Returns:
-            For each its ``key``, ``calibration`` (its answer is known), what it is about, ``state``
-            (see `Thing.state`) and ``mine``: this person decided on it.
-        """
+        """All things in a few words, with the ``state`` of each (see `Thing.state`) and whether
+        this person decided on it (``mine``)."""
         standing = self.current()
         return [
             {
@@ -353,12 +337,8 @@ class Reviewing(ABC, Generic[E]):
         ]
 
     def progress(self, reviewer: str) -> dict[str, int]:
-        """How far all are.
-
-        Returns:
-            ``done`` and ``total`` things, ``mine`` (those that this person decided on) and ``left``
-            (decisions that are missing; a disagreement takes one more).
-        """
+        """How many things are ``done`` of all (``total``), how many by this person (``mine``), and
+        decisions that are missing (``left``)."""
         standing = self.current()
         things = [thing for thing in self.things() if not thing.calibration]
         missing = [

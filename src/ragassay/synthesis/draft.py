@@ -54,15 +54,8 @@ class Nearly:
 
 @dataclass
 class Draft:
-    """An item of a golden set that was not checked yet.
-
-    Attributes:
-        references: right answers; none for an unanswerable query.
-        nearly: of a query that nothing answers, the query that it nearly is.
-        name: id of a query that was given; empty: it follows from the text.
-        evidence: ids of the judges' answers that it rests on.
-        repeat: how often the same was wanted before.
-    """
+    """An item of a golden set that was not checked yet. An unanswerable query has no references,
+    a query that was given a ``name``; ``repeat``: how often the same was wanted before."""
 
     query: str
     kind: Kind
@@ -236,15 +229,8 @@ class Wish:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a synthesis gave.
-
-    Attributes:
-        total: synthetic items in the folder, rejected ones left out.
-        n_drafts: that were written, or asked for in vain, in this run.
-        rejections: of drafts with which something is wrong.
-        unasked: drafts that nobody was asked for or about, because nothing more was sent.
-        n_not_chosen: drafts with which nothing is wrong, and that became no item.
-    """
+    """What a synthesis gave: new items and how many are there in all, drafts that were written
+    (or asked for in vain), rejected, never asked about (``unasked``), and not chosen."""
 
     items: Sequence[GoldenItem]
     total: int

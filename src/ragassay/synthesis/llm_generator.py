@@ -29,12 +29,8 @@ SHOTS = 3
 
 
 class LLMGenerator:
-    """Draws passages and has queries and answers written.
-
-    Args:
-        examples: accepted items whose queries are shown, never those about the same passage.
-        words: fewest and most words of a query; no answer is paid for to one of another length.
-    """
+    """Draws passages and has queries and answers written; no answer is paid for to a query with
+    fewer or more words. Examples are shown, never those about the same passage."""
 
     def __init__(
         self,

@@ -69,13 +69,8 @@ _ORDER = re.compile(
 
 @dataclass(frozen=True)
 class _Fact:
-    """A value in a sentence.
-
-    Attributes:
-        clause: the part of the sentence that is asked about, without its full stop.
-        asked: the clause as a question, without its end.
-        wrong: another value of the same kind; empty where there is none.
-    """
+    """A value in a sentence: the clause that is asked about, the clause as a question, and another
+    value of the same kind (empty where there is none)."""
 
     section: Section
     clause: str

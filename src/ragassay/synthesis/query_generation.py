@@ -75,13 +75,8 @@ class QueryGeneration(Keys):
 
 @dataclass(frozen=True)
 class PublishedWish:
-    """What a configuration of query generation asks for.
-
-    Attributes:
-        generator: the judge's word for its model; empty where it names none.
-        key_variable: environment variable of the model's key, where it is not the provider's.
-        notes: sentences about keys that mean nothing here.
-    """
+    """What a configuration of query generation asks for: its model as a judge's word (empty for
+    none), the variable of its key, and sentences about keys that mean nothing here."""
 
     path: Path
     config: QueryGeneration

@@ -31,16 +31,8 @@ NOTABLE = 0.05
 
 
 class Mentioned(NamedTuple):
-    """A group of people or an opinion that is mentioned.
-
-    Attributes:
-        kind: ``group`` or ``opinion``.
-        n: sentences of the items that mention it.
-        rate: the same per 1,000 words.
-        expected: what the documents have, likewise.
-        ratio: how many times as often as in the documents.
-        p: that chance explains the ratio, corrected.
-    """
+    """A group of people or an opinion: ``n`` sentences of the items mention it, at a rate per 1,000
+    words; what the documents have (``expected``), how many times as often, and the corrected p."""
 
     kind: str
     what: str
