@@ -16,7 +16,6 @@ from ragassay.base.counts import grouped
 from ragassay.base.sample import Answerability, Sample, Turn
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
 from ragassay.judges import Failure
-from ragassay.judges.asking import Usage
 from ragassay.synthesis.mix import WORDS, Kind, Mix
 from ragassay.synthesis.sections import Section
 
@@ -238,7 +237,9 @@ class Outcome:
     rejections: Sequence[Rejection] = ()
     unasked: Sequence[Rejection] = ()
     n_not_chosen: int = 0
-    usage: Usage = field(default_factory=Usage)
+    calls: int = 0
+    cached: int = 0
+    cost: float = 0.0
 
     @property
     def stopped(self) -> bool:

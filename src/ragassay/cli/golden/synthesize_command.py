@@ -113,7 +113,7 @@ def synthesize(given: Given) -> int:
 
 
 def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
-    usage, reasons = outcome.usage, outcome.reasons()
+    reasons = outcome.reasons()
     target = len(wish.given) if wish.given else wish.n
     if as_json:
         show.json(
@@ -126,9 +126,9 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
                 "rejected_for": {ones[0].why: len(ones) for ones in reasons},
                 "not_asked": len(outcome.unasked),
                 "not_chosen": outcome.n_not_chosen,
-                "calls": usage.calls,
-                "cached": usage.cached,
-                "cost": usage.cost,
+                "calls": outcome.calls,
+                "cached": outcome.cached,
+                "cost": outcome.cost,
             }
         )
     else:
@@ -138,9 +138,9 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
             f"{target} there; {plural(len(outcome.rejections), 'draft')} rejected, "
             f"{not_asked}{outcome.n_not_chosen:,} not chosen"
         )
-        if usage.calls or usage.cached:
-            sent = f"{plural(usage.calls, 'call')} sent, {usage.cached} from the ledger"
-            show.lines(f"{sent}, ${usage.cost:,.2f}")
+        if outcome.calls or outcome.cached:
+            sent = f"{plural(outcome.calls, 'call')} sent, {outcome.cached} from the ledger"
+            show.lines(f"{sent}, ${outcome.cost:,.2f}")
         show.lines(f"Figures: {output / 'scorecard.md'}. Review the drafts before you use them.")
     if outcome.stopped:
         show.warn([str(_not_finished(outcome))])
