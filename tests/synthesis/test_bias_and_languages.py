@@ -13,9 +13,8 @@ from ragassay.golden.documents import load_documents
 from ragassay.golden.golden_item import GoldSpan
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
-from ragassay.synthesis.draft import Draft, Rejection
+from ragassay.synthesis.draft import WORDS, Draft, Kind, Rejection
 from ragassay.synthesis.filters import Checks, Filters, ill_formed
-from ragassay.synthesis.mix import WORDS, Kind
 from ragassay.synthesis.scorecard import NOTABLE, favoured
 from ragassay.synthesis.sections import Corpus
 

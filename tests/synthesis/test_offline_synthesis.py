@@ -19,9 +19,8 @@ from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, nearly
 from ragassay.judges.offline.offline_judge import offline_asker
 from ragassay.review.review_store import ReviewStore, version_of
-from ragassay.synthesis.draft import Wish
+from ragassay.synthesis.draft import Mix, Wish
 from ragassay.synthesis.filters import Checks, Filters
-from ragassay.synthesis.mix import Mix
 from ragassay.synthesis.offline_generator import OfflineGenerator
 from ragassay.synthesis.sections import Corpus
 from ragassay.synthesis.synthesizing import Synthesis

@@ -16,9 +16,8 @@ from ragassay.base.note import Note
 from ragassay.base.sample import Answerability
 from ragassay.golden import item_checks
 from ragassay.golden.documents import Document
-from ragassay.golden.golden_diff import excerpt
 from ragassay.golden.golden_folder import GoldenSet
-from ragassay.golden.golden_item import GoldenItem
+from ragassay.golden.golden_item import GoldenItem, excerpt
 from ragassay.golden.golden_parts import alike_texts, plain
 from ragassay.golden.item_checks import CheckOptions, Finding, Findings, Look, clause
 from ragassay.judges.offline.words import n_words, tokens

@@ -14,9 +14,8 @@ from ragassay.base.note import Note
 from ragassay.base.sample import Answerability
 from ragassay.golden import anchor
 from ragassay.golden.documents import COPY, Document, text_at
-from ragassay.golden.golden_diff import differing, excerpt
 from ragassay.golden.golden_folder import MANIFEST, GoldenSet
-from ragassay.golden.golden_item import GoldenItem
+from ragassay.golden.golden_item import GoldenItem, differing, excerpt
 from ragassay.golden.golden_parts import near_duplicates, plain
 from ragassay.golden.text_finding import Forms
 from ragassay.judges.offline.words import spaced

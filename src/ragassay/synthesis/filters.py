@@ -19,8 +19,7 @@ from ragassay.judges.offline.refusal import parts, refuses
 from ragassay.judges.offline.words import WHOLE, content, n_words, sentences as said, weight
 from ragassay.judges.questions import AnswerMatch, ClaimSupport
 from ragassay.judges.questions.writing import AnswerFromPassages
-from ragassay.synthesis.draft import Draft, Rejection, Why
-from ragassay.synthesis.mix import LENGTHS, WORDS
+from ragassay.synthesis.draft import LENGTHS, WORDS, Draft, Rejection, Why
 from ragassay.synthesis.sections import Corpus, with_headings
 from ragassay.texts import sentences
 from ragassay.texts.languages import code_of, language_of, without_yes_or_no, word_lists

@@ -15,9 +15,8 @@ from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference,
 from ragassay.judges import Failure
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
-from ragassay.synthesis.draft import Draft, Nearly, Rejection
+from ragassay.synthesis.draft import ASKED, WORDS, Draft, Kind, Nearly, Rejection
 from ragassay.synthesis.filters import declined, ill_formed, no_answer
-from ragassay.synthesis.mix import ASKED, WORDS, Kind
 from ragassay.synthesis.sections import Corpus, Section, pairs_with_shared_names
 
 SHOTS = 3

@@ -15,8 +15,7 @@ from ragassay.base import package_files
 from ragassay.base.errors import UsageError
 from ragassay.golden.golden_item import NegativeReference
 from ragassay.judges.offline.words import LISTS, stem
-from ragassay.synthesis.draft import Draft, Nearly
-from ragassay.synthesis.mix import Mix
+from ragassay.synthesis.draft import Draft, Mix, Nearly
 from ragassay.synthesis.sections import Corpus, Section
 
 LABEL = "offline-rules/5"

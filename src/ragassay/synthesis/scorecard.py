@@ -19,8 +19,7 @@ from ragassay.base.files import write_text
 from ragassay.judges.offline.words import sentences, tokens
 from ragassay.stats.categorical import Ratio, rate_ratio
 from ragassay.stats.corrections import adjusted_p
-from ragassay.synthesis.draft import Draft, Rejection
-from ragassay.synthesis.mix import Kind
+from ragassay.synthesis.draft import Draft, Kind, Rejection
 from ragassay.synthesis.sections import Corpus
 from ragassay.texts.languages import code_of, language_of, word_lists
 

@@ -32,10 +32,9 @@ from ragassay.judges.planning_judge import PlanningJudge
 from ragassay.judges.python_judge import named_judges
 from ragassay.judges.questions.writing import WriteAnswer, WriteQuery
 from ragassay.synthesis import offline_generator
-from ragassay.synthesis.draft import OFFLINE, Draft, Outcome, Rejection, Wish, chosen
+from ragassay.synthesis.draft import OFFLINE, Draft, Kind, Outcome, Rejection, Wish, chosen
 from ragassay.synthesis.filters import Checks, Filters
 from ragassay.synthesis.llm_generator import LLMGenerator
-from ragassay.synthesis.mix import Kind
 from ragassay.synthesis.offline_generator import OfflineGenerator
 from ragassay.synthesis.scorecard import save_scorecard, scorecard
 from ragassay.synthesis.sections import Corpus

@@ -50,8 +50,7 @@ def synthesize(given: Given) -> int:
     import ragassay
     from ragassay.base.yaml_files import text_of
     from ragassay.engine.config.run_config import make_config
-    from ragassay.synthesis.draft import Wish
-    from ragassay.synthesis.mix import Mix
+    from ragassay.synthesis.draft import Mix, Wish
     from ragassay.synthesis.query_generation import read_query_generation
     from ragassay.synthesis.synthesizing import Synthesis
 
