@@ -129,7 +129,7 @@ BLOCKS = st.lists(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(BLOCKS)
 def test_headings_of_html_change_no_character_and_stand_where_they_say(
     blocks: list[tuple[str, str]],

@@ -419,17 +419,6 @@ def test_gold_with_a_place_and_no_text_has_the_text_of_the_document(
     assert "left out" not in capsys.readouterr().out
 
 
-def test_an_export_of_nothing_is_refused(pool: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert imports([{"id": "a", "query": "Q?"}], "made") == 0
-    for words, told in (
-        ("-o x.jsonl", "none of its 1 item is accepted"),
-        ("-o x.txt --drafts --format qrels", "none of its items has gold"),
-    ):
-        assert call(["golden", "export", "made", *words.split()]) == 2
-        assert told in " ".join(capsys.readouterr().err.split())
-    assert not list(pool.glob("x.*"))
-
-
 def test_a_file_in_place_of_a_golden_set_is_told_with_full_commands(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -484,20 +473,6 @@ def test_answers_to_other_queries_of_the_same_id_are_told(desk: Path) -> None:
     (told,) = [one for one in result.summary.warnings if "something else" in one]
     assert told.startswith("1 sample asks something else than the item of golden with the same id")
     assert "library-dvd: 'Who built Rome?', not" in told
-
-
-def test_passages_that_stand_at_several_places_are_told(desk: Path) -> None:
-    known = next(one for one in GoldenSet.open(Path("golden")).items if one.gold)
-    (span, *_) = known.gold or ()
-    Path("docs/copy.md").write_text(f"A copy.\n\n{span.text}\n")
-    answers = [{"id": known.id, "answer": "x", "passages": [{"text": span.text}]}]
-    result = ragassay.evaluate(answers, metrics=["CharR"], golden="golden")
-    (told,) = [one for one in result.summary.warnings if "several places" in one]
-    assert told.startswith("1 passage stands at several places in the documents of golden")
-    answers[0]["passages"] = [{"text": span.text, "document": span.document}]
-    result = ragassay.evaluate(answers, metrics=["CharR"], golden="golden")
-    assert "several places" not in " ".join(result.summary.warnings)
-    assert result.summary.metrics["CharR"].mean == 1.0
 
 
 @pytest.mark.parametrize("name", ["{id}", "/srv/docs/{id}.md"])

@@ -26,7 +26,6 @@ from ragassay.review.label_forms import (
 )
 from ragassay.review.review_agreement import label_agreement
 from ragassay.review.review_store import ReviewStore
-from ragassay.review.reviewing import append
 from reviewed_set import small
 
 
@@ -189,31 +188,6 @@ def test_each_kind_of_question_has_a_form_whose_answers_are_labels(question: Que
 
 def test_people_are_told_about_known_kinds_only() -> None:
     assert set(guides()) <= set(kinds())
-
-
-def test_who_looks_while_a_label_is_written_does_not_double_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    labels = labelled(tmp_path)
-    key = todo(labels, "ann")[0]
-    lookers = []
-
-    def slow(path: Path, record: Any) -> None:
-        append(path, record)
-        # The line is in the file, and not yet known here: bob's page asks now.
-        looker = threading.Thread(target=labels.entries, args=("bob",))
-        looker.start()
-        looker.join(0.3)
-        lookers.append(looker)
-
-    monkeypatch.setattr("ragassay.review.reviewing.append", slow)
-    labels.label(key, "ann", 3, 2.0)
-    monkeypatch.undo()
-    for looker in lookers:
-        looker.join()
-    assert labels.own_label(key, "ann") is not None
-    assert labels.undo("ann").key == key
-    assert labels.own_label(key, "ann") is None
 
 
 def states(labels: AnswerLabels, who: str) -> dict[str, str]:

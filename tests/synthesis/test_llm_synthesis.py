@@ -310,14 +310,6 @@ def test_a_wrong_key_is_one_sentence_and_loses_nothing(desk: Desk, capsys) -> No
     assert len(desk.synthesize("--n", "8")) == 8
 
 
-def test_a_generator_that_refuses_loses_one_draft_each(desk: Desk) -> None:
-    desk.server.settings.faults = lambda request: (
-        "refusal" if kind_of(request) == "write_answer" and request.digest[0] % 3 == 0 else None
-    )
-    desk.synthesize("--n", "10")
-    assert any(one["why"] == "not-written" for one in desk.rejected())
-
-
 def test_a_plan_sends_nothing_and_is_exact_about_the_queries(desk: Desk, capsys) -> None:
     desk.synthesize("--n", "8", "--dry-run", "--json")
     plan = orjson.loads(capsys.readouterr().out)

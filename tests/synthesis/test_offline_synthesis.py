@@ -186,6 +186,7 @@ def draft_of(corpus: Corpus, **changes: object) -> object:
         ("form", {"query": "Why?"}),
         ("form", {"query": "What does the passage say about lanes?"}),
         ("form", {"spans": ()}),
+        ("form", {"query": "When must swimmers leave?", "kind": (("length", "long"),)}),
         ("leak", {"query": "Are there twenty minutes left before closing of the water?"}),
         ("duplicate", {"query": "When do the baths open on Mondays?"}),
     ],
@@ -265,17 +266,6 @@ def test_what_almost_answers_a_near_miss_stands_in_its_provenance(tmp_path: Path
         assert said["query"] != item.query and said["answer"] == item.negative_references[0].text
     assert not any(nearly(item) for item in items if item not in misses)
     assert nearly(GoldenItem(id="a", query="?", provenance={"nearly": {"spans": "else"}})) == []
-
-
-def test_a_query_far_from_the_wanted_length_is_rejected(corpus: Corpus) -> None:
-    query = "When must swimmers leave the water before the baths close?"  # 10 words
-    for length, is_far in (("short", False), ("medium", False), ("long", True)):
-        draft = draft_of(corpus, query=query, kind=(("length", length),))
-        rejection = Filters().against(draft)  # type: ignore[arg-type]
-        assert (rejection is not None) == is_far, length
-        if rejection is not None:
-            assert rejection.why == "form"
-            assert rejection.detail == "the query has 10 words; a long one was wanted (17 to 35)"
 
 
 def test_what_people_review_while_items_are_written_stays(tmp_path: Path) -> None:
