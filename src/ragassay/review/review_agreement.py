@@ -59,23 +59,6 @@ class Agreements:
     known: Mapping[str, tuple[int, int]]
     seconds: Mapping[str, Sequence[float]]
 
-    @classmethod
-    def of(
-        cls,
-        standing: Standing[Any],
-        units: Mapping[str, Sequence[Mapping[str, str]]],
-        differ: Sequence[Mapping[str, Any]],
-    ) -> Agreements:
-        """The agreement on units, in which each person has a value, by kind of question."""
-        measures = {kind: coefficients(of_kind) for kind, of_kind in units.items()}
-        known = {
-            who: (sum(bool(one.right) for one in said.values()), len(said))
-            for who, said in sorted(standing.known.items())
-            if said
-        }
-        some = {kind: found for kind, found in measures.items() if found}
-        return cls(some, differ, known, standing.seconds)
-
 
 def item_agreement(folder: Reviewing[Any]) -> Agreements:
     """The agreement of independent decisions on items (accept, edit, reject)."""
@@ -92,7 +75,7 @@ def item_agreement(folder: Reviewing[Any]) -> Agreements:
         for item in folder.golden().items
         if standing.disagree(item.id)
     ]
-    return Agreements.of(standing, {"": units}, differ)
+    return _agreements(standing, {"": units}, differ)
 
 
 def label_agreement(folder: Reviewing[Any]) -> Agreements:
@@ -123,7 +106,22 @@ def label_agreement(folder: Reviewing[Any]) -> Agreements:
                     "answer": settled and settled.record.get("answer"),
                 }
             )
-    return Agreements.of(standing, units, differ)
+    return _agreements(standing, units, differ)
+
+
+def _agreements(
+    standing: Standing[Any],
+    units: Mapping[str, Sequence[Mapping[str, str]]],
+    differ: Sequence[Mapping[str, Any]],
+) -> Agreements:
+    """The agreement on units, in which each person has a value, by kind of question."""
+    known = {
+        who: (sum(bool(one.right) for one in said.values()), len(said))
+        for who, said in sorted(standing.known.items())
+        if said
+    }
+    measures = {kind: found for kind, ones in units.items() if (found := coefficients(ones))}
+    return Agreements(measures, differ, known, standing.seconds)
 
 
 def coefficients(units: Iterable[Mapping[str, str]]) -> list[Agreement]:

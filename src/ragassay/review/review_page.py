@@ -38,14 +38,10 @@ Name = Annotated[str, Query(max_length=100)]
 Set = Literal["golden", "calibration"]
 
 
-class Body(BaseModel):
-    """What the script of the page sends: known fields alone."""
+class ByReviewer(BaseModel):
+    """What a person does, as the script of the page sends it: known fields alone."""
 
     model_config = ConfigDict(extra="forbid")
-
-
-class ByReviewer(Body):
-    """What a person does."""
 
     reviewer: Annotated[str, Field(min_length=1, max_length=100)]
 
