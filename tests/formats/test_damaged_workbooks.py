@@ -15,7 +15,7 @@ import pytest
 
 from ragassay import InputError, formats
 from ragassay.formats import table_files, to_record
-from ragassay.review.sheet_files import read_rows
+from ragassay.review.review_sheets import cells_of
 
 openpyxl = pytest.importorskip("openpyxl", reason="needs the extra 'excel'")
 xlsxwriter = pytest.importorskip("xlsxwriter", reason="needs the extra 'excel'")
@@ -104,7 +104,10 @@ def records(path: Path) -> list[Any]:
     return [to_record(one) for one in formats.read(path)]
 
 
-READERS: list[Callable[[Path], list[Any]]] = [records, lambda path: [*read_rows(path, ())]]
+READERS: list[Callable[[Path], list[Any]]] = [
+    records,
+    lambda path: [*table_files.guarded_rows(cells_of(path), path)],
+]
 
 
 @pytest.mark.filterwarnings("ignore")

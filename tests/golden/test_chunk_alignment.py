@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay.base.sample import Passage
-from ragassay.golden.alignment.text_finding import ChunkAligner
 from ragassay.golden.documents import Document, load_documents
+from ragassay.golden.text_finding import ChunkAligner
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 
@@ -29,9 +30,14 @@ def test_every_passage_of_the_example_is_found_where_it_stands(
     assert aligner.counts["not_found"] == aligner.counts["changed"] == 0
 
 
+@pytest.fixture(scope="module")
+def aligner(documents: dict[str, Document]) -> ChunkAligner:
+    return ChunkAligner(documents)
+
+
 @given(data=st.data())
 def test_any_piece_is_found_whatever_its_whitespace(
-    documents: dict[str, Document], data: st.DataObject
+    documents: dict[str, Document], aligner: ChunkAligner, data: st.DataObject
 ) -> None:
     name = data.draw(st.sampled_from(sorted(documents)))
     text = documents[name].text
@@ -40,7 +46,7 @@ def test_any_piece_is_found_whatever_its_whitespace(
     piece = text[start:end].strip()
     start = text.index(piece, start)
     changed = data.draw(st.sampled_from([" ", "\n", "\n\n  ", "\t"])).join(piece.split())
-    found = ChunkAligner(documents).passage(Passage(changed))
+    found = aligner.passage(Passage(changed))
     assert found.document is not None and found.start is not None
     stands = documents[found.document].text[found.start : found.end]
     assert stands.split() == piece.split()

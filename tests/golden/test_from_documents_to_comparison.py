@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import importlib.util
 import re
 import shlex
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import ragassay
+from filled_sheets import filled, read
 from ragassay.cli.command_line import call
 from ragassay.golden.golden_folder import GoldenSet
 
@@ -43,17 +43,6 @@ def commands() -> tuple[list[str], list[str]]:
     return first.splitlines(), second.splitlines()
 
 
-def fill_in(sheet: Path) -> None:
-    """Accepts what is left."""
-    with sheet.open(encoding="utf-8-sig", newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    assert len(rows) == 60
-    with sheet.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, rows[0])
-        writer.writeheader()
-        writer.writerows({**row, "decision": "accept"} for row in rows)
-
-
 def recall(run: str) -> float:
     mean = ragassay.open_run(run).summary.metrics["CharR@5"].mean
     assert mean is not None
@@ -74,7 +63,9 @@ def test_the_commands_of_the_page_lead_from_documents_to_a_comparison(
         if line.endswith("review set --reviewer ann"):
             continue  # what a person does on the page is tested there
         if "--read" in line:
-            fill_in(desk / "rest.csv")
+            rest = [row[0] for row in read(desk / "rest.xlsx")[1:]]
+            assert len(rest) == 60
+            filled(desk / "rest.xlsx", **{name: {"decision": "accept"} for name in rest})
         assert call(shlex.split(line)[1:]) == 0, f"{line}\n{capsys.readouterr().err}"
         if line.startswith("ragassay golden isolate"):
             told = capsys.readouterr().out

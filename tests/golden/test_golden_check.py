@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 
 import pytest
 
-import ragassay
 from golden_checked import check
 from ragassay.base.sample import Answerability
 from ragassay.cli.command_line import call
 from ragassay.golden import anchor
-from ragassay.golden.checks.golden_checks import Checked
-from ragassay.golden.checks.item_checks import CheckOptions
+from ragassay.golden.golden_checks import Checked
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
+from ragassay.golden.item_checks import CheckOptions
 
 
 @pytest.fixture
@@ -140,8 +138,9 @@ def test_an_unanswerable_query_that_the_documents_answer_is_found(golden: Golden
         }
     )  # fmt: skip
     golden.items.append(GoldenItem(**one.model_dump()))
-    sentences = dict(told(check(golden), "answered"))
-    sentence = sentences["planted"]
+    assert "answered" in check(golden).skipped
+    found = check(golden, CheckOptions(judge="offline"))
+    sentence = dict(told(found, "answered"))["planted"]
     assert "twelve items on loan" in sentence
     where, _, quoted = sentence.removeprefix("it is unanswerable, and ").partition(
         " may answer it: '"
@@ -162,18 +161,14 @@ def test_spans_that_are_not_relevant_support_nothing(golden: GoldenSet) -> None:
     assert "library-dvd" in dict(told(check(golden), "support"))
 
 
-def test_a_wrong_reference_beside_a_right_one_is_told(golden: GoldenSet) -> None:
+def test_a_wrong_reference_beside_a_right_one_is_told_by_a_named_judge(golden: GoldenSet) -> None:
     one = item(golden, "library-dvd")
     golden.items = [one]
     right = "Films and magazines are for one week."
-    for wrong in ("9 weeks", "Films and magazines are not for one week."):
-        one.references = [right, wrong]
-        sentences = [sentence for _, sentence in told(check(golden), "support")]
-        assert len(sentences) == 1 and sentences[0].startswith(repr(wrong))
-    one.references = [right, "7 days", "seven days", "for seven days"]
-    assert [sentence[:8] for _, sentence in told(check(golden), "support")] == ["'7 days'"]
-    one.references = [right, "seven days"]
-    assert not told(check(golden), "support")
+    one.references = [right, "for 9 years"]
+    assert not told(check(golden), "support"), "words do not tell another wording"
+    found = check(golden, CheckOptions(judge="offline"))
+    assert [sentence[:13] for _, sentence in told(found, "support")] == ["'for 9 years'"]
 
 
 def test_what_the_judge_could_not_say_is_counted(golden: GoldenSet) -> None:
@@ -181,9 +176,7 @@ def test_what_the_judge_could_not_say_is_counted(golden: GoldenSet) -> None:
     golden.items[0].references = ["no"]  # holds no claim
     found = check(golden)
     assert told(found, "support") == []
-    assert "could not say of 1 reference whether" in found.skipped["support"]
-    golden.items[0].references = ["no", "No."]
-    assert "could not say of 2 references whether" in check(golden).skipped["support"]
+    assert "1 question" in found.skipped["support"]
 
 
 def test_a_metric_that_does_not_see_a_mistake_is_told(golden: GoldenSet) -> None:
@@ -199,7 +192,7 @@ def test_a_metric_that_does_not_see_a_mistake_is_told(golden: GoldenSet) -> None
         for at in range(5)
     ]  # fmt: skip
     found = check(golden, CheckOptions(metrics=["token_f1.f", "exact_match"]))
-    assert found.blindness.counts == {
+    assert found.blindness == {
         ("token_f1.f", "inaccurate"): (5, 5),
         ("token_f1.f", "off-style"): (0, 5),
         ("exact_match", "inaccurate"): (5, 5),
@@ -228,13 +221,12 @@ def test_one_reference_is_not_scored_against_itself(golden: GoldenSet) -> None:
     ]
     golden.items[-1].references.append("3 Miles.")  # another spelling is no second wording
     found = check(golden, CheckOptions(metrics=["contains_answer", "exact_match"]))
-    assert found.blindness.counts == {
+    assert found.blindness == {
         ("contains_answer", "inaccurate"): (0, 1),
         ("exact_match", "inaccurate"): (1, 1),
     }
     assert [one["blind"] for one in found.to_json()["blindness"]] == [0, 1]
-    assert found.skipped["blindness"].startswith("3 items with wrong answers have one reference")
-    assert "; 1 item with wrong answers has no reference" in found.skipped["blindness"]
+    assert found.skipped["blindness"].startswith("4 items with wrong answers")
 
 
 def test_ages_count_from_the_day_of_verification(golden: GoldenSet) -> None:
@@ -250,10 +242,10 @@ def test_ages_count_from_the_day_of_verification(golden: GoldenSet) -> None:
     names = [one.id for one in golden.items]
     assert [(name, one.kind, severity) for name, one, severity in notes] == [
         (names[1], "verified_long_ago", "look"),
-        ("", "never_verified", "look"),
         (names[3], "verified_in_future", "error"),
+        ("", "never_verified", "look"),
     ]
-    assert notes[0][1].counts == {"n": 690} and notes[1][1].names == (names[2],)
+    assert notes[0][1].counts == {"n": 690} and notes[2][1].names == (names[2],)
     golden.items[3].verified_on = date(2026, 11, 23)  # it may be the next day where somebody is
     found = check(golden, CheckOptions(today=today))
     assert not [one for one in found.findings if one.check == "age"]
@@ -285,9 +277,13 @@ def test_a_log_is_a_query_a_line_or_any_format(
 
 
 def test_the_exit_code_is_a_gate(golden: GoldenSet, capsys: pytest.CaptureFixture[str]) -> None:
+    hard = item(golden, "bike-hour-with-pass")
+    golden.items = [item(golden, "library-dvd"), hard, *golden.items[:4]]
+    golden.items = list({one.id: one for one in golden.items}.values())
+    golden.save()
     assert call(["golden", "check", "golden"]) == 0
     shown = capsys.readouterr().out
-    assert "golden: 72 items, 0 errors," in shown
+    assert f"golden: {len(golden.items)} items, 0 errors," in shown
     assert "wrong answers that score as high" in shown
     assert call(["golden", "check", "golden", "--fail-on", "look"]) == 1
     capsys.readouterr()
@@ -332,53 +328,3 @@ def test_documents_that_are_edited_in_place_are_told_by_check_and_run(
     assert call(["golden", "anchor", str(folder)]) == 0 and told() == []
     assert call([*run, "-o", str(tmp_path / "again")]) == 0
     assert "does not stand" not in " ".join(capsys.readouterr().out.split())
-
-
-def test_gold_that_is_lost_is_not_scored_at_the_text_that_stands_there_now(tmp_path: Path) -> None:
-    folder = tmp_path / "set"
-    documents = folder / "documents"
-    documents.mkdir(parents=True)
-    text = "The sauna costs four euros. The pool opens at nine."
-    (documents / "pool.md").write_text(text, encoding="utf-8")
-    spans = [GoldSpan.of("pool", text, 0, 27), GoldSpan.of("pool", text, 28, 51)]
-    items = [
-        GoldenItem(id=f"q{n}", query="What?", references=["x"], gold=[span], status="accepted")
-        for n, span in enumerate(spans)
-    ]
-    opened = GoldenSet(folder, items)
-    opened.save()
-    opened.save_manifest(opened.documents())
-    new = "Bring two towels and shoes. The pool opens at nine."
-    (documents / "pool.md").write_text(new, encoding="utf-8")
-    assert call(["golden", "anchor", str(folder)]) == 3
-    answers = [{"id": f"q{n}", "passages": ["Bring two towels and shoes."]} for n in range(2)]
-    result = ragassay.evaluate(answers, metrics=["CharR", "SpanHit@1"], golden=str(folder))
-    for name in ("CharR", "SpanHit@1"):
-        lost, stands = (one for one in result.scores if one.metric == name)
-        assert lost.value is None and lost.reason == "not_applicable"
-        assert stands.value == 0.0
-    told = " ".join(result.summary.warnings)
-    assert "metrics of spans and characters leave 1 query out (of q0)" in told
-
-
-def test_items_that_were_verified_before_their_document_changed_are_told(golden: GoldenSet) -> None:
-    documents = golden.documents()
-    for item in golden.items:
-        item.verified_on = date(2020, 1, 1)
-    golden.items[0].verified_on = datetime.now(UTC).date()
-    golden.save_manifest(documents)
-    assert told(check(golden), "age") == []
-    edited = dataclasses.replace(documents["library"], sha256="another")
-    golden.save_manifest({**documents, "library": edited})
-    golden.save_manifest({**documents, "library": edited})  # and it stays known
-    found = kinds(check(golden), "age")
-    of_library = [
-        item.id
-        for item in golden.items[1:]
-        if any(span.document == "library" for span in item.gold or ())
-    ]
-    assert len(of_library) > 5
-    assert found == [(name, "changed_since") for name in of_library]
-    part = GoldenSet(golden.folder / "part", golden.items, golden.documents_in)
-    part.save_manifest(documents, golden.folder)
-    assert part.changed_documents().keys() == {"library"}

@@ -14,7 +14,7 @@ from ragassay.base.sample import Sample, Turn
 from ragassay.cli.command_line import call
 from ragassay.engine.run.source import with_references
 from ragassay.golden.documents import Document
-from ragassay.golden.exchange.golden_export import (
+from ragassay.golden.golden_export import (
     EXPORTS,
     ExportFormat,
     export_format,
@@ -176,26 +176,6 @@ def test_ids_with_quotes_are_the_same_in_all_files_of_beir(tmp_path: Path) -> No
         written(tmp_path, "beir", (GoldenItem(id="a\tb", query="Why?", gold=[TALL]),))
 
 
-_MOST = "negative_references", "history", "further references"
-
-
-@pytest.mark.parametrize(
-    ("kind", "told"),
-    [
-        ("ragas", (*_MOST, "places of gold")),
-        ("mtrag", ("negative_references", "gold", "type", "tags", "metadata")),
-        ("qrels", ("query", "references", "negative_references", "places of gold")),
-        ("pairs", ("gold",)),
-        ("mlflow", (*_MOST, "gold", "id")),
-        ("jsonl", ()),
-    ],
-)
-def test_what_a_format_cannot_hold_is_told(kind: str, told: tuple[str, ...]) -> None:
-    fields = [one for each in left_out(ITEMS, kind) for one in each.split(" of ")[0].split(" and ")]
-    fields = [f"{one} of gold" if one == "places" else one for one in fields]
-    assert set(told) <= set(fields) and bool(fields) == bool(told)
-
-
 @pytest.mark.parametrize("kind", sorted(set(EXPORTS) - set(TOGETHER)))
 def test_each_field_that_does_not_come_back_is_told(kind: str, tmp_path: Path) -> None:
     """The table of what formats hold is held against what is written."""
@@ -206,7 +186,7 @@ def test_each_field_that_does_not_come_back_is_told(kind: str, tmp_path: Path) -
         | {"provenance": {"a": "mark-provenance"}, "origin": "synthetic", "status": "draft"}
         | {"verified_on": date(2026, 1, 2), "history": ITEMS[1].history}
     )
-    told = " ".join(left_out([full], kind)).split()
+    told = left_out([full], kind)
     marks = {name: f"mark-{name}" for name in (*texts, "tags", "metadata", "provenance")}
     marks |= {"origin": "synthetic", "status": "draft", "verified_on": "2026-01-02"}
     marks |= {"answerability": "answerable"}
@@ -243,8 +223,7 @@ def test_items_of_which_there_is_no_record_are_told(
         assert call(["golden", "export", "g", "-o", f"out-{kind}{end}", "--format", kind]) == 0
         shown = capsys.readouterr()
         assert f"out-{kind}{end}: {line}" in shown.out
-    no_place = "The format ragas has no place for negative_references of 2 items"
-    assert no_place in " ".join(shown.err.split())
+    assert "The format ragas has no place for negative_references" in " ".join(shown.err.split())
 
 
 def test_a_format_is_a_row_that_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,4 +232,4 @@ def test_a_format_is_a_row_that_says_what_it_leaves_out(monkeypatch: pytest.Monk
     lines = exported((BARE, ITEMS[1]), "mine", lambda: DOCUMENTS).files[""].splitlines()
     assert json.loads(lines[0]) == {"about": {"q": "Why?"}}
     assert json.loads(lines[1]) == {"about": {"q": ITEMS[1].query}, "a": "In Paris."}
-    assert left_out((BARE, ITEMS[1]), "mine") == ["id and status of 2 items", "history of 1 item"]
+    assert left_out((BARE, ITEMS[1]), "mine") == ["id", "history", "status"]

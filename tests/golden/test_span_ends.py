@@ -7,8 +7,7 @@ from hypothesis import given, settings, strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from ragassay.golden import anchor
-from ragassay.golden.alignment.anchoring import MOST_CHANGED, Anchored
-from ragassay.golden.alignment.span_alignment import aligned
+from ragassay.golden.anchoring import MOST_CHANGED, Anchored
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import GoldenItem, GoldSpan
 
@@ -89,19 +88,6 @@ def test_an_edited_sentence_is_not_taken_for_its_neighbour_that_reads_alike() ->
     assert len(one.places) > 1
 
 
-def test_the_ends_of_a_long_span_are_found_too() -> None:
-    gold = "A list begins here. " + " ".join(f"Line {n} has {n % 7} parts." for n in range(400))
-    old = f"# List\n\n{gold} The list ends."
-    edited = gold.replace("Line 200 has", "Row 200 now has")
-    one = found_in(old.replace(gold, LONG + edited), old, gold)
-    assert one.new is not None
-    assert one.new.text == edited
-
-
-def test_where_no_word_is_left_nothing_is_aligned() -> None:
-    assert aligned("The pool opens.", "", "", "A bath. It shut.", 0, 16) is None
-
-
 INSERTED = st.lists(
     st.sampled_from(
         ["the", "a", "of", "solar", "battery", "Ann", "edited", "sun", "9", "days", "new"]
@@ -145,7 +131,7 @@ def test_a_row_that_was_taken_out_is_not_taken_for_another_row(n: int) -> None:
     rows = [room(at, seats) for at, seats in enumerate((4, 2, 9, 3, 3, 8))]
     old = "\n".join(rows)
     one = found_in("\n".join(rows[:n] + rows[n + 1 :]), old, rows[n])
-    assert one.found in ("unsure", "lost") and one.new is None
+    assert one.new is None
     edited = [*rows[:n], rows[n].replace("heated", "cold"), *rows[n + 1 :]]
     one = found_in("\n".join(edited), old, rows[n])
     assert (one.found, one.new and one.new.text) == ("changed", edited[n])

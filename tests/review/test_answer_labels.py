@@ -17,7 +17,7 @@ from ragassay.cli.command_line import call
 from ragassay.judges import Question
 from ragassay.judges.question import kinds
 from ragassay.judges.replay import label_of
-from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel
+from ragassay.review.answer_labels import AnswerLabels
 from ragassay.review.label_forms import (
     answer_fields,
     answer_text,
@@ -26,7 +26,6 @@ from ragassay.review.label_forms import (
 )
 from ragassay.review.review_agreement import label_agreement
 from ragassay.review.review_store import ReviewStore
-from ragassay.review.reviewing import append
 from reviewed_set import small
 
 
@@ -79,7 +78,7 @@ def test_an_undo_brings_the_label_before_back_also_in_a_run(tmp_path: Path) -> N
     assert labels.own_label(key, "ann") is None and key in todo(labels, "ann")
     with pytest.raises(UsageError, match="no label to take back"):
         labels.undo("ann")
-    again = AnswerLabels(labels.folder, labels._answers)
+    again = AnswerLabels(labels.folder, labels._samples, labels._metrics)
     assert (again.own_label(key, "ann"), again.progress("ann")["mine"]) == (None, 0)
 
 
@@ -117,20 +116,20 @@ def test_a_run_folder_brings_its_own_metrics(tmp_path: Path) -> None:
     run, path = tmp_path / "run", answered(tmp_path)
     words = ["run", str(path), "--golden", str(store.folder), "-m", "no_answer,token_f1"]
     assert call([*words, "-o", str(run)]) == 0
-    labels = AnswerLabels(store.folder, AnswersToLabel.of(run, store.folder))
+    labels = AnswerLabels.of(store.folder, run)
     assert {one["kind"] for one in labels.entries("ann")} == {"answer_attempted"}
     with pytest.raises(UsageError, match="has its own metrics"):
-        AnswersToLabel.of(run, store.folder, ["umbrela"])
+        AnswerLabels.of(store.folder, run, ["umbrela"])
 
 
 def test_where_nothing_is_asked_that_is_said(tmp_path: Path) -> None:
     store = small(tmp_path / "g", 2, status="accepted")
     with pytest.raises(UsageError, match="asks a judge"):
-        AnswersToLabel.of(answered(tmp_path), store.folder, ["token_f1"])
+        AnswerLabels.of(store.folder, answered(tmp_path), ["token_f1"])
     bare = tmp_path / "bare.jsonl"
     bare.write_text('{"id": "i0", "answer": "At nine."}\n', encoding="utf-8")
     with pytest.raises(UsageError, match="lack what is asked about"):
-        AnswerLabels(store.folder, AnswersToLabel.of(bare, store.folder, ["umbrela"]))
+        AnswerLabels.of(store.folder, bare, ["umbrela"])
 
 
 def test_two_people_who_save_at_once_lose_nothing(tmp_path: Path) -> None:
@@ -191,31 +190,6 @@ def test_people_are_told_about_known_kinds_only() -> None:
     assert set(guides()) <= set(kinds())
 
 
-def test_who_looks_while_a_label_is_written_does_not_double_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    labels = labelled(tmp_path)
-    key = todo(labels, "ann")[0]
-    lookers = []
-
-    def slow(path: Path, record: Any) -> None:
-        append(path, record)
-        # The line is in the file, and not yet known here: bob's page asks now.
-        looker = threading.Thread(target=labels.entries, args=("bob",))
-        looker.start()
-        looker.join(0.3)
-        lookers.append(looker)
-
-    monkeypatch.setattr("ragassay.review.reviewing.append", slow)
-    labels.label(key, "ann", 3, 2.0)
-    monkeypatch.undo()
-    for looker in lookers:
-        looker.join()
-    assert labels.own_label(key, "ann") is not None
-    assert labels.undo("ann").key == key
-    assert labels.own_label(key, "ann") is None
-
-
 def states(labels: AnswerLabels, who: str) -> dict[str, str]:
     return {one["key"]: one["state"] for one in labels.entries(who)}
 
@@ -228,7 +202,7 @@ def test_a_disagreement_is_listed_and_what_settles_it_is_what_a_run_takes(
     assert states(labels, "eve")[key] == "disagreement"
     assert labels.others(key) == {"ann": 3, "bob": 1}
     progress = labels.progress("eve")
-    assert (progress["done"], progress["left"], progress["seconds_left"]) == (3, 1, 5.0)
+    assert (progress["done"], progress["left"]) == (3, 1)
     assert call(["golden", "agreement", folder]) == 0
     assert "1 disagreement (1 of labels), 1 to settle" in capsys.readouterr().out
     before = label_agreement(labels).measures
@@ -263,7 +237,7 @@ def test_who_settles_an_own_disagreement_keeps_the_independent_label(tmp_path: P
     assert (told["labels"], told["answer"]) == ({"ann": 3, "bob": 1}, 2)
     labels.undo("ann"), labels.undo("ann")
     assert labels.own_label(key, "ann") == 3 and states(labels, "eve")[key] == "disagreement"
-    again = AnswerLabels(labels.folder, labels._answers)
+    again = AnswerLabels(labels.folder, labels._samples, labels._metrics)
     assert again.own_label(key, "ann") == 3 and states(again, "eve")[key] == "disagreement"
 
 

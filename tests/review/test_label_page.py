@@ -12,7 +12,7 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 from fastapi.testclient import TestClient
 
-from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel, answered
+from ragassay.review.answer_labels import AnswerLabels, answered
 from ragassay.review.review_page import create_review_app
 from ragassay.review.review_store import ReviewStore
 from reports_examples import HOSTILE
@@ -27,7 +27,7 @@ def to_label(folder: Path, *metrics: str, text: str = "It opens at nine.") -> An
     path = folder / "answers.jsonl"
     record = {"id": "i0", "query": "When does it open? 0", "passages": PASSAGES, "answer": text}
     path.write_text(json.dumps(record) + "\n", encoding="utf-8")
-    return AnswerLabels(store.folder, AnswersToLabel.of(path, store.folder, metrics))
+    return AnswerLabels.of(store.folder, path, metrics)
 
 
 def said(labels: AnswerLabels, who: str) -> list[Any]:
@@ -156,6 +156,7 @@ def test_wrong_requests_are_problems_in_words(tmp_path: Path) -> None:
         assert answer.status_code == 422 and words in answer.text
     assert client.post("/labels/undo", json={"reviewer": "ann"}).status_code == 422
     assert client.post("/labels", json=body, headers={"Origin": "http://evil"}).status_code == 403
-    assert client.post("/labels", json=body).json()["progress"]["mine"] == 1
+    assert client.post("/labels", json=body).status_code == 200
+    assert client.get("/labels?reviewer=ann").json()["progress"]["mine"] == 1
     plain = TestClient(create_review_app(ReviewStore(labels.folder)), base_url="http://127.0.0.1")
     assert plain.get("/answers").status_code == 404 and "Answers</a>" not in plain.get("/").text

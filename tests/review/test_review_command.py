@@ -37,7 +37,14 @@ def test_settings_are_kept_for_the_next_reviewer_and_wrong_ones_are_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store, known = small(tmp_path / "g"), small(tmp_path / "known")
-    review = ["golden", "review", str(store.folder), "--csv", str(tmp_path / "s.csv")]
+    review = [
+        "golden",
+        "review",
+        str(store.folder),
+        "--xlsx",
+        str(tmp_path / "s.xlsx"),
+        "--overwrite",
+    ]
     assert call([*review, "--overlap", "0.5", "--people", "3"]) == 0
     assert (store.settings().overlap, store.settings().people) == (0.5, 3)
     assert call([*review, "--people", "1"]) == 2

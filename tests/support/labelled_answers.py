@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel
+from ragassay.review.answer_labels import AnswerLabels
 from reviewed_set import small
 
 PASSAGES = ["The library opens at nine.", "Cards cost five euros."]
@@ -29,8 +29,7 @@ def labelled(
     folder: Path, *systems: str, metrics: tuple[str, ...] = ("umbrela",), store: Any = None
 ) -> AnswerLabels:
     store = store or small(folder / "g", 2, status="accepted")
-    found = AnswersToLabel.of(answered(folder, *systems), store.folder, metrics)
-    return AnswerLabels(store.folder, found)
+    return AnswerLabels.of(store.folder, answered(folder, *systems), metrics)
 
 
 def todo(labels: AnswerLabels, who: str) -> list[str]:

@@ -6,18 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 
-def pdf(
-    path: Path,
-    *pages: Sequence[str],
-    outline: Sequence[tuple[str, int, int]] = (),
-    password: str = "",
-) -> None:
+def pdf(path: Path, *pages: Sequence[str], password: str = "") -> None:
     """Writes the file.
 
     Args:
         path: of the file.
         pages: the lines of each page, in Latin-1.
-        outline: title, page (from 0) and level (from 1) of each bookmark.
         password: that it is encrypted with.
     """
     from pypdf import PdfReader, PdfWriter
@@ -47,13 +41,7 @@ def pdf(
         size, table, size,
     )  # fmt: skip
     path.write_bytes(body + b"startxref\n%d\n%%%%EOF\n" % begin)
-    if outline or password:
+    if password:
         writer = PdfWriter(clone_from=PdfReader(path))
-        above: dict[int, object] = {}
-        for title, page, level in outline:
-            above[level] = writer.add_outline_item(
-                title=title, page_number=page, parent=above.get(level - 1)
-            )
-        if password:
-            writer.encrypt(password)
+        writer.encrypt(password)
         writer.write(path)

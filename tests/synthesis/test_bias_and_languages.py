@@ -13,10 +13,9 @@ from ragassay.golden.documents import load_documents
 from ragassay.golden.golden_item import GoldSpan
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
-from ragassay.synthesis.draft import Draft, Rejection
+from ragassay.synthesis.draft import WORDS, Draft, Kind, Rejection
 from ragassay.synthesis.filters import Checks, Filters, ill_formed
-from ragassay.synthesis.mix import WORDS, Kind
-from ragassay.synthesis.scorecard import favoured, measured, scorecard
+from ragassay.synthesis.scorecard import NOTABLE, favoured
 from ragassay.synthesis.sections import Corpus
 
 KIND: Kind = (("answerability", "answerable"), ("type", "factual"))
@@ -65,40 +64,28 @@ def test_a_group_that_is_favoured_stands_out_in_its_language(
 ) -> None:
     corpus = corpus_of(tmp_path / "docs", code)
     taken = drafts(corpus, code, word)
-    assert len(taken) == 40 and measured(corpus, taken) == ({code: 40}, {})
+    assert len(taken) == 40
     found = {one.what: one for one in favoured(corpus, taken) if one.kind == "group"}
     assert set(found) == {"men", "women"} and {one.language for one in found.values()} == {code}
-    assert found["men"].is_notable and found["men"].ratio.value > 1.3 and found["men"].count == 80
-    assert found["women"].is_notable and found["women"].count == 0
+    assert found["men"].ratio.value > 1.3 and found["men"].n == 80
+    assert found["women"].n == 0 and all(one.p < NOTABLE for one in found.values())
 
 
 def test_each_language_is_compared_with_documents_of_its_own(tmp_path: Path) -> None:
-    corpus = corpus_of(tmp_path / "docs", "en", "de")
-    taken = [*drafts(corpus, "en", " men"), *drafts(corpus, "de", "Frauen")]
+    corpus = corpus_of(tmp_path / "docs", "en", "de", "nl", n=20)
+    in_spanish: Kind = (*KIND, ("language", "Spanish"))
+    taken = [
+        *drafts(corpus, "en", " men"),
+        *drafts(corpus, "de", "Frauen"),
+        *drafts(corpus, "nl", "vrouwen"),
+        *drafts(corpus, "en", "women", in_spanish),
+    ]
     found = {
-        (one.language, one.what): one.count
-        for one in favoured(corpus, taken)
-        if one.kind == "group"
+        (row.language, row.what): row.n for row in favoured(corpus, taken) if row.kind == "group"
     }
     assert found == {
-        ("en", "men"): 80, ("en", "women"): 0, ("de", "men"): 0, ("de", "women"): 80,
-    }  # fmt: skip
-
-
-def test_a_language_without_a_list_or_a_document_is_told_and_not_counted(tmp_path: Path) -> None:
-    corpus = corpus_of(tmp_path / "docs", "nl", "en", n=6)
-    in_spanish: Kind = (*KIND, ("language", "Spanish"))
-    taken = [*drafts(corpus, "nl", "vrouwen"), *drafts(corpus, "en", "women", in_spanish)]
-    assert measured(corpus, taken) == (
-        {},
-        {"nl": (6, "no list of words"), "es": (6, "no document in this language")},
-    )
-    assert not [one for one in favoured(corpus, taken) if one.kind in ("group", "opinion")]
-    made = {"generator": "g", "prompts": "p", "checker": "c", "seed": 0}
-    card = scorecard(made, corpus, taken, 0, [], kinds=[], not_tried={})
-    assert "not measured for nl, of 6 items: no list of words" in card
-    assert "not measured for es, of 6 items: no document in this language" in card
-    assert "group: women" not in card
+        ("en", "men"): 40, ("en", "women"): 0, ("de", "men"): 0, ("de", "women"): 40,
+    }, "Dutch has no list, Spanish no document"  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -204,7 +191,8 @@ def test_the_offline_generator_leaves_out_what_is_not_in_english(
 
 def test_items_of_every_sentence_favour_nothing_and_no_items_either(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path / "docs", "en")
-    assert not [one for one in favoured(corpus, drafts(corpus, "en", "day")) if one.is_notable]
+    every = favoured(corpus, drafts(corpus, "en", "day"))
+    assert every and not [one for one in every if one.p < NOTABLE]
     assert favoured(corpus, []) == []
 
 
@@ -217,5 +205,5 @@ def test_the_scorecard_tells_it(tmp_path: Path) -> None:
     words = ["golden", "synthesize", str(tmp_path / "docs"), "-o", str(tmp_path / "g"), "--n", "8"]
     assert call(words) == 0
     card = (tmp_path / "g" / "scorecard.md").read_text(encoding="utf-8")
-    assert "### Bias against the documents" in card and "| what | count |" in card
+    assert "### Bias against the documents" in card and "| kind | items | share | wanted |" in card
     assert "their words were compared instead" in card

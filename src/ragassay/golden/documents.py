@@ -1,40 +1,46 @@
-"""Documents of a golden set: one canonical text each, in which offsets count characters."""
+"""Documents of a golden set: one canonical text each, in which offsets count characters, and the
+headings that stand in it."""
 
 from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-from collections.abc import Container, Iterator, Mapping, Sequence
+import io
+import logging
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from ragassay.base.counts import plural
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import GoldPassage
-from ragassay.golden.document_readers import READERS, Heading
 from ragassay.golden.golden_item import GoldSpan
 from ragassay.texts.document_names import DocumentNames
 
 MOST_BYTES = 200 * 1024**2
 """Bytes of a file that is read as a document."""
 
-MOST_CHARACTERS = 20_000_000
-"""Characters of a document: about 10,000 pages."""
-
 MOST_TOLD = 20
 """Faults that an error lists one by one."""
 
 
+class Heading(NamedTuple):
+    """A heading of a document (level 1 is the highest, 0 the title of the whole), or where a page
+    of a PDF file begins; with its characters in the text, none where the title is no part of it."""
+
+    title: str
+    level: int
+    start: int
+    end: int
+    is_page: bool = False
+
+
 @dataclass(frozen=True)
 class Document:
-    """A document.
-
-    Attributes:
-        id: its path below the folder, without the suffix.
-        path: of its file, relative to the folder.
-        loader: what made the text, and its version, such as ``pypdf 7.1.0, reader 2``.
-        headings: in their order, with their places in the text.
-    """
+    """A document: its id is its path below the folder without the suffix; ``loader`` is what made
+    the text, and its version."""
 
     id: str
     path: str
@@ -91,11 +97,8 @@ def load_documents(folder: Path, without: Container[str] = ()) -> dict[str, Docu
 def readable_documents(
     folder: Path, *, skip: bool = False
 ) -> tuple[dict[str, Document], dict[str, str]]:
-    """The documents of a folder for a golden set that is made of them.
-
-    Returns:
-        The documents by id; and of each file that is left out, by its path below the folder, why.
-    """
+    """The documents of a folder for a golden set that is made of them, by id; and why a file (by
+    its path) is left out."""
     ways = "Mend them, move them out, or leave them out (--skip-unreadable)"
     documents, left_out = _loaded(folder, (), ways, skip=skip)
     return documents, {name: error.problem for name, error in left_out.items()}
@@ -172,12 +175,6 @@ def load(path: Path, folder: Path) -> Document:
         raise error.at(path=path) from error
     except Exception as error:  # the libraries raise many
         raise InputError(f"cannot be read ({error or type(error).__name__})", path=path) from error
-    if len(text) > MOST_CHARACTERS:
-        raise InputError(
-            f"holds {len(text):,} characters, more than {MOST_CHARACTERS:,}",
-            path=path,
-            hint="Split it.",
-        )
     if "\0" in text:
         raise InputError("holds zero bytes: it is binary", path=path, hint=_TAKES)
     if not text.strip():
@@ -197,4 +194,189 @@ def load(path: Path, folder: Path) -> Document:
     )
 
 
+Read = tuple[str, Sequence[Heading]]
+"""A canonical text and its headings, in their order."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What reads the files of some suffixes, and the package that it needs; ``version`` is raised
+    where it reads other texts or headings."""
+
+    read: Callable[[bytes], Read]
+    package: str = ""
+    version: int = 1
+
+
+def _plain(content: bytes) -> Read:
+    text = _unix(content.decode("utf-8-sig"))
+    return text, list(_markdown_headings(text))
+
+
+_MARKED = re.compile(
+    r"\A---[ \t]*\n(?=\w[\w-]*:).*?^---[ \t]*$"
+    r"|^ {0,3}(?P<fence>`{3,}|~{3,})[^`\n]*$(?:\n.*?^ {0,3}(?P=fence)[`~]*[ \t]*$|.*)"
+    r"|^(?P<marks>#{1,6})[ \t]+(?P<title>[^\n]+?)[ \t#]*$",
+    re.MULTILINE | re.DOTALL,
+)
+"""What stands before a document as YAML, blocks of code, in which ``#`` begins a comment, and
+headings."""
+
+
+def _markdown_headings(text: str) -> Iterator[Heading]:
+    for one in _MARKED.finditer(text):
+        if one["title"]:
+            yield Heading(one["title"], len(one["marks"]), one.start(), one.end())
+
+
+_BREAK = "\x1e"
+"""Stands for the end of a line while white space means nothing."""
+_BEGIN, _END = "\x1d", "\x1f"
+"""Stand before a heading, as many as its level, and after it; they are white space, too, and no
+document has them."""
+
+_LINES = (
+    "address, article, aside, blockquote, br, caption, dd, details, div, dl, dt, fieldset, "
+    "figcaption, figure, footer, form, h1, h2, h3, h4, h5, h6, header, hr, li, main, nav, ol, "
+    "option, p, section, summary, table, title, tr, ul"
+)
+"""Elements that stand on lines of their own; the others (b, a, span ...) are part of a line."""
+
+
+def _html(content: bytes) -> Read:
+    from selectolax.lexbor import LexborHTMLParser
+
+    tree = LexborHTMLParser(content)
+    element = None if tree.head is None else tree.head.css_first("title")
+    title = "" if element is None else " ".join(element.text().split())
+    tree.strip_tags(["script", "style", "template", "noscript"])
+    root = tree.body or tree.root
+    if root is None:
+        return "", ()
+    for node in root.css("pre"):
+        node.replace_with(_BREAK + node.text().replace("\n", _BREAK) + _BREAK)
+    for node in root.css(_LINES):
+        level = int(node.tag[1]) if node.tag in _LEVELS else 0
+        node.insert_before(_BREAK + _BEGIN * level)
+        node.insert_after(_END * bool(level) + _BREAK)
+    for node in root.css("td, th"):
+        node.insert_after(" ")
+    text, headings = _joined(_html_lines(root.text().split(_BREAK)))
+    if title and not any(one.level == 1 for one in headings):
+        headings.insert(0, Heading(title, 0, 0, 0))
+    return text, headings
+
+
+_LEVELS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_Line = tuple[str, int | None]
+"""A line with the level of the heading that it is, or ``None``."""
+
+
+def _html_lines(lines: Iterable[str]) -> Iterator[_Line]:
+    """The lines that hold text; those of one heading are one."""
+    level = 0
+    pending: list[str] = []
+    for line in lines:
+        level = len(line) - len(line.lstrip(_BEGIN)) or level
+        if words := " ".join(line.split()):
+            pending.append(words)
+        if pending and (not level or line.endswith(_END)):
+            yield "\n".join(pending), level or None
+            pending = []
+        if line.endswith(_END):
+            level = 0
+    if pending:
+        yield "\n".join(pending), None
+
+
+def _joined(lines: Iterable[_Line]) -> tuple[str, list[Heading]]:
+    texts, headings, at = [], [], 0
+    for text, level in lines:
+        title = " ".join(text.split())
+        if level is not None and title:
+            headings.append(Heading(title, level, at, at + len(text)))
+        texts.append(text)
+        at += len(text) + 1
+    return "\n".join(texts), headings
+
+
+_GAP = "\n\n"
+"""Stands between the pages of a PDF file."""
+_PDF_BEGINS = 1024
+"""Bytes among which a PDF file says what it is; some have other bytes before."""
+
+
+def _pdf(content: bytes) -> Read:
+    from pypdf import PdfReader
+    from pypdf.errors import DependencyError
+
+    if b"%PDF" not in content[:_PDF_BEGINS]:
+        raise InputError("is no PDF file", hint="Rename it to what it is.")
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what is wrong is told by our error
+    try:
+        reader = PdfReader(io.BytesIO(content))
+        is_locked = reader.is_encrypted and not reader.decrypt("")
+    except DependencyError:  # of the package that decrypts
+        is_locked = True
+    if is_locked:
+        raise InputError("is encrypted", hint="Save it without a password.")
+    pages = [_unix(page.extract_text()) for page in reader.pages]
+    headings, at = [], 0
+    for number, page in enumerate(pages, start=1):
+        headings.append(Heading(f"page {number}", 1, at, at, is_page=True))
+        at += len(page) + len(_GAP)
+    return _GAP.join(pages), headings
+
+
+def _docx(content: bytes) -> Read:
+    import docx
+
+    def lines() -> Iterator[_Line]:
+        for block in docx.Document(io.BytesIO(content)).iter_inner_content():
+            if hasattr(block, "rows"):
+                for row in block.rows:
+                    yield _unix("\t".join(cell.text for cell in row.cells)), None
+            else:
+                yield _unix(block.text), _level(block)
+
+    return _joined(lines())
+
+
+_STYLE = re.compile(r"heading ?([1-9])", re.IGNORECASE)
+
+
+def _level(paragraph: Any) -> int | None:
+    """The level of a paragraph that is a heading, by its style or one that this is based on."""
+    style = paragraph.style
+    for _ in range(_DEEPEST):
+        if style is None:
+            break
+        if name := _STYLE.fullmatch(style.name or ""):
+            return int(name[1])
+        if (style.name or "").casefold() == "title":
+            return 0
+        style = style.base_style
+    return None
+
+
+_DEEPEST = 20
+"""Styles that are based on one another; more of them are a circle."""
+
+
+def _unix(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+_PLAIN = Reader(_plain)
+_HTML = Reader(_html, "selectolax", 2)
+READERS: Mapping[str, Reader] = {
+    ".txt": _PLAIN,
+    ".md": _PLAIN,
+    ".markdown": _PLAIN,
+    ".html": _HTML,
+    ".htm": _HTML,
+    ".pdf": Reader(_pdf, "pypdf", 2),
+    ".docx": Reader(_docx, "python-docx", 2),
+}
+"""For each suffix what reads it."""
 _TAKES = f"Documents are {', '.join(READERS)}; give it the end of what it is."

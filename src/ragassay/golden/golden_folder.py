@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +34,8 @@ BUSY_S = 30.0
 
 @dataclass
 class GoldenSet:
-    """A golden set.
-
-    Attributes:
-        documents_in: folder of the documents, where they lie elsewhere.
-        left_out: files that could not be read as documents and were left out: path below the folder
-            of the documents, and why.
-    """
+    """A golden set; its documents may lie elsewhere (``documents_in``), and files that could not
+    be read are left out: path, and why."""
 
     folder: Path
     items: list[GoldenItem]
@@ -122,12 +116,9 @@ class GoldenSet:
             for item in self.items:
                 stream.write(orjson.dumps(item.to_record(), option=orjson.OPT_APPEND_NEWLINE))
 
-    def save_manifest(self, documents: Mapping[str, Document], before: Path | None = None) -> None:
-        """Writes ``documents.json``: which documents the spans count in, and when each was found to
-        be another one than before."""
+    def save_manifest(self, documents: Mapping[str, Document]) -> None:
+        """Writes ``documents.json``: which documents the spans count in."""
         where = self.documents_in
-        old = {str(one["id"]): one for one in _listed(before or self.folder)}
-        today = datetime.now(UTC).date().isoformat()
         body = {
             "folder": None if where is None else relative_folder(where, self.folder),
             "documents": [
@@ -137,8 +128,6 @@ class GoldenSet:
                     "sha256": one.sha256,
                     "loader": one.loader,
                     "characters": len(one.text),
-                    "seen": today,
-                    **_changed(old.get(one.id), one, today),
                 }
                 for one in documents.values()
             ],
@@ -163,16 +152,11 @@ Licence: (write it here)
 """
         write_text(path, text)
 
-    def write(self, documents: Mapping[str, Document], made: str, of: Path | None = None) -> None:
-        """Writes all files of a new set, which may be a part of another one."""
+    def write(self, documents: Mapping[str, Document], made: str) -> None:
+        """Writes all files of a new set."""
         self.save()
-        self.save_manifest(documents, of)
+        self.save_manifest(documents)
         self.save_card(made)
-
-    def changed_documents(self) -> dict[str, date]:
-        """For each document that changed since the set was made the day on which that was found."""
-        listed = [one for one in _listed(self.folder) if "changed" in one]
-        return {str(one["id"]): date.fromisoformat(one["changed"]) for one in listed}
 
     def known_documents(self) -> dict[str, str]:
         """For each document of the manifest the hash of the file that the spans count in."""
@@ -249,13 +233,6 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 def _listed(folder: Path) -> list[dict[str, Any]]:
     return _manifest(folder).get("documents") or []
-
-
-def _changed(old: Mapping[str, Any] | None, new: Document, today: str) -> dict[str, str]:
-    """The day on which a document was found to be another one, where it ever was."""
-    if old is not None and old.get("sha256") != new.sha256:
-        return {"changed": today}
-    return {"changed": str(old["changed"])} if old is not None and "changed" in old else {}
 
 
 def relative_folder(of: Path, to: Path) -> str:

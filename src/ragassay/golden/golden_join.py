@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,17 +10,15 @@ from pathlib import Path
 from ragassay.base.counts import plural
 from ragassay.base.errors import InputError, warn_user
 from ragassay.base.note import Note
-from ragassay.base.sample import GoldPassage, Passage, Sample
-from ragassay.golden.alignment.text_finding import ChunkAligner
+from ragassay.base.sample import Passage, Sample
 from ragassay.golden.documents import Document, text_at
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.golden.golden_parts import plain
+from ragassay.golden.text_finding import ChunkAligner
 
 _SHOWN = 60
 """Characters of a query that a warning shows."""
-_FIT = 2.0
-"""How many times as long as a gold span a passage may be, or the other way round, to fit it."""
 
 
 def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> Iterator[Sample]:
@@ -81,7 +78,6 @@ class _Join:
         self.n: Counter[str] = Counter()
         self._joined: set[str] = set()
         self._others: list[str] = []
-        self._sizes: list[int] = []
         documents: Mapping[str, Document] = {}
         if any(item.gold for item in items):
             place = golden.documents_folder
@@ -92,11 +88,16 @@ class _Join:
             else:
                 self.warn([Note("documents_not_there", {"place": str(place)})])
         self.queries = {item.id: item.to_sample() for item in items}
-        if self._aligner is not None:
-            self.queries = {
-                name: replace(one, gold=_placed(one.gold, documents))
-                for name, one in self.queries.items()
-            }
+        for name, query in self.queries.items():
+            if query.gold and self._aligner is not None:
+                # Gold without the offsets of what is not there.
+                gold = tuple(
+                    one
+                    if text_at(documents, one) == one.text
+                    else replace(one, start=None, end=None)
+                    for one in query.gold
+                )
+                self.queries[name] = replace(query, gold=gold)
         self.drafts = {item.id for item in golden.with_status("draft")} - self.queries.keys()
 
     def warn(self, notes: Iterable[Note]) -> None:
@@ -110,7 +111,6 @@ class _Join:
         if sample.query and plain(asked) != plain(wanted):
             self._others.append(f"{sample.id}: {asked[:_SHOWN]!r}, not {wanted[:_SHOWN]!r}")
         passages = sample.passages
-        self._sizes += [len(passage.text) for passage in passages or () if passage.text]
         if self._aligner is None or not passages:
             return passages
         try:
@@ -124,16 +124,13 @@ class _Join:
 
     def require_samples(self) -> None:
         """Raises where no sample was joined."""
-        if self._joined:
-            return
-        review = f"review them (ragassay golden review {self._folder})"
-        too = "or count drafts, too (ragassay run --golden-drafts)"
-        of_drafts = bool(self.n["drafts"])
-        raise InputError(
-            "no sample has the id of one of its items" + " that are accepted" * of_drafts,
-            path=self._folder,
-            hint=f"Some ids are of drafts: {review}, {too}." if of_drafts else "Ids join the two.",
-        )
+        if not self._joined:
+            drafts = "review them (ragassay golden review), or take --golden-drafts"
+            raise InputError(
+                "no sample has the id of one of its items",
+                path=self._folder,
+                hint=f"Some ids are of drafts: {drafts}." if self.n["drafts"] else "Ids join them.",
+            )
 
     def notes(self) -> Iterator[Note]:
         """What a reader of the scores has to know."""
@@ -143,11 +140,6 @@ class _Join:
             yield Note("drafts_not_counted", {"n": len(self.drafts), "also": also})
         if self._others:
             yield Note("asks_otherwise", {"n": len(self._others), "first": self._others[0]})
-        spans = [len(one.text or "") for item in self.queries.values() for one in item.gold or ()]
-        if spans and self._sizes:
-            gold, size = statistics.median(spans), statistics.median(self._sizes)
-            if not 1 / _FIT <= size / gold <= _FIT:
-                yield Note("sizes_differ", {"gold": f"{gold:,.0f}", "size": f"{size:,.0f}"})
         left = f", so metrics of spans and characters leave {plural(n_unplaced, 'sample')} out"
         counts = Counter[str]() if self._aligner is None else self._aligner.counts
         for kind, n in (
@@ -174,13 +166,3 @@ def misplaced(
         yield Note(
             "spans_misplaced", {"n": len(moved), **told, "folder": str(golden.folder)}, names
         )
-
-
-def _placed(
-    gold: tuple[GoldPassage, ...] | None, documents: Mapping[str, Document]
-) -> tuple[GoldPassage, ...] | None:
-    """Gold without the offsets of what does not stand there."""
-    return gold and tuple(
-        one if text_at(documents, one) == one.text else replace(one, start=None, end=None)
-        for one in gold
-    )

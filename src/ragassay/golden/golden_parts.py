@@ -26,8 +26,6 @@ _ROWS = 500
 """Texts that are compared with all others at a time."""
 _LONG = 20
 """Characters of a sentence that does not stand in two documents by chance."""
-_SHORTEST = 3
-"""Words of a first turn that tells a conversation: many begin with a greeting."""
 
 Pair = tuple[int, int]
 
@@ -112,21 +110,10 @@ def _same_words(items: Sequence[GoldenItem]) -> Iterator[Pair]:
 
 
 def _turns(items: Sequence[GoldenItem]) -> Iterator[Pair]:
-    """Items of one conversation: by metadata, by ids, or because they begin with the same turn."""
-    of_ids = conversations_of_ids([item.id for item in items])
-    begun = [
-        plain(next((turn.text for turn in item.history if turn.speaker == "user"), ""))
-        for item in items
-    ]
-    followed = {one for one in begun if len(one.split()) >= _SHORTEST}
-    for at, item in enumerate(items):
-        start = begun[at] or plain(item.query)
-        if start in followed:
-            begun[at] = start
-    yield from _same_key((at, one) for at, one in enumerate(begun) if one in followed)
+    """Items of one conversation, by metadata or by ids."""
     named = [named_conversation(item.to_sample()) for item in items]
-    keys = enumerate(named if any(named) else of_ids or [])
-    yield from _same_key((at, key) for at, key in keys if key is not None)
+    keys = named if any(named) else conversations_of_ids([item.id for item in items]) or []
+    yield from _same_key((at, key) for at, key in enumerate(keys) if key is not None)
 
 
 def _same_key(keys: Iterable[tuple[int, str]]) -> Iterator[Pair]:

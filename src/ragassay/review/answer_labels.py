@@ -102,76 +102,6 @@ statements, correctness."""
 Known = Callable[[Question[Any]], JudgeAnswer[Any] | Failure | None]
 
 
-class AnswersToLabel:
-    """Answers of systems, and the metrics whose questions about them people answer.
-
-    Args:
-        context: what the metrics look up, see `Asker.context`.
-    """
-
-    def __init__(
-        self,
-        samples: Iterable[Sample],
-        metrics: Iterable[Metric],
-        context: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.samples = list(samples)
-        self._metrics = judged_among(metrics)
-        self._context = context
-        if not self._metrics:
-            raise UsageError(
-                "No metric of these asks a judge, so there is nothing for people to answer. "
-                f"Name some with --metrics, as in --metrics {','.join(LABELLED)}."
-            )
-
-    @classmethod
-    def of(
-        cls,
-        path: Path,
-        golden: Path,
-        metrics: Sequence[str] = (),
-        suite: Sequence[str] = (),
-    ) -> AnswersToLabel:
-        """The answers of a run folder with the run's metrics, or of a file with those named."""
-        if path.is_dir():
-            if metrics or suite:
-                raise UsageError(
-                    f"{path} is a run and has its own metrics. Leave --metrics and --suite out, or "
-                    "name the file of answers."
-                )
-            run = open_run(path)
-            shown = rescoring.metrics_of(run)
-            return cls(run.samples, shown.values(), rescoring.context_of(run))
-        config = make_config(
-            data=str(path),
-            golden=golden,
-            metrics=list(metrics) or ([] if suite else list(LABELLED)),
-            suite=list(suite),
-        )
-        prepared = prepare(config, dry=True, judge=OfflineJudge())
-        samples = list(prepared.source.samples)
-        if not samples:
-            raise InputError("holds no answers", path=path)
-        return cls(samples, prepared.selection.metrics.values())
-
-    def questions(self, samples: Sequence[Sample], known: Known) -> list[list[Question[Any]]]:
-        """What the metrics ask about each sample: what follows from it, and what follows from the
-        answers that are known."""
-        judge = _Known(known)
-        questions = []
-        with Asker(judge, context=self._context) as asker:
-            for sample in samples:
-                judge.asked.clear()
-                asker.submit(self._walk(sample, asker)).result()
-                questions.append(list(judge.asked.values()))
-        return questions
-
-    async def _walk(self, sample: Sample, asker: Asker) -> None:
-        scope = asker.scope()
-        for metric in self._metrics:
-            await metric.outcome(sample, scope)
-
-
 class _Known(Judge):
     """Answers with what is known, and keeps what was asked."""
 
@@ -191,12 +121,7 @@ class _Known(Judge):
 
 
 class LabelQuestion(NamedTuple):
-    """A question that people answer.
-
-    Attributes:
-        query: that it is about; empty where it is not known.
-        sample: id of the answer that it is about.
-    """
+    """A question that people answer, the query and the id of the answer that it is about."""
 
     question: Question[Any]
     query: str
@@ -214,12 +139,24 @@ class AnswerLabels(Reviewing[Label]):
 
     kind = Label
 
-    def __init__(self, folder: Path, answers: AnswersToLabel) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        samples: Iterable[Sample],
+        metrics: Iterable[Metric],
+        context: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(folder)
         self.path = folder / Label.log
-        self._answers = answers
-        first = {one.id: at for at, one in reversed(list(enumerate(answers.samples)))}
-        self._samples = sorted(answers.samples, key=lambda one: (first[one.id], _hidden(one)))
+        self._metrics, self._context = judged_among(metrics), context
+        if not self._metrics:
+            raise UsageError(
+                "No metric of these asks a judge, so there is nothing for people to answer. "
+                f"Name some with --metrics, as in --metrics {','.join(LABELLED)}."
+            )
+        every = list(samples)
+        first = {one.id: at for at, one in reversed(list(enumerate(every)))}
+        self._samples = sorted(every, key=lambda one: (first[one.id], _hidden(one)))
         self._asked: list[list[Question[Any]]] = [[] for _ in self._samples]
         self._by_key: dict[str, LabelQuestion] = {}
         self._seen: list[Label] | None = None
@@ -232,13 +169,35 @@ class AnswerLabels(Reviewing[Label]):
                 "metric needs."
             )
 
+    @classmethod
+    def of(
+        cls, folder: Path, path: Path, metrics: Sequence[str] = (), suite: Sequence[str] = ()
+    ) -> AnswerLabels:
+        """The answers of a run folder with the run's metrics, or of a file with those named."""
+        if path.is_dir():
+            if metrics or suite:
+                raise UsageError(
+                    f"{path} is a run and has its own metrics. Leave --metrics and --suite out, or "
+                    "name the file of answers."
+                )
+            run = open_run(path)
+            of_run = rescoring.metrics_of(run).values()
+            return cls(folder, run.samples, of_run, rescoring.context_of(run))
+        config = make_config(
+            data=str(path),
+            golden=folder,
+            metrics=list(metrics) or ([] if suite else list(LABELLED)),
+            suite=list(suite),
+        )
+        prepared = prepare(config, dry=True, judge=OfflineJudge())
+        samples = list(prepared.source.samples)
+        if not samples:
+            raise InputError("holds no answers", path=path)
+        return cls(folder, samples, prepared.selection.metrics.values())
+
     def things(self, where: Sequence[str] = ()) -> list[Thing]:
         """The questions; see `Reviewing.things`."""
         return list(map(self._thing, self._questions().values()))
-
-    def changed(self, key: str, *, calibration: bool) -> list[Thing]:
-        """All questions: others may follow from an answer; see `Reviewing.changed`."""
-        return self.things()
 
     def question(self, key: str) -> LabelQuestion:
         """A question that is asked."""
@@ -259,7 +218,8 @@ class AnswerLabels(Reviewing[Label]):
         is_shown = standing.settled(key) is not None or (
             asked is not None and self._thing(asked).state("", standing) == "disagreement"
         )
-        return {one.who: one.answer for one in standing.all_of(key) if is_shown}
+        said = [*standing.of.get(key, {}).values(), *standing.final.get(key, {}).values()]
+        return {one.who: one.answer for one in said if is_shown}
 
     def label(
         self,
@@ -301,7 +261,7 @@ class AnswerLabels(Reviewing[Label]):
         """By key, those about one answer together; what several answers share stands once. What
         follows from new labels is found anew."""
         with self._turn:
-            entries, seen = self.logged(Label, self.path), self._seen
+            entries, seen = self.logged(Label), self._seen
             if entries is not seen:
                 standing = Standing(entries)
                 places = list(range(len(self._samples)))
@@ -311,8 +271,7 @@ class AnswerLabels(Reviewing[Label]):
                         at for at in places if any(one.key in keys for one in self._asked[at])
                     ]
                 samples = [self._samples[at] for at in places]
-                asked = self._answers.questions(samples, lambda one: judge_answer_of(standing, one))
-                for at, questions in zip(places, asked, strict=True):
+                for at, questions in zip(places, self._ask(samples, standing), strict=True):
                     self._asked[at] = questions
                 self._by_key = {}
                 for sample, questions in zip(self._samples, self._asked, strict=True):
@@ -322,13 +281,31 @@ class AnswerLabels(Reviewing[Label]):
                 self._seen = entries
             return self._by_key
 
+    def _ask(
+        self, samples: Sequence[Sample], standing: Standing[Label]
+    ) -> Iterator[list[Question[Any]]]:
+        """What the metrics ask about each sample: what follows from it, and what follows from the
+        labels that are there."""
+        judge = _Known(lambda question: judge_answer_of(standing, question))
+
+        async def walk(sample: Sample, asker: Asker) -> None:
+            scope = asker.scope()
+            for metric in self._metrics:
+                await metric.outcome(sample, scope)
+
+        with Asker(judge, context=self._context) as asker:
+            for sample in samples:
+                judge.asked.clear()
+                asker.submit(walk(sample, asker)).result()
+                yield list(judge.asked.values())
+
     def _thing(self, asked: LabelQuestion) -> Thing:
         question, standing = asked.question, self.current()
-        key, told = question.key, {"kind": question.kind, "sample": asked.sample}
+        key, about = question.key, {"kind": question.kind, "sample": asked.sample}
         # Lists of texts cannot be combined: one person writes them.
         needs = self.settings().needs(asked.sample) if combinable(question.reply) else 1
         is_agreed = len(standing.of.get(key, ())) >= needs and not standing.disagree(key)
-        return Thing(key, told, needs, is_agreed or standing.settled(key) is not None)
+        return Thing(key, about, needs, is_agreed or standing.settled(key) is not None)
 
 
 def _line(question: Question[Any], reviewer: str) -> dict[str, Any]:

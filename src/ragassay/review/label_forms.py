@@ -28,12 +28,8 @@ _MOST_BUTTONS = 11
 
 
 def shown_question(question: Question[Any], query: str) -> dict[str, Any]:
-    """A question for the page.
-
-    Returns:
-        ``kind``, ``title``, ``ask`` (the question in words), ``texts`` and ``beside`` (what is
-        judged, and what it is held against: a title and texts each), and ``fields`` of the answer.
-    """
+    """A question for the page: its words (``ask``), what is judged (``texts``), what it is held
+    against (``beside``), and the fields of the answer."""
     guide = guides().get(question.kind, {})
     items = getattr(type(question), "items", "")
     parts = [
@@ -54,13 +50,9 @@ def shown_question(question: Question[Any], query: str) -> dict[str, Any]:
 
 
 def answer_fields(question: Question[Any]) -> list[dict[str, Any]]:
-    """The fields of the answer that a person fills in.
-
-    Returns:
-        For each ``name``, ``title``, ``form`` (``choice``, ``choices``: one for each of
-        ``items``, ``number``, ``numbers``, ``texts`` or ``text``), whether it is ``optional``, and
-        of choices ``values`` with the ``meanings`` of some.
-    """
+    """The fields of the answer that a person fills in: for each its ``form`` (``choice``,
+    ``choices``: one for each of ``items``, ``number``, ``numbers``, ``texts``, ``text``) and what
+    goes with it."""
     reply = type(question).reply
     specs = {
         name: spec

@@ -17,7 +17,7 @@ from ragassay.judges import Question
 from ragassay.review.answer_labels import Label, answered
 from ragassay.review.label_forms import answer_fields, needed_fields
 from ragassay.review.review_store import Review
-from ragassay.review.reviewing import ReviewFolder, Standing
+from ragassay.review.reviewing import Reviewing, Standing
 from ragassay.stats.categorical import (
     agreement_interval,
     cohen_kappa,
@@ -31,14 +31,8 @@ ADJUDICATION = "adjudication.jsonl"
 
 @dataclass(frozen=True)
 class Agreement:
-    """A coefficient of agreement.
-
-    Attributes:
-        n_items: how many items two of them or more reviewed or labelled.
-        share: of pairs of labels of an item that are the same.
-        value: at most 1; ``None`` where it is undefined: all labels are the same.
-        interval: 95 %, by bootstrap over items.
-    """
+    """A coefficient of agreement, ``None`` where all labels are the same; and the share of pairs
+    of labels that are. The interval is of 95 %, by bootstrap over items."""
 
     name: str
     people: tuple[str, ...]
@@ -57,40 +51,16 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Agreements:
-    """How far people agree on items of a golden set, or on labels of answers.
-
-    Attributes:
-        measures: the coefficients by kind of question, of items under an empty one; see
-            `coefficients`.
-        differ: a record for each item or question of which they said different things:
-            ``settled_by`` is ``None`` until somebody settles it.
-        known: by person, how many known answers were given as they are known, and of how many.
-    """
+    """How far people agree, by kind of question (items under an empty one); a record for each
+    thing on which they differ; and by person how many known answers were right, of how many."""
 
     measures: Mapping[str, Sequence[Agreement]]
     differ: Sequence[Mapping[str, Any]]
     known: Mapping[str, tuple[int, int]]
     seconds: Mapping[str, Sequence[float]]
 
-    @classmethod
-    def of(
-        cls,
-        standing: Standing[Any],
-        units: Mapping[str, Sequence[Mapping[str, str]]],
-        differ: Sequence[Mapping[str, Any]],
-    ) -> Agreements:
-        """The agreement on units, in which each person has a value, by kind of question."""
-        measures = {kind: coefficients(of_kind) for kind, of_kind in units.items()}
-        known = {
-            who: (sum(bool(one.right) for one in said.values()), len(said))
-            for who, said in sorted(standing.known.items())
-            if said
-        }
-        some = {kind: found for kind, found in measures.items() if found}
-        return cls(some, differ, known, standing.seconds)
 
-
-def item_agreement(folder: ReviewFolder) -> Agreements:
+def item_agreement(folder: Reviewing[Any]) -> Agreements:
     """The agreement of independent decisions on items (accept, edit, reject)."""
     standing = folder.standing(Review)
     units = [{who: one.decision for who, one in of.items()} for of in standing.of.values()]
@@ -105,15 +75,12 @@ def item_agreement(folder: ReviewFolder) -> Agreements:
         for item in folder.golden().items
         if standing.disagree(item.id)
     ]
-    return Agreements.of(standing, {"": units}, differ)
+    return _agreements(standing, {"": units}, differ)
 
 
-def label_agreement(folder: ReviewFolder) -> Agreements:
-    """The agreement of labels of answers, by kind of question.
-
-    Each value that a question asks for counts as an item of its own, and any two different values
-    as different; lists of texts and explanations do not count.
-    """
+def label_agreement(folder: Reviewing[Any]) -> Agreements:
+    """The agreement of labels of answers, by kind of question. Each value that a question asks
+    for counts as an item of its own; lists of texts and explanations do not count."""
     standing = folder.standing(Label)
     units: dict[str, list[dict[str, str]]] = {}
     differ = []
@@ -139,7 +106,22 @@ def label_agreement(folder: ReviewFolder) -> Agreements:
                     "answer": settled and settled.record.get("answer"),
                 }
             )
-    return Agreements.of(standing, units, differ)
+    return _agreements(standing, units, differ)
+
+
+def _agreements(
+    standing: Standing[Any],
+    units: Mapping[str, Sequence[Mapping[str, str]]],
+    differ: Sequence[Mapping[str, Any]],
+) -> Agreements:
+    """The agreement on units, in which each person has a value, by kind of question."""
+    known = {
+        who: (sum(bool(one.right) for one in said.values()), len(said))
+        for who, said in sorted(standing.known.items())
+        if said
+    }
+    measures = {kind: found for kind, ones in units.items() if (found := coefficients(ones))}
+    return Agreements(measures, differ, known, standing.seconds)
 
 
 def coefficients(units: Iterable[Mapping[str, str]]) -> list[Agreement]:

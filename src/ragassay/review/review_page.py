@@ -38,14 +38,10 @@ Name = Annotated[str, Query(max_length=100)]
 Set = Literal["golden", "calibration"]
 
 
-class Body(BaseModel):
-    """What the script of the page sends: known fields alone."""
+class ByReviewer(BaseModel):
+    """What a person does, as the script of the page sends it: known fields alone."""
 
     model_config = ConfigDict(extra="forbid")
-
-
-class ByReviewer(Body):
-    """What a person does."""
 
     reviewer: Annotated[str, Field(min_length=1, max_length=100)]
 
@@ -117,11 +113,8 @@ def create_review_app(
             seconds=min(body.seconds, MOST_SECONDS),
             calibration=body.calibration,
         )
-        told: dict[str, Any] = {"decision": made.decision, "applied": made.applied}
-        if made.calibration:
-            known = store.item(made.key, calibration=True).status
-            told |= {"right": made.right, "known": known}
-        return {**told, **_now(store, body, body.key, calibration=body.calibration)}
+        known = store.item(made.key, calibration=True).status if made.calibration else None
+        return {**made.model_dump(include={"decision", "applied", "right"}), "known": known}
 
     if labels is not None:
 
@@ -136,10 +129,9 @@ def create_review_app(
             return _question(labels, key, reviewer)
 
         @app.post("/labels")
-        def label(body: _Label) -> dict[str, Any]:
+        def label(body: _Label) -> None:
             seconds = min(body.seconds, MOST_SECONDS)
             labels.label(body.key, body.reviewer, body.answer, seconds, final=body.final)
-            return _now(labels, body, body.key, calibration=False)
 
     @app.get("/documents/{kind}")
     def documents(kind: Set) -> list[str]:
@@ -174,16 +166,7 @@ def _add_routes(
     @app.post(f"/{name}/undo")
     def undo(body: ByReviewer) -> dict[str, Any]:
         last = reviewing.undo(body.reviewer)
-        told = {"key": last.key, "calibration": last.calibration}
-        return {**told, **_now(reviewing, body, last.key, calibration=last.calibration)}
-
-
-def _now(
-    reviewing: Reviewing[Any], body: ByReviewer, key: str, *, calibration: bool
-) -> dict[str, Any]:
-    things = reviewing.changed(key, calibration=calibration)
-    entries = reviewing.listed(things, body.reviewer)
-    return {"entries": entries, "progress": reviewing.progress(body.reviewer)}
+        return {"key": last.key, "calibration": last.calibration}
 
 
 def _item(store: ReviewStore, key: str, reviewer: str, *, calibration: bool) -> dict[str, Any]:

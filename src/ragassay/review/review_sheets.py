@@ -1,40 +1,33 @@
-"""Sheets of a golden set, which people fill in, and what they decided read back."""
+"""Sheets of a golden set (Excel workbooks), which people fill in, and what they decided read back.
+
+Texts stay texts: nothing becomes a formula, and a formula that somebody wrote is refused, never
+computed.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from ragassay.base import files
 from ragassay.base.errors import InputError, RagassayError, UsageError
 from ragassay.base.sample import Answerability
+from ragassay.formats import table_files
+from ragassay.golden.golden_export import workbook
 from ragassay.golden.golden_item import GoldenItem, nearly, negatives_in, tags_in, unplaced
-from ragassay.review.review_store import Review, ReviewStore, version_of
-from ragassay.review.sheet_files import Row, read_rows, refuse_formulas, write_rows
+from ragassay.review.review_store import ReviewStore, version_of
 
 NONE = "(none)"
 _DECIDE = "Write accept or reject."
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]|_x005F_")
+_FORMULA = "\0formula"
+"""In place of a cell that holds a formula; no text of a workbook is this."""
 _SPAN = re.compile(r"(?P<document>.+) (?P<start>\d+)-(?P<end>\d+)(?: grade (?P<grade>-?\d+))?")
-
-
-def _decided(review: Review) -> str:
-    return "reject" if review.decision == "reject" else "accept"
-
-
-def _refuse_emptied(answerability: str | None) -> None:
-    """Refuses to accept an item that has lost its references, unless nothing answers its query."""
-    if answerability in (Answerability.ANSWERABLE, Answerability.PARTIAL, None):
-        it = f"the item is {answerability}" if answerability else "no answerability is given"
-        raise InputError(
-            f"the cell is empty, and {it}",
-            field="references",
-            hint="Write an answer a line, write unanswerable into answerability, or reject the "
-            "item.",
-        )
 
 
 def _bare(name: str, value: Any) -> Any:
@@ -141,7 +134,6 @@ _COLUMNS = {
     "tags": _list("tags", 18, str, str, tags_in),
     "status": _Column(10, lambda item: item.status),
 }
-_READERS = {name: one.read for name, one in _COLUMNS.items() if one.read is not None}
 
 
 def write_sheet(
@@ -149,23 +141,30 @@ def write_sheet(
 ) -> int:
     """Writes the items that nobody accepted or rejected yet; gives the number of rows. A file that
     is there may hold what somebody filled in, and is kept unless ``overwrite``."""
+    if path.suffix.casefold() != ".xlsx":
+        raise UsageError(f"{path}: give the sheet a name that ends in .xlsx.")
     if path.exists() and not overwrite:
         raise UsageError(f"{path} is there. Choose another name, or replace it: --overwrite.")
     items = store.golden().with_status("draft", where=where)
-    widths = {name: one.width for name, one in _COLUMNS.items()}
     rows = [[one.cell(item) for one in _COLUMNS.values()] for item in items]
-    write_rows(path, widths, rows, "decision")
+    names = list(_COLUMNS)
+    for row in rows:
+        for name, cell in zip(names, row, strict=True):
+            if _CONTROL.search(cell):
+                problem = f"{row[0]!r} holds characters that no workbook holds"
+                raise InputError(problem, field=name, hint="Review this item on the page.")
+    widths = [one.width for one in _COLUMNS.values()]
+    book = workbook(names, rows, "Review", widths, names.index("decision"))
+    files.write_bytes(path, book)
     return len(rows)
 
 
 def read_sheet(store: ReviewStore, path: Path, reviewer: str) -> tuple[int, list[str]]:
     """Takes what people filled in, row by row: how many rows were taken, and a sentence for each
-    that is wrong. Of a file that is no such sheet, or a CSV file that was cut short, nothing is
-    taken."""
+    that is wrong. Of a file that is no such sheet nothing is taken."""
     n_taken, troubles = 0, []
-    for number, row in read_rows(path, ("id", "version", "decision")):
+    for number, row in _rows(path):
         try:
-            refuse_formulas(row)
             n_taken += _take(store, row, reviewer)
         except InputError as error:
             hint = f" {error.hint}" if error.hint else ""
@@ -176,13 +175,43 @@ def read_sheet(store: ReviewStore, path: Path, reviewer: str) -> tuple[int, list
     return n_taken, troubles
 
 
-def _take(store: ReviewStore, row: Row, reviewer: str) -> bool:
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a sheet that hold something, with their numbers."""
+    rows = table_files.guarded_rows(cells_of(path), path)
+    head = next(rows, (0, []))[1]
+    if missing := {"id", "version", "decision"} - set(head):
+        problem = f"has no column {', '.join(sorted(missing))}"
+        hint = "Write a sheet with 'ragassay golden review DIR --xlsx FILE'."
+        raise InputError(problem, path=path, line=1, hint=hint)
+    for number, cells in rows:
+        if any(cells):
+            yield number, dict(zip(head, cells, strict=False))
+
+
+def cells_of(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row of a workbook, with its number."""
+    book = table_files.load_workbook(path, values=False)
+    for number, row in enumerate(book.worksheets[0].iter_rows(), start=1):
+        texts = ["" if cell.value is None else str(cell.value) for cell in row]
+        is_formula = [cell.data_type == "f" for cell in row]
+        yield (
+            number,
+            [_FORMULA if one else text for one, text in zip(is_formula, texts, strict=True)],
+        )
+    book.close()
+
+
+def _take(store: ReviewStore, row: Mapping[str, str], reviewer: str) -> bool:
     """Takes a row; says whether there was anything to take, so that reading a sheet again takes
     nothing twice."""
+    for column, cell in row.items():
+        if cell == _FORMULA:
+            raise InputError("holds a formula", field=column, hint="Write the text itself.")
     item = store.golden().item(row["id"])
     if item is None:
         raise InputError(f"there is no item {row['id']!r} in the set", field="id")
-    fields = {name: read(row[name]) for name, read in _READERS.items() if name in row}
+    readers = {name: one.read for name, one in _COLUMNS.items() if one.read and name in row}
+    fields = {name: read(row[name]) for name, read in readers.items()}
     record = item.model_dump(mode="json")
     changed = {name for name, value in fields.items() if _bare(name, record[name]) != value}
     decision = row["decision"].strip().casefold()
@@ -194,21 +223,28 @@ def _take(store: ReviewStore, row: Row, reviewer: str) -> bool:
     if decision not in ("accept", "reject"):
         problem = f"{row['decision']!r} is no decision"
         raise InputError(problem, field="decision", hint=_DECIDE)
+    answerability = fields.get("answerability", item.answerability)
     if (
         decision == "accept"
         and "references" in changed
         and not any(map(str.strip, fields["references"]))
+        and answerability in (Answerability.ANSWERABLE, Answerability.PARTIAL, None)
     ):
-        _refuse_emptied(fields.get("answerability", item.answerability))
-    status = {"accept": "accepted", "reject": "rejected"}[decision]
+        it = f"the item is {answerability}" if answerability else "no answerability is given"
+        raise InputError(
+            f"the cell is empty, and {it}",
+            field="references",
+            hint="Write an answer a line, write unanswerable into answerability, or reject the "
+            "item.",
+        )
     mine = store.current().own(item.id, reviewer)
-    if mine is not None and _decided(mine) == decision:
+    if mine is not None and (mine.decision == "reject") == (decision == "reject"):
         wanted = {} if mine.applied else {name: new for name, (_, new) in mine.changes.items()}
         is_as_before = all(
             _bare(name, wanted.get(name, record[name])) == value for name, value in fields.items()
         )
         # What waits for others is a draft.
-        if is_as_before and item.status in {status, status if mine.applied else "draft"}:
+        if is_as_before and item.status in {mine.status, mine.status if mine.applied else "draft"}:
             return False
     store.review(
         item.id,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Literal, Self, get_args
 
@@ -170,31 +171,21 @@ class ReviewStore(Reviewing[Review]):
     kind = Review
 
     def things(self, where: Sequence[str] = ()) -> list[Thing]:
-        """The items; see `Reviewing.things`."""
-        items = self.golden().items
-        return [
-            self.thing(one)
-            for one in (Subset(where).of(items, GoldenItem.fields, "item") if where else items)
-        ]
-
-    def known_things(self) -> list[Thing]:
-        """The accepted and rejected items of the calibration set, without what is known of them."""
-        known = self.calibration()
-        items = known.with_status("accepted", "rejected") if known else ()
-        return [self.thing(one, calibration=True) for one in items]
-
-    def changed(self, key: str, *, calibration: bool) -> list[Thing]:
-        """The item; see `Reviewing.changed`."""
-        return [self.thing(self.item(key, calibration=calibration), calibration=calibration)]
+        """The items, known ones first; see `Reviewing.things`."""
+        known = self.settings().calibration and self.golden(calibration=True)
+        calibration = known.with_status("accepted", "rejected") if known else ()
+        items = Subset(where).of(self.golden().items, GoldenItem.fields, "item")
+        first = [self.thing(item, calibration=True) for item in calibration]
+        return first + [self.thing(item) for item in items]
 
     def thing(self, item: GoldenItem, *, calibration: bool = False) -> Thing:
-        """An item as something to decide on."""
+        """An item as something to decide on; of a known one not what is known."""
         words = {name: getattr(item, name) for name in WORDS}
-        told = {"query": item.query, "status": item.status, **words, "tags": item.tags}
+        about = {"query": item.query, "status": item.status, **words, "tags": item.tags}
         if calibration:
-            return Thing(item.id, {**told, **HIDDEN}, calibration=True)
+            return Thing(item.id, {**about, **HIDDEN}, calibration=True)
         closed = item.status != "draft"
-        return Thing(item.id, told, self.settings().needs(item.id), closed, item.reviewer)
+        return Thing(item.id, about, self.settings().needs(item.id), closed, item.reviewer)
 
     def review(
         self,
@@ -251,7 +242,7 @@ class ReviewStore(Reviewing[Review]):
                     more["changes"] = changes_of(item, wanted)
             review = review.model_copy(update=more)
             if review.applied and review.changes:
-                self.replace_item(wanted)
+                self._replace(wanted)
             self.write(review.to_record())
         return review
 
@@ -269,11 +260,16 @@ class ReviewStore(Reviewing[Review]):
                 raise ReviewConflictError(f"{review.key}: {problem}.", item)
             if review.applied and review.changes:
                 old = {name: pair[0] for name, pair in review.changes.items()}
-                self.replace_item(GoldenItem.model_validate({**record, **old}))
+                self._replace(GoldenItem.model_validate({**record, **old}))
         elif not review.calibration:
             raise ReviewConflictError(f"{review.key}: the item is no longer in the set.")
         undone = Review(key=review.key, who=review.who, at=now(), decision="undo")
         return undone.to_record()
+
+    def _replace(self, item: GoldenItem) -> None:
+        golden = self.golden()
+        items = [item if one.id == item.id else one for one in golden.items]
+        replace(golden, items=items).save()
 
     def _agreed(self, review: Review) -> bool:
         """Whether this review and those of others suffice, and say the same."""

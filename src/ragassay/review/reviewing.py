@@ -1,17 +1,16 @@
 """People decide on many things, several at a time: what each waits for, who said what, undo; in the
-folder of a golden set, of which files are read again once somebody else has written.
+folder of a golden set, whose files are read again once somebody else has written.
 
-A log holds a line a decision, and is never changed.
+A log holds a line a decision, and no line is ever changed.
 """
 
 from __future__ import annotations
 
 import hashlib
-import statistics
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
@@ -30,12 +29,8 @@ from ragassay.golden.golden_item import GoldenItem, wrong_record
 
 
 class Entry(BaseModel, ABC):
-    """A line of a log: what a person decided on an item, or answered to a question.
-
-    Attributes:
-        piece: what people call it.
-        log: file of the lines in the folder of the golden set.
-    """
+    """A line of the file ``log`` of a golden set: what a person decided on an item, or answered
+    to a question; people call it a ``piece``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
     piece: ClassVar[str]
@@ -72,24 +67,19 @@ class Entry(BaseModel, ABC):
 
 
 E = TypeVar("E", bound=Entry)
+F = TypeVar("F", bound=Entry)
 
 
 class Standing(Generic[E]):
-    """What counts: each person's last word on each thing, without what was taken back.
-
-    Attributes:
-        of: the independent entries by key, then by person.
-        final: those by people who saw the others', in the same way.
-        known: those on what has a known answer, by person, then by key.
-        seconds: that decisions took, by person.
-    """
+    """What counts: each person's last word, without what was taken back: the independent entries by
+    key and person, the final ones (by people who saw the others') alike, known ones by person and
+    key, and the seconds that decisions took, by person."""
 
     def __init__(self, entries: Iterable[E]) -> None:
         self.of: dict[str, dict[str, E]] = {}
         self.final: dict[str, dict[str, E]] = {}
         self.known: dict[str, dict[str, E]] = {}
         self.seconds: dict[str, list[float]] = {}
-        self._disagree = dict[str, bool]()
         self._stacks: dict[str, list[E]] = {}
         counting: dict[int, E] = {}
         for one in entries:
@@ -103,19 +93,17 @@ class Standing(Generic[E]):
                 if before := self._before(stack, one):
                     counting[id(before)] = counting.pop(id(before))
         for one in counting.values():
-            if one.counts:
-                self._take(one)
-
-    def _take(self, one: E) -> None:
-        if one.seconds:
-            self.seconds.setdefault(one.who, []).append(one.seconds)
-        group, key, name = self.final if one.final else self.of, one.key, one.who
-        if one.calibration:
-            group, key, name = self.known, one.who, one.key
-        said = group.setdefault(key, {})
-        said.pop(name, None)
-        if not one.empty:
-            said[name] = one
+            if not one.counts:
+                continue
+            if one.seconds:
+                self.seconds.setdefault(one.who, []).append(one.seconds)
+            group, key, name = self.final if one.final else self.of, one.key, one.who
+            if one.calibration:
+                group, key, name = self.known, one.who, one.key
+            said = group.setdefault(key, {})
+            said.pop(name, None)
+            if not one.empty:
+                said[name] = one
 
     @staticmethod
     def _before(stack: Sequence[E], like: E) -> E | None:
@@ -131,20 +119,14 @@ class Standing(Generic[E]):
         """What a person said of a thing: the final word, where there is one."""
         return self.final.get(key, {}).get(who) or self.of.get(key, {}).get(who)
 
-    def all_of(self, key: str) -> list[E]:
-        """All entries on a thing: the independent ones, then the final ones."""
-        return [*self.of.get(key, {}).values(), *self.final.get(key, {}).values()]
-
     def settled(self, key: str) -> E | None:
         """The entry that settles a thing, where there is one."""
         return next(reversed(self.final.get(key, {}).values()), None)
 
     def disagree(self, key: str) -> bool:
         """Whether people who did not see what others said said different things."""
-        if key not in self._disagree:
-            said = list(self.of.get(key, {}).values())
-            self._disagree[key] = len(said) > 1 and said[0].differ(said)
-        return self._disagree[key]
+        said = list(self.of.get(key, {}).values())
+        return len(said) > 1 and said[0].differ(said)
 
 
 def lines_in(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -191,8 +173,49 @@ class ReviewSettings(BaseModel):
         return self.people if share < self.overlap else 1
 
 
-class ReviewFolder:
-    """A golden set's folder, its settings and its logs, as they are now."""
+State = Literal["todo", "done", "waiting", "disagreement"]
+
+
+@dataclass(frozen=True)
+class Thing:
+    """What ``needs`` people decide on; ``closed``: nothing more is to be decided; ``by``: who
+    decided by the set, also without a line of the log; ``calibration``: its answer is known."""
+
+    key: str
+    about: Mapping[str, Any] = field(default_factory=dict)
+    needs: int = 1
+    closed: bool = False
+    by: str = ""
+    calibration: bool = False
+
+    def is_of(self, reviewer: str, standing: Standing[Any]) -> bool:
+        """Whether a person decided on it."""
+        if self.calibration:
+            return self.key in standing.known.get(reviewer, ())
+        return self.by == reviewer or standing.own(self.key, reviewer) is not None
+
+    def state(self, reviewer: str, standing: Standing[Any]) -> State:
+        """What it waits for: ``todo``: a decision by this person; ``waiting``: others;
+        ``disagreement``: somebody who settles it; ``done``: nothing."""
+        if self.calibration:
+            return "done" if self.is_of(reviewer, standing) else "todo"
+        said = standing.of.get(self.key, {})
+        if self.closed:
+            return "done"
+        if len(said) >= max(self.needs, 2):
+            return "disagreement"
+        return "waiting" if reviewer in said else "todo"
+
+
+class Reviewing(ABC, Generic[E]):
+    """A golden set's folder as it is now, and decisions by several people at a time in its log.
+
+    Whoever writes holds the folder's lock and reads the folder again. What several decide on waits
+    until all have; where they differ, the next decision by anybody settles it. A subclass says what
+    the things are and what a decision does.
+    """
+
+    kind: type[E]
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -200,31 +223,35 @@ class ReviewFolder:
         self.golden()
         self.settings()
 
-    def golden(self) -> GoldenSet:
-        """The golden set."""
-        return self._opened(self.folder)
+    @abstractmethod
+    def things(self, where: Sequence[str] = ()) -> list[Thing]:
+        """What is decided on, what has known answers first."""
 
-    def calibration(self) -> GoldenSet | None:
-        """The set with known answers, where there is one."""
-        name = self.settings().calibration
-        return None if name is None else self._opened(self.folder / name)
+    @abstractmethod
+    def _restored(self, last: E, before: E | None) -> Mapping[str, Any]:
+        """Undoes an entry; gives the line for the log."""
 
-    def _opened(self, folder: Path) -> GoldenSet:
+    def golden(self, *, calibration: bool = False) -> GoldenSet:
+        """The golden set, or the one with known answers."""
+        folder = self.folder
+        if calibration:
+            name = self.settings().calibration
+            if name is None:
+                raise UsageError("There is no set with known answers.")
+            folder = folder / name
         return self.fresh("set", lambda: GoldenSet.open(folder), folder / QUERIES)
 
     def item(self, item_id: str, *, calibration: bool = False) -> GoldenItem:
         """An item."""
-        golden = self.calibration() if calibration else self.golden()
-        if golden is None or (item := golden.item(item_id)) is None:
+        item = self.golden(calibration=calibration).item(item_id)
+        if item is None:
             raise UsageError(f"There is no item {item_id!r} in the set.")
         return item
 
     def documents(self, *, calibration: bool = False) -> Mapping[str, Document]:
         """The documents by id; read again when ``documents.json`` is another one, as after 'golden
         anchor': the spans then count in what the documents are now."""
-        golden = self.calibration() if calibration else self.golden()
-        if golden is None:
-            return {}
+        golden = self.golden(calibration=calibration)
         return self.fresh("documents", golden.documents, golden.folder / MANIFEST)
 
     def instructions(self) -> str:
@@ -256,10 +283,11 @@ class ReviewFolder:
             write_bytes(self.folder / SETTINGS, body)
         return settings
 
-    def logged(self, kind: type[E], path: Path) -> list[E]:
+    def logged(self, kind: type[F]) -> list[F]:
         """The entries of a log."""
+        path = self.folder / kind.log
 
-        def entry(number: int, line: bytes) -> E:
+        def entry(number: int, line: bytes) -> F:
             try:
                 record = parse_json(line, path, number)
                 if not isinstance(record, dict):
@@ -270,155 +298,59 @@ class ReviewFolder:
 
         return self.fresh("log", lambda: [entry(*one) for one in lines_in(path)], path)
 
-    def standing(self, kind: type[E]) -> Standing[E]:
+    def standing(self, kind: type[F]) -> Standing[F]:
         """What people said that counts."""
         path = self.folder / kind.log
-        return self.fresh("standing", lambda: Standing(self.logged(kind, path)), path)
-
-    def fresh(self, what: str, read: Callable[[], T], *paths: Path) -> T:
-        """What was read of files, read again when one of them is another one."""
-        key, marks = (what, *paths), [mark_of(path) for path in paths]
-        cached = self._cache.get(key)
-        if cached is None or cached[0] != marks:
-            # The marks are older than what is read: at worst the next look reads once more.
-            cached = self._cache[key] = (marks, read())
-        value: T = cached[1]
-        return value
-
-    def replace_item(self, item: GoldenItem) -> None:
-        """Writes an item into the set; whoever calls holds the folder's lock."""
-        golden = self.golden()
-        items = [item if one.id == item.id else one for one in golden.items]
-        replace(golden, items=items).save()
-
-
-def mark_of(path: Path) -> object:
-    """A value that changes when a file is written anew; ``None`` where there is none."""
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return None
-    return status.st_ino, status.st_mtime_ns, status.st_size
-
-
-State = Literal["todo", "done", "waiting", "disagreement"]
-
-
-@dataclass(frozen=True)
-class Thing:
-    """What is decided on.
-
-    Attributes:
-        told: about it in a list.
-        needs: how many people decide.
-        closed: nothing more is to be decided.
-        by: who decided on it by the set, also without a line of the log.
-        calibration: its answer is known.
-    """
-
-    key: str
-    told: Mapping[str, Any] = field(default_factory=dict)
-    needs: int = 1
-    closed: bool = False
-    by: str = ""
-    calibration: bool = False
-
-    def is_of(self, reviewer: str, standing: Standing[Any]) -> bool:
-        """Whether a person decided on it."""
-        if self.calibration:
-            return self.key in standing.known.get(reviewer, ())
-        return self.by == reviewer or standing.own(self.key, reviewer) is not None
-
-    def state(self, reviewer: str, standing: Standing[Any]) -> State:
-        """What it waits for: ``todo``: a decision by this person; ``waiting``: others;
-        ``disagreement``: somebody who settles it; ``done``: nothing."""
-        if self.calibration:
-            return "done" if self.is_of(reviewer, standing) else "todo"
-        said = standing.of.get(self.key, {})
-        if self.closed:
-            return "done"
-        if len(said) >= max(self.needs, 2):
-            return "disagreement"
-        return "waiting" if reviewer in said else "todo"
-
-
-class Reviewing(ReviewFolder, ABC, Generic[E]):
-    """Decisions by several people at a time, kept in a log of the golden set's folder.
-
-    Whoever writes holds the folder's lock and reads the folder anew. What several decide on waits
-    until all have; where they differ, the next decision by anybody settles it. Things with known
-    answers come first. A subclass says what the things are and what a decision does.
-    """
-
-    kind: type[E]
-
-    @abstractmethod
-    def things(self, where: Sequence[str] = ()) -> list[Thing]:
-        """What is decided on."""
-
-    def known_things(self) -> list[Thing]:
-        """What has known answers, in the calibration set."""
-        return []
-
-    @abstractmethod
-    def changed(self, key: str, *, calibration: bool) -> list[Thing]:
-        """What may stand otherwise in the list after a decision."""
-
-    @abstractmethod
-    def _restored(self, last: E, before: E | None) -> Mapping[str, Any]:
-        """Undoes an entry.
-
-        Returns:
-            The line for the log.
-        """
+        return self.fresh("standing", lambda: Standing(self.logged(kind)), path)
 
     def current(self) -> Standing[E]:
         """Which decisions count now."""
         return self.standing(self.kind)
 
+    def fresh(self, what: str, read: Callable[[], T], path: Path) -> T:
+        """What was read of a file, read again when the file is another one."""
+        try:
+            status = path.stat()
+            mark = status.st_ino, status.st_mtime_ns, status.st_size
+        except FileNotFoundError:
+            mark = None
+        cached = self._cache.get((what, path))
+        if cached is None or cached[0] != mark:
+            # The mark is older than what is read: at worst the next look reads once more.
+            cached = self._cache[what, path] = (mark, read())
+        value: T = cached[1]
+        return value
+
     def entries(self, reviewer: str, where: Sequence[str] = ()) -> list[dict[str, Any]]:
-        """All things in a few words, those with known answers first; see `listed`."""
-        return self.listed([*self.known_things(), *self.things(where)], reviewer)
-
-    def listed(self, things: Iterable[Thing], reviewer: str) -> list[dict[str, Any]]:
-        """Things in a few words.
-
-        Returns:
-            For each its ``key``, ``calibration`` (its answer is known), what else is told,
-            ``state`` (see `Thing.state`) and ``mine``: this person decided on it.
-        """
+        """All things in a few words, with the ``state`` of each (see `Thing.state`) and whether
+        this person decided on it (``mine``)."""
         standing = self.current()
         return [
             {
-                "key": one.key,
-                "calibration": one.calibration,
-                **one.told,
-                "state": one.state(reviewer, standing),
-                "mine": one.is_of(reviewer, standing),
+                "key": thing.key,
+                "calibration": thing.calibration,
+                **thing.about,
+                "state": thing.state(reviewer, standing),
+                "mine": thing.is_of(reviewer, standing),
             }
-            for one in things
+            for thing in self.things(where)
         ]
 
-    def progress(self, reviewer: str) -> dict[str, Any]:
-        """How far all are.
-
-        Returns:
-            ``done`` and ``total`` things, ``mine`` (those that this person decided on), ``left``
-            (decisions that are missing; a disagreement takes one more), ``seconds`` (median of a
-            decision; ``None`` before the first) and ``seconds_left``.
-        """
-        standing, things = self.current(), self.things()
-        open_things = [one for one in things if not one.closed]
-        left = sum(max(one.needs - len(standing.of.get(one.key, ())), 1) for one in open_things)
-        times = [one for of_person in standing.seconds.values() for one in of_person]
-        median = statistics.median(times) if times else None
+    def progress(self, reviewer: str) -> dict[str, int]:
+        """How many things are ``done`` of all (``total``), how many by this person (``mine``), and
+        decisions that are missing (``left``)."""
+        standing = self.current()
+        things = [thing for thing in self.things() if not thing.calibration]
+        missing = [
+            max(thing.needs - len(standing.of.get(thing.key, ())), 1)
+            for thing in things
+            if not thing.closed
+        ]
         return {
-            "done": len(things) - len(open_things),
+            "done": len(things) - len(missing),
             "total": len(things),
-            "mine": sum(one.is_of(reviewer, standing) for one in things),
-            "left": left,
-            "seconds": median,
-            "seconds_left": None if median is None else median * left,
+            "mine": sum(thing.is_of(reviewer, standing) for thing in things),
+            "left": sum(missing),
         }
 
     @contextmanager
@@ -434,11 +366,7 @@ class Reviewing(ReviewFolder, ABC, Generic[E]):
         append(self.folder / self.kind.log, record)
 
     def undo(self, reviewer: str) -> E:
-        """Takes a person's last decision back.
-
-        Returns:
-            What was taken back.
-        """
+        """Takes a person's last decision back, and gives it."""
         with self.deciding(reviewer):
             found = self.current().last(reviewer)
             if found is None:

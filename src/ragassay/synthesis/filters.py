@@ -19,8 +19,7 @@ from ragassay.judges.offline.refusal import parts, refuses
 from ragassay.judges.offline.words import WHOLE, content, n_words, sentences as said, weight
 from ragassay.judges.questions import AnswerMatch, ClaimSupport
 from ragassay.judges.questions.answering import AnswerFromPassages
-from ragassay.synthesis.draft import Draft, Rejection, Why
-from ragassay.synthesis.mix import LENGTHS, WORDS
+from ragassay.synthesis.draft import LENGTHS, WORDS, Draft, Rejection, Why
 from ragassay.synthesis.sections import Corpus, with_headings
 from ragassay.texts import sentences
 from ragassay.texts.languages import code_of, language_of, without_yes_or_no, word_lists
@@ -85,11 +84,7 @@ _NUMBERING = re.compile(r"(?:\d+[.)]|\d+(?:\.\d+)+)\s+")
 
 @dataclass
 class Filters:
-    """What words can tell of a draft.
-
-    Attributes:
-        words: fewest and most words of a query.
-    """
+    """What words can tell of a draft: its query has so many ``words``, fewest and most."""
 
     existing: Sequence[str] = ()
     words: tuple[int, int] = WORDS
@@ -115,8 +110,10 @@ class Filters:
     def _form(self, draft: Draft) -> str:
         if detail := ill_formed(draft.query, self.words, draft.wanted.get("length")):
             return detail
-        if detail := _in_another_language(draft):
-            return detail
+        if name := draft.wanted.get("language"):
+            wanted, actual = code_of(name), language_of(draft.query)
+            if actual and actual != wanted and wanted in word_lists():
+                return f"the query is in {actual}, not in {wanted}"
         if draft.answerable and not draft.spans:
             return "no span of the documents holds the answer"
         if draft.answerable and any(not one.strip() for one in draft.references):
@@ -152,11 +149,7 @@ Found = tuple[Why, str] | None
 
 
 class Checks:
-    """What the checker finds against drafts.
-
-    Attributes:
-        not_tried: checks that the checker cannot do, by their name.
-    """
+    """What the checker finds against drafts; ``not_tried`` counts checks that it could not do."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.not_tried: Counter[str] = Counter()
@@ -165,7 +158,7 @@ class Checks:
     async def against(self, draft: Draft, ask: Ask) -> Rejection | None:
         """The first reason against a draft. A checker that answers no queries leaves the steps out
         that need it; whether documents answer a query, their words tell instead."""
-        steps: tuple[_Step, ...] = (self._answered,)
+        steps: tuple[Callable[[Draft, Ask], Awaitable[Found]], ...] = (self._answered,)
         if draft.answerable:
             steps = (self._ungrounded, self._unanswerable)
         for step in steps if draft.references or not draft.answerable else ():
@@ -236,18 +229,6 @@ class Checks:
         return tuple(
             with_headings(self._corpus.at(one.document, one.start), one.text) for one in draft.spans
         )
-
-
-_Step = Callable[[Draft, Ask], Awaitable[Found]]
-
-
-def _in_another_language(draft: Draft) -> str:
-    """That the query is in another language than was wanted, where its words tell it."""
-    if not (name := draft.wanted.get("language")):
-        return ""
-    wanted, actual = code_of(name), language_of(draft.query)
-    is_other = actual and actual != wanted and wanted in word_lists()
-    return f"the query is in {actual}, not in {wanted}" if is_other else ""
 
 
 def _leak(draft: Draft) -> str:

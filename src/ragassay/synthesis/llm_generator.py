@@ -1,5 +1,4 @@
-"""Queries and answers that a model writes, from passages that are drawn for each of them; and the
-generator and the checker as one judge."""
+"""Queries and answers that a model writes, from passages that are drawn for each of them."""
 
 from __future__ import annotations
 
@@ -9,19 +8,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle, zip_longest
-from typing import Any
 
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Sample, Turn
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference, said_by
-from ragassay.judges import Failure, Judge, JudgeAnswer, Question
+from ragassay.judges import Failure
 from ragassay.judges.asking import Ask
-from ragassay.judges.panel import JudgeGroup
 from ragassay.judges.questions.answering import WriteAnswer, WriteQuery
-from ragassay.judges.reply import R_co
-from ragassay.synthesis.draft import Draft, Nearly, Rejection
+from ragassay.synthesis.draft import ASKED, WORDS, Draft, Kind, Nearly, Rejection
 from ragassay.synthesis.filters import declined, ill_formed, no_answer
-from ragassay.synthesis.mix import ASKED, WORDS, Kind
 from ragassay.synthesis.sections import Corpus, Section, pairs_with_shared_names
 
 SHOTS = 3
@@ -29,12 +24,8 @@ SHOTS = 3
 
 
 class LLMGenerator:
-    """Draws passages and has queries and answers written.
-
-    Args:
-        examples: accepted items whose queries are shown, never those about the same passage.
-        words: fewest and most words of a query; no answer is paid for to one of another length.
-    """
+    """Draws passages and has queries and answers written; no answer is paid for to a query with
+    fewer or more words. Examples are shown, never those about the same passage."""
 
     def __init__(
         self,
@@ -200,46 +191,3 @@ def _in_turn(sections: Sequence[Section]) -> list[Section]:
 def _first_turn(kind: Kind) -> Kind:
     first = {"shape": "single", "answerability": "answerable"}
     return tuple((part, first.get(part, value)) for part, value in kind)
-
-
-WRITES = (WriteQuery, WriteAnswer)
-"""What the generator is asked; the checker is asked everything else."""
-
-
-class TwoJudges(JudgeGroup):
-    """Hands each question to the generator or to the checker.
-
-    Args:
-        generator: writes queries and answers; ``None``: rules do that, and no judge is asked.
-    """
-
-    def __init__(self, generator: Judge | None, checker: Judge) -> None:
-        super().__init__(filter(None, (generator, checker)))
-        self._generator, self._checker = generator or checker, checker
-
-    def _for(self, question: Question[Any]) -> Judge:
-        return self._generator if isinstance(question, WRITES) else self._checker
-
-    @property
-    def label(self) -> str:
-        """Both labels."""
-        return " + ".join(one.label for one in self.members)
-
-    @property
-    def width(self) -> int:
-        """The smaller one."""
-        return min(one.width for one in self.members)
-
-    def requests(self, question: Question[Any], repeat: int = 0) -> tuple[tuple[Judge, int], ...]:
-        """Those of the judge that is asked."""
-        return self._for(question).requests(question, repeat)
-
-    def known(self, question: Question[Any], repeat: int = 0) -> JudgeAnswer[Any] | Failure | None:
-        """What the judge that is asked knows already."""
-        return self._for(question).known(question, repeat)
-
-    async def answer(
-        self, question: Question[R_co], repeat: int = 0
-    ) -> JudgeAnswer[R_co] | Failure:
-        """The answer of the judge that is asked."""
-        return await self._for(question).answer(question, repeat)

@@ -15,8 +15,7 @@ from ragassay.base import package_files
 from ragassay.base.errors import UsageError
 from ragassay.golden.golden_item import NegativeReference
 from ragassay.judges.offline.words import LISTS, stem
-from ragassay.synthesis.draft import Draft, Nearly
-from ragassay.synthesis.mix import Mix
+from ragassay.synthesis.draft import Draft, Mix, Nearly
 from ragassay.synthesis.sections import Corpus, Section
 
 LABEL = "offline-rules/5"
@@ -69,13 +68,8 @@ _ORDER = re.compile(
 
 @dataclass(frozen=True)
 class _Fact:
-    """A value in a sentence.
-
-    Attributes:
-        clause: the part of the sentence that is asked about, without its full stop.
-        asked: the clause as a question, without its end.
-        wrong: another value of the same kind; empty where there is none.
-    """
+    """A value in a sentence: the clause that is asked about, the clause as a question, and another
+    value of the same kind (empty where there is none)."""
 
     section: Section
     clause: str

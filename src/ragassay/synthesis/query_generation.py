@@ -20,12 +20,12 @@ from ragassay.base.files import write_bytes
 from ragassay.base.yaml_files import text_of
 from ragassay.compat.open_rag_eval.published_evaluators import JudgeModel, Keys, judge_word
 from ragassay.engine.run.config_reading import ConfigFile, is_for_a_key, read_filled, variable_of
-from ragassay.golden.exchange.golden_export import delimited, json_lines
+from ragassay.golden.documents import READERS
+from ragassay.golden.golden_export import delimited, json_lines
 from ragassay.golden.golden_item import GoldenItem
-from ragassay.synthesis.mix import EXPANDED, JOINT, Mix
+from ragassay.synthesis.draft import EXPANDED, JOINT, Mix
 
 SOURCES = ("LocalFileSource", "CSVSource")
-_SUFFIXES = (".txt", ".md", ".markdown", ".html", ".htm", ".pdf", ".docx")
 Count = Annotated[int, Field(ge=1)]
 
 
@@ -75,13 +75,8 @@ class QueryGeneration(Keys):
 
 @dataclass(frozen=True)
 class PublishedWish:
-    """What a configuration of query generation asks for.
-
-    Attributes:
-        generator: the judge's word for its model; empty where it names none.
-        key_variable: environment variable of the model's key, where it is not the provider's.
-        notes: sentences about keys that mean nothing here.
-    """
+    """What a configuration of query generation asks for: its model as a judge's word (empty for
+    none), the variable of its key, and sentences about keys that mean nothing here."""
 
     path: Path
     config: QueryGeneration
@@ -115,32 +110,30 @@ class PublishedWish:
             yield folder
 
     def _contents(self) -> Iterator[tuple[str, bytes]]:
-        one = self.config.document_source
-        if one.type == "CSVSource":
-            yield from self._rows(Path(one.csv_path or ""))
+        """Name and content of each document that is large enough."""
+        source, path = self.config.document_source, Path(self.config.document_source.path or "")
+        if source.type == "CSVSource":
+            path = Path(source.csv_path or "")
+            rows = csv.DictReader(io.StringIO(text_of(path)))
+            if source.text_column not in (rows.fieldnames or ()):
+                names = ", ".join(rows.fieldnames or ()) or "none"
+                problem = f"has no column {source.text_column!r} (there are: {names})"
+                raise InputError(problem, path=path)
+            seen = set()
+            for number, row in enumerate(rows, 1):
+                text = (row[source.text_column] or "").strip()
+                if text and len(text) >= source.min_doc_size and text not in seen:
+                    seen.add(text)
+                    yield f"row-{number:06}.txt", text.encode()
             return
-        folder = Path(one.path or "")
-        if not folder.is_dir():
-            raise InputError("is not a folder of documents", path=folder)
-        wanted = [f".{end.lstrip('.')}".casefold() for end in one.file_extensions or _SUFFIXES]
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and path.suffix.casefold() in wanted:
-                content = path.read_bytes()
-                if len(content) >= one.min_doc_size:
-                    yield path.relative_to(folder).as_posix(), content
-
-    def _rows(self, path: Path) -> Iterator[tuple[str, bytes]]:
-        source, seen = self.config.document_source, set()
-        column = source.text_column
-        rows = csv.DictReader(io.StringIO(text_of(path)))
-        if column not in (rows.fieldnames or ()):
-            names = ", ".join(rows.fieldnames or ()) or "none"
-            raise InputError(f"has no column {column!r} (there are: {names})", path=path)
-        for number, row in enumerate(rows, 1):
-            text = (row[column] or "").strip()
-            if text and len(text) >= source.min_doc_size and text not in seen:
-                seen.add(text)
-                yield f"row-{number:06}.txt", text.encode()
+        if not path.is_dir():
+            raise InputError("is not a folder of documents", path=path)
+        wanted = [f".{end.lstrip('.')}".casefold() for end in source.file_extensions or READERS]
+        for file in sorted(path.rglob("*")):
+            if file.is_file() and file.suffix.casefold() in wanted:
+                content = file.read_bytes()
+                if len(content) >= source.min_doc_size:
+                    yield file.relative_to(path).as_posix(), content
 
     def save_queries(self, items: Sequence[GoldenItem]) -> Path:
         """Writes the file of queries: ``query_id``, ``query`` and, where answers are generated,

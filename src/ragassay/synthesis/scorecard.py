@@ -11,17 +11,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragassay.base.counts import grouped, plural
 from ragassay.base.files import write_text
 from ragassay.judges.offline.words import sentences, tokens
 from ragassay.stats.categorical import Ratio, rate_ratio
 from ragassay.stats.corrections import adjusted_p
-from ragassay.synthesis.draft import Draft, Rejection
-from ragassay.synthesis.mix import Kind
+from ragassay.synthesis.draft import Draft, Kind, Rejection
 from ragassay.synthesis.sections import Corpus
 from ragassay.texts.languages import code_of, language_of, word_lists
 
@@ -29,52 +27,25 @@ FEWEST = 5
 """Sentences that must mention something, on both sides together, before it is tested."""
 NOTABLE = 0.05
 """The corrected p-value below which a difference is reported."""
-_HEAD = ("what", "count", "share or rate", "expected", "times as often", "95 %", "p")
-Row = tuple[object, ...]
 
 
-@dataclass(frozen=True)
-class Count:
-    """A group of people or an opinion that is mentioned.
-
-    Attributes:
-        kind: ``group`` or ``opinion``.
-        count: sentences of the items that mention it.
-        rate: the same per 1,000 words.
-        expected: what the documents have, likewise.
-        ratio: how many times as often as in the documents, with interval; its p-value is corrected.
-        language: the code of the list's.
-    """
+class Mentioned(NamedTuple):
+    """A group of people or an opinion: ``n`` sentences of the items mention it, at a rate per 1,000
+    words; what the documents have (``expected``), how many times as often, and the corrected p."""
 
     kind: str
     what: str
     language: str
-    count: int
+    n: int
     rate: float
     expected: float
     ratio: Ratio
-
-    @property
-    def is_notable(self) -> bool:
-        """Whether chance hardly explains it."""
-        return self.ratio.p < NOTABLE
-
-    def row(self) -> Row:
-        """Its row of the scorecard."""
-        return (
-            f"{self.kind}: {self.what} ({self.language})",
-            self.count,
-            f"{self.rate:.1f}",
-            f"{self.expected:.1f}",
-            f"{self.ratio.value:.2f}",
-            f"{self.ratio.low:.2f} to {self.ratio.high:.2f}",
-            f"{self.ratio.p:.3f}{' *' * self.is_notable}",
-        )
+    p: float
 
 
-def favoured(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
+def favoured(corpus: Corpus, items: Sequence[Draft]) -> list[Mentioned]:
     """The groups and opinions that drafts mention, against the documents in their language, the
-    most favoured first."""
+    most favoured first. Languages without a list of words or a document are left out."""
     ours = grouped(
         (_language(corpus, draft), text)
         for draft in items
@@ -86,36 +57,23 @@ def favoured(corpus: Corpus, items: Sequence[Draft]) -> list[Count]:
         for section in corpus.sections
         for text in sentences(section.text)
     )
-    counts = [
-        one
-        for code in measured(corpus, items)[0]
-        for one in _compared(code, ours[code], theirs.get(code, ()))
-    ]
-    values = adjusted_p([one.ratio.p for one in counts], "holm")
-    corrected = [
-        replace(one, ratio=replace(one.ratio, p=1.0 if p is None else p))
-        for one, p in zip(counts, values, strict=True)
-    ]
-    return sorted(corrected, key=lambda one: (-one.ratio.value, one.ratio.p, one.what))
-
-
-def measured(
-    corpus: Corpus, items: Sequence[Draft]
-) -> tuple[dict[str, int], dict[str, tuple[int, str]]]:
-    """Items by language, where lists tell of groups and opinions and there is a document; and for
-    each other language (empty where the words do not tell it) its items, and why they are not
-    measured."""
-    counts = Counter(_language(corpus, one) for one in items)
-    of_documents = {corpus.language(one) for one in corpus.documents}
-    why = {
-        code: "no list of words" if code not in word_lists() else "no document in this language"
-        for code in counts
-        if code not in word_lists() or code not in of_documents
-    }
-    return (
-        {code: n for code, n in counts.items() if code not in why},
-        {code: (counts[code], reason) for code, reason in why.items()},
-    )
+    found = []
+    for code in ours.keys() & theirs.keys() & word_lists().keys():
+        n, n_all = (sum(len(tokens(text)) for text in texts[code]) for texts in (ours, theirs))
+        mentioned = word_lists()[code].mentioned
+        own, every = (
+            Counter(key for text in texts[code] for key in mentioned(text))
+            for texts in (ours, theirs)
+        )
+        for kind, what in {*own, *every} if n and n_all else ():
+            count, other = own[kind, what], every[kind, what]
+            if count + other >= FEWEST:
+                rates = 1000 * count / n, 1000 * other / n_all
+                ratio = rate_ratio(count, n, other, n_all)
+                found.append(Mentioned(kind, what, code, count, *rates, ratio, ratio.p))
+    found.sort(key=lambda row: (-row.ratio.value, row.p, row.what, row.language))
+    corrected = adjusted_p([row.p for row in found], "holm")
+    return [row._replace(p=p or 0.0) for row, p in zip(found, corrected, strict=True)]
 
 
 def _language(corpus: Corpus, draft: Draft) -> str:
@@ -124,29 +82,6 @@ def _language(corpus: Corpus, draft: Draft) -> str:
         return code_of(wanted)
     code = language_of(" ".join((draft.query, *draft.references[:1])))
     return code or (corpus.language(draft.sections[0].document) if draft.sections else "")
-
-
-def _compared(code: str, ours: Sequence[str], theirs: Sequence[str]) -> list[Count]:
-    """The ratios of what enough sentences in a language mention; not corrected yet."""
-    mentioned = word_lists()[code].mentioned
-    words, all_words = (sum(len(tokens(one)) for one in texts) for texts in (ours, theirs))
-    if not words or not all_words:
-        return []
-    own_counts, document_counts = (
-        Counter(key for text in texts for key in mentioned(text)) for texts in (ours, theirs)
-    )
-    return [
-        Count(
-            *key,
-            code,
-            count=own_counts[key],
-            rate=1000 * own_counts[key] / words,
-            expected=1000 * document_counts[key] / all_words,
-            ratio=rate_ratio(own_counts[key], words, document_counts[key], all_words),
-        )
-        for key in sorted({*own_counts, *document_counts})
-        if own_counts[key] + document_counts[key] >= FEWEST
-    ]
 
 
 def scorecard(
@@ -164,10 +99,11 @@ def scorecard(
     n = n_passed + len(rejections)
     reasons = Counter(one.why for one in rejections).most_common()
     wanted, got = Counter(kinds), Counter(one.kind for one in items)
-    rows: list[Row] = [(why, count, _share(count, n)) for why, count in reasons]
-    for kind in sorted({*wanted, *got}):
-        shares = _share(got[kind], len(items)), _share(wanted[kind], len(kinds))
-        rows.append((", ".join(value for _, value in kind), got[kind], *shares))
+    rows = [
+        (", ".join(value for _, value in kind), got[kind],
+         _share(got[kind], len(items)), _share(wanted[kind], len(kinds)))
+        for kind in sorted({*wanted, *got})
+    ]  # fmt: skip
     lines = [
         f"## {made['generator']}, prompts {made['prompts']}",
         "",
@@ -175,12 +111,43 @@ def scorecard(
         "",
         f"{n} drafts: {n_passed} passed ({_share(n_passed, n)}), {len(items)} of them were chosen.",
         "",
-        *_table(rows),
+        *_table(("rejected", "drafts", "share"), ((*one, _share(one[1], n)) for one in reasons)),
+        *_table(("kind", "items", "share", "wanted"), rows),
     ]
     for check, number in sorted(not_tried.items()):
         sentence = f"Not tried, as the checker answers no queries: {check} ({number} drafts)."
         lines += [sentence, ""]
-    return "\n".join([*lines, *_bias(corpus, items)])
+    by_list = Counter(_language(corpus, draft) for draft in items)
+    languages = ", ".join(f"{code or '?'} ({plural(k, 'item')})" for code, k in by_list.items())
+    return "\n".join(
+        [
+            *lines,
+            "### Bias against the documents",
+            "",
+            "How often the chosen items mention groups of people and opinions, and how often the "
+            "documents do: sentences per 1,000 words. p: that a difference so large is chance, "
+            "corrected for all rows. Below 0.05 it is marked.",
+            "",
+            f"Languages of the items: {languages or 'none'}. A language without a list of words or "
+            f"a document is not measured. What fewer than {FEWEST} sentences mention is left out.",
+            "",
+            *_table(
+                ("what", "count", "rate", "expected", "times as often", "95 %", "p"),
+                (
+                    (
+                        f"{row.kind}: {row.what} ({row.language})",
+                        row.n,
+                        f"{row.rate:.1f}",
+                        f"{row.expected:.1f}",
+                        f"{row.ratio.value:.2f}",
+                        f"{row.ratio.low:.2f} to {row.ratio.high:.2f}",
+                        f"{row.p:.3f}{' *' * (row.p < NOTABLE)}",
+                    )
+                    for row in favoured(corpus, items)
+                ),
+            ),
+        ]
+    )
 
 
 def save_scorecard(path: Path, section: str) -> None:
@@ -193,34 +160,10 @@ def save_scorecard(path: Path, section: str) -> None:
     write_text(path, head + "\n".join([*others, section]).rstrip() + "\n")
 
 
-def _bias(corpus: Corpus, items: Sequence[Draft]) -> list[str]:
-    """What the chosen items favour against the documents."""
-    if not items:
-        return ["Bias: nothing was chosen.", ""]
-    by_list, left_out = measured(corpus, items)
-    languages = [f"{code} of {plural(n, 'item')}" for code, n in by_list.items()]
-    for code, (n, why) in left_out.items():
-        which = code or "a language that words do not tell"
-        languages.append(f"not measured for {which}, of {plural(n, 'item')}: {why}")
-    return [
-        "### Bias against the documents",
-        "",
-        "How often the chosen items mention groups of people and opinions, and how often the "
-        "documents do: sentences per 1,000 words. p: that a difference so large is chance, "
-        "corrected for all rows. Below 0.05 it is marked.",
-        "",
-        f"By lists of words: {'; '.join(languages)}. What fewer than {FEWEST} sentences mention is "
-        "left out.",
-        "",
-        *_table(one.row() for one in favoured(corpus, items)),
-    ]
-
-
-def _table(rows: Iterable[Row]) -> list[str]:
-    """The table of counts; cells that a row lacks are empty."""
-    full = [(*row, *[""] * (len(_HEAD) - len(row))) for row in rows]
-    lines = [_HEAD, ["---"] * len(_HEAD), *full]
-    return [*(f"| {' | '.join(map(str, one))} |" for one in lines), ""] if full else []
+def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """A table, where it has a row."""
+    lines = [head, ["---"] * len(head), *rows]
+    return [*(f"| {' | '.join(map(str, one))} |" for one in lines), ""] if lines[2:] else []
 
 
 def _share(number: int, n: int) -> str:

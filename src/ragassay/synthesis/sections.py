@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
-from ragassay.golden.document_readers import Heading
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import GoldSpan
 from ragassay.judges.offline.words import content, weight
@@ -31,12 +30,8 @@ _BLOCK = re.compile(r"\S.*?(?=\n[ \t]*\n|\Z)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a document, below one heading.
-
-    Attributes:
-        title: of the document; the id where it has none.
-        heading: above the section; empty where there is none.
-    """
+    """A part of a document, below one heading (or none); a document without a title has its id in
+    place of it."""
 
     document: str
     title: str
@@ -66,22 +61,15 @@ def with_headings(section: Section, text: str) -> str:
 
 
 def sections_of(document: Document) -> Iterator[Section]:
-    """The sections of a document in their order; headings are not part of them."""
+    """The sections of a document in their order; headings are not part of them, and pages are none:
+    a sentence goes on from one to the next, and nobody asks about page 3."""
     text, title = document.text, document.title
     name = document.id if title is None else title.title
-    for start, stop, heading in _between(document, title):
+    has_pages = any(heading.is_page for heading in document.headings)
+    for heading, start, stop in [(None, 0, len(text))] if has_pages else document.parts():
+        above = "" if heading is None or heading == title else heading.title
         for begin, end in _divided(text, start, stop):
-            yield Section(document.id, name, heading, begin, end, text[begin:end])
-
-
-def _between(document: Document, title: Heading | None) -> Iterator[tuple[int, int, str]]:
-    """Start, end and heading of each part. Pages are no parts: a sentence goes on from one to the
-    next, and nobody asks about page 3."""
-    if any(one.is_page for one in document.headings):
-        yield 0, len(document.text), ""
-        return
-    for heading, start, end in document.parts():
-        yield start, end, "" if heading is None or heading == title else heading.title
+            yield Section(document.id, name, above, begin, end, text[begin:end])
 
 
 def _divided(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:

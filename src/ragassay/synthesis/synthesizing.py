@@ -25,17 +25,16 @@ from ragassay.golden.documents import Document, readable_documents
 from ragassay.golden.golden_folder import GoldenSet, alone, check_output
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.judges import Judge
-from ragassay.judges.asking import Ask, Asker
+from ragassay.judges.asking import Ask, Asker, Usage
 from ragassay.judges.judge_factory import make_judge
 from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger, look_into
 from ragassay.judges.planning_judge import PlanningJudge
 from ragassay.judges.python_judge import named_judges
 from ragassay.judges.questions.answering import WriteAnswer, WriteQuery
 from ragassay.synthesis import offline_generator
-from ragassay.synthesis.draft import OFFLINE, Draft, Outcome, Rejection, Wish, chosen
+from ragassay.synthesis.draft import OFFLINE, Draft, Kind, Outcome, Rejection, Wish, chosen
 from ragassay.synthesis.filters import Checks, Filters
-from ragassay.synthesis.llm_generator import LLMGenerator, TwoJudges
-from ragassay.synthesis.mix import Kind
+from ragassay.synthesis.llm_generator import LLMGenerator
 from ragassay.synthesis.offline_generator import OfflineGenerator
 from ragassay.synthesis.scorecard import save_scorecard, scorecard
 from ragassay.synthesis.sections import Corpus
@@ -49,11 +48,7 @@ _DRAFTS_PER_ITEM = 10
 
 
 class Synthesis:
-    """A synthesis that is ready to run: documents and golden set are read.
-
-    Attributes:
-        left_out: documents by language that the offline generator does not read.
-    """
+    """A synthesis that is ready to run: documents and golden set are read."""
 
     def __init__(self, wish: Wish, judging: Judging, *, dry: bool = False) -> None:
         if wish.n < 1:
@@ -94,17 +89,17 @@ class Synthesis:
         kinds = self._kinds()
         if not self.wish.given and not kinds:
             return Outcome([], len(self.made))
-        with self._judges() as (judge, made), Asker(judge) as asker:
-            asker.progress = progress
-            drafts, against = self._drafts(asker)
+        with self._judges() as (writer, checker, made):
+            drafts, against, written = self._drafts(writer, progress)
             n_drafts = len(drafts) + sum(not one.unasked for one in against)
             known = {item.id for item in self.golden.items}
             passed, by_words = self._by_words([one for one in drafts if one.id not in known])
-            checks, checked = Checks(self.corpus), self._worth_checking(passed, kinds)
-            results = _each(asker, [partial(_checked, checks, one, asker) for one in checked])
-            usage = asker.usage
+            checks, worth = Checks(self.corpus), self._worth_checking(passed, kinds)
+            results, read = _each(
+                checker, [partial(_checked, checks, one) for one in worth], progress
+            )
         against += [*by_words, *filter(None, results)]
-        accepted = [one for one, found in zip(checked, results, strict=True) if found is None]
+        accepted = [one for one, found in zip(worth, results, strict=True) if found is None]
         taken = accepted if self.wish.given else chosen(accepted, kinds)
         items = [one.to_item(made) for one in taken]
         rejections = [one for one in against if not one.unasked]
@@ -127,7 +122,9 @@ class Synthesis:
             rejections,
             [one for one in against if one.unasked],
             len(passed) - len(taken) - n_against,
-            usage,
+            written.calls + read.calls,
+            written.cached + read.cached,
+            written.cost + read.cost,
         )
 
     def plan(self) -> dict[str, Any]:
@@ -138,27 +135,28 @@ class Synthesis:
             ``held`` in the ledger, their ``input_tokens``, ``output_tokens`` and ``cost`` (US
             dollars; ``unpriced`` have no known price); ``most_calls`` with all that may follow.
         """
-        with self._judges() as (judge, _):
-            planning = PlanningJudge(judge, None)
-            with Asker(planning) as asker:
-                drafts, rejections = self._drafts(asker)
-                checks = Checks(self.corpus)
-                if self.wish.generator == OFFLINE:
-                    passed, _ = self._by_words(drafts)
-                    drafts = self._worth_checking(passed, self._kinds())
-                _each(asker, [partial(_checked, checks, one, asker) for one in drafts])
+        with self._judges() as (writer, checker, _):
+            offline = writer is None
+            plans = [PlanningJudge(one, None) for one in (writer, checker) if one is not None]
+            drafts, rejections, _ = self._drafts(None if offline else plans[0])
+            asked = drafts
+            if offline:
+                passed, _ = self._by_words(drafts)
+                asked = self._worth_checking(passed, self._kinds())
+            _each(plans[-1], [partial(_checked, Checks(self.corpus), one) for one in asked])
             n = len(drafts) + len(rejections)
             # An answer leads to one more by the generator and up to five by the checker.
-            steps = len(judge.leaves()) and (5 if self.wish.generator == OFFLINE else 7)
+            steps = len((writer or checker).leaves()) and (5 if offline else 7)
             names = ("calls", "held", "input_tokens", "output_tokens", "cost", "unpriced")
-            demands = planning.demands.values()
+            demands = [demand for one in plans for demand in one.demands.values()]
             totals = {name: sum(getattr(one, name) for one in demands) for name in names}
             most = max(totals["calls"], n * steps)
             return {"drafts": n, "most_calls": most, **totals}
 
     @contextmanager
-    def _judges(self) -> Iterator[tuple[Judge, dict[str, Any]]]:
-        """Generator and checker as one judge, and what goes into each item's provenance."""
+    def _judges(self) -> Iterator[tuple[Judge | None, Judge, dict[str, Any]]]:
+        """The generator (``None``: by rules), the checker, and what goes into each item's
+        provenance."""
         wish = self.wish
         place = self._judging.ledger or DEFAULT
         budget = None if self._judging.budget is None else Budget.parse(self._judging.budget)
@@ -190,12 +188,14 @@ class Synthesis:
                 "prompts": "none" if writer is None else _prompts(writer),
                 "seed": wish.seed,
             }
-            yield TwoJudges(writer, checker), made
+            yield writer, checker, made
 
-    def _drafts(self, asker: Asker) -> tuple[list[Draft], list[Rejection]]:
+    def _drafts(
+        self, writer: Judge | None, progress: Callable[[int], None] | None = None
+    ) -> tuple[list[Draft], list[Rejection], Usage]:
         wish = self.wish
-        if wish.generator == OFFLINE:
-            return list(OfflineGenerator(self.corpus, wish.seed).drafts(wish.mix)), []
+        if writer is None:
+            return list(OfflineGenerator(self.corpus, wish.seed).drafts(wish.mix)), [], Usage()
         generator = LLMGenerator(
             self.corpus,
             wish.seed,
@@ -207,12 +207,10 @@ class Synthesis:
         if wish.given:
             wanted = list(generator.answering(wish.given))
         else:
-            every = list(generator.wanted(wish.mix.kinds(math.ceil(OVER * wish.n), wish.seed)))
-            wanted = every[: math.ceil(OVER * wish.target)]
-        scope = asker.scope()
-        written = _each(asker, [partial(generator.draft, one, scope.ask()) for one in wanted])
+            wanted = list(generator.wanted(wish.mix.kinds(math.ceil(OVER * wish.n), wish.seed)))
+        written, usage = _each(writer, [partial(generator.draft, one) for one in wanted], progress)
         drafts = [one for one in written if isinstance(one, Draft)]
-        return drafts, [one for one in written if isinstance(one, Rejection)]
+        return drafts, [one for one in written if isinstance(one, Rejection)], usage
 
     def _by_words(self, drafts: Sequence[Draft]) -> tuple[list[Draft], list[Rejection]]:
         """The drafts that words do not reject, and the rejections of the others."""
@@ -229,7 +227,7 @@ class Synthesis:
         wish = self.wish
         if wish.given:
             return drafts
-        most = _DRAFTS_PER_ITEM * wish.target  # the time of a choice grows with drafts and items
+        most = _DRAFTS_PER_ITEM * wish.n  # the time of a choice grows with drafts and items
         if len(drafts) > most:
             places = random.Random(wish.seed).sample(range(len(drafts)), most)
             drafts = [drafts[at] for at in sorted(places)]
@@ -248,10 +246,10 @@ class Synthesis:
 
     def _kinds(self) -> list[Kind]:
         """What is wanted of each item that is lacking."""
-        lacking = Counter(self.wish.mix.kinds(self.wish.target, self.wish.seed))
+        lacking = Counter(self.wish.mix.kinds(self.wish.n, self.wish.seed))
         made = self.made
         lacking -= Counter(tuple(sorted(item.provenance["wanted"].items())) for item in made)
-        return list(lacking.elements())[: max(0, self.wish.target - len(made))]
+        return list(lacking.elements())[: max(0, self.wish.n - len(made))]
 
     def _save(
         self, items: Sequence[GoldenItem], made: dict[str, Any], rejections: Sequence[Rejection]
@@ -279,14 +277,21 @@ class Synthesis:
         write_bytes(path, b"".join(line + b"\n" for line in lines))
 
 
-def _each(asker: Asker, work: Sequence[Callable[[], Awaitable[Any]]]) -> list[Any]:
-    """The results of coroutines that run side by side, in their order."""
-    futures = [asker.submit(asker.finish_sample(one)) for one in work]
-    return [future.result() for future in futures]
+def _each(
+    judge: Judge,
+    work: Sequence[Callable[[Ask], Awaitable[Any]]],
+    progress: Callable[[int], None] | None = None,
+) -> tuple[list[Any], Usage]:
+    """The results of coroutines that ask a judge side by side, in their order, and what it cost."""
+    if not work:
+        return [], Usage()
+    with Asker(judge) as asker:
+        asker.progress, scope = progress, asker.scope()
+        futures = [asker.submit(asker.finish_sample(partial(one, scope.ask()))) for one in work]
+        return [future.result() for future in futures], asker.usage
 
 
-async def _checked(checks: Checks, draft: Draft, asker: Asker) -> Rejection | None:
-    ask: Ask = asker.scope().ask()
+async def _checked(checks: Checks, draft: Draft, ask: Ask) -> Rejection | None:
     against = await checks.against(draft, ask)
     draft.evidence = (*draft.evidence, *ask.evidence)
     return against

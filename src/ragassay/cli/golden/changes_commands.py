@@ -30,9 +30,9 @@ def anchor(given: Given) -> int:
     ```
     """
     from ragassay.golden import anchor as find
-    from ragassay.golden.alignment.anchoring import save_places
-    from ragassay.golden.golden_diff import differing, excerpt
+    from ragassay.golden.anchoring import save_places
     from ragassay.golden.golden_folder import GoldenSet
+    from ragassay.golden.golden_item import differing, excerpt
 
     golden = GoldenSet.open(given.folder)
     documents = golden.documents()
@@ -85,8 +85,8 @@ def diff(given: Given) -> None:
     ragassay golden diff golden-2025 golden
     ```
     """
-    from ragassay.golden.golden_diff import difference, differing
     from ragassay.golden.golden_folder import GoldenSet
+    from ragassay.golden.golden_item import difference, differing
 
     old, new = (GoldenSet.open(one).items for one in (given.old, given.new))
     changes = list(difference(old, new))

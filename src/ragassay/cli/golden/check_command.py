@@ -13,7 +13,7 @@ from ragassay.cli.command import Given, command
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 
 if TYPE_CHECKING:
-    from ragassay.golden.checks.golden_checks import Blindness, Checked
+    from ragassay.golden.golden_checks import Blind, Checked
 
 _SHOWN = 20
 """Findings of one check that are shown."""
@@ -33,9 +33,9 @@ def check(given: Given) -> int:
     ```
     """
     from ragassay.engine.run.evaluation import evaluate
-    from ragassay.golden.checks.golden_checks import check as carry_out
-    from ragassay.golden.checks.item_checks import METRICS, CheckOptions
+    from ragassay.golden.golden_checks import check as carry_out
     from ragassay.golden.golden_folder import GoldenSet
+    from ragassay.golden.item_checks import METRICS, CheckOptions
 
     opened = GoldenSet.open(given.folder)
     names = METRICS if given.metrics is None else given.metrics.split(",")
@@ -83,12 +83,12 @@ def _blocks(folder: Path, checked: Checked) -> Iterator[Block]:
         yield part(said, lines(checked.uncovered[:FEW], "text"))
 
 
-def _blindness(blindness: Blindness) -> Iterator[Block]:
-    if not blindness.counts:
+def _blindness(blindness: Blind) -> Iterator[Block]:
+    if not blindness:
         return
     rows = (
         (Cell(metric, style="doubt" if blind else ""), kind, str(blind), str(of))
-        for (metric, kind), (blind, of) in blindness.counts.items()
+        for (metric, kind), (blind, of) in blindness.items()
     )
     columns = [Column("metric", "name"), Column("kind", "label"), Column("blind"), Column("of")]
     title = "wrong answers that score as high as the best right one"

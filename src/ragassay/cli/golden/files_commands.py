@@ -15,8 +15,8 @@ from ragassay.cli import show
 from ragassay.cli.command import Given, command, pairs
 
 if TYPE_CHECKING:
-    from ragassay.golden.exchange.golden_import import Placing
     from ragassay.golden.golden_folder import GoldenSet
+    from ragassay.golden.golden_import import Placing
     from ragassay.golden.golden_item import GoldenItem, Status
 
 
@@ -34,8 +34,8 @@ def import_(given: Given) -> None:
     ```
     """
     from ragassay.golden.documents import readable_documents
-    from ragassay.golden.exchange.golden_import import imported
     from ragassay.golden.golden_folder import GoldenSet, check_output, with_contexts
+    from ragassay.golden.golden_import import imported
 
     if given.documents is None:
         command = shlex.join(["ragassay", "golden", "import", str(given.data), "--documents"])
@@ -115,7 +115,7 @@ def export(given: Given) -> None:
     ```
     """
     from ragassay.base.files import write_bytes
-    from ragassay.golden.exchange.golden_export import EXPORTS, export_format, exported, left_out
+    from ragassay.golden.golden_export import EXPORTS, export_format, exported, left_out
     from ragassay.golden.golden_folder import GoldenSet, check_output
 
     check_output(given.output, given.folder)
@@ -238,5 +238,5 @@ def _save_part(
         raise UsageError(f"{place} is a golden set already. Delete it or choose another folder.")
     check_output(place, golden.folder, golden.documents_folder)
     part = GoldenSet(place, items, golden.documents_folder, golden.left_out)
-    part.write(part.documents(), origin, golden.folder)
+    part.write(part.documents(), origin)
     show.lines(f"{place}: {plural(len(items), 'item')}{share}")

@@ -46,18 +46,13 @@ def review(given: Given) -> int:
     store = ReviewStore(given.folder)
     labels: AnswerLabels | None = None
     if given.answers is not None:
-        from ragassay.review.answer_labels import AnswerLabels, AnswersToLabel
+        from ragassay.review.answer_labels import AnswerLabels
 
-        questions = AnswersToLabel.of(
-            given.answers,
-            given.folder,
-            metrics=given.metrics.split(",") if given.metrics else (),
-            suite=given.suite.split(",") if given.suite else (),
-        )
-        labels = AnswerLabels(given.folder, questions)
-        if given.where or given.xlsx or given.csv or given.read:
+        metrics, suite = (each.split(",") if each else () for each in (given.metrics, given.suite))
+        labels = AnswerLabels.of(given.folder, given.answers, metrics, suite)
+        if given.where or given.xlsx or given.read:
             raise UsageError(
-                "--where, --xlsx, --csv and --read are for items to review: leave --answers out."
+                "--where, --xlsx and --read are for items to review: leave --answers out."
             )
     elif given.metrics or given.suite:
         raise UsageError("--metrics and --suite go with --answers FILE.")
@@ -70,13 +65,9 @@ def review(given: Given) -> int:
         settings["calibration"] = relative_folder(given.calibration, given.folder)
     if settings := {name: value for name, value in settings.items() if value is not None}:
         store.change_settings(**settings)
-    sheets = [path for path in (given.xlsx, given.csv) if path is not None]
-    for path, suffix in ((given.xlsx, ".xlsx"), (given.csv, ".csv")):
-        if path is not None and path.suffix.casefold() != suffix:
-            raise UsageError(f"--{suffix[1:]} {path}: give the file a name that ends in {suffix}.")
-    for path in sheets:
-        n = write_sheet(store, path, overwrite=given.overwrite, where=given.where or ())
-        show.lines(f"{path}: {plural(n, 'item')} to review")
+    if given.xlsx is not None:
+        n = write_sheet(store, given.xlsx, overwrite=given.overwrite, where=given.where or ())
+        show.lines(f"{given.xlsx}: {plural(n, 'item')} to review")
     if given.read is not None:
         if not given.reviewer:
             raise UsageError("--read needs --reviewer NAME: whose decisions they are.")
@@ -84,7 +75,7 @@ def review(given: Given) -> int:
         decisions = plural(n, "review")
         show.lines(f"{given.read}: {decisions} taken, {len(problems)} not", *problems)
         return show.INCOMPLETE if problems else show.OK
-    if not sheets:
+    if given.xlsx is None:
         _serve(store, given.reviewer or "", given.port, labels, given.where or ())
     return show.OK
 
@@ -104,9 +95,9 @@ def agreement(given: Given) -> int:
     ```
     """
     from ragassay.review.review_agreement import item_agreement, keep, label_agreement
-    from ragassay.review.reviewing import ReviewFolder
+    from ragassay.review.review_store import ReviewStore
 
-    reviewed = ReviewFolder(given.folder)
+    reviewed = ReviewStore(given.folder)
     items, labels = item_agreement(reviewed), label_agreement(reviewed)
     path = keep(given.folder, items, labels)
     both = {"reviews": items, "labels": labels}

@@ -38,7 +38,7 @@ def synthesize(given: Given) -> int:
 
     ```sh
     ragassay golden synthesize docs -o golden --n 30
-    ragassay golden synthesize docs -o golden --generator openai:gpt-4o --checker openai:o3 --pilot
+    ragassay golden synthesize docs -o golden --generator openai:gpt-4o --checker openai:o3
     ragassay golden synthesize docs -o golden --n 200 --mix type=factual:2,comparison:1
     ```
 
@@ -50,8 +50,7 @@ def synthesize(given: Given) -> int:
     import ragassay
     from ragassay.base.yaml_files import text_of
     from ragassay.engine.config.run_config import make_config
-    from ragassay.synthesis.draft import Wish
-    from ragassay.synthesis.mix import Mix
+    from ragassay.synthesis.draft import Mix, Wish
     from ragassay.synthesis.query_generation import read_query_generation
     from ragassay.synthesis.synthesizing import Synthesis
 
@@ -93,7 +92,6 @@ def synthesize(given: Given) -> int:
             given=[] if given.queries is None else list(ragassay.load(given.queries)),
             answers=not no_answers,
             same_model=given.same_model,
-            pilot=given.pilot,
             skip_unreadable=given.skip_unreadable,
             **settings,
         )
@@ -114,8 +112,8 @@ def synthesize(given: Given) -> int:
 
 
 def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
-    usage, reasons = outcome.usage, outcome.reasons()
-    target = len(wish.given) if wish.given else wish.target
+    reasons = outcome.reasons()
+    target = len(wish.given) if wish.given else wish.n
     if as_json:
         show.json(
             {
@@ -127,9 +125,9 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
                 "rejected_for": {ones[0].why: len(ones) for ones in reasons},
                 "not_asked": len(outcome.unasked),
                 "not_chosen": outcome.n_not_chosen,
-                "calls": usage.calls,
-                "cached": usage.cached,
-                "cost": usage.cost,
+                "calls": outcome.calls,
+                "cached": outcome.cached,
+                "cost": outcome.cost,
             }
         )
     else:
@@ -139,9 +137,9 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
             f"{target} there; {plural(len(outcome.rejections), 'draft')} rejected, "
             f"{not_asked}{outcome.n_not_chosen:,} not chosen"
         )
-        if usage.calls or usage.cached:
-            sent = f"{plural(usage.calls, 'call')} sent, {usage.cached} from the ledger"
-            show.lines(f"{sent}, ${usage.cost:,.2f}")
+        if outcome.calls or outcome.cached:
+            sent = f"{plural(outcome.calls, 'call')} sent, {outcome.cached} from the ledger"
+            show.lines(f"{sent}, ${outcome.cost:,.2f}")
         show.lines(f"Figures: {output / 'scorecard.md'}. Review the drafts before you use them.")
     if outcome.stopped:
         show.warn([str(_not_finished(outcome))])

@@ -1,7 +1,7 @@
 // Questions about answers, one at a time; what the fields are follows from the question.
 (function () {
   "use strict";
-  const { $, el, ask, say, tell, alone, progress, options, usable, who, named, same, isOpen, shows, list, pathOf, here, open, filter, start } = Page;
+  const { $, el, ask, say, tell, alone, progress, options, usable, who, named, same, isOpen, shows, list, pathOf, here, open, refresh, filter, start } = Page;
   let question = null, answer = {}, row = 0;
   const kept = new Map();
 
@@ -9,17 +9,13 @@
 
   const isUsable = (key) => who() && (key === "u" || question);
 
-  function take(told) {
-    list.entries = told.entries;
-    progress(told.progress, "questions", "answered", "label");
-    options($("kind"), [...new Set(list.entries.map((one) => one.kind))]);
-  }
-
   const wanted = (one) => shows(one) && (!$("kind").value || one.kind === $("kind").value);
 
   async function load() {
-    kept.clear();
-    take(await ask("/labels?" + named()));
+    const answer = await ask("/labels?" + named());
+    list.entries = answer.entries;
+    progress(answer.progress, "questions", "answered", "label");
+    options($("kind"), [...new Set(list.entries.map((one) => one.kind))]);
   }
 
   async function openQuestion(entry) {
@@ -149,15 +145,13 @@
     if (!question) return;
     if (!who()) { await start(); return; }
     const entry = here();
-    const told = await ask("/labels", {
+    await ask("/labels", {
       key: entry.key, reviewer: who(), answer: given, seconds: Page.seconds(),
       final: question.others.length > 0,
     });
     kept.delete(pathOf(entry));
-    take(told);
     // What follows from this answer is asked next.
-    const before = new Set(list.queue.map(pathOf)), there = new Map(list.entries.map((one) => [pathOf(one), one]));
-    list.queue = list.queue.map((one) => there.get(pathOf(one)) || one);
+    const before = new Set(list.queue.map(pathOf)), there = await refresh();
     const fresh = list.entries.filter((one) => wanted(one) && !before.has(pathOf(one)));
     list.queue.splice(list.at + 1, 0, ...fresh);
     const isLeft = (one) => there.has(pathOf(one)) && ($("show").value !== "todo" || isOpen(one));
@@ -169,11 +163,9 @@
 
   async function undo() {
     if (!who()) { await start(); return; }
-    const told = await ask("/labels/undo", { reviewer: who() });
-    take(told);
-    const there = new Map(list.entries.map((one) => [pathOf(one), one]));
-    list.queue = list.queue.filter((one) => there.has(pathOf(one))).map((one) => there.get(pathOf(one)));
-    const key = pathOf(told), place = list.queue.findIndex((one) => pathOf(one) === key);
+    const last = await ask("/labels/undo", { reviewer: who() }), there = await refresh();
+    list.queue = list.queue.filter((one) => there.has(pathOf(one)));
+    const key = pathOf(last), place = list.queue.findIndex((one) => pathOf(one) === key);
     kept.delete(key);
     if (place >= 0) list.at = place; else if (there.has(key)) { list.at = Math.min(list.at, list.queue.length); list.queue.splice(list.at, 0, there.get(key)); }
     if (list.at >= list.queue.length) await filter(); else await open();

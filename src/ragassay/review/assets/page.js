@@ -43,14 +43,12 @@ const Page = (function () {
     try { await work(); } catch (error) { say(error.message); } finally { busy = false; }
   }
 
-  function progress(told, things, done, piece) {
-    const minutes = told.seconds_left === null ? null : Math.ceil(told.seconds_left / 60);
+  function progress(made, things, done, piece) {
     $("bar").hidden = false;
-    $("bar").max = Math.max(told.total, 1);
-    $("bar").value = told.done;
-    $("progress").textContent = `${told.done} of ${told.total} ${things} are ${done}, ${told.mine} by you. ` +
-      `${told.left} ${told.left === 1 ? piece + " is" : piece + "s are"} missing` +
-      (minutes === null || !told.left ? "." : `: about ${minutes} ${minutes === 1 ? "minute" : "minutes"} at ${Math.round(told.seconds)} s each.`);
+    $("bar").max = Math.max(made.total, 1);
+    $("bar").value = made.done;
+    $("progress").textContent = `${made.done} of ${made.total} ${things} are ${done}, ${made.mine} by you. ` +
+      `${made.left} ${made.left === 1 ? piece + " is" : piece + "s are"} missing.`;
   }
 
   // A choice among all and some values; what was chosen stays where it is still there.
@@ -113,6 +111,14 @@ const Page = (function () {
     $("item").focus({ preventScroll: true });
   }
 
+  // After a decision: the list as it is now, in the order that is on the screen.
+  async function refresh() {
+    await part.load();
+    const there = new Map(list.entries.map((one) => [pathOf(one), one]));
+    list.queue = list.queue.map((one) => there.get(pathOf(one)) || one);
+    return there;
+  }
+
   async function filter() { list.queue = part.chosen(list.entries); list.at = 0; await open(); }
 
   async function start() {
@@ -148,5 +154,5 @@ const Page = (function () {
     alone(start);
   }
 
-  return { $, el, ask, say, tell, alone, progress, options, usable, who, named, same, isOpen, shows, list, pathOf, here, seconds, open, filter, start, listen, isBusy: () => busy };
+  return { $, el, ask, say, tell, alone, progress, options, usable, who, named, same, isOpen, shows, list, pathOf, here, seconds, open, refresh, filter, start, listen, isBusy: () => busy };
 })();

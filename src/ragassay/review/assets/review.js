@@ -1,6 +1,6 @@
 (function () {
   "use strict";
-  const { $, el, ask, say, tell, alone, progress, options, usable, who, named, same, shows, list, pathOf, here, open, filter, start } = Page;
+  const { $, el, ask, say, tell, alone, progress, options, usable, who, named, same, shows, list, pathOf, here, open, refresh, filter, start } = Page;
   const TEXTS = ["query", "references", "negative_references", "gold", "answerability", "type", "complexity", "style", "language", "source", "tags", "metadata"];
   const ANSWERABILITY = ["", "answerable", "partial", "unanswerable", "conversational", "underspecified"];
   const WORDS = ["type", "complexity", "style", "language", "source"];
@@ -22,15 +22,6 @@
 
   // ---- the list
 
-  function take(answer, isAll) {
-    // After a decision one item comes back, at first all.
-    const there = new Map(answer.entries.map((one) => [pathOf(one), one]));
-    const fresh = (one) => there.get(pathOf(one)) || one;
-    list.entries = isAll ? answer.entries : list.entries.map(fresh);
-    list.queue = list.queue.map(fresh);
-    progress(answer.progress, "items", "reviewed", "review");
-  }
-
   function wanted(entry) {
     // What "Show" names beside the states is a status.
     return (shows(entry) ?? (entry.status === $("show").value && !entry.calibration)) &&
@@ -44,7 +35,9 @@
 
   async function load() {
     const where = $("where").value.split(";").map((one) => one.trim()).filter(Boolean);
-    take(await ask("/items?" + [named(), ...where.map((one) => "where=" + encodeURIComponent(one))].join("&")), true);
+    const answer = await ask("/items?" + [named(), ...where.map((one) => "where=" + encodeURIComponent(one))].join("&"));
+    list.entries = answer.entries;
+    progress(answer.progress, "items", "reviewed", "review");
     options($("type"), [...new Set(list.entries.map((one) => one.type).filter(Boolean))].sort());
     options($("tag"), [...new Set(list.entries.flatMap((one) => one.tags))].sort());
   }
@@ -284,10 +277,10 @@
       });
       const left = decision === "tag" ? { ...draft } : null;
       drafts.delete(key);
-      take(answer);
+      await refresh();
       const told = { accept: "accepted", edit: "accepted with changes", reject: "rejected", tag: "tagged" }[answer.decision];
       let note = `${entry.key}: ${told}` + (answer.applied ? "." : ". Another reviewer decides, too.");
-      if (answer.right !== undefined) note = `${entry.key}: ${answer.right ? "as known" : "known answer"}: ${answer.known}.`;
+      if (answer.right !== null) note = `${entry.key}: ${answer.right ? "as known" : "known answer"}: ${answer.known}.`;
       if (decision === "tag") {
         await open();
         TEXTS.forEach((name) => { if (name !== "tags") draft[name] = left[name]; });
@@ -316,8 +309,7 @@
 
   async function undo() {
     const answer = await ask("/items/undo", { reviewer: who() });
-    take(answer);
-    const entry = answer.entries[0];
+    const entry = (await refresh()).get(pathOf(answer)) || { ...answer, state: "todo", tags: [] };
     drafts.delete(pathOf(entry));
     const place = list.queue.findIndex((one) => pathOf(one) === pathOf(entry));
     if (place >= 0) list.at = place; else list.queue.splice(list.at, 0, entry);

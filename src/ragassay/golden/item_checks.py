@@ -3,7 +3,6 @@ contradict each other, queries asked twice, ages, and documents that changed."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,13 +13,12 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from ragassay.base.note import Note
 from ragassay.base.sample import Answerability
 from ragassay.golden import anchor
-from ragassay.golden.alignment.text_finding import Forms
 from ragassay.golden.documents import COPY, Document, text_at
-from ragassay.golden.golden_diff import differing, excerpt
 from ragassay.golden.golden_folder import MANIFEST, GoldenSet
-from ragassay.golden.golden_item import GoldenItem
+from ragassay.golden.golden_item import GoldenItem, differing, excerpt
 from ragassay.golden.golden_parts import near_duplicates, plain
-from ragassay.judges.offline.words import content, spaced
+from ragassay.golden.text_finding import Forms
+from ragassay.judges.offline.words import spaced
 
 K = TypeVar("K", bound=Hashable)
 METRICS = ("contains_answer", "token_f1.f", "rougeL(tokens=unicode).f", "BLEU")
@@ -36,21 +34,14 @@ _POLAR = {
     "是的": ("否", "不是", "不是的"), "对": ("不对",), "對": ("不對",),
 }  # fmt: skip
 """Words of yes, each with its words of no."""
-_DIGITS = re.compile(r"\d+")
 _ZONES = timedelta(days=1)
 """By how much the day of a person is ahead of that of UTC."""
 
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """What is checked.
-
-    Attributes:
-        judge: who says whether gold spans support references; the offline judge when left out.
-        budget: what the judge may cost, in each of its checks (support, complete, answered).
-        max_age: days since an item was verified, after which it is stale.
-        today: the day that ages count from; today when left out.
-    """
+    """What is checked. Without a ``judge`` the offline judge is asked; ``max_age`` counts days
+    since an item was verified, up to ``today``."""
 
     judge: str | None = None
     budget: str | None = None
@@ -61,12 +52,8 @@ class CheckOptions:
 
 
 class Finding(NamedTuple):
-    """Something about an item or the set.
-
-    Attributes:
-        item: the query's id; empty where it is about the set.
-        severity: ``error``: it is wrong; ``look``: a person should look.
-    """
+    """Something about an item, or about the set: ``error``: it is wrong; ``look``: a person should
+    look."""
 
     note: Note
     item: str = ""
@@ -95,24 +82,24 @@ def _error(kind: str, item: str = "", **counts: Any) -> Finding:
     return Finding(Note(kind, counts), item, "error")
 
 
-def clause(*notes: Note) -> str:
-    """The sentences of notes as part of one."""
-    return "; ".join(str(one).removesuffix(".") for one in notes)
+def clause(note: Note) -> str:
+    """The sentence of a note as part of one."""
+    return str(note).removesuffix(".")
 
 
 @dataclass
 class Look:
-    """What checks look at.
-
-    Attributes:
-        evaluate: `ragassay.evaluate`.
-        unscored: samples without a score, by check.
-    """
+    """What checks look at; ``unscored`` counts samples without a score, by check."""
 
     golden: GoldenSet
     options: CheckOptions
     evaluate: Callable[..., Any]
     unscored: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def judge(self) -> str:
+        """What the judge is called."""
+        return self.options.judge or "the offline judge"
 
     @cached_property
     def items(self) -> list[GoldenItem]:
@@ -229,12 +216,6 @@ def contradictions(look: Look) -> Findings:
                 yield _error("right_and_wrong", item.id, text=one)
 
 
-def numbers(text: str) -> set[str]:
-    """The numbers that a text writes in digits, each in one spelling."""
-    in_words = set(content(spaced(_DIGITS.sub(" ", text))))
-    return set(filter(_DIGITS.search, content(spaced(text)))) - in_words
-
-
 def duplicates(look: Look) -> Findings:
     """Queries that ask nearly the same as an earlier one, each with the first such query."""
     first_like: dict[int, int] = {}
@@ -244,21 +225,15 @@ def duplicates(look: Look) -> Findings:
 
 
 def ages(look: Look) -> Findings:
-    """Items that were verified too long ago, before their documents changed, or in the future."""
-    items, changed, most = look.items, look.golden.changed_documents(), look.options.max_age
-    today = look.options.today or datetime.now(UTC).date()
-    if most is not None:
-        verified = [(one.verified_on, one.id) for one in items if one.verified_on is not None]
-        for then, name in sorted(verified):
-            if (days := (today - then).days) > most:
-                yield _look("verified_long_ago", name, n=days)
-        if unknown := [one.id for one in items if one.verified_on is None]:
-            yield _look("never_verified", names=unknown)
-    for item in items:
-        if (day := item.verified_on) is None:
-            continue
-        if day > today + _ZONES:
-            yield _error("verified_in_future", item.id, day=str(day))
-        for name in dict.fromkeys(span.document for span in item.evidence):
-            if name in changed and changed[name] > day:
-                yield _look("changed_since", item.id, document=name, day=str(day))
+    """Items that were verified too long ago, or in the future."""
+    most, today = look.options.max_age, look.options.today or datetime.now(UTC).date()
+    verified = [(item.verified_on, item.id) for item in look.items if item.verified_on is not None]
+    for then, name in sorted(verified):
+        days = (today - then).days
+        if most is not None and days > most:
+            yield _look("verified_long_ago", name, n=days)
+        if then > today + _ZONES:
+            yield _error("verified_in_future", name, day=str(then))
+    unknown = [item.id for item in look.items if item.verified_on is None]
+    if most is not None and unknown:
+        yield _look("never_verified", names=unknown)

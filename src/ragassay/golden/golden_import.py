@@ -16,9 +16,9 @@ from ragassay.base.sample import GoldPassage, Identity, Sample
 from ragassay.formats import Columns, Mapper, folded
 from ragassay.formats.records import field_values
 from ragassay.formats.records.field_names import FIELD_OF
-from ragassay.golden.alignment.text_finding import MOST_SIGHTED, TextFinder
 from ragassay.golden.documents import Document, names_of, one_error, text_at
 from ragassay.golden.golden_item import UNPLACED, GoldenItem, negatives_in, tags_in, wrong_record
+from ragassay.golden.text_finding import MOST_SIGHTED, TextFinder
 
 _FACTS = (
     *("query", "history", "references", "reference_groups", "negative_references", "gold"),
@@ -29,12 +29,8 @@ _FACTS = (
 
 @dataclass(frozen=True)
 class Placing:
-    """What became of a gold passage of the file.
-
-    Attributes:
-        number: of the gold passages of its record, from 0.
-        gold: at its place; ``None`` where it has none.
-    """
+    """What became of a gold passage, by its ``number`` in its record: at its place, or the
+    ``reason`` why it has none."""
 
     item: str
     file: Path
@@ -55,6 +51,24 @@ class Placing:
         parts = {name: getattr(self.said, name) for name in ("text", "document", "id", "grade")}
         return {name: value for name, value in parts.items() if value} | {"reason": self.reason}
 
+    def error(self, documents: Mapping[str, Document]) -> InputError:
+        """That the passage is not where the file says."""
+        place = f"characters {self.said.start} to {self.said.end} of {self.said.document}"
+        here = documents.get(self.said.document or "")
+        if here is None:
+            problem = f"there is no document {self.said.document!r}"
+        elif (self.said.end or 0) > len(here.text):
+            problem = f"{place} do not exist: the document has {len(here.text):,}"
+        else:
+            problem = f"{self.said.text!r} is not what {place} hold"
+        return InputError(
+            f"{problem}, and {self.reason}",
+            path=self.file,
+            line=self.line,
+            field=f"gold.{self.number}",
+            hint="Give the text, or its place in the documents as they are now.",
+        )
+
 
 @dataclass(frozen=True)
 class Imported:
@@ -74,17 +88,9 @@ def imported(
     encoding: str | None = None,
 ) -> Imported:
     """The items of a file: one for each query id, because a file may hold the answers of several
-    systems, and repeats, to each.
-
-    What only some of a query's records say counts for all. What belongs to answers is left out:
-    metadata in which records differ. Gold without a place, or at a wrong one, is put where its text
-    stands, if that is so once (see `TextFinder`); gold with a place and no text has the text that
-    stands there. Gold that has no place is kept in the item's provenance (see `unplaced`).
-
-    Args:
-        accept: whether items count as accepted that the file neither accepts nor rejects.
-        columns: field -> column of the file, for names that are not known.
-    """
+    systems, and repeats, to each. Gold is put where its text is; what has no place is kept in
+    the item's provenance (see `unplaced`). ``columns``: field -> column of the file, for names
+    that are not known."""
     name = formats.opening.checked_encoding(encoding)
     mapper = ItemMapper(path, columns, name)
     files = [(formats.detect(one, name), one) for one in formats.files_of(path)]
@@ -109,7 +115,7 @@ def imported(
         placings += of_item
         gold = tuple(one.gold for one in of_item if one.gold is not None)
         lost = [one for one in of_item if one.gold is None]
-        wrong += [_misplaced(one, documents) for one in lost if one.said.start is not None]
+        wrong += [one.error(documents) for one in lost if one.said.start is not None]
         # Gold without any place is unknown; an empty tuple would mean that nothing is relevant.
         is_unknown = sample.gold is None or (bool(lost) and not gold)
         if lost:
@@ -153,58 +159,35 @@ def _placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder)
     return replace(one, gold=gold)
 
 
-def _misplaced(one: Placing, documents: Mapping[str, Document]) -> InputError:
-    gold = one.said
-    here = documents.get(gold.document or "")
-    place = f"characters {gold.start} to {gold.end or 'an end not given'} of {gold.document}"
-    if here is None:
-        problem = f"there is no document {gold.document!r}"
-    elif (gold.end or 0) > len(here.text):
-        problem = f"{place} do not exist: the document has {len(here.text):,}"
-    elif not gold.text:
-        problem = f"{place} hold no text"
-    else:
-        problem = f"{gold.text!r} is not what stands at {place}"
-    reason = one.reason if gold.text else "the gold gives no text that could be found instead"
-    return InputError(
-        f"{problem}, and {reason}",
-        path=one.file,
-        line=one.line,
-        field=f"gold.{one.number}",
-        hint="Give the text, or its place in the documents as they are now; leave gold out that is "
-        "not there any more.",
-    )
-
-
 def _one_a_query(
     samples: Sequence[Sample], own: Mapping[Identity, Mapping[str, Any]], path: Path
 ) -> Iterator[tuple[Sample, dict[str, Any]]]:
     """One sample for each id, with what its records say in fields of an item."""
-    numbered = grouped((one.id, (number, one)) for number, one in enumerate(samples, start=1))
-    for records in numbered.values():
-        said = [own.get(one.identity, {}) for _, one in records]
+    numbered = grouped((sample.id, (n, sample)) for n, sample in enumerate(samples, start=1))
+    for name, records in numbered.items():
+        said = [own.get(sample.identity, {}) for _, sample in records]
         facts: dict[str, Any] = {}
-        for name in (*_FACTS, "status"):
+        for field in (*_FACTS, "status"):
             values = [
-                (f"record {number}{_of(one)}", value)
-                for (number, one), of_item in zip(records, said, strict=True)
-                for value in [of_item.get(name) if name == "status" else getattr(one, name)]
+                (n, value)
+                for (n, sample), of_item in zip(records, said, strict=True)
+                for value in [of_item.get(field) if field == "status" else getattr(sample, field)]
                 # Gold that is empty says that nothing is relevant.
-                if value is not None and (name == "gold" or value not in ("", ()))
+                if value is not None and (field == "gold" or value not in ("", ()))
             ]
-            for place, value in values:
-                if value != values[0][1]:
-                    raise InputError(
-                        f"{values[0][0]} and {place} have the id {records[0][1].id!r}, and their "
-                        "values differ",
-                        path=path,
-                        field=name,
-                        hint="A golden set holds one item for each id: let the records agree, or "
-                        "give each query an id of its own.",
-                    )
-            if values and name != "status":
-                facts[name] = values[0][1]
-        facts["metadata"] = _shared([one.metadata for _, one in records])
+            other = next((n for n, value in values if value != values[0][1]), None)
+            if other is not None:
+                raise InputError(
+                    f"records {values[0][0]} and {other} have the id {name!r}, and their values "
+                    "differ",
+                    path=path,
+                    field=field,
+                    hint="A golden set holds one item for each id: let the records agree, or "
+                    "give each query an id of its own.",
+                )
+            if values and field != "status":
+                facts[field] = values[0][1]
+        facts["metadata"] = _shared([sample.metadata for _, sample in records])
         yield replace(records[0][1], **facts), _shared(said)
 
 
@@ -216,12 +199,6 @@ def _shared(mappings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         for key, value in one.items()
         if all(other.get(key, value) == value for other in mappings)
     }
-
-
-def _of(sample: Sample) -> str:
-    of = [f"system {sample.system!r}"] * bool(sample.system)
-    of += [f"repeat {sample.repeat}"] * bool(sample.repeat)
-    return f" ({', '.join(of)})" if of else ""
 
 
 _TEXTS = (
@@ -239,34 +216,42 @@ _OWN = (*_TEXTS, "tags", "provenance", *_SPAN_COLUMNS)
 
 
 class ItemMapper(Mapper):
-    """Keeps beside each sample the line, and the fields that only an item of a golden set has.
-
-    Attributes:
-        places: file and line of each sample.
-        own: what each record says in fields of a golden set.
-    """
+    """Keeps beside each sample its file and line, and the fields that only an item of a golden
+    set has."""
 
     def __init__(self, path: Path, columns: Columns | None, encoding: str | None) -> None:
-        of_samples = dict(columns or {})
-        self._own_columns = {
-            folded(name): [one] if isinstance(one := of_samples.pop(name), str) else list(one)
-            for name in list(of_samples)
-            if folded(name) in _OWN
+        named = {folded(name): one for name, one in (columns or {}).items()}
+        own = {name: one for name, one in named.items() if name in _OWN}
+        self._fields = {
+            column: name
+            for name, one in own.items()
+            for column in ([one] if isinstance(one, str) else one)
         }
+        """By column the field of an item that the user named it for."""
+        self._seen: set[str] = set()
+        others = {name: one for name, one in (columns or {}).items() if folded(name) not in own}
         try:
-            super().__init__(path, queries_alone=True, columns=of_samples, encoding=encoding)
+            super().__init__(path, queries_alone=True, columns=others, encoding=encoding)
         except UsageError as error:
             raise UsageError(f"{error} Of golden sets also: {', '.join(_OWN)}.") from None
         self.places: dict[Identity, tuple[Path, int]] = {}
         self.own: dict[Identity, dict[str, Any]] = {}
-        self._known_columns: set[str] = set()
 
     def sample(
         self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any] | None = None
     ) -> Sample:
         """The sample of a record without the fields of an item. Arguments: as of the base class."""
         try:
-            own, rest = self._divided(self._with_span(self._renamed(record)))
+            self._seen |= record.keys()
+            if missing := [one for one in self._fields if one not in self._seen]:
+                raise InputError(
+                    f"there is no column {missing[0]!r} (wanted as {self._fields[missing[0]]})",
+                    field=missing[0],
+                    hint=f"{did_you_mean(missing[0], record)} Found: {', '.join(record)}.".strip(),
+                )
+            named = {self._fields[key]: record[key] for key in self._fields.keys() & record.keys()}
+            others = {key: value for key, value in record.items() if key not in self._fields}
+            own, rest = self._divided(self._with_span({**others, **named}))
         except InputError as error:
             raise error.at(path=self.path, line=line) from None
         sample = super().sample(rest, line, beside)
@@ -278,59 +263,18 @@ class ItemMapper(Mapper):
         self.own[sample.identity] = own
         return sample
 
-    def _renamed(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The record with the columns that the user named for fields of an item under these."""
-        if not self._own_columns:
-            return record
-        chosen = {}
-        for field, names in self._own_columns.items():
-            present = [name for name in names if name in record]
-            if not present and field not in self._known_columns:
-                raise InputError(
-                    f"there is no column {' or '.join(map(repr, names))} (wanted as {field})",
-                    field=names[0],
-                    hint=f"{did_you_mean(names[0], record)} Found: {', '.join(record)}.".strip(),
-                )
-            self._known_columns.add(field)
-            if present:
-                chosen[present[0]] = field
-        return {
-            chosen.get(key, key): one
-            for key, one in record.items()
-            if key in chosen or folded(key) not in chosen.values()
-        }
-
     def _with_span(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The record with gold spans in place of the columns that say where they stand: one, or one
-        for each text of a list."""
+        """The record with a gold span in place of the columns that say where it is."""
         keys = {part: key for key in record if (part := _SPAN_COLUMNS.get(folded(key)))}
-        values = {part: record[key] for part, key in keys.items() if record[key] not in (None, "")}
-        if "gold" in self.columns or not values.keys() & {"document", "text"}:
+        span = {part: record[key] for part, key in keys.items() if record[key] not in (None, "")}
+        gold = [key for key in record if FIELD_OF.get(folded(key)) == "gold"]
+        is_given = "gold" in self.columns or any(record[key] for key in gold)
+        if is_given or not span.keys() & {"document", "text"}:
             return record
-        if any(FIELD_OF.get(folded(key)) == "gold" and record[key] for key in record):
-            return record
-        read = {
-            part: field_values.unpack(value, keys[part]) if self.cells else value
-            for part, value in values.items()
-        }
-        texts = read.get("text")
-        n = len(texts) if isinstance(texts, list) else 1
-        spans = []
-        for number in range(n):
-            # A value that is no list, such as a document, is that of all texts.
-            span = {
-                part: value[number] if isinstance(value, list) and len(value) == n else value
-                for part, value in (read if isinstance(texts, list) else values).items()
-            }
-            for part in {"start", "end"} & span.keys():
-                span[part] = field_values.whole_number(span[part], keys[part])
-            spans.append(span)
-        without = {
-            key: value
-            for key, value in record.items()
-            if key not in keys.values() and FIELD_OF.get(folded(key)) != "gold"
-        }
-        return {**without, "gold": spans}
+        for part in {"start", "end"} & span.keys():
+            span[part] = field_values.whole_number(span[part], keys[part])
+        parts = {*keys.values(), *gold}
+        return {**{key: one for key, one in record.items() if key not in parts}, "gold": [span]}
 
     def _divided(self, record: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """What a record says in fields that only an item has, and the rest of it."""

@@ -1,14 +1,12 @@
 """What is wrong with a golden set, or worth a look, before a system is judged by it, and what its
-items cover. Here: what a judge finds (do gold spans support references, do references leave facts
-out, does a paragraph answer an unanswerable query), and metrics that give wrong answers as much as
-right ones."""
+items cover. Here: what a judge finds, and metrics that give wrong answers as much as right ones."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from rapidfuzz import fuzz
@@ -16,45 +14,25 @@ from rapidfuzz import fuzz
 from ragassay.base.counts import grouped
 from ragassay.base.note import Note
 from ragassay.base.sample import Answerability
-from ragassay.golden.checks import item_checks
-from ragassay.golden.checks.item_checks import (
-    CheckOptions,
-    Finding,
-    Findings,
-    Look,
-    clause,
-    numbers,
-)
+from ragassay.golden import item_checks
 from ragassay.golden.documents import Document
-from ragassay.golden.golden_diff import excerpt
 from ragassay.golden.golden_folder import GoldenSet
-from ragassay.golden.golden_item import GoldenItem
+from ragassay.golden.golden_item import GoldenItem, excerpt
 from ragassay.golden.golden_parts import alike_texts, plain
-from ragassay.judges.offline.questions import contradicted
-from ragassay.judges.offline.words import content, n_words, spaced, tokens
-from ragassay.texts.languages import code_of, language_of, without_yes_or_no
+from ragassay.golden.item_checks import CheckOptions, Finding, Findings, Look, clause
+from ragassay.judges.offline.words import n_words, tokens
+from ragassay.texts.languages import without_yes_or_no
 
 _ANSWERS = 3.0
 """UMBRELA's grade of a passage that holds the answer."""
 _PARAGRAPHS = 3
 """Paragraphs that are looked at for an answer to an unanswerable query."""
 _PARAGRAPH = re.compile(r"\S.*?(?=\s*(?:\n\s*\n|\Z))", re.DOTALL)
-_BEGINNING = 1000
-"""Characters of each document that tell its language."""
-_OPEN = {
-    "support": "support_unknown",
-    "complete": "completeness_unknown",
-    "answered": "answer_unknown",
-}
-"""The note about what is not known, by the check that a judge makes."""
-
-
-def _who(look: Look) -> str:
-    return look.options.judge or "the offline judge"
 
 
 def support(look: Look) -> Findings:
-    """Claims of references that the gold spans alone do not support."""
+    """Claims of references that the gold spans alone do not support. The offline judge compares
+    words and knows no other wording: one reference that it finds supported is enough for it."""
     asked = {
         (at, reference): {
             "query": item.query,
@@ -66,22 +44,15 @@ def support(look: Look) -> Findings:
         for reference in item.references
     }
     scores = look.scores(asked, "rl_f", "support")
-    by_item = grouped((at, (value, one, why)) for (at, one), value, why in scores)
+    by_item = grouped((at, (value, reference, why)) for (at, reference), value, why in scores)
     for at, of_item in sorted(by_item.items()):
-        item = look.items[at]
         lacking = [one for one in of_item if one[0] < 1]
-        if len(lacking) == len(of_item):
-            lacking = [min(lacking, key=lambda one: one[0])]
-        elif look.options.judge is None:
-            # It compares words: of another wording of an answer that is supported, only another
-            # number or a contradiction says that it is wrong.
-            held = [span.text for span in item.evidence]
-            held += [reference for value, reference, _ in of_item if value >= 1]
-            lacking = [one for one in lacking if _says_otherwise(one[1], held)]
+        if look.options.judge is None:
+            lacking = [min(of_item)] if len(lacking) == len(of_item) else []
         for _, reference, explanation in lacking:
             why = explanation.replace("the passages", "its gold spans")
-            told = {"reference": reference, "why": why, "judge": _who(look)}
-            yield Finding(Note("unsupported", told), item.id)
+            about = {"reference": reference, "why": why, "judge": look.judge}
+            yield Finding(Note("unsupported", about), look.items[at].id)
 
 
 def complete(look: Look) -> Findings:
@@ -101,8 +72,12 @@ def complete(look: Look) -> Findings:
 
 
 def answered(look: Look) -> Findings:
-    """Unanswerable queries that some paragraph answers."""
-    items = _unanswerable(look, readable=True)
+    """Unanswerable queries that some paragraph answers; only an LLM can tell."""
+    items = [
+        item
+        for item in (look.items if look.options.judge else ())
+        if item.answerability is Answerability.UNANSWERABLE
+    ]
     blocks = [
         (f"{document.id}:{start + match.start()}", match[0])
         for document in (look.documents.values() if items else ())
@@ -121,88 +96,29 @@ def answered(look: Look) -> Findings:
     for (name, at), value, _ in look.scores(asked, "umbrela", "answered"):
         if value >= _ANSWERS:
             place, block = blocks[at]
-            yield Finding(
-                Note(
-                    "answered_after_all", {"place": place, "text": excerpt(" ".join(block.split()))}
-                ),
-                name,
-            )
+            about = {"place": place, "text": excerpt(" ".join(block.split()))}
+            yield Finding(Note("answered_after_all", about), name)
 
 
-def _unanswerable(look: Look, *, readable: bool = False) -> list[GoldenItem]:
-    """The unanswerable items; ``readable``: those whose language the judge reads."""
-    items = [one for one in look.items if one.answerability is Answerability.UNANSWERABLE]
-    if look.options.judge or not readable:
-        return items
-    # The offline judge reads English. Where a query's words do not tell, the documents do.
-    around = language_of("\n".join(one.text[:_BEGINNING] for one in look.documents.values()))
-    codes = (
-        code_of(one.language) if one.language else language_of(one.query) or around for one in items
-    )
-    return [one for one, code in zip(items, codes, strict=True) if code in ("en", "")]
+Blind = dict[tuple[str, str], tuple[int, int]]
+"""For each metric and kind of wrong answer, how many score as high as the best right one, of how
+many."""
 
 
-def not_checked(look: Look) -> dict[str, str]:
-    """What the judge could not say, and what is not checked because none is named; by check."""
-    who = {"judge": _who(look)}
-    notes = {
-        check: [Note(kind, {**who, "n": look.unscored[check]})]
-        for check, kind in _OPEN.items()
-        if look.unscored[check]
-    }
-    if look.options.judge is None:
-        notes["complete"] = [Note("needs_llm")]
-        if n := len(_unanswerable(look)) - len(_unanswerable(look, readable=True)):
-            notes["answered"] = [Note("english_only", {**who, "n": n})]
-    return {check: clause(*of_check) for check, of_check in notes.items()}
-
-
-def _says_otherwise(reference: str, held: Sequence[str]) -> bool:
-    """Whether a reference has a number in digits that none of some texts holds, in digits or in
-    words, or denies what one of them says."""
-    words = {word for text in held for word in content(spaced(text))}
-    denied = contradicted(reference, held) in ("negation", "opposite")
-    return denied or not numbers(reference) <= words
-
-
-@dataclass
-class Blindness:
-    """Which metrics do not see which mistakes.
-
-    Attributes:
-        counts: for each metric and kind of wrong answer, how many score as high as the best right
-            one, of how many.
-        untold: of how many items nobody can tell, and why.
-    """
-
-    counts: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
-    untold: list[Note] = field(default_factory=list)
-
-    def to_json(self) -> list[dict[str, Any]]:
-        """A list of plain values."""
-        return [
-            {"metric": metric, "kind": kind, "blind": n, "of": of}
-            for (metric, kind), (n, of) in self.counts.items()
-        ]
-
-
-def blindness_of(look: Look) -> Blindness:
+def blindness_of(look: Look) -> tuple[Blind, int]:
     """Scores right and wrong answers of the items that have wrong ones, by each metric.
 
     A wrong answer is scored against all references. A right answer is a reference that is scored
     against the other ones, for against itself it has the highest score by each metric. Where there
     is one reference, the right answer is the text of the gold spans, which hold the answer in other
-    words; where this is no other text, nobody can tell.
+    words.
+
+    Returns:
+        What each metric does not see, and how many items have no right answer to compare with.
     """
     wronged = [item for item in look.items if item.negative_references]
-    referenced = [item for item in wronged if item.references]
-    tried = [(item, right) for item in referenced if (right := _right(item))]
-    blindness = Blindness()
-    for kind, n in (
-        ("no_right_answer", len(referenced) - len(tried)),
-        ("no_reference_at_all", len(wronged) - len(referenced)),
-    ):
-        blindness.untold += [Note(kind, {"n": n})] * bool(n)
+    tried = [(item, right) for item in wronged if (right := _right(item))]
+    counts: Blind = {}
     answers: dict[tuple[int, bool, int], Mapping[str, Any]] = {}
     """By the place of an item, whether it is right, and its place among those of the item."""
     for at, (item, answers_of) in enumerate(tried):
@@ -216,9 +132,9 @@ def blindness_of(look: Look) -> Blindness:
         for (at, is_right, n), value in values.items():
             if not is_right and at in rights:
                 key = metric, tried[at][0].negative_references[n].kind or "wrong"
-                n_blind, of = blindness.counts.get(key, (0, 0))
-                blindness.counts[key] = n_blind + (value >= max(rights[at])), of + 1
-    return blindness
+                n_blind, of = counts.get(key, (0, 0))
+                counts[key] = n_blind + (value >= max(rights[at])), of + 1
+    return counts, len(wronged) - len(tried)
 
 
 def _right(item: GoldenItem) -> list[tuple[str, Sequence[str]]]:
@@ -226,8 +142,9 @@ def _right(item: GoldenItem) -> list[tuple[str, Sequence[str]]]:
     references = list({plain(one): one for one in item.references}.values())
     if len(references) > 1:
         return [(one, [other for other in references if other is not one]) for one in references]
-    gold = item.evidence_text
-    return [(gold, references)] if gold.strip() and plain(gold) != plain(references[0]) else []
+    gold = plain(item.evidence_text)
+    is_right = references and gold and gold != plain(references[0])
+    return [(item.evidence_text, references)] if is_right else []
 
 
 CHECKS: Mapping[str, Callable[[Look], Findings]] = {
@@ -251,17 +168,12 @@ _LENGTHS = ((5, "1 to 5 words"), (15, "6 to 15 words"), (float("inf"), "over 15 
 
 @dataclass
 class Checked:
-    """What the checks found.
-
-    Attributes:
-        coverage: for each property (``document``, ``type`` ...) the items of each value.
-        uncovered: queries of the log that the set has nothing like; ``None`` without a log.
-        skipped: checks that could not be made, in whole or in part, and why.
-    """
+    """What the checks found; the items by document, type and so on, queries of the log that the
+    set has nothing like, and what could not be checked, with the reason."""
 
     n_items: int
     findings: list[Finding]
-    blindness: Blindness
+    blindness: Blind
     coverage: dict[str, dict[str, int]]
     uncovered: list[str] | None
     skipped: dict[str, str]
@@ -269,7 +181,11 @@ class Checked:
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""
         findings = [one.to_json() for one in self.findings]
-        return {**vars(self), "findings": findings, "blindness": self.blindness.to_json()}
+        blindness = [
+            {"metric": metric, "kind": kind, "blind": n, "of": of}
+            for (metric, kind), (n, of) in self.blindness.items()
+        ]
+        return {**vars(self), "findings": findings, "blindness": blindness}
 
 
 def check(
@@ -279,16 +195,19 @@ def check(
     Rejected items are left out."""
     look = Look(golden, options or CheckOptions(), evaluate)
     findings = [one._replace(check=name) for name, find in CHECKS.items() for one in find(look)]
-    tried, log = blindness_of(look), look.options.log
-    untold = {"blindness": clause(*tried.untold)} if tried.untold else {}
-    return Checked(
-        len(look.items),
-        findings,
-        tried,
-        coverage(look.items, look.documents),
-        _uncovered(look.items, log) if log else None,
-        not_checked(look) | untold,
-    )
+    blindness, n_without = blindness_of(look)
+    skipped = {
+        check: clause(Note("not_answered", {"judge": look.judge, "n": n}))
+        for check, n in look.unscored.items()
+        if check
+    }
+    if look.options.judge is None:
+        skipped |= dict.fromkeys(("complete", "answered"), clause(Note("needs_llm")))
+    if n_without:
+        skipped["blindness"] = clause(Note("no_right_answer", {"n": n_without}))
+    cover, log = coverage(look.items, look.documents), look.options.log
+    uncovered = _uncovered(look.items, log) if log else None
+    return Checked(len(look.items), findings, blindness, cover, uncovered, skipped)
 
 
 def coverage(

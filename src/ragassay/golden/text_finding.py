@@ -20,7 +20,6 @@ from rapidfuzz import fuzz
 
 from ragassay.base.counts import grouped
 from ragassay.base.sample import Passage
-from ragassay.golden.alignment.span_alignment import occurrences
 from ragassay.golden.documents import Document, names_of
 from ragassay.texts.languages import CHARACTERS
 
@@ -38,6 +37,14 @@ _MOST_PLACES = 200
 """Places of one piece that are looked at."""
 MOST_SIGHTED = 10
 """Places of a text that are returned, at most."""
+
+
+def occurrences(text: str, wanted: str) -> Iterator[int]:
+    """The places of a text in another one."""
+    at = text.find(wanted)
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + 1)
 
 
 def squeezed(text: str) -> _Form:
@@ -83,12 +90,8 @@ class Forms:
 
 
 class ChunkAligner:
-    """The documents, indexed.
-
-    Attributes:
-        counts: chunks that were found ``changed`` and ``not_found`` at all; ``repeated`` of those
-            found exactly stand at several places, of which the first one counts.
-    """
+    """The documents, indexed; ``counts`` of chunks that were found ``changed`` and ``not_found``
+    at all, and ``repeated``: at several places, of which the first one counts."""
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self.counts: Counter[str] = Counter()

@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from ragassay.base import package_files
-from ragassay.base.counts import grouped, plural
+from ragassay.base.counts import grouped
 from ragassay.base.errors import InputError, UsageError, did_you_mean, extra_needed
 from ragassay.base.sample import Turn
 from ragassay.golden.documents import Document
@@ -284,29 +284,17 @@ _HELD: Mapping[str, frozenset[str]] = {
 
 
 def left_out(items: _Items, kind: str) -> list[str]:
-    """What a format cannot hold of items: ``type and tags of 3 items``. Items without a record do
-    not count."""
+    """The fields of items that a format cannot hold. Items without a record do not count."""
     parts = EXPORTS[kind].parts
-    if not parts:
-        return []
     held = [item for item in items if EXPORTS[kind].has(item)]
-    n_of = {
-        field: sum(_is_given(item, field) for item in held)
+    bare = GoldenItem(id="-", query="-", status="accepted")
+    return [
+        field
         for field in GoldenItem.model_fields
-        if parts.isdisjoint(_HELD.get(field, {field}))
-    }
-    if "first" in parts:
-        n_of["further references"] = sum(len(item.references) > 1 for item in held)
-    if "gold" not in n_of:
-        n_of["places of gold"] = sum(bool(item.gold) for item in held)
-    by_number = grouped((n, field) for field, n in n_of.items() if n)
-    return [f"{' and '.join(fields)} of {plural(n, 'item')}" for n, fields in by_number.items()]
-
-
-def _is_given(item: GoldenItem, field: str) -> bool:
-    """Whether a field of an item holds more than its default; the default status is accepted."""
-    default = GoldenItem.model_fields[field].get_default(call_default_factory=True)
-    return bool(getattr(item, field) != ("accepted" if field == "status" else default))
+        if parts
+        and parts.isdisjoint(_HELD.get(field, {field}))
+        and any(getattr(item, field) != getattr(bare, field) for item in held)
+    ]
 
 
 _Write = Callable[[_Items, ExportFormat, _Documents], Exported]
@@ -331,6 +319,6 @@ WRITERS: Mapping[str, tuple[tuple[str, ...], _Write]] = {
 
 EXPORTS: Mapping[str, ExportFormat] = {
     name: ExportFormat(**row)
-    for name, row in package_files.table("ragassay.golden.exchange", "exports.yaml").items()
+    for name, row in package_files.table("ragassay.golden", "exports.yaml").items()
 }
 """The formats of `golden export`."""

@@ -1,1 +1,0 @@
-"""Finds in documents: spans that were edited, chunks of systems, and texts that are to be gold."""

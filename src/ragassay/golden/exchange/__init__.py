@@ -1,1 +1,0 @@
-"""Golden sets from files of other tools, and in their formats."""
