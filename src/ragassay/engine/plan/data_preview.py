@@ -13,7 +13,7 @@ from ragassay.base.sample import Sample
 from ragassay.engine.config.metric_selection import SuiteFit, SuiteFits
 from ragassay.engine.config.run_config import POOLED
 from ragassay.engine.models.needed_models import model_options, weights_among
-from ragassay.engine.plan.cost_estimate import WINDOW, CallPlan, Planner, throughput_of
+from ragassay.engine.plan.cost_estimate import WINDOW, CallPlan, Planner, Throughput
 from ragassay.engine.run.evaluation import job_of
 from ragassay.engine.run.pooled_nuggets import bank_metric, pools_of
 from ragassay.engine.run.prepared_run import PreparedRun, Progress
@@ -233,7 +233,7 @@ def _planner(job: PreparedRun, stack: ExitStack) -> Planner | None:
     stack.callback(job.session.close)
     judge, ledger = job.session.judge, job.session.ledger
     price = None if job.config.price is None else Price.parse(job.config.price)
-    throughput = throughput_of(judge, job.config, ledger)
+    throughput = Throughput.of(judge, job.config, ledger)
     planner = Planner(job.selection.metrics, judge, throughput=throughput, price=price)
     stack.enter_context(planner)
     pooled = job.config.nuggets == POOLED
