@@ -197,11 +197,6 @@ def test_the_same_identity_twice_is_an_error_in_memory_too() -> None:
 def test_a_clustering_column_that_nobody_has_is_an_error() -> None:
     with pytest.raises(UsageError, match=r"column 'topik' of --cluster-by.*topic"):
         ragassay.evaluate(RECORDS, ["em"], cluster_by="topik")
-    with pytest.raises(UsageError, match=r"There are: topic\. .*CONVERSATION::TURN"):
-        ragassay.evaluate(RECORDS, ["em"], cluster_by="conversation_id")
-    turns = [{**one, "id": f"c{at % 2}::{at}"} for at, one in enumerate(RECORDS)]
-    with pytest.raises(UsageError, match=r"There are: conversation_id, topic\."):
-        ragassay.evaluate(turns, ["em"], cluster_by="turn")
     records = [RECORDS[0] | {"doc": "d"}, *RECORDS[1:]]
     warnings = ragassay.evaluate(records, ["em"], cluster_by="doc").summary.warnings
     assert any("3 of 4 samples have no doc" in warning for warning in warnings)

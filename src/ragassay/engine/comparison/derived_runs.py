@@ -24,7 +24,7 @@ from ragassay.engine.results.slicing import cluster_column
 from ragassay.engine.results.summarising import (
     IntervalOptions,
     averaged_over,
-    count_incomplete,
+    n_incomplete,
     summarise,
 )
 from ragassay.engine.results.summary import MetricSummary
@@ -68,19 +68,19 @@ def _only(result: Result, chosen: frozenset[Identity]) -> Result:
     """The result of some of the samples, with their own means, intervals and counts."""
     member = [identity in chosen for identity in result.columns.identities]
     columns = result.columns.take(np.flatnonzero(member))
-    metrics = list(result.summary.metrics.values())
     config = result.config
-    options = IntervalOptions.of(config)
+    described = list(result.summary.metrics.values())
+    metrics = summarise(columns, described, IntervalOptions.of(config))
     rows, samples = partial(_rows, result, chosen), partial(_samples, result, chosen)
     summary = replace(
         result.summary,
         n_samples=len(columns),
         n_queries=columns.n_queries,
         averaged_over=averaged_over(columns, cluster_column(config.get("cluster_by"))),
-        metrics=summarise(columns, metrics, options),
+        metrics=metrics,
         slices=(),
         failures=Counter(" ".join(one.failure.split()) for one in samples() if one.failure),
-        incomplete=count_incomplete(columns),
+        incomplete=n_incomplete(metrics.values()),
         notes=(),
         fingerprint=fingerprint.of_run(columns.asked) if columns.asked else "",
     )

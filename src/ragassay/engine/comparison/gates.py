@@ -217,7 +217,12 @@ def decide(
     if judged is not None and judged.indicative and not trust_offline:
         refused = f"{str(judged.note).rstrip('.')}; --trust-offline lets it decide"
     return conclude(
-        gate, facts, observed, possible, _owed(n_owed, columns.reasons(metric.name, owed)), refused
+        gate,
+        facts,
+        observed,
+        possible,
+        _owed(n_owed, columns.tally(metric.name, owed).reasons),
+        refused,
     )
 
 

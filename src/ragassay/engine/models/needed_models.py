@@ -17,7 +17,6 @@ from ragassay.base.errors import OptionError, UsageError, did_you_mean, warn_use
 from ragassay.base.score import Unscored
 from ragassay.engine.config.config_paths import make_absolute
 from ragassay.engine.config.run_config import RunConfig, make_config
-from ragassay.engine.results.summary import Spending
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.metrics.core import naming
@@ -306,14 +305,6 @@ def _local(models: Models, config: RunConfig) -> Embedder:
         if isinstance(error, Unusable) or has_folder or word is None or Path(word).is_dir():
             raise
         raise error.saying(f"there is no folder {word} here, and {error}") from error
-
-
-def spending_of(embedder: Embedder | None) -> Spending | None:
-    """Counts and cost of embedding, for the summary; ``None`` where no text was embedded."""
-    usage = None if embedder is None else embedder.usage
-    if embedder is None or usage is None or not usage.questions:
-        return None
-    return Spending.of(embedder.label, embedder.identity, usage)
 
 
 def _endpoint(

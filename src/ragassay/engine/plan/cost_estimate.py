@@ -96,7 +96,9 @@ class Throughput:
         timed = [] if ledger is None else [latencies(ledger, model, 200) for model in asked]
         medians = [median(seconds) for seconds in timed if seconds]
         # ``URL`` of ``URL#model``, ``openai`` of ``openai:model``
-        endpoints = {leaf.label.partition("#" if "://" in leaf.label else ":")[0] for leaf in leaves}
+        endpoints = {
+            leaf.label.partition("#" if "://" in leaf.label else ":")[0] for leaf in leaves
+        }
         return cls(
             seconds=max(medians, default=SECONDS_A_CALL),
             measured=bool(medians),

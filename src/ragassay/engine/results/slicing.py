@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ragassay.base.sample import Sample
 from ragassay.formats import folded
@@ -66,8 +66,19 @@ class Slicer:
         self.seen: set[str] = set()
 
     def add(self, sample: Sample) -> None:
-        """Takes one sample's values."""
-        labels = facets(sample)
+        """Takes one sample's labels: plain metadata and lists of it, answerability, language and
+        system."""
+        labels = {
+            name: label
+            for name, value in sample.metadata.items()
+            if name not in CONVERSATION_KEYS and (label := _label(value)) is not None
+        }
+        if sample.answerability is not None:
+            labels["answerability"] = str(sample.answerability)
+        if sample.language:
+            labels[_LANGUAGE] = sample.language
+        if sample.system:
+            labels["system"] = sample.system
         self.seen |= labels.keys()
         n = len(self._turns)
         self._turns.append("later" if sample.history else "first")
@@ -113,22 +124,6 @@ class Slicer:
         }
 
 
-def facets(sample: Sample) -> dict[str, str]:
-    """A sample's short labels: scalar metadata, lists, answerability, language and system."""
-    labels: dict[str, str] = {}
-    for name, value in sample.metadata.items():
-        label = _label(value)
-        if label is not None and name not in CONVERSATION_KEYS:
-            labels[name] = label
-    if sample.answerability is not None:
-        labels["answerability"] = str(sample.answerability)
-    if sample.language:
-        labels[_LANGUAGE] = sample.language
-    if sample.system:
-        labels["system"] = sample.system
-    return labels
-
-
 def _label(value: object) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -157,16 +152,11 @@ def cluster_column(asked: str | None) -> str | None:
 def cluster_of(sample: Sample, column: str | None) -> str:
     """The cluster that a sample belongs to; its own id where it has none."""
     if column in CONVERSATION_KEYS:
-        name = conversation(sample)
+        name = named_conversation(sample) or conversation_of_id(sample.id)
     else:
         value = sample.metadata.get(column or "")
         name = None if value is None else str(value)
     return f"id {sample.id}" if name is None else f"{IN_CLUSTER}{name}"
-
-
-def conversation(sample: Sample) -> str | None:
-    """The conversation that a sample belongs to, where its metadata or its id says so."""
-    return named_conversation(sample) or conversation_of_id(sample.id)
 
 
 _LEAST = 0.9
@@ -185,11 +175,15 @@ class DataLanguage:
     def add(self, sample: Sample) -> None:
         """Counts a sample: its query, answer and passages have to be in one language, where they
         are long enough to tell."""
-        if sample.language:
-            told = {language_in(sample)}
-        else:
-            told = {_told(text[:_READ]) for text in _texts(sample)} - {""}
-        self._samples[(told.pop() if len(told) == 1 else _OTHER) if told else ""] += 1
+        answers = [run.answer for run in sample.runs] or [sample.answer]
+        texts = (
+            sample.query or "",
+            " ".join(one.text[:_READ] for one in answers if one is not None),
+            " ".join((one.text or "")[:_READ] for one in sample.passages or ()),
+        )
+        found = {language_in(sample)} if sample.language else {_told(one[:_READ]) for one in texts}
+        found -= {""}
+        self._samples[(found.pop() if len(found) == 1 else _OTHER) if found else ""] += 1
 
     @property
     def code(self) -> str:
@@ -199,13 +193,6 @@ class DataLanguage:
         (most, n), *_ = told.most_common(1) or [(_OTHER, 0)]
         is_known = n >= _LEAST * told.total() and 2 * n >= self._samples.total()
         return most if most != _OTHER and is_known else ""
-
-
-def _texts(sample: Sample) -> Iterator[str]:
-    yield sample.query or ""
-    answers = [run.answer for run in sample.runs] or [sample.answer]
-    yield " ".join(one.text[:_READ] for one in answers if one is not None)
-    yield " ".join((one.text or "")[:_READ] for one in sample.passages or ())
 
 
 def _told(text: str) -> str:
