@@ -19,7 +19,6 @@ from ragassay.base.errors import UsageError
 from ragassay.base.sample import Answerability, Sample
 from ragassay.engine.diagnosis.signals import SIGNALS, Signal, SignalValue, canonical_name
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.metrics.citation import citation_parser
 from ragassay.stats.units import ROUNDING
 
 Values = Mapping[str, float]
@@ -244,30 +243,8 @@ def parts_of(sample: Sample) -> set[str]:
         "gold spans": any(one.id is None for one in gold),
         "references": bool(sample.references),
         "labels": sample.answerability is not None,
-        "answers": bool(sample.answer_text.strip()),
-        "citations": _cites(sample),
     }
     return {name for name, is_there in parts.items() if is_there}
-
-
-def _cites(sample: Sample) -> bool:
-    """Whether the answer of a sample cites anything."""
-    if sample.answer is None:
-        return False
-    statements = sample.answer.statements or citation_parser.parts(
-        sample.answer.text, sample.passages or ()
-    )
-    return any(one.citations for one in statements)
-
-
-def _metric_for(signal: Signal, parts: Collection[str]) -> str | None:
-    """A metric that gives a signal for samples with such parts; ``None`` where none can."""
-    fit = (
-        metric
-        for needed, metric in signal.propose.items()
-        if all(part in parts for part in needed.split(" + ") if part)
-    )
-    return next(fit, None)
 
 
 def not_looked_at(
@@ -288,7 +265,12 @@ def not_looked_at(
             if any(sources[signal.name] for signal in group):
                 continue
             held = [shown for signal in group for shown in signal.given_by(names)]
-            metric = _metric_for(group[0], parts)
+            fit = (
+                metric
+                for needed, metric in group[0].propose.items()
+                if all(part in parts for part in needed.split(" + ") if part)
+            )
+            metric = next(fit, None)
             if metric is not None and canonical_name(metric) not in names:
                 proposed.append(metric)
             why = "no metric of the run gives it"

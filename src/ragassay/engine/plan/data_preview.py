@@ -10,7 +10,7 @@ from typing import Any
 
 from ragassay.base.note import Displayed
 from ragassay.base.sample import Sample
-from ragassay.engine.config.metric_selection import SuiteFit, SuiteFits
+from ragassay.engine.config.metric_selection import LOOKED_AT, SuiteFit, suite_fits
 from ragassay.engine.config.run_config import POOLED
 from ragassay.engine.models.needed_models import model_options, weights_among
 from ragassay.engine.plan.cost_estimate import WINDOW, CallPlan, Planner, Throughput
@@ -149,17 +149,9 @@ def preview(
     """Reads all samples of a job, counts what is there, and finds out what its judge would be
     asked. Nothing is sent. The job cannot be run afterwards.
 
-    Args:
-        job: see `ragassay.engine.run.prepared_run.prepare`.
-        progress: called now and then with the number of samples read.
-        walk: makes the plan from the first so many samples and extrapolates, where there are more.
-        every_suite: whether to find out which suites the data suits.
-        of: how many samples the plan is for, where the job has only the first of them.
-
-    Raises:
-        InputError: the data has a fault; the message says where.
-        UsageError: the budget or the price cannot be read.
-    """
+    ``walk``: the plan is made from the first so many samples and extrapolated, where there are
+    more; ``of``: it is for so many samples, where the job has only the first of them.
+    ``every_suite``: find out which suites the data suits."""
     metrics = job.selection.metrics
     parts = Counter(dict.fromkeys(PARTS, 0))
     applicable = Counter(dict.fromkeys(metrics, 0))
@@ -169,7 +161,7 @@ def preview(
     failures: Counter[str] = Counter()
     runs: Counter[tuple[str, str]] = Counter()
     n, calls = 0, None
-    fits = SuiteFits() if every_suite else None
+    first: list[Sample] = []
     with ExitStack() as stack:
         recorded = stack.enter_context(record_warnings())
         planner = _planner(job, stack)
@@ -193,8 +185,7 @@ def preview(
                         lacking.setdefault(name, Counter())[lack.detail] += 1
                         if lacks_beside_failures(metric, sample) is None:
                             beside_failures.setdefault(name, Counter())[lack.detail] += 1
-            if fits is not None:
-                fits.add(window)
+            first += window[: LOOKED_AT - len(first)] if every_suite else ()
             if planner is not None:
                 planner.add(window if walk is None else window[: max(0, walk - n)])
             n += len(window)
@@ -216,7 +207,7 @@ def preview(
         parts=dict(parts),
         applicable=dict(applicable),
         failures=dict(failures),
-        suites={} if fits is None else fits.by_suite(),
+        suites=suite_fits(first) if every_suite else {},
         warnings=tuple(recorded()),
         calls=calls,
         repeated=None if job.selection.consistency is None else sum(n > 1 for n in runs.values()),

@@ -229,16 +229,10 @@ def _scalars(value: Any) -> Iterator[tuple[Place, Any]]:
 _RECORDED = ("ragassay", "python", "numpy", "fingerprint", "signatures", "judged_by")
 """Keys that ``run.yaml`` adds as a record of the run; a configuration may hold them."""
 
-_PARAMETERS = "Parameters of a pipeline are read with it: ragassay run PIPELINE.yaml --param FILE."
-_OF_PIPELINES = {
-    "pipeline": "A pipeline is run by: ragassay run PIPELINE.yaml.",
-    "servers": "A pipeline has the keys 'servers' and 'pipeline': ragassay run PIPELINE.yaml.",
-    "pipelines": "Did you mean 'pipeline'? It is a key beside 'servers'.",
-    "benchmark": _PARAMETERS,
-    "evaluation": _PARAMETERS,
-}
-"""Hints for the keys of UltraRAG's pipelines and their parameters."""
-
+_OF_PIPELINES = ("pipeline", "pipelines", "servers", "benchmark", "evaluation")
+_A_PIPELINE = (
+    "UltraRAG's pipelines are run with their parameters: ragassay run PIPELINE.yaml --param FILE."
+)
 _NEVER_READ = "connector"
 """A part of Open RAG Eval's files whose variables need not be set."""
 
@@ -250,17 +244,13 @@ def read_config(
 ) -> ConfigFile:
     """Reads a configuration file, and fills in environment variables.
 
-    Args:
-        path: the YAML file. Paths in it are relative to its folder; a file to be read that does not
-            exist there is looked for in the working directory.
-        flags: keys that they set may be impossible in the file (an unset variable).
-        translators: of published files, each by the key that such a file has: sets the keys of ours
-            that it stands for.
+    Paths in it are relative to its folder; a file to be read that does not exist there is looked
+    for in the working directory. Keys that ``flags`` set may be impossible in the file (an unset
+    variable). ``translators`` are of published files, each by the key that such a file has: sets
+    the keys of ours that it stands for.
 
-    Raises:
-        InputError: the file is missing, is no YAML mapping, names an unset variable, an unknown key
-            or an impossible value, or holds a key to an endpoint; with line and field.
-    """
+    An `InputError` with line and field where the file is missing, is no YAML mapping, names an
+    unset variable, an unknown key or an impossible value, or holds a key to an endpoint."""
     source, flags = Path(path), flags or {}
 
     def leave(place: Place) -> bool:
@@ -290,7 +280,7 @@ def read_config(
     for key in body:
         if key not in RunConfig.model_fields:
             hint = (
-                _OF_PIPELINES.get(key)
+                (_A_PIPELINE if key in _OF_PIPELINES else None)
                 or did_you_mean(key, [*RunConfig.model_fields, *translators])
                 or f"There are: {', '.join(RunConfig.model_fields)}."
             )
