@@ -12,7 +12,6 @@ from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay import Sample, UsageError, diagnose
-from ragassay.cli.command_line import call
 from ragassay.engine.diagnosis.decision_table import CLASSES, Thresholds, class_of
 from ragassay.engine.diagnosis.moved_classes import moved
 from ragassay.reports.views.diagnosis_view import (
