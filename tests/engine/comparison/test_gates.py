@@ -45,8 +45,6 @@ REFUSED: list[tuple[str, tuple[float | None, float | None], str]] = [
     ("f1>=1.01", (0, 1), "is no value of f1, which runs from 0 to 1"),
     ("low(f1)>=-0.1", (0, 1), "is no value of f1, which runs from 0 to 1"),
     ("high(f1)<=7", (0, 1), "is no value of f1, which runs from 0 to 1"),
-    ("low(f1)>=1", (0, 1), "no number of samples can pass this gate. Write 'f1>=1'"),
-    ("f1>1", (0, 1), "no value of f1 can pass this gate. Write 'f1>=1'"),
 ]
 
 

@@ -56,11 +56,6 @@ class MatchedRuns:
             if query not in self.rows_a and scored[rows].any()
         ]
 
-    def with_queries(self, lacking: Sequence[str]) -> MatchedRuns:
-        """The same runs, with queries that A lacks beside those that both have.
-        Where `scores` gets a value for what A owes, it is A's value for them; else A has none."""
-        return replace(self, queries=sorted([*self.queries, *lacking]))
-
     def scores(
         self, names: Sequence[str], owed: tuple[float | None, float | None] = (None, None)
     ) -> tuple[Pairs, Pairs]:
@@ -91,7 +86,8 @@ class MatchedRuns:
         ends = metric.bounds if (metric.higher_is_better is False) == best else metric.bounds[::-1]
         if None in ends or metric.percentile is not None:
             return None
-        runs = self.with_queries(lacking)
+        # Queries that A lacks have the value of what it owes.
+        runs = replace(self, queries=sorted([*self.queries, *lacking]))
         (a, in_a), (b, in_b) = runs.scores([name], ends)
         options = {**draws, "clusters": runs.clusters[0]}
         return compare_pairs(a, b, mask=in_a & in_b, spans=[metric.bounds], **options)[0]

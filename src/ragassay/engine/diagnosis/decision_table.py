@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
 
 from ragassay.base import package_files
 from ragassay.base.errors import UsageError
@@ -135,13 +134,13 @@ _RULES: Mapping[str, Rule] = {
 """Where each row holds: by a sample's signals (v), the sample (s) and the thresholds (at)."""
 
 
-def _class(name: str, *, needs: Sequence[Sequence[str]] = (), **words: Any) -> FaultClass:
-    groups = tuple(tuple(SIGNALS[one] for one in group) for group in needs)
-    return FaultClass(name, holds=_RULES[name], needs=groups, **words)
-
-
 *CLASSES, UNEXPLAINED = (
-    _class(name, **row)
+    FaultClass(
+        name,
+        holds=_RULES[name],
+        needs=tuple(tuple(SIGNALS[one] for one in group) for group in row.pop("needs", ())),
+        **row,
+    )
     for name, row in package_files.table("ragassay.engine.diagnosis", "decision_table.yaml").items()
 )
 """The rows of the table, in order, and the class of failing samples for which none holds."""

@@ -276,7 +276,14 @@ def diagnose(
         unknown.append(fault is None and not scored[row] and not refuses_rightly(by_name, sample))
         if fault is not None:
             judges[fault.name] |= dict.fromkeys(judged_by(fault, signals, agreements))
-            example = _example(sample, float(values[row]) if scored[row] else None, by_name)
+            found_only = ("rank", FOUND_SOMEWHERE)
+            example = Example(
+                sample.identity,
+                excerpt(sample.query_text, EXCERPT),
+                excerpt(sample.answer_text, EXCERPT),
+                float(values[row]) if scored[row] else None,
+                {name: value for name, value in by_name.items() if (name, value) != found_only},
+            )
             # The lowest headline values first, those without one last.
             examples[fault.name] = sorted(
                 [*examples[fault.name], example],
@@ -378,9 +385,3 @@ def _samples(
         sample = kept or Sample(id=name, system=system, repeat=repeat)
         values = ((one.name, one.read(rows, names, sample)) for one in SIGNALS.values())
         yield sample, {signal: value for signal, value in values if value is not None}
-
-
-def _example(sample: Sample, headline: float | None, signals: Mapping[str, float]) -> Example:
-    query, answer = (excerpt(text, EXCERPT) for text in (sample.query_text, sample.answer_text))
-    shown = {name: v for name, v in signals.items() if (name, v) != ("rank", FOUND_SOMEWHERE)}
-    return Example(sample.identity, query, answer, headline, shown)

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
 
 from ragassay.base import package_files
 from ragassay.base.counts import grouped
@@ -162,18 +161,18 @@ def canonical_name(metric: str) -> str:
     return "" if match is None else match[0]
 
 
-def _signal(name: str, sources: Sequence[Mapping[str, str]], **words: Any) -> Signal:
-    read = tuple(
-        (metric, _reading(how))
-        for row in sources
-        for how, metrics in row.items()
-        for metric in metrics.split()
-    )
-    return Signal(name, sources=read, **words)
-
-
 SIGNALS: Mapping[str, Signal] = {
-    name: _signal(name, **row)
+    name: Signal(
+        name,
+        row["says"],
+        tuple(
+            (metric, _reading(how))
+            for source in row["sources"]
+            for how, metrics in source.items()
+            for metric in metrics.split()
+        ),
+        row.get("propose", {}),
+    )
     for name, row in package_files.table("ragassay.engine.diagnosis", "signals.yaml").items()
 }
 """All signals, by name."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragassay.base.errors import OptionError, UsageError, did_you_mean, warn_user
+from ragassay.base.note import Note
 from ragassay.base.score import Unscored
 from ragassay.engine.config.config_paths import make_absolute
 from ragassay.engine.config.run_config import RunConfig, make_config
@@ -160,7 +161,7 @@ def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
     used = models_used(config, metrics)
     check_names(config.models, used)
     if idle := [name for name in config.models if name not in _names(used)]:
-        warn_user(f"The folder for {', '.join(idle)} is not used: no metric of this run needs it.")
+        warn_user(str(Note("folder_not_used", {"folders": ", ".join(idle)})))
     if used and config.device not in (None, "auto", "cpu") and find_spec("torch") is not None:
         from ragassay.models.device import device_of
 
@@ -221,7 +222,7 @@ def address_for(
             raise UsageError(f"{idle!r} goes with an endpoint: name one as the embedder.")
         return None
     if not embedding_among(metrics):
-        warn_user(f"The embedder {word} is not used: no metric of this run compares vectors.")
+        warn_user(str(Note("embedder_not_used", {"embedder": word})))
         return None
     if not is_endpoint((named or {}).get(word, word)):
         if idle is not None:

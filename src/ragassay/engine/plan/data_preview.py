@@ -42,25 +42,9 @@ def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> str
     return ""
 
 
-def _is_measured(metric: Metric, sample: Sample) -> bool:
-    """Whether a model has to measure a sample, because the record does not bring the value."""
-    return any(
-        (one.weights or one.embeds) and not (isinstance(one, ModelMetric) and one.read(sample))
-        for one in reached([metric])
-    )
-
-
 _NONE = Sample(id="none")
-PARTS = (
-    "query",
-    "history",
-    "passages",
-    "answer",
-    "references",
-    "gold",
-    "answerability",
-    "timestamp",
-)
+PARTS = ("query", "history", "passages", "answer", "references", "gold")
+PARTS += ("answerability", "timestamp")
 """The parts of a sample that a preview counts, where they are given."""
 REASONS = 3
 """Most reasons that a preview has for each metric."""
@@ -179,7 +163,12 @@ def preview(
                     lack = metric.lacks(sample)
                     if lack is None:
                         applicable[name] += 1
-                        needs_model = lacks[name] and _is_measured(metric, sample)
+                        needs_model = lacks[name] and any(
+                            (one.weights or one.embeds)
+                            # The record may bring the value.
+                            and not (isinstance(one, ModelMetric) and one.read(sample))
+                            for one in reached([metric])
+                        )
                         without_model.update([name] if needs_model else ())
                     else:
                         lacking.setdefault(name, Counter())[lack.detail] += 1

@@ -57,14 +57,12 @@ def _group_samples(
     """One sample for each query and system, in the order of their first runs, with the scores of
     the metrics ``of``. A `RagassayWarning` reports groups whose runs do not ask or expect the same.
     """
+    n_unlike = 0
     for rows in _rows_of(columns).values():
         rows.sort(key=lambda at: columns.identities[at][2])
         runs = [samples[at] for at in rows]
         if any(fingerprint.differing(runs[0], run) for run in runs[1:]):
-            warn_user(
-                "Queries whose runs do not ask or expect the same: 1. They count as one query "
-                "nevertheless, for their id is the same."
-            )
+            n_unlike += 1
         given: dict[str, Any] = {SCORES: {n: [columns.value(n, at) for at in rows] for n in of}}
         reasons = {name: [columns.reason(name, at) for at in rows] for name in of}
         if unscored := {name: each for name, each in reasons.items() if any(each)}:
@@ -73,6 +71,8 @@ def _group_samples(
                 for name, each in unscored.items()
             }
         yield _group(runs, given)
+    if n_unlike:
+        warn_user(str(Note("runs_unlike", {"n": n_unlike})))
 
 
 def _rows_of(columns: ScoreColumns) -> dict[tuple[str, str], list[int]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ragassay import __version__, formats
 from ragassay.base import files
 from ragassay.base.errors import InputError, UsageError, warn_user
+from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.config_paths import make_relative
@@ -109,7 +110,7 @@ def prepare(
     every = selection.every
     asked = {use.kind for metric in every.values() for use in uses_of(metric, None)}
     for kind in sorted(config.prompts.keys() - asked):
-        warn_user(f"The prompt for {kind} is not used: no metric of this run asks that question.")
+        warn_user(str(Note("prompt_not_used", {"kind": kind})))
     numbers_chunks = ReportOnContext.kind in asked  # they must be cut where they end
     first_runs = config.first_runs and selection.consistency is None
     opened = partial(open_source, data, config, refuse_joined=numbers_chunks, first_runs=first_runs)
@@ -139,7 +140,7 @@ def prepare(
     if asks:
         session = open_session(config, selection.suites, judge, **given, named=judges)
     elif config.judge and config.judge != [OFFLINE]:
-        warn_user(f"The judge {config.judge[0]} is not asked: no metric of this run needs one.")
+        warn_user(str(Note("judge_not_used", {"judge": config.judge[0]})))
     rereads = None if isinstance(data, Iterator) else lambda: opened().samples
     return PreparedRun(config, source, selection, session, rereads, address)
 

@@ -172,7 +172,9 @@ def rescore(result: Result) -> Rescored:
                         unmeasured += 1
                         continue
                     n += 1
-                    if not _same(before, again):
+                    # As JSON, since only one of them was read from it.
+                    rows = [replace(row, evidence=(), judge="") for row in (before, again)]
+                    if dumps(rows[0].to_record()) != dumps(rows[1].to_record()):
                         different.append((before, again))
     return Rescored(n, len(judge.used), tuple(different), unmeasured)
 
@@ -285,12 +287,6 @@ def _find(result: Result, name: str, system: str | None, repeat: int | None) -> 
         )
         raise UsageError(f"{len(matches)} samples have the id {name!r}: {which}. Say which one.")
     return matches[0]
-
-
-def _same(stored: ScoreRow, again: ScoreRow) -> bool:
-    """Whether two rows are equal, even if only one of them was read from JSON."""
-    plain = [dumps(replace(row, evidence=(), judge="").to_record()) for row in (stored, again)]
-    return plain[0] == plain[1]
 
 
 def differing(pairs: Iterable[tuple[ScoreRow, ScoreRow]]) -> Iterator[str]:

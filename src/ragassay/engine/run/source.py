@@ -295,7 +295,7 @@ def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> 
         hint = "Both ends are included; a time without a zone is UTC."
         raise InputError(problem, path=path, hint=hint)
     if left_out:
-        warn_user(f"Samples left out by the time interval: {' and '.join(left_out)}.")
+        warn_user(str(Note("left_out_by_time", {"left_out": " and ".join(left_out)})))
 
 
 def _first_runs(

@@ -58,7 +58,9 @@ def open_run(folder: str | Path) -> Result:
                 hint="It is not a (finished) run folder; 'ragassay run DATA -o DIR' makes one.",
             )
     summary = _read_summary(base / SUMMARY)
-    config = _read_config(base / RUN)
+    with _refused(base / RUN, "a configuration"):
+        config: dict[str, Any] = dict(value_of(text_of(base / RUN), base / RUN))
+        _Lists.model_validate(config)
     answers = AnswerFile(base / JUDGE_ANSWERS)
     return Result(
         summary,
@@ -114,13 +116,6 @@ class _Lists(BaseModel):
     suite: list[str] = []
     metrics: list[str] = []
     fail_under: list[str] = []
-
-
-def _read_config(path: Path) -> dict[str, Any]:
-    with _refused(path, "a configuration"):
-        body: dict[str, Any] = dict(value_of(text_of(path), path))
-        _Lists.model_validate(body)
-    return body
 
 
 def _columns(
