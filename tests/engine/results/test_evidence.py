@@ -17,7 +17,7 @@ from question_examples import PASSAGE
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Outcome
 from ragassay.cli.command_line import call
-from ragassay.engine.results.folders.folder_reading import open_run
+from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.engine.results.result import Result
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.rescoring import explain

@@ -16,7 +16,7 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome
 from ragassay.engine.comparison.derived_runs import by_system
-from ragassay.engine.results.folders.folder_reading import open_run
+from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.metrics.core.metric import SampleMetric, scored
 
 RECORDS = [

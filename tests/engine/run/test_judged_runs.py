@@ -17,7 +17,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason
 from ragassay.cli.command_line import call
-from ragassay.engine.results.folders.folder_reading import open_run
+from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.engine.run import rescoring
 from ragassay.judges.asking import Ask
 from ragassay.judges.judge import Judge

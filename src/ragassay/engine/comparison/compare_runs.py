@@ -30,10 +30,9 @@ from ragassay.engine.comparison.pairs import (
 )
 from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
-from ragassay.engine.results.folders.folder_reading import open_run
+from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.shown_names import shown
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results.summary import MetricSummary, shown
 from ragassay.stats.intervals import alpha_of, check_one_sided, check_options
 
 UNPAIRED = "Compare their means with the option unpaired (--unpaired)."

@@ -17,10 +17,12 @@ import numpy as np
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Identity, Sample
 from ragassay.base.subsets import Subset, fields_of
-from ragassay.engine.results import fingerprint
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import ScoreRow
-from ragassay.engine.results.slicing import cluster_column
+from ragassay.engine.results.slicing import (
+    asked_hash,
+    cluster_column,
+)
 from ragassay.engine.results.summarising import (
     IntervalOptions,
     averaged_over,
@@ -82,7 +84,7 @@ def _only(result: Result, chosen: frozenset[Identity]) -> Result:
         failures=Counter(" ".join(one.failure.split()) for one in samples() if one.failure),
         incomplete=n_incomplete(metrics.values()),
         notes=(),
-        fingerprint=fingerprint.of_run(columns.asked) if columns.asked else "",
+        fingerprint=asked_hash(columns.asked) if columns.asked else "",
     )
     return Result(summary, columns, config, None, rows, samples, judge_answers=result.judge_answers)
 

@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from ragassay.base.counts import grouped, share
 from ragassay.base.note import Note
 from ragassay.base.score import Reason
-from ragassay.engine.results import fingerprint
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import names_in
-from ragassay.engine.results.slicing import cluster_column
+from ragassay.engine.results.slicing import (
+    NO_REPLY,
+    cluster_column,
+    differing_facts,
+)
 from ragassay.engine.results.summary import missing_by_accident
 from ragassay.stats.paired import PairedResult, compare_pairs
 
@@ -251,7 +254,7 @@ def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[Note]
         return []
     example = different[0]
     first, second = (next((s for s in run.samples if s.id == example), None) for run in (a, b))
-    facts = fingerprint.differing(first, second) if first and second else []
+    facts = differing_facts(first, second) if first and second else []
     counts: dict[str, float | str] = {"n": len(different), "of": len(common)}
     counts |= {"example": example, "how": ", ".join(facts) or "its facts"}
     return [Note("differing_queries", counts, severity="warning")]
@@ -260,7 +263,7 @@ def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[Note]
 def same_replies(a: Result, b: Result, common: Sequence[str]) -> list[Note]:
     """Looks for replies that ``ragassay ask`` recorded once and that both runs hold."""
     of_a, of_b = (_by_query(run, run.columns.replies) for run in (a, b))
-    none = {fingerprint.NO_REPLY}
+    none = {NO_REPLY}
     same = [one for one in common if (of_a.get(one, none) & of_b.get(one, none)) - none]
     n = share(len(same), len(common), "common query")
     counts = {"n": n, "example": same[0] if same else ""}

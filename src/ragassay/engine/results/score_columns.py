@@ -29,7 +29,7 @@ from ragassay.base.score import (
     Unscored,
     label_of as label_of_value,
 )
-from ragassay.engine.results import fingerprint
+from ragassay.engine.results.slicing import asked_number, reply_number
 
 Mask = NDArray[np.bool_]
 OWED = frozenset(
@@ -70,7 +70,7 @@ class ScoreColumns:
     ``(n_samples,)``. ``metrics`` are these names, in the order asked for. ``slices`` has each
     sample's value of each slicing column, ``clusters`` each sample's cluster where clustering was
     asked for, ``asked`` and ``replies`` are the numbers of
-    `ragassay.engine.results.fingerprint`."""
+    `ragassay.engine.results.slicing`."""
 
     def __init__(self, metrics: Iterable[str]) -> None:
         self.identities: list[Identity] = []
@@ -105,8 +105,8 @@ class ScoreColumns:
     def add_sample(self, sample: Sample) -> None:
         """Appends a sample; its outcomes are added with `add`."""
         self.identities.append(sample.identity)
-        self.asked.append(fingerprint.of_sample(sample))
-        self.replies.append(fingerprint.of_reply(sample))
+        self.asked.append(asked_number(sample))
+        self.replies.append(reply_number(sample))
 
     def add(self, metric: str, outcome: Outcome, judge: str = "") -> None:
         """Appends a sample's outcome to a metric's column."""

@@ -18,9 +18,8 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Score, Unscored
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.needed_models import identities
-from ragassay.engine.results import fingerprint, summarising
-from ragassay.engine.results.folders.folder_reading import read_rows, read_samples
-from ragassay.engine.results.folders.run_folder import FolderWriter
+from ragassay.engine.results import summarising
+from ragassay.engine.results.folders.run_folder import FolderWriter, read_rows, read_samples
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import ALL_GIVEN, ScoreColumns, given_parts, mixed
 from ragassay.engine.results.score_rows import ScoreRow
@@ -28,6 +27,7 @@ from ragassay.engine.results.slicing import (
     IN_CLUSTER,
     DataLanguage,
     Slicer,
+    asked_hash,
     cluster_column,
     cluster_of,
 )
@@ -239,7 +239,7 @@ class Accumulator:
             ),
             judging=judging,
             embedding=embedding,
-            fingerprint=fingerprint.of_run(columns.asked),
+            fingerprint=asked_hash(columns.asked),
             nuggets="" if bank is None else bank.hash,
             totals=summarising.totals(suites, metrics.values()),
             trust_offline=config.trust_offline,

@@ -17,10 +17,10 @@ from ragassay.engine.config.config_paths import make_absolute, make_relative
 from ragassay.engine.config.metric_selection import ConsistencySelection
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.needed_models import here
-from ragassay.engine.results import fingerprint
 from ragassay.engine.results.folders.run_folder import FolderWriter
 from ragassay.engine.results.result import CONSISTENCY, Result
 from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.slicing import FACTS, differing_facts
 from ragassay.engine.results.summarising import cut
 from ragassay.engine.results.summary import Slice, Summary
 from ragassay.engine.run.accumulator import Accumulator
@@ -45,7 +45,7 @@ GroupProgress = Callable[[int, int], None]
 """Called with how many queries (of a system) were looked at, and how many there are."""
 
 
-_ABSENT: Mapping[str, Any] = {name: getattr(Sample(id="none"), name) for name in fingerprint.FACTS}
+_ABSENT: Mapping[str, Any] = {name: getattr(Sample(id="none"), name) for name in FACTS}
 
 _WITHOUT_GIVEN: Mapping[str, Any] = {name: {} for name in ("given", "given_by", "given_unscored")}
 """Values that records brought: the first step has read them."""
@@ -61,7 +61,7 @@ def _group_samples(
     for rows in _rows_of(columns).values():
         rows.sort(key=lambda at: columns.identities[at][2])
         runs = [samples[at] for at in rows]
-        if any(fingerprint.differing(runs[0], run) for run in runs[1:]):
+        if any(differing_facts(runs[0], run) for run in runs[1:]):
             n_unlike += 1
         given: dict[str, Any] = {SCORES: {n: [columns.value(n, at) for at in rows] for n in of}}
         reasons = {name: [columns.reason(name, at) for at in rows] for name in of}

@@ -19,7 +19,7 @@ from ragassay.engine.results.folders.run_folder import NUGGETS
 from ragassay.engine.results.judge_answers import JudgeAnswers, Record
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
-from ragassay.engine.results.shown_names import shown
+from ragassay.engine.results.summary import shown
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.judges import Failure, Judge, JudgeAnswer, Provenance, Question
 from ragassay.judges.asking import Asker
