@@ -174,11 +174,6 @@ def test_a_metric_that_is_unscored_in_all_samples_gets_another_one() -> None:
     assert missing["invented"].metrics == ("rl_f",)
 
 
-def test_metrics_are_known_by_what_they_are_and_not_by_a_suites_name_for_them() -> None:
-    found = diagnose(ragassay.evaluate(RUN, suite="mtrag"))
-    assert found.sources["complete"] == {"Recall": 6} and found.sources["supported"] == {"RL_F": 6}
-
-
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -256,15 +251,6 @@ def test_runs_that_were_not_computed_alike_say_so_and_test_no_class(
     (says,) = moved(judged(dict.fromkeys(names, False), "False", "r"), strict).not_alike
     assert says.startswith("12 of 12 common queries do not ask or expect the same")
     assert moved(strict, strict).not_alike == ()
-
-
-def test_runs_without_a_common_query_or_of_several_systems_are_refused() -> None:
-    one = ragassay.evaluate(RUN, METRICS)
-    with pytest.raises(UsageError, match="no query in common"):
-        moved(one, ragassay.evaluate([record("else", GOLD)], METRICS))
-    two = ragassay.evaluate([{**x, "system": s} for x in RUN for s in "xy"], METRICS)
-    with pytest.raises(UsageError, match="holds 2 systems"):
-        moved(two, one)
 
 
 @given(

@@ -26,12 +26,10 @@ from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import SaysIdk
 from ragassay.judges.questions.checklists import (
-    AssignNuggets,
     Claims,
     ClaimSupport,
     ExtractClaims,
     ExtractNuggets,
-    NuggetImportance,
 )
 from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.metrics.core.judged import JudgedMetric
@@ -93,46 +91,6 @@ class Contrary(_Ours):
 
 
 @dataclass(frozen=True)
-class Facts(_Ours):
-    """Iterates, shares with Grades, and asks in batches."""
-
-    batch: int = 10
-
-    name = "facts"
-    asks = (RelevanceGrade, ExtractNuggets, NuggetImportance, AssignNuggets)
-
-    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        nuggets = await ask.once(_nuggets, sample.query, _texts(sample))
-        if not nuggets:
-            return scored(0.0)
-        for at in range(0, len(nuggets), 10):
-            await ask(AssignNuggets(sample.query, sample.answer.text, nuggets[at : at + 10]))
-        return scored(float(len(nuggets)))
-
-    def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterator[Question[Any]]:
-        texts = _texts(sample)
-        facts = tuple(f"fact {at} of {texts}" for at in range(30))
-        yield from (ExtractNuggets(sample.query, texts, facts[:at]) for at in range(5))
-        yield from (NuggetImportance(sample.query, facts[at : at + 10]) for at in (0, 10, 20))
-        for at in (0, 10):
-            yield AssignNuggets(sample.query, sample.answer.text, facts[at : at + 10])
-
-
-async def _nuggets(ask: Ask, query: str, texts: tuple[str, ...]) -> tuple[str, ...]:
-    grades = await ask.each([RelevanceGrade(query, text) for text in texts])
-    kept = tuple(text for text, one in zip(texts, grades, strict=True) if one.grade >= 1)
-    known: tuple[str, ...] = ()
-    for _ in range(5 if kept else 0):
-        new = (await ask(ExtractNuggets(query, kept, known))).nuggets
-        if not new:
-            break
-        known = (*known, *new)[:30]
-    for at in range(0, len(known), 10):
-        await ask(NuggetImportance(query, known[at : at + 10]))
-    return known[:20]
-
-
-@dataclass(frozen=True)
 class Breaking(_Ours):
     name = "breaking"
 
@@ -142,7 +100,7 @@ class Breaking(_Ours):
 
 
 ALL: dict[str, Metric] = {
-    str(one): one for one in (Grades(), Supported(), Contrary(), Facts(), Grades(shots="few"))
+    str(one): one for one in (Grades(), Supported(), Contrary(), Grades(shots="few"))
 }
 
 
@@ -280,15 +238,6 @@ def test_the_ledgers_share_is_right_after_half_a_run() -> None:
     assert again.total.calls == Range(0, 0)
     assert again.total.cost == Range(0, 0) and again.seconds == Range(0, 0)
     assert again.total.held == Range(len(oracle.asked), len(oracle.asked))
-
-
-def test_what_the_ledger_says_decides_about_what_follows() -> None:
-    samples, oracle = make(30), Oracle()
-    run(samples, {"supported": Supported()}, oracle)
-    asked = len(oracle.asked)
-    assert 30 < asked < 60
-    plan = plan_calls(samples, {"supported": Supported()}, oracle)
-    assert plan.total.held == Range(asked, asked)
 
 
 def test_a_panel_pays_each_member_that_is_asked() -> None:
