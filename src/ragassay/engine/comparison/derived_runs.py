@@ -1,9 +1,5 @@
 """Runs made of a run: of one of its systems, of some of its queries, or with its metrics named as
-another run shows them.
-
-Suites show a metric under the name that they publish it by (``RL_F``), and a metric asked for by
-itself has its own (``rl_f``). Both are the same metric.
-"""
+another run shows them (a suite shows ``rl_f`` as ``RL_F``)."""
 
 from __future__ import annotations
 

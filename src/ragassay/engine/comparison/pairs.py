@@ -119,15 +119,13 @@ class MatchedRuns:
         """The queries for which both systems left a metric nothing to measure, shape
         ``(n_queries,)``: for the same reason (the metric is not applicable to them), or for
         different ones, so that each counts at its worst and best."""
-        reasons = (self._reasons(run, name) for run in (self.a, self.b))
-        pairs = zip(*reasons, strict=True)
+        pairs = zip(self._reasons(self.a, name), self._reasons(self.b, name), strict=True)
         return np.array([bool(a and b) and (a == b) == alike for a, b in pairs], dtype=np.bool_)
 
     def left_out_by_one(self, name: str) -> bool:
         """Whether one system left a metric nothing to measure where the other one did not, or for
         another reason."""
-        of_a, of_b = (self._reasons(run, name) for run in (self.a, self.b))
-        return any(a != b for a, b in zip(of_a, of_b, strict=True))
+        return self._reasons(self.a, name) != self._reasons(self.b, name)
 
     def _reasons(self, run: Result, name: str) -> list[frozenset[Reason]]:
         """Why each query has no score by the system's doing; empty where that is not so of all its

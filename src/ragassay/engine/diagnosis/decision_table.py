@@ -1,10 +1,6 @@
-"""The decision table: which class a failing sample is in, by its signals (docs/diagnose.md); and
-which signals are missing.
-
-The rows stand in the order of a RAG system's steps, and the first that holds decides: a sample is
-attributed to the first step that failed, because later steps depend on it. A row whose signal the
-sample lacks is skipped.
-"""
+"""The decision table (docs/diagnose.md): which class a failing sample is in, by its signals, and
+which signals are missing. The first row that holds decides, because later steps depend on earlier
+ones; a row whose signal the sample lacks is skipped."""
 
 from __future__ import annotations
 

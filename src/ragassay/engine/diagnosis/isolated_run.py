@@ -1,9 +1,5 @@
-"""Tells failures of retrieval from failures of generation.
-
-The generator is run twice: with what was retrieved, and with the gold passages. A query that is
-right with the gold passages only fails by its retrieval; one that is wrong with them fails by its
-generation.
-"""
+"""Tells failures of retrieval from failures of generation: the generator is run with what was
+retrieved, and with the gold passages."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
-"""The signals of a sample that a diagnosis uses, each from the first metric that gives it.
-
-A signal is a number with one meaning, whichever metric gave it: the rank of the first relevant
-passage may come from ``RR`` or from ``umbrela_MRR``. ``signals.yaml`` has a row for each. A metric
-of a run is known by its canonical name, so the name that a suite shows it by does not matter.
-"""
+"""The signals of a sample that a diagnosis uses: numbers with one meaning, whichever metric gave
+them. ``signals.yaml`` has a row for each; metrics are known by their canonical names."""
 
 from __future__ import annotations
 

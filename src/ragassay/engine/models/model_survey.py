@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -36,9 +35,6 @@ ROUGH = 0.03
 
 _EXAMPLE = ("Paris is the capital of France.", "The capital of France is Paris.", 1.0)
 """A text, what follows from it, and the value of that; for models without examples of their own."""
-
-_RANKS = 5
-"""Stands for any number of ranks."""
 
 
 @dataclass(frozen=True)
@@ -108,16 +104,10 @@ def users() -> dict[Weights, dict[str, Metric]]:
     metrics: dict[Metric, None] = {}
     for suite in suites.all_suites().values():
         metrics.update(dict.fromkeys(suite.resolve()))
-    by_ranks: list[Metric] = []
     for cls in naming.metric_classes().values():
-        needed = [one for one in dataclasses.fields(cls) if one.default is dataclasses.MISSING]
-        if not needed:
+        if all(one.default is not dataclasses.MISSING for one in dataclasses.fields(cls)):
             metrics.setdefault(cls(), None)
-        elif all(one.metadata.get("role") == "cutoff" for one in needed):
-            with suppress(UsageError):  # it counts something else than ranks
-                by_ranks.append(cls(**{one.name: _RANKS for one in needed}))
-    embedding = [metric for metric in (*by_cosine(metrics), *by_ranks) if metric.embeds]
-    metrics.update(dict.fromkeys(embedding))
+    metrics.update(dict.fromkeys(metric for metric in by_cosine(metrics) if metric.embeds))
     by_model: dict[Weights, dict[str, Metric]] = {}
     for metric in metrics:
         for weights in weights_among([metric], DEFAULT):

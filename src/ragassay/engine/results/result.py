@@ -1,8 +1,5 @@
-"""What an evaluation leaves in memory: its summary, scores in columns, and rows on demand.
-
-Explanations and parts are rows, kept in memory for a small evaluation and on disk (the run folder)
-for a large one.
-"""
+"""What an evaluation leaves: its summary, scores in columns, and rows on demand, kept in memory or
+on disk (the run folder)."""
 
 from __future__ import annotations
 

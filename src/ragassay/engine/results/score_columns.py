@@ -1,10 +1,6 @@
 """The scores of a run in columns (twelve bytes a score stay in memory), and who judged the values
-of a metric: the run's judge, and those that records name.
-
-A mean over values of two judges says nothing about either. So the judge of a value is named with
-it: in its row, in the metric's label and in its signature. A value that rests on several judges has
-one label, theirs joined by `AND`.
-"""
+of a metric: the run's judge, and those that records name. A value that rests on several judges has
+one label, theirs joined by `AND`."""
 
 from __future__ import annotations
 

@@ -259,10 +259,7 @@ def is_incomplete(*summaries: Summary) -> bool:
 
 def missing_by_accident(*summaries: Summary) -> str:
     """The numbers of scores and votes that runs lack by accident, in words without a full stop;
-    empty where they lack nothing.
-
-    ``2 scores and 11 of 90 votes of the panel missing by accident``. Votes that a panel lost are no
-    scores: their questions have an answer."""
+    empty where they lack nothing. Votes that a panel lost are no scores: there is an answer."""
     n = sum(one.n_missing for one in summaries)
     missing = [plural(n, "score")] if n else []
     missing += [
@@ -270,10 +267,7 @@ def missing_by_accident(*summaries: Summary) -> str:
     ]
     if not missing:
         return ""
-    words = f"{' and '.join(missing)} missing by accident"
-    if n:
-        return words
-    return f"{words} (no score is missing for that, but with all votes some could be different)"
+    return f"{' and '.join(missing)} missing by accident"
 
 
 def all_failed(failures: Mapping[str, int], n_samples: int) -> str:
@@ -282,12 +276,10 @@ def all_failed(failures: Mapping[str, int], n_samples: int) -> str:
     n = sum(failures.values())
     if not n or n < n_samples:
         return ""
-    (most, count), *others = sorted(failures.items(), key=lambda one: -one[1])
+    most, count = max(failures.items(), key=lambda one: one[1])
     words = most.rstrip(". ")
-    if len(words) > _LONGEST_FAILURE:
-        cut = words[:_LONGEST_FAILURE]
-        words = f"{cut.rpartition(' ')[0] or cut[:-1]}…"
-    rest = f"; {sum(n for _, n in others):,} failed otherwise" if others else ""
+    words = words if len(words) <= _LONGEST_FAILURE else f"{words[:_LONGEST_FAILURE]}…"
+    rest = f"; {n - count:,} failed otherwise" if n > count else ""
     return (
         f"The system gave no answer: {share(n, n_samples, 'sample')} "
         f"{either(n, 'is a failure', 'are failures')} ({count:,} {words}{rest}). Start or mend the "

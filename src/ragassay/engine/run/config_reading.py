@@ -1,9 +1,6 @@
-"""Configuration files: from YAML and flags to the configuration of a run.
-
-A file has our own keys (docs/configuration.md), or is a published tool's that somebody translates.
-Each error in it is reported with its line: `read_config` checks names and types, `checked` what
-the values mean.
-"""
+"""Configuration files (docs/configuration.md): from YAML and flags to the configuration of a run.
+Each error is reported with its line: `read_config` checks names and types, `checked` what values
+mean."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""A pooled nugget bank: the nuggets of each query, from the passages of all systems.
-
-All passages that any system, in any repeat, retrieved for a query are read together, so that every
-answer to it is measured against the same facts.
-"""
+"""A pooled nugget bank: the nuggets of each query, from the passages that any system retrieved for
+it, so that every answer to it is measured against the same facts."""
 
 from __future__ import annotations
 

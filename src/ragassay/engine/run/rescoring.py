@@ -49,15 +49,6 @@ class Evidence:
     signature: str
     judge_answers: tuple[Record, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """A mapping of plain values."""
-        return {
-            "score": self.row.to_record(),
-            "title": self.title,
-            "signature": self.signature,
-            "judge_answers": [dict(record) for record in self.judge_answers],
-        }
-
 
 @dataclass(frozen=True)
 class Explained:
@@ -73,7 +64,15 @@ class Explained:
             "system": self.sample.system,
             "repeat": self.sample.repeat,
             "query": self.sample.query,
-            "scores": [one.to_json() for one in self.scores],
+            "scores": [
+                {
+                    "score": one.row.to_record(),
+                    "title": one.title,
+                    "signature": one.signature,
+                    "judge_answers": [dict(record) for record in one.judge_answers],
+                }
+                for one in self.scores
+            ],
         }
 
 
@@ -218,9 +217,8 @@ def metrics_of(result: Result) -> dict[str, Metric]:
             metrics[name] = naming.parse(entry.metric)
         except UsageError as error:
             raise UsageError(
-                f"The metric {name!r} is not known here, so it cannot be computed again. If it is "
-                "a class of your own, import the module that defines it, and then call "
-                "ragassay.engine.run.rescoring.rescore(ragassay.open_run(FOLDER)) from Python."
+                f"The metric {name!r} is not known here. If it is a class of your own, import the "
+                "module that defines it, and call ragassay.engine.rescore(ragassay.open_run(DIR))."
             ) from error
     return metrics
 
