@@ -262,7 +262,7 @@ def test_runs_that_ask_for_other_things_are_told(tmp_path: Path) -> None:
     lines = records()
     lines[3]["references"] = ["Lyon"]
     found = inner(ragassay.evaluate(written(tmp_path / "data.jsonl", lines), ["em", "consistency"]))
-    assert any("do not ask or expect the same: 1." in said for said in found.summary.warnings)
+    assert any("1 query whose runs do not ask or expect the same" in said for said in found.summary.warnings)
     assert next(found.samples).runs[1].references == ("Lyon",)
 
 
@@ -287,7 +287,7 @@ def test_what_is_looked_at_can_be_chosen(data: Path) -> None:
     ("options", "message"),
     [
         ({"consistency_metrics": ["em"]}, "--consistency-of em"),
-        ({"consistency_of": ["runs_rbo"]}, "looks at runs itself"),
+        ({"consistency_of": ["runs_rbo"]}, "compares runs itself"),
         ({"consistency_of": ["emm"]}, "Unknown metric 'emm'"),
         ({"options": {"persistence": 1}}, "No metric of this run has the parameter"),
     ],

@@ -76,17 +76,14 @@ class FaultClass:
     rare_in_right: bool = False
 
 
-def _should_refuse(sample: Sample) -> bool:
-    return sample.answerability is Answerability.UNANSWERABLE
+_UNANSWERABLE = Answerability.UNANSWERABLE
+_MAY_BE_ANSWERED = (None, Answerability.ANSWERABLE, Answerability.PARTIAL)
 
 
 def refuses_rightly(values: Values, sample: Sample) -> bool:
     """Whether a query without an answer was refused: such a sample is right, whatever a comparison
     of its words with a reference says."""
-    return _should_refuse(sample) and values.get("refused") == 1.0
-
-
-_MAY_BE_ANSWERED = (None, Answerability.ANSWERABLE, Answerability.PARTIAL)
+    return sample.answerability is _UNANSWERABLE and values.get("refused") == 1.0
 
 
 def _incomplete(values: Values, _: Sample, limits: Thresholds) -> bool:
@@ -105,9 +102,13 @@ def _says_everything(values: Values) -> bool:
 
 _RULES: Mapping[str, Rule] = {
     "no_reply": lambda v, s, at: s.failure is not None and not s.answer_text.strip(),
-    "answered_unanswerable": lambda v, s, at: _should_refuse(s) and v.get("refused") == 0.0,
-    "not_retrieved": lambda v, s, at: not _should_refuse(s) and v.get("rank") == inf,
-    "ranked_low": lambda v, s, at: not _should_refuse(s) and at.low_rank < v.get("rank", inf) < inf,
+    "answered_unanswerable": lambda v, s, at: (
+        s.answerability is _UNANSWERABLE and v.get("refused") == 0.0
+    ),
+    "not_retrieved": lambda v, s, at: s.answerability is not _UNANSWERABLE and v.get("rank") == inf,
+    "ranked_low": lambda v, s, at: (
+        s.answerability is not _UNANSWERABLE and at.low_rank < v.get("rank", inf) < inf
+    ),
     "refused_answerable": lambda v, s, at: (
         s.answerability in _MAY_BE_ANSWERED and v.get("refused") == 1.0
     ),
@@ -178,7 +179,7 @@ def not_telling(
     of: Counter[tuple[str, str]] = Counter()
     for sample, signals in right:
         for row, one, shown in _checked(signals, sample, limits):
-            if one.metric in doubtful and not _should_refuse(sample):
+            if one.metric in doubtful and sample.answerability is not _UNANSWERABLE:
                 of[row.name, one.metric] += 1
                 says[row.name, one.metric] += shown
     return [NotTelling(*key, says[key], n) for key, n in of.items() if 2 * says[key] >= n]

@@ -142,13 +142,13 @@ def names_by_metric(metrics: Mapping[str, MetricSummary]) -> dict[str, list[str]
     """The names that a run shows, by canonical name without parameters, part and cut-off; those
     with the deepest cut-off come first."""
 
-    def depth(metric: str) -> float:
-        cut = metric.rpartition("@")[2]
-        return int(cut) if cut.isdigit() else inf
-
-    deepest_first = sorted(metrics.items(), key=lambda one: -depth(one[1].metric))
-    names = ((canonical_name(metric.metric or shown), shown) for shown, metric in deepest_first)
-    return grouped((name, shown) for name, shown in names if name)
+    ranked = []
+    for shown, metric in metrics.items():
+        cut = metric.metric.rpartition("@")[2]
+        depth = int(cut) if cut.isdigit() else inf
+        ranked.append((-depth, canonical_name(metric.metric or shown), shown))
+    ranked.sort(key=lambda one: one[0])
+    return grouped((name, shown) for _, name, shown in ranked if name)
 
 
 def canonical_name(metric: str) -> str:

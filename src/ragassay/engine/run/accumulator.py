@@ -212,7 +212,9 @@ class Accumulator:
                     language=self._language.code,
                 )
             )
-        intervals = summarising.IntervalOptions.of(config.model_dump())
+        intervals = summarising.IntervalOptions(
+            config.interval, config.level, config.n_resamples, config.seed
+        )
         metrics = summarising.summarise(columns, described, intervals)
         self.n_without_label = self.n_unlabelled * self._n_labelled_metrics
         return Summary(
@@ -225,7 +227,9 @@ class Accumulator:
                 columns, clustered_by, from_ids=not self._names_conversations
             ),
             metrics=metrics,
-            slices=summarising.slice_summaries(columns, described, intervals),
+            slices=summarising.slice_summaries(columns, described, intervals)
+            if columns.slices
+            else (),
             failures=dict(self.failures),
             # A score without its label or the vectors of a named embedder is missing by accident.
             incomplete=summarising.n_incomplete(metrics.values())

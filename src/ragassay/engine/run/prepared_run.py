@@ -203,7 +203,9 @@ class PreparedRun:
             collected = Accumulator(config, selection.metrics, writer, keep=keep, judge=judge)
             models = models_for(config, self.embedding, stack, asker, ledger, budget)
             embedder = None if self.embedding else config.embedder or DEFAULT
-            size = MODELLED_WINDOW if here(metrics, config.models, embedder) else None
+            measured = any(metric.weights or metric.embeds for metric in reached(metrics))
+            is_slow = measured and here(metrics, config.models, embedder)
+            size = MODELLED_WINDOW if is_slow else None
             if asker is not None and size is None:
                 asker.progress, progress = progress, None
             runs: list[Sample] = []

@@ -127,7 +127,7 @@ def warnings_of(
         yield Note(kind, {"cause": f": {why}" if why else ""})
     elif run.cause:
         yield as_note(run.cause)
-    if has_scores:
+    if has_scores and missing_scores.first:
         yield from missing_scores.notes(run, metrics)
     unread = grouped((run.unread[metric.scripts], name) for name, metric in run.latin.items())
     for n, names in unread.items():
