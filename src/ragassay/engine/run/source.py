@@ -86,15 +86,24 @@ def _questions(
     if expects and any(one.query is not None for one in expected):
         return expected
     placement = formats.place(path, **chosen)
-    if expects and (not placement.placed or "id" in placement.placed):
+    placed, suggested = placement.placed, placement.suggested
+    if expects and (not placed or "id" in placed):
         return expected
-    wanted = "'id' or 'query'" if expects else "'expected_answer' or 'references'"
-    found = ", ".join(dict.fromkeys((*placement.placed.values(), *placement.unplaced)))
-    example = formats.OptionWords().columns("query" if expects else "references", "<your column>")
+    wanted, meant = "'id' or 'query'", {}
+    if not {"id", "query", "history"} & placed.keys():
+        meant["query"] = suggested.get("query", "<your column>")
+    if not expects:
+        # A column that looks like an answer is the expected answer here: no system gave it.
+        answer = suggested.get("references") or placed.get("answer") or suggested.get("answer")
+        wanted = "'expected_answer' or 'references'"
+        meant["references"] = answer or "<your column>"
+    words, separator = formats.OptionWords(), " " if formats.BY_FLAGS.get() else "; "
+    options = separator.join(words.columns(name, column) for name, column in meant.items())
+    found = ", ".join(dict.fromkeys((*placed.values(), *placement.unplaced)))
     raise InputError(
         f"there is no column {wanted}, or it is empty. Found: {found}",
         path=path,
-        hint=f"Name the columns of this file, for example {example}.",
+        hint=f"Name the columns of this file, for example {options}.",
     )
 
 
