@@ -353,6 +353,10 @@ def _mistake(config: RunConfig) -> UsageError | None:
 
 def _check(config: RunConfig) -> None:
     """Looks for all that a configuration names; the data is not read."""
+    from ragassay.judges.judge_factory import address_of, kinds
+    from ragassay.judges.python_judge import names_object
+    from ragassay.transport.secrets import NO_KEY
+
     nuggets = [] if config.nuggets in (OWN, POOLED) else [config.nuggets]
     named = (config.references, config.golden, config.qrels, config.judge_prompt)
     data = () if config.data is None else formats.files_of(config.data)
@@ -367,34 +371,18 @@ def _check(config: RunConfig) -> None:
     opening.checked_encoding(config.encoding)
     canonical(config.columns)
     for word in config.judge:
-        _check_judge(word)
+        names_own = names_object(word) and has_module(word)  # the run imports it when it begins
+        if not names_own and word.strip().partition(":")[0].casefold() not in kinds():
+            address_of(word.strip(), "model", os.environ, NO_KEY)
     check_folders(config.models)
     for text in config.fail_under:
         gates.parse(text)
-    data_format = _format(config)
+    data_format = config.format
+    if data_format is None and data and data[0].exists():
+        data_format = formats.detect(config.data or "", config.encoding).name
     if data_format is None and not (config.suite or config.metrics):
         return  # the metrics depend on the data
     selection = select_metrics(config, data_format or "", (), own)
     check_names(config.models, models_used(config, selection.every.values()))
     shown = {name: str(metric) for name, metric in selection.metrics.items()}
     gates.resolve(config.fail_under, shown, [suite.name for suite in selection.suites])
-
-
-def _check_judge(word: str) -> None:
-    from ragassay.judges.judge_factory import address_of, kinds
-    from ragassay.judges.python_judge import names_object
-    from ragassay.transport.secrets import NO_KEY
-
-    if names_object(word) and has_module(word):
-        return  # the run imports it when it begins
-    if word.strip().partition(":")[0].casefold() not in kinds():
-        address_of(word.strip(), "model", os.environ, NO_KEY)
-
-
-def _format(config: RunConfig) -> str | None:
-    """The format of the data; ``None`` where the configuration does not say which data."""
-    if config.format or config.data is None:
-        return config.format
-    if not formats.files_of(config.data)[0].exists():
-        return None
-    return formats.detect(config.data, config.encoding).name

@@ -316,24 +316,19 @@ def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:
     """Copies a user's own files into the run folder; the keys of run.yaml that name the copies."""
     from ragassay.judges.own_rubrics import read_rubric
 
+    def copy(source: str, file_name: str) -> str:
+        name = f"{RUBRICS}/{file_name}"
+        if Path(source).resolve() != (folder / name).resolve():
+            files.write_bytes(folder / name, Path(source).read_bytes())
+        return name
+
     keys: dict[str, Any] = {}
     if config.rubric:
         # A rubric's name is unique in a run, that of its file need not be.
-        keys["rubric"] = [
-            _copy(Path(name), folder, f"{read_rubric(name).name}.yaml") for name in config.rubric
-        ]
+        named = ((name, read_rubric(name).name) for name in config.rubric)
+        keys["rubric"] = [copy(name, f"{rubric}.yaml") for name, rubric in named]
     if config.judge_prompt is not None:
-        prompt = Path(config.judge_prompt)
-        keys["judge_prompt"] = _copy(prompt, folder, prompt.name)
+        keys["judge_prompt"] = copy(config.judge_prompt, Path(config.judge_prompt).name)
     if config.prompts:
-        keys["prompts"] = {
-            kind: _copy(Path(name), folder, f"{kind}.txt") for kind, name in config.prompts.items()
-        }
+        keys["prompts"] = {kind: copy(name, f"{kind}.txt") for kind, name in config.prompts.items()}
     return keys
-
-
-def _copy(source: Path, folder: Path, file_name: str) -> str:
-    name = f"{RUBRICS}/{file_name}"
-    if source.resolve() != (folder / name).resolve():
-        files.write_bytes(folder / name, source.read_bytes())
-    return name

@@ -128,7 +128,12 @@ class FolderWriter:
         the end of `finish`, the folder cannot be read as a complete run of either."""
         if self._replaces:  # in other folders such files are not of ragassay
             _drop(self.folder, (SUMMARY, SLICES))
-            drop_consistency(self.folder)
+            inner = self.folder / CONSISTENCY
+            half_dropped = (inner / RUN).is_file() and not (inner / SUMMARY).exists()
+            if half_dropped or holds_consistency(self.folder):
+                _drop(inner, (SUMMARY, SLICES, SAMPLES, SCORES, *report_files().values(), RUN))
+                with suppress(OSError):  # it stays if other files are in it
+                    inner.rmdir()
             _drop(self.folder, report_files().values())
 
     def finish(self, config: Mapping[str, Any], summary: Summary) -> None:
@@ -206,17 +211,6 @@ def holds_consistency(folder: Path) -> bool:
         return bool(body["suite"] == CONSISTENCY and body["metrics"])
     except (OSError, KeyError, TypeError, ValueError):
         return False
-
-
-def drop_consistency(folder: Path) -> None:
-    """Deletes the consistency of an older run in the same folder, so that it is not read as this
-    run's. Its folder stays if other files are in it."""
-    inner = folder / CONSISTENCY
-    half_dropped = (inner / RUN).is_file() and not (inner / SUMMARY).exists()
-    if half_dropped or holds_consistency(folder):
-        _drop(inner, (SUMMARY, SLICES, SAMPLES, SCORES, *report_files().values(), RUN))
-        with suppress(OSError):
-            inner.rmdir()
 
 
 def _drop(folder: Path, names: Iterable[str]) -> None:
