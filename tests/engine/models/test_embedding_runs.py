@@ -311,16 +311,6 @@ def test_a_folder_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
 # -- what is embedded --------------------------------------------------------------------------
 
 
-def test_vectors_in_the_record_come_first_and_are_marked() -> None:
-    eye = np.eye(3).tolist()
-    given = {"passage_embeddings": [eye[0], eye[1]], "gold_embeddings": [eye[1]]}
-    embedder = Fixed()
-    for metric in ("ChunkP(by=cosine)@2", "precision_at_k_similarity@2"):
-        (found,) = scored(metric, sample(["a", "b"], ["z"], given=given), embedder=embedder)
-        assert found.value == 0.5 and found.given and "record" in found.explanation
-    assert embedder.seen == []
-
-
 @pytest.mark.parametrize("metric", ["ChunkP(by=cosine)@2", "recall_at_k_similarity@2"])
 @pytest.mark.parametrize(
     ("one", "reason", "said"),

@@ -29,7 +29,6 @@ from ragassay.judges.questions.checklists import (
     Claims,
     ClaimSupport,
     ExtractClaims,
-    ExtractNuggets,
 )
 from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.metrics.core.judged import JudgedMetric
@@ -164,11 +163,6 @@ class Oracle(Judge):
         if isinstance(question, ExtractClaims):
             claims = [f"claim {draw.random()}" for _ in range(draw.randrange(4))]
             return Claims(claims=tuple(claims))
-        if isinstance(question, ExtractNuggets):
-            new = draw.randrange(min(8, question.most - len(question.known)) + 1)
-            return largest(question).model_copy(
-                update={"nuggets": tuple(f"n {draw.random()}" for _ in range(new))}
-            )
         return draw.choice([smallest, largest])(question)
 
 

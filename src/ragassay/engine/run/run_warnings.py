@@ -117,16 +117,16 @@ def warnings_of(
         yield as_note(failure)
     elif metrics and not has_scores:
         why = (run.cause or missing_scores.first_reason or "no metric applies").rstrip(". ")
-        if not any(one in why or why in one for one in known):  # else it has a note of its own
-            known.add(why)
-        else:
-            why = ""
+        if any(one in why or why in one for one in known):
+            why = ""  # it has a note of its own
         reasons = {Reason(one) for metric in metrics.values() for one in metric.unscored}
         has_cause = run.cause or any(one.incomplete or one in BY_MODEL for one in reasons)
         kind = "nothing_scored" if has_cause else "nothing_scored_look"
         yield Note(kind, {"cause": f": {why}" if why else ""})
     elif run.cause:
         yield as_note(run.cause)
+    if not has_scores and missing_scores.first_reason:
+        known.add(missing_scores.first_reason.rstrip(". "))
     if has_scores and missing_scores.first:
         yield from missing_scores.notes(run, metrics)
     unread = grouped((run.unread[metric.scripts], name) for name, metric in run.latin.items())
