@@ -60,6 +60,14 @@ def test_a_metric_that_breaks_down_costs_one_sample_and_marks_the_run_incomplete
     assert result.summary.incomplete == 1
 
 
+def test_where_nothing_was_scored_the_note_says_the_cause_or_points_to_the_data() -> None:
+    lacking = ragassay.evaluate([{"id": "a", "answer": "x"}], ["em"]).summary
+    assert [note.kind for note in lacking.notes] == ["nothing_scored_look"]
+    broken = ragassay.evaluate(RECORDS[1:2], [Brittle()]).summary
+    assert [note.kind for note in broken.notes] == ["nothing_scored"]
+    assert "ZeroDivisionError" in str(broken.notes[0])
+
+
 def test_samples_records_frames_and_files_give_the_same_scores(tmp_path: Path) -> None:
     import pandas
     import polars
