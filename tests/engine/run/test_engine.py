@@ -117,6 +117,26 @@ def test_the_run_folder_keeps_its_contract(tmp_path: Path) -> None:
     assert config["signatures"]["em"].startswith("em|v")
 
 
+def test_the_fingerprint_is_that_of_the_data_and_of_what_is_joined(tmp_path: Path) -> None:
+    data, queries = tmp_path / "data.jsonl", tmp_path / "queries.csv"
+    data.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in RECORDS))
+    prints = set()
+    for expected in ("Ann Lee", "Bob", "Bob"):
+        queries.write_text(f"query_id,query,expected_answer\na,Who?,{expected}\n")
+        result = ragassay.evaluate(data, ["em"], references=str(queries))
+        prints.add(result.config["fingerprint"])
+    assert len(prints) == 2
+
+
+def test_an_option_is_set_on_the_metrics_that_know_its_value() -> None:
+    record = {"id": "q", "passages": ["a b"], "gold": ["a b"]}
+    chosen = ["ChunkP@1", "SpanHit@1"]
+    found = ragassay.evaluate([record], chosen, options={"by": "iou"}).summary.metrics
+    assert {entry.metric for entry in found.values()} == {"ChunkP@1", "SpanHit(by=iou)@1"}
+    with pytest.raises(UsageError, match="by"):
+        ragassay.evaluate([record], chosen, options={"by": "nothing"})
+
+
 def test_an_interrupted_run_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
     def broken() -> Iterator[dict]:
         yield RECORDS[0]
