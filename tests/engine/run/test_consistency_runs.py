@@ -269,6 +269,12 @@ def test_runs_that_ask_for_other_things_are_told(tmp_path: Path) -> None:
     assert next(found.samples).runs[1].references == ("Lyon",)
 
 
+def test_naming_what_is_looked_at_asks_for_the_second_step(data: Path) -> None:
+    found = inner(ragassay.evaluate(data, ["em", "f1"], consistency_of=["em"]))
+    assert "consistency_em.flip" in found.summary.metrics
+    assert "consistency_f1.mean" not in found.summary.metrics
+
+
 def test_what_is_looked_at_can_be_chosen(data: Path) -> None:
     chosen = inner(ragassay.evaluate(data, ["qa", "consistency"], consistency_of=["f1"])).summary
     assert {name for name in chosen.metrics if name.startswith("consistency_") and "." in name} == {

@@ -337,9 +337,9 @@ class Planner:
 def _amount(sums: NDArray[np.float64]) -> Amount:
     """Both ends of a line as ranges, counts rounded outwards."""
     low, high = sums.tolist()
-    counts = [
+    calls, held, sent, received = (
         Range(math.floor(least), math.ceil(most))
         for least, most in zip(low[:4], high[:4], strict=True)
-    ]
-    unpriced = low[5] or high[5]
-    return Amount(*counts, None if unpriced else Range(round(low[4], 9), round(high[4], 9)))
+    )
+    dollars = None if low[5] or high[5] else Range(round(low[4], 9), round(high[4], 9))
+    return Amount(calls, held, sent, received, dollars)

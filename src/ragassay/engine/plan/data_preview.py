@@ -43,8 +43,10 @@ def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> str
 
 
 _NONE = Sample(id="none")
-PARTS = ("query", "history", "passages", "answer", "references", "gold")
-PARTS += ("answerability", "timestamp")
+PARTS = (
+    *("query", "history", "passages", "answer", "references", "gold"),
+    *("answerability", "timestamp"),
+)
 """The parts of a sample that a preview counts, where they are given."""
 REASONS = 3
 """Most reasons that a preview has for each metric."""

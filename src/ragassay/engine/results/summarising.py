@@ -42,7 +42,7 @@ class IntervalOptions:
         return cls(**{ours: config[key] for ours, key in keys.items() if key in config})
 
 
-def describe(name: str, metric: Metric, level: float, **more: str) -> MetricSummary:
+def describe(name: str, metric: Metric, level: float, **more: Any) -> MetricSummary:
     """The summary of a metric that has no scores yet; ``more`` are other fields of it."""
     return MetricSummary(
         name=name,

@@ -154,8 +154,8 @@ def warnings_of(
     if run.n_without_label:
         yield Note("without_label", {"n": run.n_unlabelled})
     if run.column is not None and run.n_clustered < total:
-        facts = {"n": total - run.n_clustered, "total": total, "by": run.column}
-        yield Note("without_cluster", facts)
+        n_without = total - run.n_clustered
+        yield Note("without_cluster", {"n": n_without, "total": total, "by": run.column})
     if len(run.systems) > 1:
         listed = ", ".join(sorted(name or "(none)" for name in run.systems))
         kind = "mixed_systems" if run.config.output else "mixed_systems_not_kept"
