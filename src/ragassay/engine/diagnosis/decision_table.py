@@ -222,8 +222,7 @@ def judged_by(
 
 @dataclass(frozen=True)
 class NotLookedAt:
-    """A class that cannot be told: why, in words, and a metric to compute for each signal that is
-    missing."""
+    """A class that no signal can show: why, in words, and a metric for each signal that lacks."""
 
     fault: FaultClass
     why: str

@@ -111,7 +111,7 @@ class Diagnosis(Displayed):
         fine_mean: of the headline, over those that do not fail.
         level: confidence level of the intervals.
         found: the classes that occur, most samples first.
-        not_looked_at: the classes that could not be told, in the order of the table.
+        not_looked_at: the classes that no signal could show, in the order of the table.
         not_telling: the judges' metrics that were left out, because right samples show the same.
         sources: by signal, the metrics that gave it and for how many samples.
         classes: each sample's class by name, in the order of the run; ``None`` where it does not

@@ -23,7 +23,7 @@ _LANGUAGE = "language"
 _READ = 600
 """Characters of a text that are read to find its language."""
 _SHARE = 0.1
-"""Least share of the samples in a language that their words tell, for a slice unasked for."""
+"""Least share of the samples in a language by their words, for a slice that nobody asked for."""
 MAX_VALUES = 20
 """A metadata column with more distinct values than this is no slice (unless asked for by name)."""
 
@@ -64,7 +64,7 @@ class Slicer:
         self._distinct: dict[str, set[str]] = {name: set() for name in self._columns}
         self._dropped: set[str] = set()
         self._turns: list[str | None] = []
-        self._told: list[str] = []
+        self._languages: list[str] = []
         self.seen: set[str] = set()
 
     def add(self, sample: Sample) -> None:
@@ -84,7 +84,7 @@ class Slicer:
         self.seen |= labels.keys()
         n = len(self._turns)
         self._turns.append("later" if sample.history else "first")
-        self._told.append(language_of(sample.query_text[:_READ]))
+        self._languages.append(language_of(sample.query_text[:_READ]))
         for name in labels.keys() - self._columns.keys() - self._dropped:
             if self._wanted is None:
                 self._columns[name] = [None] * n
@@ -107,11 +107,11 @@ class Slicer:
         named = {name for name in self.seen if FIELD_OF.get(folded(name)) == _LANGUAGE}
         unasked = self._wanted is None and named <= {_LANGUAGE} and not self._dropped & named
         if unasked or _LANGUAGE in (self._wanted or ()):
-            given = columns.get(_LANGUAGE) or [None] * len(self._told)
-            counts = Counter(self._told)
-            least = 1 if self._wanted is not None else _SHARE * len(self._told)
-            told = (code if code and counts[code] >= least else None for code in self._told)
-            columns[_LANGUAGE] = [one or other for one, other in zip(given, told, strict=True)]
+            given = columns.get(_LANGUAGE) or [None] * len(self._languages)
+            counts = Counter(self._languages)
+            least = 1 if self._wanted is not None else _SHARE * len(self._languages)
+            known = (code if code and counts[code] >= least else None for code in self._languages)
+            columns[_LANGUAGE] = [one or other for one, other in zip(given, known, strict=True)]
         names_turns = any(name.casefold() == "turn" for name in self.seen)
         if not names_turns and (self._wanted is None or "turn" in self._wanted):
             columns["turn"] = self._turns
@@ -183,7 +183,11 @@ class DataLanguage:
             " ".join(one.text[:_READ] for one in answers if one is not None),
             " ".join((one.text or "")[:_READ] for one in sample.passages or ()),
         )
-        found = {language_in(sample)} if sample.language else {_told(one[:_READ]) for one in texts}
+        found = (
+            {language_in(sample)}
+            if sample.language
+            else {_language_of_words(one[:_READ]) for one in texts}
+        )
         found -= {""}
         self._samples[(found.pop() if len(found) == 1 else _OTHER) if found else ""] += 1
 
@@ -191,13 +195,13 @@ class DataLanguage:
     def code(self) -> str:
         """The language of at least nine tenths of the samples that tell one, and of half of all;
         empty where there is none."""
-        told = Counter({code: n for code, n in self._samples.items() if code})
-        (most, n), *_ = told.most_common(1) or [(_OTHER, 0)]
-        is_known = n >= _LEAST * told.total() and 2 * n >= self._samples.total()
+        known = Counter({code: n for code, n in self._samples.items() if code})
+        (most, n), *_ = known.most_common(1) or [(_OTHER, 0)]
+        is_known = n >= _LEAST * known.total() and 2 * n >= self._samples.total()
         return most if most != _OTHER and is_known else ""
 
 
-def _told(text: str) -> str:
+def _language_of_words(text: str) -> str:
     """The language of a text; empty where its words do not tell, as in a list of names."""
     words = _WORD.findall(text)
     letters = 2 * sum(not word.isascii() for word in words) > len(words)

@@ -192,7 +192,7 @@ def refuse_keys(content: Marked) -> None:
 
 def variable_of(value: Any, content: Marked, place: Place) -> str | None:
     """The environment variable that an API key is to be read from; ``None`` where the value is
-    empty. A key that stands in the file itself is refused."""
+    empty. A key written out in the file is refused."""
     if value in (None, ""):
         return None
     match = _FORM.fullmatch(value.strip()) if isinstance(value, str) else None
