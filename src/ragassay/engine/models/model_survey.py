@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -104,10 +105,16 @@ def users() -> dict[Weights, dict[str, Metric]]:
     metrics: dict[Metric, None] = {}
     for suite in suites.all_suites().values():
         metrics.update(dict.fromkeys(suite.resolve()))
+    at_ranks: list[Metric] = []
     for cls in naming.metric_classes().values():
-        if all(one.default is not dataclasses.MISSING for one in dataclasses.fields(cls)):
+        needed = [one for one in dataclasses.fields(cls) if one.default is dataclasses.MISSING]
+        if not needed:
             metrics.setdefault(cls(), None)
-    metrics.update(dict.fromkeys(metric for metric in by_cosine(metrics) if metric.embeds))
+        elif all(one.metadata.get("role") == "cutoff" for one in needed):
+            with suppress(UsageError):  # it counts something else than ranks
+                at_ranks.append(cls(**{one.name: 5 for one in needed}))
+    embedding = [metric for metric in (*by_cosine(metrics), *at_ranks) if metric.embeds]
+    metrics.update(dict.fromkeys(embedding))
     by_model: dict[Weights, dict[str, Metric]] = {}
     for metric in metrics:
         for weights in weights_among([metric], DEFAULT):
