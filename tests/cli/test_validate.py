@@ -221,7 +221,7 @@ def test_suites_that_the_data_suit_are_counted(capsys: pytest.CaptureFixture[str
     assert "ragreport" in said
 
 
-def test_a_run_that_scores_nothing_names_suites_that_could(
+def test_a_run_that_scores_nothing_points_to_the_suites_that_could(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run = {"trace_id": "t", "inputs": {"question": "Who?"}, "outputs": {"answer": "I."}}
@@ -236,13 +236,11 @@ def test_a_run_that_scores_nothing_names_suites_that_could(
     assert call(["run", "runs.jsonl"]) == 3
     said = " ".join(capsys.readouterr().out.split())
     assert "Nothing was scored: the sample has no reference answer." in said
-    told = re.search(r"Suites that can score this data: (.+?)\. Run: (.+?)\.(?: |$)", said)
-    assert told is not None
-    suites, command = told.groups()
-    assert "qa" not in suites.split(", ") and command.endswith(suites.split(", ")[0])
-    assert call(command.split()[1:]) == 0
-    assert call(["run", "runs.jsonl", "--metrics", "em"]) == 3
-    assert "Suites that can" not in capsys.readouterr().out
+    assert "'ragassay validate' shows what the data holds" in said
+    assert call(["validate", "runs.jsonl", "--json"]) == 3
+    suites = json.loads(capsys.readouterr().out)["suites"]
+    best = max(suites, key=lambda name: suites[name]["n_samples"])
+    assert best != "qa" and call(["run", "runs.jsonl", "--suite", best]) == 0
 
 
 def test_data_that_nothing_can_score_is_never_without_faults(

@@ -356,7 +356,7 @@ def test_one_mean_of_two_judges_is_labelled_as_that_and_told(tmp_path: Path) -> 
     ]  # fmt: skip
     again = ragassay.open_run(save)
     assert again.summary.metrics == metrics
-    assert again.columns.judges("RL_F") == {"gpt": 11, LABEL: 1}
+    assert again.columns.tally("RL_F").judges == {"gpt": 11, LABEL: 1}
     assert rescore(again).different == ()
     assert wording.judge_of(metrics["RL_F"]) == "gpt (11) + offline-lexical (1)"
     assert call(["report", str(save)]) == 0

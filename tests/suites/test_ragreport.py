@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ragassay
-from ragassay import examples, suites
+from ragassay import examples
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.results.result import Result
@@ -149,16 +149,6 @@ def test_the_note_stands_only_where_relevance_is_high_and_usefulness_low(
     assert ("High relevance" in outcome.explanation) is expected
 
 
-def test_six_metrics_cost_three_questions() -> None:
-    judge = Told(**ALL, satisfaction=STARS)
-    outcomes(SAMPLE, judge)
-    ragassay.evaluate([SAMPLE], "ragreport", judge=judge)
-    kinds = [question.kind for question in judge.asked]
-    assert sorted(kinds[-3:]) == ["contradiction", "report_on_context", "satisfaction"]
-    assert len(ragassay.evaluate([SAMPLE], "ragreport", judge=judge).summary.metrics) == 6
-    assert len(judge.asked) == len(kinds) + 3
-
-
 def without(*components: str) -> Sample:
     fields = {"user input": "query", "context": "passages", "response": "answer"}
     return dataclasses.replace(SAMPLE, **dict.fromkeys([fields[c] for c in components]))
@@ -251,23 +241,6 @@ def test_attribution_numbers_chunks_from_one_in_their_order() -> None:
     assert attribution.parts["chunks"] == [1, 4]
     assert isinstance(share, Score) and share.value == 0.5
     assert len(judge.asked) == 2 and judge.asked[0] == judge.asked[1]
-
-
-def test_the_suite_publishes_the_names_and_the_three_relationships() -> None:
-    suite = suites.get("ragreport")
-    assert suite.metrics == SIX
-    assert [str(metric) for metric in suite.resolve()] == [f"ragreport_{name}" for name in SIX]
-    groups: dict[str, list[str]] = {}
-    for name, group in suite.steps.items():
-        groups.setdefault(group, []).append(name)
-    assert list(groups.values()) == [list(SIX[:4]), ["faithfulness"], ["satisfaction"]]
-    assert set(groups) == {"retrieval", "correctness", "response"}
-
-
-def test_ranges_are_those_of_the_specification() -> None:
-    metrics = [naming.parse(f"ragreport_{name}") for name in SIX]
-    ranges = [(metric.low, metric.high) for metric in metrics]
-    assert ranges == [(1, 5), (1, 5), (0, 100), (None, None), (1, 5), (1, 5)]
 
 
 def table(result: Result, path: Path) -> list[dict[str, str]]:

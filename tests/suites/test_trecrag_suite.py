@@ -99,20 +99,6 @@ def test_every_metric_of_the_suite_has_a_value_under_its_published_name(tmp_path
     assert result.summary.incomplete == 0, "a model that is not on this machine is no accident"
 
 
-def test_one_set_of_questions_serves_the_whole_suite(tmp_path: Path) -> None:
-    said = Scripted(judge)
-    ragassay.evaluate([sample()], "trecrag", judge=said)
-    counts = {kind: said.asked.count(kind) for kind in said.asked}
-    assert counts == {
-        "relevance_grade": 2,
-        "extract_nuggets": 2,
-        "nugget_importance": 1,
-        "assign_nuggets": 1,
-        "citation_support": 2,
-        "answer_attempted": 1,
-    }
-
-
 def test_questions_answered_counts_refusals_and_empty_answers_but_no_failures() -> None:
     said = Scripted(judge)
     answers = ["It is iron.", "I cannot say.", "", "  "]

@@ -185,7 +185,7 @@ def metric_summary(columns: ScoreColumns, kind: Kind, mask: Any) -> MetricSummar
     """A summary with a normal interval (the engine's own are tested elsewhere)."""
     chosen = mask & columns.scored(kind.name)
     values = columns.values(kind.name)[chosen]
-    labels = columns.labels(kind.name, mask)
+    labels = columns.tally(kind.name, mask).labels
     mean = low = high = std = None
     if values.size:
         mean = float(values.sum() if kind.aggregate == "sum" else values.mean())
@@ -211,7 +211,7 @@ def metric_summary(columns: ScoreColumns, kind: Kind, mask: Any) -> MetricSummar
         aggregate=kind.aggregate,
         higher_is_better=kind.higher,
         bounds=kind.bounds,
-        unscored=columns.reasons(kind.name, mask),
+        unscored=columns.tally(kind.name, mask).reasons,
         labels=labels,
         signature=f"{kind.name}|v1",
     )

@@ -18,7 +18,7 @@ from pydantic import InstanceOf
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
 from ragassay.engine.config.run_config import make_config
-from ragassay.engine.results.folders.folder_reading import open_run
+from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.prepared_run import prepare
 from ragassay.engine.run.scoring import judged_among

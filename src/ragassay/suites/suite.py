@@ -136,7 +136,18 @@ class Suite:
         ks: Sequence[int] | None = None,
         published: bool = False,
     ) -> list[Metric]:
-        """The metrics to compute: the named ones, or all of the suite's.
+        """The metrics of `metrics_by_name`."""
+        return list(self.metrics_by_name(names, ks=ks, published=published).values())
+
+    def metrics_by_name(
+        self,
+        names: str | Sequence[str] | None = None,
+        *,
+        ks: Sequence[int] | None = None,
+        published: bool = False,
+    ) -> dict[str, Metric]:
+        """The metrics to compute, each under the name that results show it by (see
+        `naming.metrics_by_name`): the named ones, or all of the suite's.
 
         Args:
             names: names, or a comma-separated string of them; all metrics of the suite by default.
@@ -148,27 +159,16 @@ class Suite:
             UsageError: an unknown name, a parameter out of range, or one that a published form
                 does not have.
         """
-        return list(self.metrics_by_name(names, ks=ks, published=published).values())
-
-    def metrics_by_name(
-        self,
-        names: str | Sequence[str] | None = None,
-        *,
-        ks: Sequence[int] | None = None,
-        published: bool = False,
-    ) -> dict[str, Metric]:
-        """The metrics of `resolve`, each under the name that results show it by (see
-        `naming.metrics_by_name`).
-
-        Args:
-            names: names, or a comma-separated string of them; all metrics of the suite by default.
-            ks: cut-offs, as for `resolve`.
-            published: take the published form of each metric that has one.
-
-        Raises:
-            UsageError: as `resolve` raises.
-        """
-        wanted = names if names is not None else self._with_cutoffs(ks)
+        wanted = self.metrics if names is None else names
+        if names is None and ks:
+            bases = {name: name.partition("@")[0] for name in self.metrics}
+            wanted = list(
+                dict.fromkeys(
+                    at
+                    for name, base in bases.items()
+                    for at in ([f"{base}@{k}" for k in ks] if base in self.ranked else [name])
+                )
+            )
         by_name = metrics_by_name(wanted, ks=ks, local=self.aliases)
         if not published:
             return by_name
@@ -177,17 +177,6 @@ class Suite:
             other = self._as_published(metric)
             swapped.setdefault(other, shown if shown != str(metric) else str(other))
         return {shown: metric for metric, shown in swapped.items()}
-
-    def _with_cutoffs(self, ks: Sequence[int] | None) -> tuple[str, ...]:
-        """The suite's metrics, the ranked ones at other cut-offs."""
-        if not ks or not self.ranked:
-            return self.metrics
-        names: dict[str, None] = {}
-        for name in self.metrics:
-            base = name.partition("@")[0]
-            at = [f"{base}@{k}" for k in ks] if base in self.ranked else [name]
-            names.update(dict.fromkeys(at))
-        return tuple(names)
 
     def _as_published(self, metric: Metric) -> Metric:
         if metric.name not in self.published:
@@ -213,26 +202,14 @@ def metrics_by_name(
     ks: Sequence[int] | None = None,
     local: Mapping[str, str] | None = None,
 ) -> dict[str, Metric]:
-    """The metrics of `naming.metrics_by_name`; where only another suite publishes a name, the error
-    says which.
+    """The metrics of `naming.metrics_by_name` by shown name; where only another suite publishes a
+    name, the error says which. ``local`` are a suite's published names, which win over the general
+    ones.
 
     A published name is valid inside its suite only, even where no other suite uses it: systems mean
     different things by ``f1`` or ``MRR``, and a number must not change its meaning when a suite is
     added. Canonical names in another case (``RB_agg``) are valid everywhere, and so are UltraRAG's
-    names for rankings (``Recall``), which no suite has.
-
-    Args:
-        names: names, or a comma-separated string of them.
-        ks: cut-offs for names that need one and have none.
-        local: a suite's published names, which win over the general ones.
-
-    Returns:
-        The metrics by shown name.
-
-    Raises:
-        UsageError: see `naming.metrics_by_name`; a name without its cut-off that another suite
-            publishes.
-    """
+    names for rankings (``Recall``), which no suite has."""
     for name in naming.split(names):
         here = {*naming.ULTRARAG_RANKED, *map(str.casefold, local or {})}
         if ks or name.casefold() in here or not naming.lacks_cutoff(name):
@@ -269,9 +246,9 @@ def published_elsewhere(name: str) -> str:
     ]
     if not matches:
         return ""
-    means = _each((f"of {target} in the suite {suite}" for _, target, suite in matches), " and ")
-    metric = _each((target for _, target, _ in matches), " or ")
-    inside = _each((suite for *_, suite in matches), " or ")
+    means = " and ".join(f"of {target} in the suite {suite}" for _, target, suite in matches)
+    metric = " or ".join(dict.fromkeys(target for _, target, _ in matches))
+    inside = " or ".join(dict.fromkeys(suite for *_, suite in matches))
     besides = [
         f" {sentence}"
         for suite in all_suites().values()
@@ -282,11 +259,6 @@ def published_elsewhere(name: str) -> str:
         f"{matches[0][0]!r} is the published name {means}: write {metric}, or add the suite "
         f"{inside}.{''.join(besides)}"
     )
-
-
-def _each(words: Iterable[str], joint: str) -> str:
-    """The distinct words, joined."""
-    return joint.join(dict.fromkeys(words))
 
 
 @cache
@@ -328,11 +300,7 @@ def every_alias() -> Mapping[str, str]:
 
 
 def get(name: str) -> Suite:
-    """The suite called ``name``.
-
-    Raises:
-        UsageError: there is none; the message has the nearest match.
-    """
+    """The suite called ``name``; the `UsageError` where there is none names the nearest match."""
     suites = all_suites()
     if name not in suites:
         hint = did_you_mean(name, suites)

@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 import pytest
-from scipy import stats
 
 import ragassay
 from ragassay.base.errors import UsageError
@@ -45,8 +44,6 @@ REFUSED: list[tuple[str, tuple[float | None, float | None], str]] = [
     ("f1>=1.01", (0, 1), "is no value of f1, which runs from 0 to 1"),
     ("low(f1)>=-0.1", (0, 1), "is no value of f1, which runs from 0 to 1"),
     ("high(f1)<=7", (0, 1), "is no value of f1, which runs from 0 to 1"),
-    ("low(f1)>=1", (0, 1), "no number of samples can pass this gate. Write 'f1>=1'"),
-    ("f1>1", (0, 1), "no value of f1 can pass this gate. Write 'f1>=1'"),
 ]
 
 
@@ -198,20 +195,6 @@ def test_a_gates_bound_is_one_sided_at_the_runs_level() -> None:
     assert at_95.value == pytest.approx(two_sided.low)
     with pytest.raises(UsageError, match=r"above 0\.5"):
         decided("low(f1)>=0.4", values, level=0.5)
-
-
-def test_a_gate_on_a_lower_bound_passes_as_often_as_clopper_and_pearsons() -> None:
-    """Eight right answers of eight show .6; seven show less."""
-    for right, passes in ((8, True), (7, None)):
-        exact = stats.binomtest(right, 8, alternative="greater").proportion_ci(0.95).low
-        found = decided("low(f1)>=0.6", [1.0] * right + [0.0] * (8 - right))
-        assert found.value == pytest.approx(exact, rel=1e-9)
-        assert found.passed is passes and (exact >= 0.6) == (passes is True)
-
-
-def test_incomplete_runs_exit_with_three_unless_a_gate_failed() -> None:
-    assert exit_code([decided("f1>=0.6", [0.7])], scores([0.7], 1)[0]) == 3
-    assert exit_code([decided("f1>=0.6", [0.1])], scores([0.1], 1)[0]) == 1
 
 
 def test_a_run_in_which_nothing_was_scored_never_exits_zero() -> None:

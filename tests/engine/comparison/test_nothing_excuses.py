@@ -64,7 +64,7 @@ def test_only_an_unanswerable_or_conversational_query_needs_nothing(
 def test_passages_that_were_not_recorded_are_missing_input_for_every_metric() -> None:
     result = ragassay.evaluate(records(2, 1, passages=None), ["rl_f", "citation.f1", "umbrela"])
     for metric in ("rl_f", "citation.f1", "umbrela"):
-        assert result.columns.reasons(metric) == {"missing_input": 1}
+        assert result.columns.tally(metric).reasons == {"missing_input": 1}
     assert "(1 missing input)" in gate(records(3, 1, passages=None)).sentence
 
 

@@ -12,7 +12,6 @@ from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay import Sample, UsageError, diagnose
-from ragassay.cli.command_line import call
 from ragassay.engine.diagnosis.decision_table import CLASSES, Thresholds, class_of
 from ragassay.engine.diagnosis.moved_classes import moved
 from ragassay.reports.views.diagnosis_view import (
@@ -157,19 +156,14 @@ def test_a_class_that_needs_another_metric_says_which_and_how_to_compute_it() ->
     assert missing["not_retrieved"].metrics == ("RR",)
     assert missing["ignored"].metrics == ("RR", "token_f1.f")
     assert "label" in missing["answered_unanswerable"].why
-    assert "-m contains_answer" in found.command and "-m RR" in found.command
 
 
-def test_the_command_makes_a_run_in_which_nothing_is_missing(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_with_the_metrics_that_it_names_nothing_is_missing() -> None:
     labelled = {"answerability": "answerable"}
     records = [{**one, **labelled, "answer": f"{one['answer']} [1]"} for one in RUN]
-    found = diagnose(ragassay.evaluate(records, ["contains_answer"], save="run"))
-    assert call(found.command.split()[1:]) == 0
-    again = diagnose(ragassay.open_run(f"{tmp_path}/run-diagnosed"))
-    assert not again.not_looked_at and again.command == ""
+    found = diagnose(ragassay.evaluate(records, ["contains_answer"]))
+    named = {name for one in found.not_looked_at for name in one.metrics}
+    assert not diagnose(ragassay.evaluate(records, ["contains_answer", *named])).not_looked_at
 
 
 def test_a_metric_that_is_unscored_in_all_samples_gets_another_one() -> None:
@@ -178,12 +172,6 @@ def test_a_metric_that_is_unscored_in_all_samples_gets_another_one() -> None:
     missing = {one.fault.name: one for one in diagnose(result).not_looked_at}
     assert "unscored in all samples (hhem)" in missing["invented"].why
     assert missing["invented"].metrics == ("rl_f",)
-    assert "-m rl_f" in diagnose(result).command
-
-
-def test_metrics_are_known_by_what_they_are_and_not_by_a_suites_name_for_them() -> None:
-    found = diagnose(ragassay.evaluate(RUN, suite="mtrag"))
-    assert found.sources["complete"] == {"Recall": 6} and found.sources["supported"] == {"RL_F": 6}
 
 
 @pytest.mark.parametrize(
@@ -263,15 +251,6 @@ def test_runs_that_were_not_computed_alike_say_so_and_test_no_class(
     (says,) = moved(judged(dict.fromkeys(names, False), "False", "r"), strict).not_alike
     assert says.startswith("12 of 12 common queries do not ask or expect the same")
     assert moved(strict, strict).not_alike == ()
-
-
-def test_runs_without_a_common_query_or_of_several_systems_are_refused() -> None:
-    one = ragassay.evaluate(RUN, METRICS)
-    with pytest.raises(UsageError, match="no query in common"):
-        moved(one, ragassay.evaluate([record("else", GOLD)], METRICS))
-    two = ragassay.evaluate([{**x, "system": s} for x in RUN for s in "xy"], METRICS)
-    with pytest.raises(UsageError, match="holds 2 systems"):
-        moved(two, one)
 
 
 @given(

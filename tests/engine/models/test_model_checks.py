@@ -191,20 +191,6 @@ def test_validate_counts_as_run_does_what_no_model_is_here_for(
     assert shown.count("needs extra: models need the package") == 1
 
 
-@pytest.mark.parametrize("embedder", [None, "intfloat/e5-small-v2"])
-def test_validate_counts_what_the_embedder_is_not_here_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, embedder: str | None
-) -> None:
-    monkeypatch.setattr("ragassay.models.weights.weight_files.find_spec", lambda name: None)
-    data = tmp_path / "in.jsonl"
-    data.write_text(json.dumps({"id": "1", "query": "q", "passages": ["a b"], "gold": ["a c"]}))
-    named = {} if embedder is None else {"embedder": embedder}
-    config = make_config(data=str(data), metrics=["ChunkP(by=cosine)@1"], **named)
-    found = preview(prepare(config, dry=True))
-    assert found.applicable == {"ChunkP(by=cosine)@1": 0}
-    assert found.needs_extra == {"ChunkP(by=cosine)@1": 1}
-
-
 # --- the offline judge with a sentence encoder
 
 

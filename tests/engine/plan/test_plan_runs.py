@@ -16,8 +16,6 @@ from ragassay.engine.config.run_config import make_config
 from ragassay.engine.plan.cost_estimate import Range
 from ragassay.engine.plan.data_preview import Preview, preview
 from ragassay.engine.run.prepared_run import prepare
-from ragassay.reports.views.plan_view import preview_report
-from terminal_text import shown
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 
@@ -75,9 +73,8 @@ def inside(found: Range, value: int) -> bool:
         ("ragreport", {}),
         ("trecrag", {}),
         ("trecrag", {"nuggets": "pooled"}),
-        ("trecrag", {"nuggets": "pooled", "options": {"window": 2, "batch": 3}}),
     ],
-    ids=["mtrag", "ragreport", "trecrag", "pooled", "pooled-small-windows"],
+    ids=["mtrag", "ragreport", "trecrag", "pooled"],
 )
 def test_the_server_counts_what_was_planned(
     suite: str, more: dict[str, Any], server: LLMServer, data: Path
@@ -127,18 +124,6 @@ def test_a_dry_run_says_the_plan_and_whether_the_budget_holds_it(
     assert body["calls"]["total"]["calls"]["low"] > 28
     assert body["calls"]["total"]["cost"] == {"low": 0, "high": 0}  # a server of one's own
     assert server.stats()["in_flight"] == 0
-
-
-def test_the_plan_of_the_first_samples_stands_for_all(server: LLMServer, data: Path) -> None:
-    job = prepare(make_config(**options(server, data, "ragreport")))
-    part = preview(job, walk=7).calls
-    assert part is not None and (part.n_walked, part.n_samples) == (7, 28)
-    shown = render(preview(prepare(make_config(**options(server, data, "ragreport"))), walk=7))
-    assert "Extrapolated from the first 7 of 28 samples." in shown
-
-
-def render(found: Preview, width: int = 100, encoding: str = "utf-8") -> str:
-    return shown(preview_report(found), width, encoding)
 
 
 def test_a_plan_needs_no_key_and_makes_no_ledger(

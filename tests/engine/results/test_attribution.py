@@ -8,6 +8,7 @@ import pytest
 
 from ragassay.base.score import AND, RECORD, Reason, Score, Unscored
 from ragassay.engine.results.score_columns import (
+    Tally,
     given_parts,
     judges_of,
     mixed,
@@ -28,7 +29,6 @@ def test_an_outcome_rests_on_whom_the_record_names_and_on_the_judge_where_it_was
 @pytest.mark.parametrize(
     ("n_given", "n_scored", "judges", "parts"),
     [
-        (0, 3, {"a": 3}, ()),
         (3, 3, {"a": 1, "run": 2}, ("given=all", "judge=a+run")),
         (2, 3, {"a": 1, "run": 2}, ("given=some", "given_by=a")),
         (2, 3, {RECORD: 2}, ("given=some",)),
@@ -36,9 +36,9 @@ def test_an_outcome_rests_on_whom_the_record_names_and_on_the_judge_where_it_was
     ],
 )
 def test_a_signature_says_how_much_was_given_and_by_whom(
-    n_given: int, n_scored: int, judges: Mapping[str, int], parts: tuple[str, ...]
+    n_given: int, n_scored: int, judges: dict[str, int], parts: tuple[str, ...]
 ) -> None:
-    assert given_parts(n_given, n_scored, judges, "run") == parts
+    assert given_parts(Tally(n_scored, n_given, {}, {}, judges), "run") == parts
 
 
 def test_judges_are_named_once_however_their_labels_are_joined() -> None:

@@ -28,11 +28,6 @@ def test_a_total_is_given_where_each_missing_score_lies_in_its_sample(reason: Re
     assert found == ({"sum": 0.75} if reason in FACTS else {})
 
 
-def test_one_reason_that_does_not_lie_in_the_sample_is_enough_to_leave_a_total_out() -> None:
-    mixed = metric("f1", 0.5, {"undefined": 1, "missing_input": 1})
-    assert totals([SUITE], [mixed, metric("em", 0.25, {})]) == {}
-
-
 def test_a_total_needs_the_mean_of_each_of_its_metrics() -> None:
     assert totals([SUITE], [metric("f1", 0.5, {})]) == {}
     assert totals([SUITE], [metric("f1", 0.5, {}), metric("em", None, {})]) == {}

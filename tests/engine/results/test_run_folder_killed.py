@@ -58,9 +58,13 @@ def letters(folder: Path) -> set[str]:
     return seen
 
 
-@pytest.mark.parametrize("how", ["run", "save"])
 @pytest.mark.parametrize(
-    "suites", [(["qa"], ["qa"]), (["qa", "consistency"], ["qa"]), (["qa"], ["qa", "consistency"])]
+    ("suites", "how"),
+    [
+        ((["qa"], ["qa"]), "run"),
+        ((["qa", "consistency"], ["qa"]), "save"),
+        ((["qa"], ["qa", "consistency"]), "run"),
+    ],
 )
 def test_whenever_a_run_is_killed_its_folder_is_of_one_run_or_does_not_read_as_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suites: tuple[list[str], list[str]], how: str

@@ -76,10 +76,3 @@ def test_a_summary_gives_a_metric_by_any_of_its_names() -> None:
     assert list(summary) == list(summary.metrics) and "em" in summary
     with pytest.raises(UsageError, match="'token_f2' is not in this run"):
         summary["token_f2"]
-
-
-def test_a_name_of_several_metrics_gives_no_summary() -> None:
-    record = {"id": "1", "query": "Who?", "answer": "Ann", "references": ["Ann"]}
-    summary = ragassay.evaluate([record], ["rouge_score"]).summary
-    with pytest.raises(UsageError, match=r"several metrics: rouge1\.f, rouge2\.f, rougeL\.f"):
-        summary["rouge_score"]

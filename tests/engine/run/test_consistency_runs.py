@@ -76,14 +76,6 @@ def test_runs_are_grouped_in_whatever_order_they_come(data: Path) -> None:
     assert found.summary.metrics["consistency_em.mean"].bounds == (0.0, 1.0)
 
 
-def test_a_group_holds_what_the_runs_share_once(data: Path) -> None:
-    first = next(inner(ragassay.evaluate(data, ["em", "consistency"])).samples)
-    assert first.metadata == {"lang": "en"}
-    assert first.references == ("Paris",) and first.query == "Capital of France?"
-    assert [run.metadata for run in first.runs] == [{"latency": n} for n in (0, 3, 5)]
-    assert all(run.query is None and run.references == () for run in first.runs)
-
-
 def test_memory_and_folder_say_the_same(data: Path, tmp_path: Path) -> None:
     here = inner(ragassay.evaluate(data, ["qa", "consistency"]))
     kept = ragassay.evaluate(data, ["qa", "consistency"], save=tmp_path / "run")
@@ -118,18 +110,6 @@ def test_the_inner_folder_is_a_run_for_every_command(
     assert (found["a"], found["b"]) == ("one/consistency", "two/consistency")
     assert {d["diff"] for d in found["differences"] if d["n"]} == {0.0}
     assert {d["name"] for d in found["differences"]} >= {"consistency_em.cv", "runs_rouge1.f"}
-
-
-def test_rescoring_finds_a_score_that_was_changed(data: Path, tmp_path: Path) -> None:
-    ragassay.evaluate(data, ["em", "consistency"], save=tmp_path / "run")
-    path = tmp_path / "run" / "consistency" / "scores.jsonl"
-    lines = path.read_text().splitlines()
-    at = next(i for i, line in enumerate(lines) if '"consistency_em.mean"' in line)
-    lines[at] = json.dumps({**json.loads(lines[at]), "value": 0.9})
-    path.write_text("\n".join(lines) + "\n")
-    found = rescore(inner(ragassay.open_run(tmp_path / "run")))
-    ((before, after),) = found.different
-    assert (before.value, after.value) == (0.9, pytest.approx(2 / 3))
 
 
 def test_queries_that_were_run_once_leave_nothing_to_say(
@@ -282,17 +262,17 @@ def test_runs_that_ask_for_other_things_are_told(tmp_path: Path) -> None:
     lines = records()
     lines[3]["references"] = ["Lyon"]
     found = inner(ragassay.evaluate(written(tmp_path / "data.jsonl", lines), ["em", "consistency"]))
-    assert any("do not ask or expect the same: 1." in said for said in found.summary.warnings)
+    assert any(
+        "1 query whose runs do not ask or expect the same" in said
+        for said in found.summary.warnings
+    )
     assert next(found.samples).runs[1].references == ("Lyon",)
 
 
-def test_columns_that_tell_the_runs_apart_are_no_slices_of_queries(data: Path) -> None:
-    result = ragassay.evaluate(
-        data, ["em", "consistency"], slice_by=["latency", "lang"], cluster_by="latency"
-    )
-    assert {piece.column for piece in inner(result).summary.slices} == {"lang"}
-    clustered = ragassay.evaluate(data, ["em", "consistency"], cluster_by="lang")
-    assert "clustered by lang" in inner(clustered).summary.averaged_over
+def test_naming_what_is_looked_at_asks_for_the_second_step(data: Path) -> None:
+    found = inner(ragassay.evaluate(data, ["em", "f1"], consistency_of=["em"]))
+    assert "consistency_em.flip" in found.summary.metrics
+    assert "consistency_f1.mean" not in found.summary.metrics
 
 
 def test_what_is_looked_at_can_be_chosen(data: Path) -> None:
@@ -316,7 +296,7 @@ def test_what_is_looked_at_can_be_chosen(data: Path) -> None:
     ("options", "message"),
     [
         ({"consistency_metrics": ["em"]}, "--consistency-of em"),
-        ({"consistency_of": ["runs_rbo"]}, "looks at runs itself"),
+        ({"consistency_of": ["runs_rbo"]}, "compares runs itself"),
         ({"consistency_of": ["emm"]}, "Unknown metric 'emm'"),
         ({"options": {"persistence": 1}}, "No metric of this run has the parameter"),
     ],

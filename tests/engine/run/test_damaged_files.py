@@ -128,18 +128,6 @@ def test_a_run_yaml_changed_by_hand_is_one_sentence(
         assert "run.yaml: is not a configuration" in (said := complaint(*words)) and key in said
 
 
-@pytest.mark.parametrize("kept", [0, 1])
-def test_the_line_at_which_a_score_is_missing_is_named(
-    finished: Path, tmp_path: Path, complaint: Callable[..., str], kept: int
-) -> None:
-    folder = tmp_path / "run"
-    shutil.copytree(finished, folder)
-    lines = (folder / "scores.jsonl").read_text().splitlines(keepends=True)
-    (folder / "scores.jsonl").write_text("".join(lines[:kept]))
-    error = complaint("report", folder)
-    assert f"scores.jsonl, line {kept + 1}: " in error and "should stand here" in error
-
-
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("judged")

@@ -12,8 +12,6 @@ from llm_faults import Faults
 from llm_judging import KEY
 from llm_server import LLMServer
 from ragassay.cli.command_line import call
-from ragassay.engine.results.summary import Spending
-from ragassay.reports.views import summary_notes
 
 RECORD = {"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert.", "references": ["Herbert"]}
 
@@ -116,26 +114,3 @@ def test_what_never_left_is_no_call_and_takes_nothing_of_the_budget(data: Path, 
     words = ["--metrics", "answered", "--judge", f"{url}#m2", "--timeout", "5"]
     assert call(["run", str(data), *words, "--budget", "1 calls", "--json"]) == 3
     assert json.loads(capsys.readouterr().out)["judging"]["failures"] == {"connection": 1}
-
-
-@pytest.mark.parametrize(
-    ("reason", "advice"),
-    [
-        ("auth", "mend the key, the model's name or the address"),
-        ("timeout", AGAIN),
-        ("judge_error", AGAIN),
-        ("budget", "with a larger budget"),
-        ("unparsable", "--retry-failed"),
-        ("refused", "--retry-failed"),
-        ("context_too_long", "a longer context"),
-        ("unsupported", ""),
-    ],
-)
-def test_each_reason_has_the_advice_that_can_help(reason: str, advice: str) -> None:
-    failures = {reason: 2, "missing_input": 1}
-    said = summary_notes._advised(Spending("judge", questions=9, failures=failures))
-    assert said.startswith(f"2 {reason.replace('_', ' ')}") and said.endswith("1 missing input")
-    assert advice in said and ("(" in said) == bool(advice)
-    assert AGAIN in summary_notes._advised(
-        Spending("embedder", failures={"unsupported": 1}), kept=False
-    ), "what fails for good is not kept of vectors"

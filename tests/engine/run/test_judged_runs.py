@@ -14,18 +14,16 @@ import pytest
 import ragassay
 from attempt_metric import AttemptMetric
 from ragassay.base.errors import UsageError
-from ragassay.base.sample import Sample
-from ragassay.base.score import Outcome, Reason
+from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
-from ragassay.engine.results.folders.folder_reading import open_run
+from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.engine.run import rescoring
-from ragassay.judges.asking import Ask
 from ragassay.judges.judge import Judge
 from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, Attempt
-from ragassay.metrics.core.metric import register, scored
+from ragassay.metrics.core.metric import register
 from ragassay.reports.text import wording
 from ragassay.reports.views import summary_notes
 
@@ -106,18 +104,6 @@ def test_the_signature_names_judge_and_prompt() -> None:
     assert result.config["signatures"]["test_tried"] == signature
 
 
-def test_runs_of_two_judges_are_not_compared_unless_forced() -> None:
-    class Other(Rule):
-        label = "other"  # type: ignore[assignment]
-
-    new = ragassay.evaluate(records(8), ["test_tried"], judge=Other())
-    old = ragassay.evaluate(records(8), ["test_tried"], judge=Rule())
-    with pytest.raises(UsageError, match="judge=other against judge=rule"):
-        ragassay.compare(new, old)
-    found = ragassay.compare(new, old, force=True)
-    assert any("judge=other" in warning for warning in found.warnings)
-
-
 def test_the_run_folder_holds_each_answer_once_and_scores_name_theirs(tmp_path: Path) -> None:
     ragassay.evaluate(records(300), BOTH, judge=Rule(), save=tmp_path / "run")
     lines = (tmp_path / "run" / "judge_answers.jsonl").read_bytes().splitlines()
@@ -187,35 +173,6 @@ def test_what_is_in_flight_arrives_however_a_run_ends(ending: type[BaseException
     with pytest.raises(ending):
         ragassay.evaluate(samples(), ["test_tried"], judge=judge)
     assert Slow.drained and judge.arrived > 0
-
-
-def test_run_again_does_not_pay_again(tmp_path: Path, monkeypatch) -> None:
-    from llm_server import LLMServer
-
-    monkeypatch.chdir(tmp_path)
-    lines = b"".join(orjson.dumps(r) + b"\n" for r in records(6)[:2])
-    (tmp_path / "data.jsonl").write_bytes(lines)
-    with LLMServer() as server:
-        run = ["run", "data.jsonl", "-m", "answered", "-J", f"{server.url}#m", "-o", "run"]
-        assert call([*run, "--refresh"]) == 0
-        asked = server.stats()["answered"]
-        assert call(["run", "run/run.yaml"]) == 0
-        assert server.stats()["answered"] == asked
-
-
-def test_a_value_beyond_the_metrics_range_is_no_score() -> None:
-    @register
-    @dataclass(frozen=True)
-    class Beyond(Tried):
-        """Gives 7 of 1."""
-
-        name = "test_beyond"
-
-        async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-            return scored(7.0)
-
-    metric = ragassay.evaluate(records(4), [Beyond()]).summary.metrics["test_beyond"]
-    assert (metric.n_scored, metric.unscored) == (0, {"failed": 4})
 
 
 def test_a_question_that_failed_is_not_asked_again_in_the_same_run() -> None:

@@ -105,7 +105,7 @@ def quiet(server: LLMServer) -> None:
     until(lambda: server.stats()["in_flight"] == 0, "the server goes on answering")
 
 
-@pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.heavy)])
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.heavy)])
 def test_a_run_that_is_killed_many_times_ends_with_the_same_scores_and_pays_once(
     project: Path, server: LLMServer, commands: Commands, kills: int
 ) -> None:
@@ -146,7 +146,7 @@ def test_a_run_that_is_killed_while_it_writes_its_folder_asks_nothing_again(
 ) -> None:
     ledger = project / "ledger.sqlite"
     draw = random.Random(2)
-    for _ in range(3):
+    for _ in range(2):
         before = server.stats()["requests"]
         commands.start(*words(server, "run"))
         until(lambda: len(committed(ledger)) == QUESTIONS, commands.output())

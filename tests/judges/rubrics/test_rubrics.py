@@ -183,7 +183,7 @@ def test_a_run_with_a_rubric_runs_again_from_its_folder_and_the_copies_in_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from ragassay.cli.command_line import call
-    from ragassay.engine.results.folders.folder_reading import open_run
+    from ragassay.engine.results.folders.run_folder import open_run
 
     path, data, first = tmp_path / "tone.yaml", tmp_path / "data.jsonl", tmp_path / "first"
     path.write_text(TONE)

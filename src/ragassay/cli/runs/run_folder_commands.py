@@ -90,7 +90,7 @@ def diagnose(given: Given) -> None:
     from ragassay.engine.diagnosis.diagnosing import diagnose as carry_out
     from ragassay.engine.diagnosis.moved_classes import moved
     from ragassay.engine.results import open_run
-    from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report
+    from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report, wanted_lines
 
     if given.examples < 0:
         raise UsageError(f"--examples is {given.examples}; give 0 or more.")
@@ -112,8 +112,7 @@ def diagnose(given: Given) -> None:
         show.json(diagnosis.to_json())
         return
     show.report(diagnosis_report(diagnosis))
-    if diagnosis.command:
-        show.lines("To look at them, too:", f"  {diagnosis.command}")
+    show.lines(*wanted_lines(diagnosis))
 
 
 SHOWN = 10

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,10 +30,9 @@ from ragassay.engine.comparison.pairs import (
 )
 from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
-from ragassay.engine.results.folders.folder_reading import open_run
+from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.shown_names import shown
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results.summary import MetricSummary, shown
 from ragassay.stats.intervals import alpha_of, check_one_sided, check_options
 
 UNPAIRED = "Compare their means with the option unpaired (--unpaired)."
@@ -103,7 +102,8 @@ def compare(
             systems (``ragassay.engine.comparison.derived_runs.by_system`` takes it apart).
     """
     check_options("auto", level, n_resamples)
-    a, b = (one_system(subset_of(_opened(run), where)) for run in (new, old))
+    opened = (run if isinstance(run, Result) else open_run(run) for run in (new, old))
+    a, b = (one_system(subset_of(run, where)) for run in opened)
     b = aligned(b, a)
     names = _common_metrics(a, b, metrics)
     summaries = {name: a.summary.metrics[name] for name in names}
@@ -161,7 +161,13 @@ def compare(
         correction=correction,
         standings=standings,
         brought=[
-            *_inapplicable(matched, names),
+            *(
+                Note("inapplicable_to_both", {"n": n}, tuple(alike))
+                for n, alike in grouped(
+                    (int(matched.left_by_both(name, alike=True).sum()), name) for name in names
+                ).items()
+                if n
+            ),
             *against,
             *only_in_one(a, b, means, matched.queries, mask_a, mask_b),
             *incomplete_runs(a, b),
@@ -183,14 +189,22 @@ def compare(
             standing, why = standing_of(gate.metric, True)
             difference = replace(difference, standing=standing, why=why)
         gates.append(decide(gate, difference, matched, draws))
+    alone = [
+        tuple(
+            name
+            for name, metric in run.summary.metrics.items()
+            if _is_compared(metric) and name not in other.summary.metrics
+        )
+        for run, other in ((a, b), (b, a))
+    ]
     return replace(
         comparison,
         differences=tuple(differences[name] for name in names),
         only_a=len(matched.rows_a) - len(matched.queries),
         only_b=len(matched.rows_b) - len(matched.queries),
         judged_by=_judged_by(a, b, names),
-        metrics_only_a=_only(a, b) if metrics is None else (),
-        metrics_only_b=_only(b, a) if metrics is None else (),
+        metrics_only_a=alone[0] if metrics is None else (),
+        metrics_only_b=alone[1] if metrics is None else (),
         primary=tested,
         gates=tuple(gates),
         runs=(a, b),
@@ -214,15 +228,6 @@ def _unlike(
     own = [name for name in names if OWN_NUGGETS in (nuggets_of(a, name), nuggets_of(b, name))]
     others = dict.fromkeys(names, by_query[0]) if by_query else {}
     return others | dict.fromkeys(own, Note("own_nuggets")) | reasons, [*notes, *by_query]
-
-
-def _inapplicable(matched: MatchedRuns, names: Sequence[str]) -> Iterator[Note]:
-    """Notes on the queries for which both systems left a metric nothing to measure, for the same
-    reason, one for all metrics with equally many."""
-    by_count = grouped((int(matched.left_by_both(name, alike=True).sum()), name) for name in names)
-    for n, alike in by_count.items():
-        if n:
-            yield Note("inapplicable_to_both", {"n": n}, tuple(alike))
 
 
 def _with_left_out(d: Difference, matched: MatchedRuns, draws: Mapping[str, Any]) -> Difference:
@@ -265,15 +270,6 @@ def _standing(
     return "tested", note
 
 
-def _only(run: Result, other: Result) -> tuple[str, ...]:
-    """Metrics that could be compared, if the other run had them."""
-    return tuple(
-        name
-        for name, metric in run.summary.metrics.items()
-        if _is_compared(metric) and name not in other.summary.metrics
-    )
-
-
 def _judged_by(a: Result, b: Result, names: Sequence[str]) -> str:
     """Who was asked for the metrics compared."""
     sides = [
@@ -281,10 +277,6 @@ def _judged_by(a: Result, b: Result, names: Sequence[str]) -> str:
         for run in (a, b)
     ]
     return sides[0] if sides[0] == sides[1] else f"A: {sides[0] or '-'}, B: {sides[1] or '-'}"
-
-
-def _opened(run: Result | str | Path) -> Result:
-    return run if isinstance(run, Result) else open_run(run)
 
 
 def one_system(result: Result) -> Result:

@@ -41,17 +41,9 @@ def resolve(
     named: Callable[[str], Sequence[str]],
     metrics: Mapping[str, MetricSummary],
 ) -> list[Gate]:
-    """The gates that texts describe, each metric under the name that it is compared by.
-
-    Args:
-        texts: see `parse`.
-        named: the compared metrics that a name means.
-        metrics: all compared metrics, by name.
-
-    Raises:
-        UsageError: no margin, a metric that is not compared or has no better direction, or a margin
-            wider than the metric's range.
-    """
+    """The gates that texts describe (see `parse`), each metric under the name that it is compared
+    by: ``named`` gives the compared metrics that a name means, ``metrics`` are all of them. A
+    `UsageError` where a metric has no better direction, or a margin is wider than its range."""
     gates = []
     for text in [texts] if isinstance(texts, str) else texts:
         gate = parse(text)
@@ -217,17 +209,20 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
     draws = {name: getattr(comparison, name) for name in names}
     metrics, n_owed, absent = [], 0, list[str]()
     for d in tested:
+        lacking, test = list[str](), None
         if comparison.unpaired:
-            owed, lacking, test = (
-                sum(int(run.columns.owed(d.name).sum()) for run in (a, b)),
-                [],
-                None,
-            )
+            owed = sum(int(run.columns.owed(d.name).sum()) for run in (a, b))
         else:
             owed = sum(int(matched.owed(run, d.name).sum()) for run in (a, b))
             lacking = matched.lacking([d.name])
             test = matched.at_worst(d.name, draws, lacking)
-        if (owed or lacking) and (test is None or _is_worse(test, d, comparison.level)):
+        diff = 0.0 if test is None else test.diff or 0.0
+        falls = diff != 0.0 and (diff > 0.0) != d.higher_is_better
+        # The worst values show that the new run is worse, or too few queries could.
+        may_fall = test is None or (
+            falls and (test.too_few or (test.p_adjusted or 1.0) <= alpha_of(comparison.level))
+        )
+        if (owed or lacking) and may_fall:
             metrics.append(d)
             n_owed += owed
             absent += lacking
@@ -236,10 +231,3 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
     what, advice = missing(n_owed, len({*absent}))
     why = f"{what}, and may hide that the new run is worse: {_names(metrics)}{advice}"
     return metrics, why, n_owed + len(absent)
-
-
-def _is_worse(test: PairedResult, d: Difference, level: float) -> bool:
-    """Whether a test finds the new run worse, or could not find it."""
-    diff = test.diff or 0.0
-    falls = diff != 0.0 and (diff > 0.0) != d.higher_is_better
-    return falls and (test.too_few or (test.p_adjusted or 1.0) <= alpha_of(level))

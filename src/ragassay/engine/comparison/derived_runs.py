@@ -1,9 +1,5 @@
 """Runs made of a run: of one of its systems, of some of its queries, or with its metrics named as
-another run shows them.
-
-Suites show a metric under the name that they publish it by (``RL_F``), and a metric asked for by
-itself has its own (``rl_f``). Both are the same metric.
-"""
+another run shows them (a suite shows ``rl_f`` as ``RL_F``)."""
 
 from __future__ import annotations
 
@@ -17,14 +13,16 @@ import numpy as np
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Identity, Sample
 from ragassay.base.subsets import Subset, fields_of
-from ragassay.engine.results import fingerprint
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import ScoreRow
-from ragassay.engine.results.slicing import cluster_column
+from ragassay.engine.results.slicing import (
+    asked_hash,
+    cluster_column,
+)
 from ragassay.engine.results.summarising import (
     IntervalOptions,
     averaged_over,
-    count_incomplete,
+    n_incomplete,
     summarise,
 )
 from ragassay.engine.results.summary import MetricSummary
@@ -68,21 +66,21 @@ def _only(result: Result, chosen: frozenset[Identity]) -> Result:
     """The result of some of the samples, with their own means, intervals and counts."""
     member = [identity in chosen for identity in result.columns.identities]
     columns = result.columns.take(np.flatnonzero(member))
-    metrics = list(result.summary.metrics.values())
     config = result.config
-    options = IntervalOptions.of(config)
+    described = list(result.summary.metrics.values())
+    metrics = summarise(columns, described, IntervalOptions.of(config))
     rows, samples = partial(_rows, result, chosen), partial(_samples, result, chosen)
     summary = replace(
         result.summary,
         n_samples=len(columns),
         n_queries=columns.n_queries,
         averaged_over=averaged_over(columns, cluster_column(config.get("cluster_by"))),
-        metrics=summarise(columns, metrics, options),
+        metrics=metrics,
         slices=(),
         failures=Counter(" ".join(one.failure.split()) for one in samples() if one.failure),
-        incomplete=count_incomplete(columns),
+        incomplete=n_incomplete(metrics.values()),
         notes=(),
-        fingerprint=fingerprint.of_run(columns.asked) if columns.asked else "",
+        fingerprint=asked_hash(columns.asked) if columns.asked else "",
     )
     return Result(summary, columns, config, None, rows, samples, judge_answers=result.judge_answers)
 

@@ -3,7 +3,7 @@ different queries (two weeks of logs, say)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -125,7 +125,18 @@ def compare_percentile(
     unit_of = dict(zip(np.flatnonzero(both).tolist(), codes.tolist(), strict=True))
     found = PairedResult(level=level)
     if both.any():
-        a, b = (_scores(matched, run, name, unit_of) for run in (matched.a, matched.b))
+        sides = []
+        for run in (matched.a, matched.b):
+            scored, rows = run.columns.scored(name), matched.rows_of(run)
+            units_of = {
+                row: unit
+                for at, unit in unit_of.items()
+                for row in rows[matched.queries[at]]
+                if scored[row]
+            }
+            values = run.columns.values(name)[list(units_of)]
+            sides.append((values, np.array(list(units_of.values()))))
+        a, b = sides
         assert metric.percentile is not None
         found = percentile_difference(
             a[0], b[0], metric.percentile, units_a=a[1], units_b=b[1],
@@ -139,18 +150,6 @@ def compare_percentile(
         standing="exploratory",
         why=Note("percentile", {}, (name,)),
     )
-
-
-def _scores(
-    matched: MatchedRuns, run: Result, name: str, unit_of: Mapping[int, int]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The scores of a run, and the unit of each."""
-    scored, rows = run.columns.scored(name), matched.rows_of(run)
-    units = {
-        row: unit for at, unit in unit_of.items() for row in rows[matched.queries[at]]
-        if scored[row]
-    }  # fmt: skip
-    return run.columns.values(name)[list(units)], np.array(list(units.values()))
 
 
 def compare_means(

@@ -16,9 +16,8 @@ from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import ScoreColumns
-from ragassay.engine.results.shown_names import shown
 from ragassay.engine.results.summarising import IntervalOptions, interval_of, sample_clusters
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results.summary import MetricSummary, shown
 from ragassay.stats.intervals import Interval, Span, check_one_sided, one_sided
 from ragassay.stats.units import is_close
 
@@ -96,18 +95,10 @@ def resolve(
     used: Sequence[str],
     spans: Mapping[str, Span] | None = None,
 ) -> list[Gate]:
-    """The gates that texts describe, each metric under the name that the run shows it by.
-
-    Args:
-        texts: conditions, see `parse`.
-        metrics: shown name -> canonical name of what the run computes.
-        used: names of the suites whose aliases hold.
-        spans: shown name -> range of each metric.
-
-    Raises:
-        UsageError: no condition, a metric that the run does not compute, a value outside the
-            metric's range, or a bound that has to reach the end of the range.
-    """
+    """The gates that texts describe (see `parse`), each metric under the name that the run shows it
+    by. ``metrics`` has the canonical name of each shown one, ``spans`` its range; the aliases of
+    the suites ``used`` hold. A `UsageError` where a metric is not computed or a value lies outside
+    of its range."""
     gates = []
     for text in texts:
         gate = parse(text)
@@ -121,14 +112,6 @@ def resolve(
                     f"--fail-under {text!r}: {_number(gate.threshold)} is no value of {name}, "
                     f"which runs from {_end(low)} to {_end(high)}."
                 )
-            is_end = gate.threshold == (high if gate.at_least else low)
-            if is_end and (gate.which != "mean" or not gate.op.endswith("=")):
-                # A bound of the true mean never reaches the end of the range.
-                nothing = f"value of {name}" if gate.which == "mean" else "number of samples"
-                mean = Gate(name, "mean", f"{gate.op[0]}=", gate.threshold)
-                raise UsageError(
-                    f"--fail-under {text!r}: no {nothing} can pass this gate. Write '{mean}'."
-                )
             gates.append(replace(gate, metric=name))
     return gates
 
@@ -141,16 +124,8 @@ def summaries_of(result: Result) -> dict[str, MetricSummary]:
 def results_of(
     result: Result, texts: Sequence[str] | None = None, *, trust_offline: bool = False
 ) -> tuple[GateResult, ...]:
-    """The results of the gates on a finished run.
-
-    Args:
-        result: the run; one that was opened from its folder keeps its gates' conditions only.
-        texts: conditions, see `parse`; those of the run when left out.
-        trust_offline: let any offline judgment decide, as the run's own option does.
-
-    Raises:
-        UsageError: see `resolve`.
-    """
+    """The results of the gates on a finished run: of ``texts`` (see `parse`), or of those that the
+    run names. ``trust_offline`` lets any offline judgment decide, as the run's own option does."""
     if texts is None and result.gates:
         return result.gates
     config = result.config
@@ -212,13 +187,17 @@ def decide(
         # Where a score may be anything, nothing is certain.
         closed = metric.aggregate == "mean" and len(ends) == 2
         possible = [_interval(gate, metric, columns, options, end) for end in ends if closed]
+    counted = ""
+    if n_owed:
+        reasons = columns.tally(metric.name, owed).reasons.items()
+        why = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in reasons)
+        counts = f"{either(n_owed, 'counts', 'count')} at the worst and the best value ({why})"
+        counted = f"{plural(n_owed, 'sample')} without a score {counts}"
     judged = judge_agreement(metric)
     refused = ""
     if judged is not None and judged.indicative and not trust_offline:
         refused = f"{str(judged.note).rstrip('.')}; --trust-offline lets it decide"
-    return conclude(
-        gate, facts, observed, possible, _owed(n_owed, columns.reasons(metric.name, owed)), refused
-    )
+    return conclude(gate, facts, observed, possible, counted, refused)
 
 
 def conclude(
@@ -249,14 +228,6 @@ def conclude(
         low=low,
         high=high,
     )
-
-
-def _owed(n: int, reasons: Mapping[str, int]) -> str:
-    """The line that counts the samples whose score is owed; empty where none is."""
-    why = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in reasons.items())
-    counts = either(n, "counts", "count")
-    sentence = f"{plural(n, 'sample')} without a score {counts} at the worst and the best value"
-    return f"{sentence} ({why})" if n else ""
 
 
 def _interval(

@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from ragassay.base.counts import grouped, share
 from ragassay.base.note import Note
 from ragassay.base.score import Reason
-from ragassay.engine.results import fingerprint
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import names_in
-from ragassay.engine.results.slicing import cluster_column
+from ragassay.engine.results.slicing import (
+    NO_REPLY,
+    cluster_column,
+    differing_facts,
+)
 from ragassay.engine.results.summary import missing_by_accident
 from ragassay.stats.paired import PairedResult, compare_pairs
 
@@ -56,11 +59,6 @@ class MatchedRuns:
             if query not in self.rows_a and scored[rows].any()
         ]
 
-    def with_queries(self, lacking: Sequence[str]) -> MatchedRuns:
-        """The same runs, with queries that A lacks beside those that both have.
-        Where `scores` gets a value for what A owes, it is A's value for them; else A has none."""
-        return replace(self, queries=sorted([*self.queries, *lacking]))
-
     def scores(
         self, names: Sequence[str], owed: tuple[float | None, float | None] = (None, None)
     ) -> tuple[Pairs, Pairs]:
@@ -91,7 +89,8 @@ class MatchedRuns:
         ends = metric.bounds if (metric.higher_is_better is False) == best else metric.bounds[::-1]
         if None in ends or metric.percentile is not None:
             return None
-        runs = self.with_queries(lacking)
+        # Queries that A lacks have the value of what it owes.
+        runs = replace(self, queries=sorted([*self.queries, *lacking]))
         (a, in_a), (b, in_b) = runs.scores([name], ends)
         options = {**draws, "clusters": runs.clusters[0]}
         return compare_pairs(a, b, mask=in_a & in_b, spans=[metric.bounds], **options)[0]
@@ -120,15 +119,13 @@ class MatchedRuns:
         """The queries for which both systems left a metric nothing to measure, shape
         ``(n_queries,)``: for the same reason (the metric is not applicable to them), or for
         different ones, so that each counts at its worst and best."""
-        reasons = (self._reasons(run, name) for run in (self.a, self.b))
-        pairs = zip(*reasons, strict=True)
+        pairs = zip(self._reasons(self.a, name), self._reasons(self.b, name), strict=True)
         return np.array([bool(a and b) and (a == b) == alike for a, b in pairs], dtype=np.bool_)
 
     def left_out_by_one(self, name: str) -> bool:
         """Whether one system left a metric nothing to measure where the other one did not, or for
         another reason."""
-        of_a, of_b = (self._reasons(run, name) for run in (self.a, self.b))
-        return any(a != b for a, b in zip(of_a, of_b, strict=True))
+        return self._reasons(self.a, name) != self._reasons(self.b, name)
 
     def _reasons(self, run: Result, name: str) -> list[frozenset[Reason]]:
         """Why each query has no score by the system's doing; empty where that is not so of all its
@@ -255,7 +252,7 @@ def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[Note]
         return []
     example = different[0]
     first, second = (next((s for s in run.samples if s.id == example), None) for run in (a, b))
-    facts = fingerprint.differing(first, second) if first and second else []
+    facts = differing_facts(first, second) if first and second else []
     counts: dict[str, float | str] = {"n": len(different), "of": len(common)}
     counts |= {"example": example, "how": ", ".join(facts) or "its facts"}
     return [Note("differing_queries", counts, severity="warning")]
@@ -264,7 +261,7 @@ def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[Note]
 def same_replies(a: Result, b: Result, common: Sequence[str]) -> list[Note]:
     """Looks for replies that ``ragassay ask`` recorded once and that both runs hold."""
     of_a, of_b = (_by_query(run, run.columns.replies) for run in (a, b))
-    none = {fingerprint.NO_REPLY}
+    none = {NO_REPLY}
     same = [one for one in common if (of_a.get(one, none) & of_b.get(one, none)) - none]
     n = share(len(same), len(common), "common query")
     counts = {"n": n, "example": same[0] if same else ""}

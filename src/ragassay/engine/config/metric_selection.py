@@ -5,10 +5,9 @@ be computed, under the names that they are shown by: those of single samples, an
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -57,48 +56,40 @@ class SuiteFit:
     n_samples: int
     n_seen: int
 
-    @property
-    def rank(self) -> tuple[int, float]:
-        """Smaller for a suite that suits more of the data, or that more of its metrics suit."""
-        return -self.n_samples, -self.n_applicable / max(1, self.n_metrics)
 
-
-class SuiteFits:
-    """Counts, for every suite, what its metrics could score of the first samples."""
-
-    def __init__(self) -> None:
-        self._metrics = {name: one.resolve() for name, one in suites.all_suites().items()}
-        self._looked_at: list[Sample] = []
-
-    def add(self, window: Iterable[Sample]) -> None:
-        """Takes samples into account, up to `LOOKED_AT`."""
-        self._looked_at += islice(window, LOOKED_AT - len(self._looked_at))
-
-    def by_suite(self) -> dict[str, SuiteFit]:
-        """The fit of each suite, by its name; the suites that suit most of the data come first."""
-        failed = any(sample.failure is not None for sample in self._looked_at)
-        every = {one for listed in self._metrics.values() for one in listed}
-        fitting = [
-            {
-                one
-                for one in every
-                # Some metrics publish a lowest value where a part is missing: that is no fit.
-                if missing(sample, one.needs) is None
-                and (lacks_beside_failures(one, sample) if failed else one.lacks(sample)) is None
-            }
-            for sample in self._looked_at
-        ]
-        scored = set[Metric]().union(*fitting)
-        fits = {
-            name: SuiteFit(
+def suite_fits(samples: Sequence[Sample]) -> dict[str, SuiteFit]:
+    """How each suite, by name, suits some samples; the suites that suit most of them come first."""
+    by_suite = {name: suite.resolve() for name, suite in suites.all_suites().items()}
+    failed = any(sample.failure is not None for sample in samples)
+    every = {metric for metrics in by_suite.values() for metric in metrics}
+    fitting = [
+        {
+            metric
+            for metric in every
+            # Some metrics publish a lowest value where a part is missing: that is no fit.
+            if missing(sample, metric.needs) is None
+            and (lacks_beside_failures(metric, sample) if failed else metric.lacks(sample)) is None
+        }
+        for sample in samples
+    ]
+    scored = set[Metric]().union(*fitting)
+    fits = [
+        (
+            name,
+            SuiteFit(
                 len(metrics),
                 sum(metric in scored for metric in metrics),
                 sum(not one.isdisjoint(metrics) for one in fitting),
-                len(self._looked_at),
-            )
-            for name, metrics in self._metrics.items()
-        }
-        return dict(sorted(fits.items(), key=lambda item: item[1].rank))
+                len(samples),
+            ),
+        )
+        for name, metrics in by_suite.items()
+    ]
+    # Those that suit more samples first, then those of which more metrics do.
+    ranked = sorted(
+        fits, key=lambda x: (-x[1].n_samples, -x[1].n_applicable / max(1, x[1].n_metrics))
+    )
+    return dict(ranked)
 
 
 @dataclass(frozen=True)
@@ -152,8 +143,8 @@ def select_metrics(
         used = (default_suite(config, data_format),)
     if config.ks:
         _check_ks(config, used)
-    metrics: list[Metric] = []
     asked: dict[Metric, str] = {}
+    of_suites: list[Metric] = []
     if config.metrics:
         local = published_names(config, data_format, used)
         published = {name: target for suite in used for name, target in suite.published.items()}
@@ -162,20 +153,29 @@ def select_metrics(
         asked = {metric: name for name, metric in by_name.items()}
     else:
         for suite in used:
-            metrics += suite.resolve(ks=config.ks, published=config.published)
-    metrics = list(dict.fromkeys([*asked, *metrics, *objects]))
-    over = _over_runs(config, used, metrics)
-    metrics = [metric for metric in metrics if not _is_over_runs(metric)]
-    compared, over = _with_spread(config, used, metrics, over) if over else ([], over)
-    metrics = list(dict.fromkeys([*metrics, *compared]))
+            of_suites += suite.resolve(ks=config.ks, published=config.published)
+    selected = dict.fromkeys([*asked, *of_suites, *objects])
+    metrics = [metric for metric in selected if "runs" not in metric.needs]
+    over = [metric for metric in selected if "runs" in metric.needs]
+    compared: list[Metric] = []
+    if (
+        over
+        or config.consistency_of
+        or config.consistency_metrics
+        or any(suite.name == CONSISTENCY for suite in used)
+    ):
+        over, compared = _over_runs(config, used, metrics, over)
+        metrics = list(dict.fromkeys([*metrics, *compared]))
     columns = {metric: name for suite in reversed(used) for metric, name in suite.columns.items()}
-    changed = with_options([*metrics, *over], config.options)
+    changed = [*metrics, *over]
+    if config.options:
+        changed = with_options(changed, config.options)
     named: dict[str, Metric] = {}
     of: dict[str, Metric] = {}
     shown: dict[str, str] = {}
     for plain, metric in zip(metrics, changed, strict=False):
-        name = _column(metric, columns) or asked.get(metric, str(metric))
-        name = columns.get(str(metric), name)
+        name = columns.get(str(metric)) or _column(metric, columns)
+        name = name or asked.get(metric, str(metric))
         name = name if name not in named else str(metric)
         if named.setdefault(name, metric) != metric:
             raise UsageError(
@@ -196,40 +196,21 @@ def _column(metric: Metric, columns: Mapping[str, str]) -> str | None:
     return None if column is None else naming.published_name(column, metric, usual)
 
 
-def _is_over_runs(metric: Metric) -> bool:
-    return "runs" in metric.needs
-
-
-def _over_runs(config: RunConfig, used: Sequence[Suite], metrics: Sequence[Metric]) -> list[Metric]:
-    """The metrics over runs, where a suite, a metric or the keys ``consistency_...`` ask for
-    them."""
-    named = any(suite.name == CONSISTENCY for suite in used) or any(map(_is_over_runs, metrics))
-    if named or config.consistency_of or config.consistency_metrics:
-        return templates(config, metrics)
-    return []
-
-
-def templates(config: RunConfig, metrics: Sequence[Metric]) -> list[Metric]:
-    """The metrics over runs that a configuration names, or else those of the suite. One that
-    compares the values of another metric and does not name it is applied to each."""
-    suite = suites.get(CONSISTENCY)
-    if not config.consistency_metrics:
-        return [*filter(_is_over_runs, metrics)] or suite.resolve()
-    chosen = suite.resolve(config.consistency_metrics)
-    if single := [metric for metric in chosen if not _is_over_runs(metric)]:
-        raise UsageError(
-            f"{single[0]} is no metric of the suite consistency. To have its spread, write "
-            f"--consistency-of {single[0]}."
-        )
-    return chosen
-
-
-def _with_spread(
-    config: RunConfig, used: Sequence[Suite], metrics: Sequence[Metric], over: Sequence[Metric]
+def _over_runs(
+    config: RunConfig, used: Sequence[Suite], metrics: Sequence[Metric], over: list[Metric]
 ) -> tuple[list[Metric], list[Metric]]:
-    """The metrics of single runs whose spread is reported: those that the configuration or a metric
-    over runs names, or else all but percentiles. Then the metrics over runs, which name those by
-    their canonical names."""
+    """The metrics over runs that a configuration names (else ``over``, or those of the suite), and
+    the metrics of single runs whose spread is reported: those that the configuration or a metric
+    over runs names (by canonical names then), or else all but percentiles."""
+    suite = suites.get(CONSISTENCY)
+    over = over or suite.resolve()
+    if config.consistency_metrics:
+        over = suite.resolve(config.consistency_metrics)
+        if single := [metric for metric in over if "runs" not in metric.needs]:
+            raise UsageError(
+                f"{single[0]} is no metric of the suite consistency. To have its spread, write "
+                f"--consistency-of {single[0]}."
+            )
     aliases = suites.aliases_of(suite for suite in used if suite.name != CONSISTENCY)
     columns = {name: metric for suite in used for metric, name in suite.columns.items()}
     by_name = {str(metric): metric for metric in metrics}
@@ -237,11 +218,10 @@ def _with_spread(
     def named(word: str) -> list[Metric]:
         computed = by_name.get(word) or by_name.get(columns.get(word, ""))
         if computed:
-            found = [computed]
-        else:
-            found = list(suites.metrics_by_name(word, local=aliases).values())
-        if wrong := next(filter(_is_over_runs, found), None):
-            raise UsageError(f"{wrong} looks at runs itself; its own spread is not told.")
+            return [computed]
+        found = list(suites.metrics_by_name(word, local=aliases).values())
+        if wrong := next((metric for metric in found if "runs" in metric.needs), None):
+            raise UsageError(f"{wrong} compares runs itself: it has no spread over runs.")
         return found
 
     chosen = dict.fromkeys(m for word in naming.split(config.consistency_of) for m in named(word))
@@ -256,7 +236,7 @@ def _with_spread(
     # The values of a percentile are those of its metric: latency_p95 of a sample is its latency.
     plain = [metric for metric in metrics if metric.aggregation == metric.aggregate]
     looked = list(chosen) if config.consistency_of else [*plain, *chosen]
-    return list(dict.fromkeys(looked)), resolved
+    return resolved, list(dict.fromkeys(looked))
 
 
 def _consistency_plan(
@@ -306,34 +286,22 @@ def _check_ks(config: RunConfig, used: Sequence[Suite]) -> None:
 def with_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> list[Metric]:
     """The metrics with parameters set on each that has them. A value that only some metrics know as
     a choice (``by=cosine``) is set only on those."""
-    knowing = {n: {m for m in metrics if _knows(m, n, value)} for n, value in options.items()}
-    used: set[str] = set()
-    changed = []
-    for metric in metrics:
-        chosen = {
-            name: value
-            for name, value in options.items()
-            if name in naming.parameters(metric) and metric in (knowing[name] or metrics)
-        }
-        used.update(chosen)
-        changed.append(naming.with_parameters(metric, chosen) if chosen else metric)
-    unknown = [name for name in options if name not in used]
-    if unknown:
-        existing = naming.parameters(*metrics)
-        raise UsageError(
-            f"No metric of this run has the parameter {unknown[0]!r}. "
-            f"{did_you_mean(unknown[0], existing)} 'ragassay metrics NAME' shows what there is."
-        )
-    return changed
-
-
-def _knows(metric: Metric, name: str, value: Any) -> bool:
-    """Whether a metric's parameter may have a value, by the choices that it declares."""
-    spec = naming.parameters(metric).get(name)
-    if spec is None:
-        return False
-    choices = choices_of(metric, spec)
-    return choices is None or str(value) in map(str, choices)
+    chosen: list[dict[str, Any]] = [{} for _ in metrics]
+    for name, value in options.items():
+        having = [metric for metric in metrics if name in naming.parameters(metric)]
+        if not having:
+            existing = naming.parameters(*metrics)
+            raise UsageError(
+                f"No metric of this run has the parameter {name!r}. "
+                f"{did_you_mean(name, existing)} 'ragassay metrics NAME' shows what there is."
+            )
+        choices = {m: choices_of(m, naming.parameters(m)[name]) for m in having}
+        knowing = [m for m, c in choices.items() if c is None or str(value) in map(str, c)]
+        for metric, of_metric in zip(metrics, chosen, strict=True):
+            if metric in (knowing or having):
+                of_metric[name] = value
+    pairs = zip(metrics, chosen, strict=True)
+    return [naming.with_parameters(metric, own) if own else metric for metric, own in pairs]
 
 
 def published_names(
@@ -349,7 +317,7 @@ def published_names(
 
 def own_metrics(config: Mapping[str, Any], base: Path | None = None) -> list[Metric]:
     """The metrics that a configuration's ``rubric`` and ``judge_prompt`` files define; relative
-    paths start from ``base``, or else from the working directory."""
+    paths start from ``base``."""
     start = base or Path()
     metrics = [load_rubric(start / name) for name in config.get("rubric") or ()]
     if config.get("judge_prompt"):

@@ -375,10 +375,7 @@ class RunConfig(NeuralModels, Judging, Parameters):
 
 
 MODEL_KWARGS: Mapping[str, str] = {
-    "temperature": "temperature",
-    "top_p": "top_p",
-    "presence_penalty": "presence_penalty",
-    "frequency_penalty": "frequency_penalty",
+    **{name: name for name in ("temperature", "top_p", "presence_penalty", "frequency_penalty")},
     "seed": "judge_seed",
     "max_tokens": "max_tokens",
 }

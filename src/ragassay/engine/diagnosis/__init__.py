@@ -1,1 +1,1 @@
-"""Why samples fail, told from the scores of a run; and which kinds of failure a change moved."""
+"""Why samples fail, by the scores of a run; and which kinds of failure a change moved."""

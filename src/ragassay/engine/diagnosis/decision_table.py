@@ -1,10 +1,6 @@
-"""The decision table: which class a failing sample is in, by its signals (docs/diagnose.md); and
-which signals are missing.
-
-The rows stand in the order of a RAG system's steps, and the first that holds decides: a sample is
-attributed to the first step that failed, because later steps depend on it. A row whose signal the
-sample lacks is skipped.
-"""
+"""The decision table (docs/diagnose.md): which class a failing sample is in, by its signals, and
+which signals are missing. The first row that holds decides, because later steps depend on earlier
+ones; a row whose signal the sample lacks is skipped."""
 
 from __future__ import annotations
 
@@ -12,14 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
 
 from ragassay.base import package_files
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Answerability, Sample
 from ragassay.engine.diagnosis.signals import SIGNALS, Signal, SignalValue, canonical_name
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.metrics.citation import citation_parser
 from ragassay.stats.units import ROUNDING
 
 Values = Mapping[str, float]
@@ -82,17 +76,14 @@ class FaultClass:
     rare_in_right: bool = False
 
 
-def _should_refuse(sample: Sample) -> bool:
-    return sample.answerability is Answerability.UNANSWERABLE
+_UNANSWERABLE = Answerability.UNANSWERABLE
+_MAY_BE_ANSWERED = (None, Answerability.ANSWERABLE, Answerability.PARTIAL)
 
 
 def refuses_rightly(values: Values, sample: Sample) -> bool:
     """Whether a query without an answer was refused: such a sample is right, whatever a comparison
     of its words with a reference says."""
-    return _should_refuse(sample) and values.get("refused") == 1.0
-
-
-_MAY_BE_ANSWERED = (None, Answerability.ANSWERABLE, Answerability.PARTIAL)
+    return sample.answerability is _UNANSWERABLE and values.get("refused") == 1.0
 
 
 def _incomplete(values: Values, _: Sample, limits: Thresholds) -> bool:
@@ -111,9 +102,13 @@ def _says_everything(values: Values) -> bool:
 
 _RULES: Mapping[str, Rule] = {
     "no_reply": lambda v, s, at: s.failure is not None and not s.answer_text.strip(),
-    "answered_unanswerable": lambda v, s, at: _should_refuse(s) and v.get("refused") == 0.0,
-    "not_retrieved": lambda v, s, at: not _should_refuse(s) and v.get("rank") == inf,
-    "ranked_low": lambda v, s, at: not _should_refuse(s) and at.low_rank < v.get("rank", inf) < inf,
+    "answered_unanswerable": lambda v, s, at: (
+        s.answerability is _UNANSWERABLE and v.get("refused") == 0.0
+    ),
+    "not_retrieved": lambda v, s, at: s.answerability is not _UNANSWERABLE and v.get("rank") == inf,
+    "ranked_low": lambda v, s, at: (
+        s.answerability is not _UNANSWERABLE and at.low_rank < v.get("rank", inf) < inf
+    ),
     "refused_answerable": lambda v, s, at: (
         s.answerability in _MAY_BE_ANSWERED and v.get("refused") == 1.0
     ),
@@ -136,13 +131,13 @@ _RULES: Mapping[str, Rule] = {
 """Where each row holds: by a sample's signals (v), the sample (s) and the thresholds (at)."""
 
 
-def _class(name: str, *, needs: Sequence[Sequence[str]] = (), **words: Any) -> FaultClass:
-    groups = tuple(tuple(SIGNALS[one] for one in group) for group in needs)
-    return FaultClass(name, holds=_RULES[name], needs=groups, **words)
-
-
 *CLASSES, UNEXPLAINED = (
-    _class(name, **row)
+    FaultClass(
+        name,
+        holds=_RULES[name],
+        needs=tuple(tuple(SIGNALS[one] for one in group) for group in row.pop("needs", ())),
+        **row,
+    )
     for name, row in package_files.table("ragassay.engine.diagnosis", "decision_table.yaml").items()
 )
 """The rows of the table, in order, and the class of failing samples for which none holds."""
@@ -184,7 +179,7 @@ def not_telling(
     of: Counter[tuple[str, str]] = Counter()
     for sample, signals in right:
         for row, one, shown in _checked(signals, sample, limits):
-            if one.metric in doubtful and not _should_refuse(sample):
+            if one.metric in doubtful and sample.answerability is not _UNANSWERABLE:
                 of[row.name, one.metric] += 1
                 says[row.name, one.metric] += shown
     return [NotTelling(*key, says[key], n) for key, n in of.items() if 2 * says[key] >= n]
@@ -227,8 +222,7 @@ def judged_by(
 
 @dataclass(frozen=True)
 class NotLookedAt:
-    """A class that cannot be told: why, in words, and a metric to compute for each signal that is
-    missing."""
+    """A class that no signal can show: why, in words, and a metric for each signal that lacks."""
 
     fault: FaultClass
     why: str
@@ -244,30 +238,8 @@ def parts_of(sample: Sample) -> set[str]:
         "gold spans": any(one.id is None for one in gold),
         "references": bool(sample.references),
         "labels": sample.answerability is not None,
-        "answers": bool(sample.answer_text.strip()),
-        "citations": _cites(sample),
     }
     return {name for name, is_there in parts.items() if is_there}
-
-
-def _cites(sample: Sample) -> bool:
-    """Whether the answer of a sample cites anything."""
-    if sample.answer is None:
-        return False
-    statements = sample.answer.statements or citation_parser.parts(
-        sample.answer.text, sample.passages or ()
-    )
-    return any(one.citations for one in statements)
-
-
-def _metric_for(signal: Signal, parts: Collection[str]) -> str | None:
-    """A metric that gives a signal for samples with such parts; ``None`` where none can."""
-    fit = (
-        metric
-        for needed, metric in signal.propose.items()
-        if all(part in parts for part in needed.split(" + ") if part)
-    )
-    return next(fit, None)
 
 
 def not_looked_at(
@@ -288,7 +260,12 @@ def not_looked_at(
             if any(sources[signal.name] for signal in group):
                 continue
             held = [shown for signal in group for shown in signal.given_by(names)]
-            metric = _metric_for(group[0], parts)
+            fit = (
+                metric
+                for needed, metric in group[0].propose.items()
+                if all(part in parts for part in needed.split(" + ") if part)
+            )
+            metric = next(fit, None)
             if metric is not None and canonical_name(metric) not in names:
                 proposed.append(metric)
             why = "no metric of the run gives it"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -32,7 +31,6 @@ from ragassay.engine.diagnosis.decision_table import (
     telling,
 )
 from ragassay.engine.diagnosis.signals import FOUND_SOMEWHERE, SIGNALS, SignalValue, names_by_metric
-from ragassay.engine.results.folders.run_folder import SAMPLES
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import with_samples
 from ragassay.engine.results.summarising import sample_clusters
@@ -113,10 +111,9 @@ class Diagnosis(Displayed):
         fine_mean: of the headline, over those that do not fail.
         level: confidence level of the intervals.
         found: the classes that occur, most samples first.
-        not_looked_at: the classes that could not be told, in the order of the table.
+        not_looked_at: the classes that no signal could show, in the order of the table.
         not_telling: the judges' metrics that were left out, because right samples show the same.
         sources: by signal, the metrics that gave it and for how many samples.
-        command: a command that computes what is missing; empty where nothing is.
         classes: each sample's class by name, in the order of the run; ``None`` where it does not
             fail.
         unknown: for each sample whether nothing says that it fails or does not: its headline is
@@ -138,7 +135,6 @@ class Diagnosis(Displayed):
     not_looked_at: tuple[NotLookedAt, ...]
     not_telling: tuple[NotTelling, ...]
     sources: Mapping[str, Mapping[str, int]]
-    command: str
     classes: Sequence[str | None] = field(repr=False)
     unknown: Sequence[bool] = field(repr=False)
 
@@ -280,7 +276,14 @@ def diagnose(
         unknown.append(fault is None and not scored[row] and not refuses_rightly(by_name, sample))
         if fault is not None:
             judges[fault.name] |= dict.fromkeys(judged_by(fault, signals, agreements))
-            example = _example(sample, float(values[row]) if scored[row] else None, by_name)
+            found_only = ("rank", FOUND_SOMEWHERE)
+            example = Example(
+                sample.identity,
+                excerpt(sample.query_text, EXCERPT),
+                excerpt(sample.answer_text, EXCERPT),
+                float(values[row]) if scored[row] else None,
+                {name: value for name, value in by_name.items() if (name, value) != found_only},
+            )
             # The lowest headline values first, those without one last.
             examples[fault.name] = sorted(
                 [*examples[fault.name], example],
@@ -311,10 +314,6 @@ def diagnose(
             )
         )  # fmt: skip
     classes.sort(key=lambda one: (one.fault is UNEXPLAINED, -one.n))
-    missing = tuple(not_looked_at(result.summary.metrics, names, sources, parts))
-    command = _command(
-        result, metric.name, sources, [name for one in missing for name in one.metrics]
-    )
     return Diagnosis(
         name=result.name,
         headline=metric.name,
@@ -329,32 +328,12 @@ def diagnose(
         fine_mean=fine_mean,
         level=level,
         found=tuple(classes),
-        not_looked_at=missing,
+        not_looked_at=tuple(not_looked_at(result.summary.metrics, names, sources, parts)),
         not_telling=tuple(left_out),
         sources={name: dict(counts) for name, counts in sources.items() if counts},
-        command=command,
         classes=[None if fault is None else fault.name for fault in faults],
         unknown=unknown,
     )
-
-
-def _command(
-    result: Result, headline: str, sources: Mapping[str, Mapping[str, int]], missing: Sequence[str]
-) -> str:
-    """A command that computes what the diagnosis rests on, and what it lacks."""
-    if not missing:
-        return ""
-    used = [headline, *(shown for counts in sources.values() for shown in counts)]
-    metrics = result.summary.metrics
-    config, folder = result.config, result.folder
-    words = ["ragassay", "run", "DATA" if folder is None else str(folder / SAMPLES)]
-    # By canonical names: one that a suite publishes may be another metric without the suite.
-    for metric in dict.fromkeys([*(metrics[one].metric or one for one in used), *missing]):
-        words += ["-m", metric]
-    for judge in config.get("judge") or ():
-        words += ["--judge", str(judge)]
-    words += ["-o", "RUN" if folder is None else f"{folder}-diagnosed"]
-    return shlex.join(words)
 
 
 def _headline(result: Result, name: str | None) -> MetricSummary:
@@ -406,9 +385,3 @@ def _samples(
         sample = kept or Sample(id=name, system=system, repeat=repeat)
         values = ((one.name, one.read(rows, names, sample)) for one in SIGNALS.values())
         yield sample, {signal: value for signal, value in values if value is not None}
-
-
-def _example(sample: Sample, headline: float | None, signals: Mapping[str, float]) -> Example:
-    query, answer = (excerpt(text, EXCERPT) for text in (sample.query_text, sample.answer_text))
-    shown = {name: v for name, v in signals.items() if (name, v) != ("rank", FOUND_SOMEWHERE)}
-    return Example(sample.identity, query, answer, headline, shown)

@@ -1,15 +1,10 @@
-"""Tells failures of retrieval from failures of generation.
-
-The generator is run twice: with what was retrieved, and with the gold passages. A query that is
-right with the gold passages only fails by its retrieval; one that is wrong with them fails by its
-generation.
-"""
+"""Tells failures of retrieval from failures of generation: the generator is run with what was
+retrieved, and with the gold passages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.engine.comparison.compare_runs import compare
@@ -23,14 +18,6 @@ CLASSES: Mapping[str, str] = {
     "generation": "wrong with the gold passages, too: generation failed",
     "despite": "right with what was retrieved only",
 }
-_CLASS_OF = {
-    (True, True): "right",
-    (False, True): "retrieval",
-    (False, False): "generation",
-    (True, False): "despite",
-}
-"""The class of a query by whether it is right with what was retrieved, and with the gold
-passages."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +56,13 @@ def isolated(full: Result, alone: Result, metric: str, threshold: float = 0.5) -
     for name in known:
         value, best = retrieved[name], gold[name]
         if value is not None and best is not None:
-            queries[_CLASS_OF[value >= threshold, best >= threshold]].append(name)
+            right = (value >= threshold, best >= threshold)
+            kinds = {
+                (True, True): "right",
+                (False, True): "retrieval",
+                (False, False): "generation",
+            }
+            queries[kinds.get(right, "despite")].append(name)
     return Isolated(
         metric,
         threshold,
@@ -91,32 +84,29 @@ def _unknown(full: Result, alone: Result, shared: Sequence[str]) -> list[str]:
     given = {one.id: bool(one.passages) for one in alone.samples if one.passages is not None}
     if not gold and not given:
         return []
-
-    def is_known(name: str) -> bool:
-        return given.get(name) or (name in gold and not (gold[name] and given.get(name) is False))
-
-    return [name for name in shared if not is_known(name)]
+    return [
+        name
+        for name in shared
+        if not given.get(name) and (name not in gold or (gold[name] and name in given))
+    ]
 
 
 def _refuse_others(full: Result, alone: Result) -> None:
     """Refuses runs that are not what they are taken for, where 'ragassay ask' recorded that."""
-    wrong = any(one == "gold" for one in _given(full)) or any(
-        one != "gold" for one in _given(alone)
-    )
-    if wrong:
+    given = [
+        {
+            asked.get("passages") == "gold"
+            for sample in run.samples
+            if isinstance(asked := sample.metadata.get("asked"), Mapping) and "fingerprint" in asked
+        }
+        for run in (full, alone)
+    ]
+    if True in given[0] or False in given[1]:
         raise UsageError(
             f"Of {full.name} and {alone.name} only the second may be given the gold passages, and "
             "all of its answers must be. Name the run with what was retrieved first, and then one "
             "of answers by 'ragassay ask GOLDEN --gold-passages -o FILE'."
         )
-
-
-def _given(run: Result) -> Iterator[Any]:
-    """The passages that the system was given for each answer of 'ragassay ask'."""
-    for sample in run.samples:
-        asked = sample.metadata.get("asked")
-        if isinstance(asked, Mapping) and "fingerprint" in asked:
-            yield asked.get("passages")
 
 
 def _values(run: Result, metric: str) -> dict[str, float | None]:

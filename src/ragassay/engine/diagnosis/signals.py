@@ -1,9 +1,5 @@
-"""The signals of a sample that a diagnosis uses, each from the first metric that gives it.
-
-A signal is a number with one meaning, whichever metric gave it: the rank of the first relevant
-passage may come from ``RR`` or from ``umbrela_MRR``. ``signals.yaml`` has a row for each. A metric
-of a run is known by its canonical name, so the name that a suite shows it by does not matter.
-"""
+"""The signals of a sample that a diagnosis uses: numbers with one meaning, whichever metric gave
+them. ``signals.yaml`` has a row for each; metrics are known by their canonical names."""
 
 from __future__ import annotations
 
@@ -11,7 +7,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
 
 from ragassay.base import package_files
 from ragassay.base.counts import grouped
@@ -147,13 +142,13 @@ def names_by_metric(metrics: Mapping[str, MetricSummary]) -> dict[str, list[str]
     """The names that a run shows, by canonical name without parameters, part and cut-off; those
     with the deepest cut-off come first."""
 
-    def depth(metric: str) -> float:
-        cut = metric.rpartition("@")[2]
-        return int(cut) if cut.isdigit() else inf
-
-    deepest_first = sorted(metrics.items(), key=lambda one: -depth(one[1].metric))
-    names = ((canonical_name(metric.metric or shown), shown) for shown, metric in deepest_first)
-    return grouped((name, shown) for name, shown in names if name)
+    ranked = []
+    for shown, metric in metrics.items():
+        cut = metric.metric.rpartition("@")[2]
+        depth = int(cut) if cut.isdigit() else inf
+        ranked.append((-depth, canonical_name(metric.metric or shown), shown))
+    ranked.sort(key=lambda one: one[0])
+    return grouped((name, shown) for _, name, shown in ranked if name)
 
 
 def canonical_name(metric: str) -> str:
@@ -162,18 +157,18 @@ def canonical_name(metric: str) -> str:
     return "" if match is None else match[0]
 
 
-def _signal(name: str, sources: Sequence[Mapping[str, str]], **words: Any) -> Signal:
-    read = tuple(
-        (metric, _reading(how))
-        for row in sources
-        for how, metrics in row.items()
-        for metric in metrics.split()
-    )
-    return Signal(name, sources=read, **words)
-
-
 SIGNALS: Mapping[str, Signal] = {
-    name: _signal(name, **row)
+    name: Signal(
+        name,
+        row["says"],
+        tuple(
+            (metric, _reading(how))
+            for source in row["sources"]
+            for how, metrics in source.items()
+            for metric in metrics.split()
+        ),
+        row.get("propose", {}),
+    )
     for name, row in package_files.table("ragassay.engine.diagnosis", "signals.yaml").items()
 }
 """All signals, by name."""

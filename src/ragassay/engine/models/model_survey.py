@@ -37,9 +37,6 @@ ROUGH = 0.03
 _EXAMPLE = ("Paris is the capital of France.", "The capital of France is Paris.", 1.0)
 """A text, what follows from it, and the value of that; for models without examples of their own."""
 
-_RANKS = 5
-"""Stands for any number of ranks."""
-
 
 @dataclass(frozen=True)
 class Surveyed:
@@ -108,15 +105,15 @@ def users() -> dict[Weights, dict[str, Metric]]:
     metrics: dict[Metric, None] = {}
     for suite in suites.all_suites().values():
         metrics.update(dict.fromkeys(suite.resolve()))
-    by_ranks: list[Metric] = []
+    at_ranks: list[Metric] = []
     for cls in naming.metric_classes().values():
         needed = [one for one in dataclasses.fields(cls) if one.default is dataclasses.MISSING]
         if not needed:
             metrics.setdefault(cls(), None)
         elif all(one.metadata.get("role") == "cutoff" for one in needed):
             with suppress(UsageError):  # it counts something else than ranks
-                by_ranks.append(cls(**{one.name: _RANKS for one in needed}))
-    embedding = [metric for metric in (*by_cosine(metrics), *by_ranks) if metric.embeds]
+                at_ranks.append(cls(**{one.name: 5 for one in needed}))
+    embedding = [metric for metric in (*by_cosine(metrics), *at_ranks) if metric.embeds]
     metrics.update(dict.fromkeys(embedding))
     by_model: dict[Weights, dict[str, Metric]] = {}
     for metric in metrics:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragassay.base.errors import OptionError, UsageError, did_you_mean, warn_user
+from ragassay.base.note import Note
 from ragassay.base.score import Unscored
 from ragassay.engine.config.config_paths import make_absolute
 from ragassay.engine.config.run_config import RunConfig, make_config
-from ragassay.engine.results.summary import Spending
 from ragassay.judges.asking import Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.metrics.core import naming
@@ -160,7 +160,7 @@ def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
     used = models_used(config, metrics)
     check_names(config.models, used)
     if idle := [name for name in config.models if name not in _names(used)]:
-        warn_user(f"The folder for {', '.join(idle)} is not used: no metric of this run needs it.")
+        warn_user(str(Note("folder_not_used", {"folders": ", ".join(idle)})))
     if used and config.device not in (None, "auto", "cpu") and find_spec("torch") is not None:
         from ragassay.models.device import device_of
 
@@ -221,7 +221,7 @@ def address_for(
             raise UsageError(f"{idle!r} goes with an endpoint: name one as the embedder.")
         return None
     if not embedding_among(metrics):
-        warn_user(f"The embedder {word} is not used: no metric of this run compares vectors.")
+        warn_user(str(Note("embedder_not_used", {"embedder": word})))
         return None
     if not is_endpoint((named or {}).get(word, word)):
         if idle is not None:
@@ -305,14 +305,6 @@ def _local(models: Models, config: RunConfig) -> Embedder:
         if isinstance(error, Unusable) or has_folder or word is None or Path(word).is_dir():
             raise
         raise error.saying(f"there is no folder {word} here, and {error}") from error
-
-
-def spending_of(embedder: Embedder | None) -> Spending | None:
-    """Counts and cost of embedding, for the summary; ``None`` where no text was embedded."""
-    usage = None if embedder is None else embedder.usage
-    if embedder is None or usage is None or not usage.questions:
-        return None
-    return Spending.of(embedder.label, embedder.identity, usage)
 
 
 def _endpoint(

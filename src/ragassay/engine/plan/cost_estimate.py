@@ -1,19 +1,23 @@
-"""The plan of a judge's calls: requests, tokens, money, time. `planning` fills it in. A judge's
-throughput comes from the latencies in its ledger, or else from an assumption."""
+"""The plan of a judge's calls: requests, tokens, money, time. A judge's throughput comes from the
+latencies in its ledger, or else from an assumption."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from operator import add, attrgetter
+from operator import attrgetter
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ragassay.base.counts import grouped
+from ragassay.base.note import Note
 from ragassay.base.sample import Sample
-from ragassay.base.score import Outcome, Reason, Unscored
+from ragassay.base.score import Reason, Unscored
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.run.scoring import batched, judged_among
 from ragassay.judges import Judge
@@ -32,6 +36,9 @@ if TYPE_CHECKING:
 SECONDS_A_CALL = 2.0
 """Assumed where no answer of the judge was timed yet."""
 
+WINDOW = 256
+"""Samples that are walked together."""
+
 
 @dataclass(frozen=True, slots=True)
 class Range:
@@ -44,9 +51,6 @@ class Range:
     def exact(self) -> bool:
         """Whether both ends are equal."""
         return self.low == self.high
-
-    def __add__(self, other: Range) -> Range:
-        return Range(self.low + other.low, self.high + other.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +71,8 @@ class Amount:
     @property
     def tokens(self) -> Range:
         """Input and output."""
-        return self.input_tokens + self.output_tokens
-
-    @property
-    def held_share(self) -> Range:
-        """The share of all requests that the ledger answers, from 0 to 1; 0 without requests."""
-        pairs = ((self.held.low, self.calls.low), (self.held.high, self.calls.high))
-        shares = [held / (held + calls) if held else 0.0 for held, calls in pairs]
-        return Range(min(shares), max(shares))
+        sent, received = self.input_tokens, self.output_tokens
+        return Range(sent.low + received.low, sent.high + received.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,28 +87,41 @@ class Throughput:
     rpm: float | None = None
     tpm: float | None = None
 
-    def duration(self, calls: float, tokens: float) -> float:
+    @classmethod
+    def of(cls, judge: Judge, config: RunConfig, ledger: Ledger | None) -> Throughput:
+        """A judge's: the median latency of each model's last answers; the slowest model of a panel
+        counts."""
+        leaves = judge.leaves()
+        asked = {leaf.model for leaf in leaves}
+        timed = [] if ledger is None else [latencies(ledger, model, 200) for model in asked]
+        medians = [median(seconds) for seconds in timed if seconds]
+        # ``URL`` of ``URL#model``, ``openai`` of ``openai:model``
+        endpoints = {
+            leaf.label.partition("#" if "://" in leaf.label else ":")[0] for leaf in leaves
+        }
+        return cls(
+            seconds=max(medians, default=SECONDS_A_CALL),
+            measured=bool(medians),
+            concurrency=(config.concurrency or MOST) * max(1, len(endpoints)),
+            rpm=config.rpm,
+            tpm=config.tpm,
+        )
+
+    def span(self, calls: Range, tokens: Range) -> Range:
         """Seconds that so many requests with so many tokens (input and output) take when none is
         rejected."""
-        waves = math.ceil(calls / self.concurrency) * self.seconds
-        by_limits = calls / (self.rpm or math.inf) * 60, tokens / (self.tpm or math.inf) * 60
-        return max(waves, *by_limits)
-
-    def span(self, amount: Amount) -> Range:
-        """The same for both ends of an amount."""
-        calls, tokens = amount.calls, amount.tokens
-        return Range(self.duration(calls.low, tokens.low), self.duration(calls.high, tokens.high))
+        ends = (
+            max(
+                math.ceil(n / self.concurrency) * self.seconds,
+                n / (self.rpm or math.inf) * 60,
+                size / (self.tpm or math.inf) * 60,
+            )
+            for n, size in ((calls.low, tokens.low), (calls.high, tokens.high))
+        )
+        return Range(*ends)
 
 
 Fit = Literal["fits", "may not fit", "does not fit", "no price known"]
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetFit:
-    """A budget beside a plan: whether the largest, the smallest or no estimate fits into it."""
-
-    budget: str
-    verdict: Fit
 
 
 @dataclass(frozen=True)
@@ -120,8 +131,11 @@ class CallPlan:
     ``metrics`` has the requests of each metric if it ran alone (metrics that ask the same share a
     line), ``total`` those of the run, ``questions`` those by kind, most first. ``asks`` is whether
     asking takes requests. The plan was made from ``n_walked`` samples and is for ``n_samples``.
-    ``listed_prices``: the cost is by list prices, not by the user's. ``failed`` counts samples on
-    which a metric broke down, by its message; ``notes`` say what the plan leaves out."""
+    ``fit``: whether the largest, the smallest or no estimate fits into the budget.
+    ``listed_prices``: the cost is by list prices, not by the user's. ``unsupported`` counts the
+    samples about which a metric asks what the judge cannot answer, ``failed`` those on which one
+    broke down, by its message; ``unbounded`` names the kinds of questions that a metric may ask,
+    too, without saying how often."""
 
     judge: str
     asks: bool
@@ -132,84 +146,51 @@ class CallPlan:
     seconds: Range
     n_samples: int
     n_walked: int
-    budget: BudgetFit | None = None
+    budget: str | None = None
+    fit: Fit | None = None
     listed_prices: bool = False
     failed: Mapping[str, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    unsupported: Mapping[str, int] = field(default_factory=dict)
+    unbounded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
-    def shared(self) -> int:
-        """The least number of requests that the run saves because metrics share questions."""
-        alone = sum(amount.calls.low for amount in self.metrics.values())
-        return max(0, int(alone - self.total.calls.low))
+    def notes(self) -> tuple[Note, ...]:
+        """What the plan does not count."""
+        notes = [
+            Note("plan_unbounded", {"metric": metric, "kinds": " and ".join(kinds)})
+            for metric, kinds in self.unbounded.items()
+        ]
+        if self.unsupported:
+            listed = ", ".join(f"{name} {n:,}" for name, n in self.unsupported.items())
+            notes.append(Note("plan_unsupported", {"judge": self.judge, "listed": listed}))
+        return tuple(notes)
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; an interval is ``{"low": ..., "high": ...}``."""
-        body, throughput = _plain(self), self.throughput
-        del body["throughput"]
+        body = asdict(self)
         body["metrics"] = [
-            {"metrics": list(names), **_plain(amount), "seconds": _plain(throughput.span(amount))}
-            for names, amount in self.metrics.items()
+            {"metrics": list(names), **asdict(amount)} for names, amount in self.metrics.items()
         ]
-        return body | {
-            "seconds_a_call": throughput.seconds,
-            "seconds_measured": throughput.measured,
-            "concurrency": throughput.concurrency,
-        }
+        return body
 
 
-def _plain(part: CallPlan | Amount | Range) -> dict[str, Any]:
-    """A part of a plan as a mapping, its numbers rounded."""
-
-    def rounded(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        return {key: round(one, 6) if isinstance(one, float) else one for key, one in pairs}
-
-    return asdict(part, dict_factory=rounded)
-
-
-def fit(total: Amount, budget: str) -> BudgetFit:
+def fit(total: Amount, budget: str) -> Fit:
     """Whether what a run takes fits into a budget (as `Budget.parse` reads it). Of several limits
     the worst verdict counts."""
     limits = Budget.parse(budget)
-    needs = ((limits.dollars, total.cost), (limits.calls, total.calls))
-    verdicts: set[Fit] = set()
-    for limit, needed in (*needs, (limits.tokens, total.tokens)):
-        if limit is None:
-            continue
-        if needed is None:
-            verdicts.add("no price known")
-        elif needed.high <= limit:
-            verdicts.add("fits")
-        else:
-            verdicts.add("may not fit" if needed.low <= limit else "does not fit")
-    worst_first: tuple[Fit, ...] = ("no price known", "does not fit", "may not fit", "fits")
-    return BudgetFit(budget, next(verdict for verdict in worst_first if verdict in verdicts))
-
-
-_RECENT = 200
-"""How many of a model's newest answers are looked at."""
-
-
-def throughput_of(judge: Judge, config: RunConfig, ledger: Ledger | None) -> Throughput:
-    """The throughput of a judge: the median latency of each model's last answers; the slowest model
-    of a panel counts."""
-    leaves = judge.leaves()
-    asked = {leaf.model for leaf in leaves}
-    timed = [[] if ledger is None else latencies(ledger, model, _RECENT) for model in asked]
-    medians = [median(seconds) for seconds in timed if seconds]
-    # ``URL`` of ``URL#model``, ``openai`` of ``openai:model``
-    endpoints = {leaf.label.partition("#" if "://" in leaf.label else ":")[0] for leaf in leaves}
-    return Throughput(
-        seconds=max(medians, default=SECONDS_A_CALL),
-        measured=bool(medians),
-        concurrency=(config.concurrency or MOST) * max(1, len(endpoints)),
-        rpm=config.rpm,
-        tpm=config.tpm,
+    pairs = (
+        (limits.dollars, total.cost),
+        (limits.calls, total.calls),
+        (limits.tokens, total.tokens),
     )
-
-
-WINDOW = 256
-"""Samples that are walked together."""
+    limited = [(limit, needed) for limit, needed in pairs if limit is not None]
+    if any(needed is None for _, needed in limited):
+        return "no price known"
+    if any(needed is not None and needed.low > limit for limit, needed in limited):
+        return "does not fit"
+    if any(needed is not None and needed.high > limit for limit, needed in limited):
+        return "may not fit"
+    return "fits"
 
 
 _AMOUNTS = attrgetter("calls", "held", "input_tokens", "output_tokens", "cost", "unpriced")
@@ -233,22 +214,21 @@ class Planner:
         throughput: Throughput | None = None,
         price: Price | None = None,
     ) -> None:
-        self._judge = judge
         self.asks = bool(judge.leaves())
+        self._judge, self._metrics, self._price = judge, metrics, price
         self._throughput = throughput or Throughput()
-        self._listed_prices = price is None
         self._known = PlanningJudge(judge, price)
         self.asker = Asker(self._known)
         # The least and the most of each line.
-        self._sums: dict[Line, tuple[list[float], list[float]]] = {TOTAL: ([0.0] * 6, [0.0] * 6)}
+        self._sums: defaultdict[Line, NDArray[np.float64]]
+        self._sums = defaultdict(lambda: np.zeros((2, 6)), {TOTAL: np.zeros((2, 6))})
         # The lines that have a question for certain, and those that may.
-        self._seen: dict[int, tuple[set[Line], set[Line]]] = {}
+        self._seen: defaultdict[int, tuple[set[Line], set[Line]]]
+        self._seen = defaultdict(lambda: (set(), set()))
         self._failed: Counter[str] = Counter()
-        self._gaps: dict[str, None] = {}
         self._unsupported: Counter[str] = Counter()
-        self._shown = {m: name for name, m in metrics.items() if isinstance(m, JudgedMetric)}
+        self._unbounded: dict[str, tuple[str, ...]] = {}
         self._n_walked = 0
-        self._metrics = self._lines(metrics)
 
     def __enter__(self) -> Planner:
         return self
@@ -259,120 +239,107 @@ class Planner:
     def prepare(self, name: str, metric: Metric, samples: Sequence[Sample]) -> None:
         """Counts the questions that a metric asks before the samples (about a pooled nugget bank),
         under a line of its own."""
-        lines = self._lines({name: metric})
         for window in batched(samples, WINDOW):
-            self._count(window, lines)
+            self._count(window, {name: metric})
 
     def add(self, samples: Sequence[Sample]) -> None:
         """Counts the questions about samples."""
+        # An offline judge makes each answer here, which takes time: the first samples suffice.
+        counted = samples if self.asks else samples[: max(0, WINDOW - self._n_walked)]
         self._n_walked += len(samples)
-        self._count(samples, self._metrics)
+        self._count(counted, self._metrics)
 
     def plan(self, n_samples: int | None = None, budget: str | None = None) -> CallPlan:
-        """The plan so far."""
+        """The plan so far, for ``n_samples`` where these are more."""
         n = self._n_walked if n_samples is None else n_samples
         factor = n / self._n_walked if self._n_walked else 1.0
-        amounts = {line: _amount(*ends, factor) for line, ends in self._sums.items()}
+        amounts = {line: _amount(sums * factor) for line, sums in self._sums.items()}
         alike = grouped((one, name) for (of, name), one in amounts.items() if of == "metric")
         calls = {name: one.calls for (of, name), one in amounts.items() if of == "kind"}
-        notes = [*self._gaps]
-        if self._unsupported:
-            looked_at = self._n_walked if self.asks else min(self._n_walked, WINDOW)
-            counts = ", ".join(f"{name} {count:,}" for name, count in self._unsupported.items())
-            notes.append(
-                f"{self._judge.label} cannot answer what these metrics ask about some of "
-                f"{looked_at:,} samples (unsupported): {counts}. Another judge may."
-            )
+        total = amounts[TOTAL]
         return CallPlan(
             judge=self._judge.label,
             asks=self.asks,
             metrics={tuple(names): amount for amount, names in alike.items()},
-            total=amounts[TOTAL],
+            total=total,
             questions=dict(sorted(calls.items(), key=lambda item: (-item[1].high, item[0]))),
             throughput=self._throughput,
-            seconds=self._throughput.span(amounts[TOTAL]),
+            seconds=self._throughput.span(total.calls, total.tokens),
             n_samples=n,
             n_walked=self._n_walked,
-            budget=None if budget is None else fit(amounts[TOTAL], budget),
-            listed_prices=self._listed_prices,
+            budget=budget,
+            fit=None if budget is None else fit(total, budget),
+            listed_prices=self._price is None,
             failed=dict(self._failed),
-            notes=tuple(notes),
+            unsupported=dict(self._unsupported),
+            unbounded=self._unbounded,
         )
 
-    def _lines(self, metrics: Mapping[str, Metric]) -> dict[JudgedMetric, set[Line]]:
-        """The metrics that ask, each with the lines of the metrics that use it."""
+    def _count(self, samples: Sequence[Sample], metrics: Mapping[str, Metric]) -> None:
+        """Counts the questions of metrics about samples, in a line for each and in the total."""
         lines: dict[JudgedMetric, set[Line]] = {}
         for name, metric in metrics.items():
             for judged in judged_among([metric]):
-                self._sums.setdefault(("metric", name), ([0.0] * 6, [0.0] * 6))
                 lines.setdefault(judged, {TOTAL}).add(("metric", name))
-        return lines
-
-    def _count(self, samples: Sequence[Sample], metrics: Mapping[JudgedMetric, set[Line]]) -> None:
-        if not self.asks:  # each answer is made here, which takes time: the first samples suffice
-            samples = samples[: max(0, WINDOW - self._n_walked + len(samples))]
-        if samples and metrics:
-            self.asker.submit(self._walk(samples, metrics)).result()
+                self._sums["metric", name]  # a line of its own, even if nothing is asked
+        if samples and lines:
+            self.asker.submit(self._walk(samples, lines)).result()
         self._known.demands.clear()
 
     async def _walk(
         self, samples: Sequence[Sample], metrics: Mapping[JudgedMetric, set[Line]]
     ) -> None:
+        """Counts the questions of each metric about each sample, and those that may follow where an
+        answer is missing: of each kind as many as are not certain anyway."""
         scope = self.asker.scope()
         for metric, lines in metrics.items():  # one after the other: nothing is waited for
             for sample in samples:
-                self._take(metric, sample, await metric.outcome(sample, scope), lines)
+                outcome = await metric.outcome(sample, scope)
+                certain = Counter(self._known.demands[name].kind for name in outcome.evidence)
+                for name in outcome.evidence:
+                    self._enter(name, lines, certain=True)
+                reason = outcome.reason if isinstance(outcome, Unscored) else None
+                if isinstance(outcome, Unscored) and reason is Reason.FAILED:
+                    self._failed[outcome.detail or str(metric)] += 1
+                elif reason is Reason.UNSUPPORTED:
+                    shown = (name for name, one in self._metrics.items() if one == metric)
+                    self._unsupported[next(shown, str(metric))] += 1
+                elif reason is NOT_ASKED:
+                    self._follow(metric, sample, certain, lines)
 
-    def _take(
-        self, metric: JudgedMetric, sample: Sample, outcome: Outcome, lines: set[Line]
+    def _follow(
+        self, metric: JudgedMetric, sample: Sample, certain: Counter[str], lines: set[Line]
     ) -> None:
-        """Counts the questions of one metric about one sample, and those that may follow where an
-        answer is missing: of each kind as many as are not certain anyway."""
-        certain: Counter[str] = Counter()
-        for name in outcome.evidence:
-            certain[self._known.demands[name].kind] += 1
-            self._enter(name, lines, certain=True)
-        if not isinstance(outcome, Unscored):
-            return
-        if outcome.reason is Reason.FAILED:
-            self._failed[outcome.detail or str(metric)] += 1
-        elif outcome.reason is Reason.UNSUPPORTED:
-            self._unsupported[self._shown.get(metric, str(metric))] += 1
-        elif outcome.reason is NOT_ASKED:
-            most = dict.fromkeys(metric.most_asked(sample, self.asker.context))
-            told = {*certain, *(question.kind for question in most)}
-            for question in most:
-                if certain[question.kind] > 0:
-                    certain[question.kind] -= 1
-                    continue
+        """Counts the questions that a metric may ask after the ``certain`` ones (by kind)."""
+        most = dict.fromkeys(metric.most_asked(sample, self.asker.context))
+        known = {*certain, *(question.kind for question in most)}
+        for question in most:
+            if certain[question.kind] > 0:
+                certain[question.kind] -= 1
+            else:
                 self._known.demand(question)
                 self._enter(question.key, lines, certain=False)
-            gaps = sorted({kind.kind for kind in metric.asks} - told)
-            if gaps and type(metric).most_asked is JudgedMetric.most_asked:
-                note = (
-                    f"{metric} may ask {' and '.join(gaps)} as well, and does not say how often "
-                    "(most_asked): the upper ends leave that out."
-                )
-                self._gaps[note] = None
+        others = sorted({kind.kind for kind in metric.asks} - known)
+        if others and type(metric).most_asked is JudgedMetric.most_asked:
+            self._unbounded[str(metric)] = tuple(others)
 
     def _enter(self, name: str, lines: set[Line], *, certain: bool) -> None:
         """Counts a question in each line that does not have it yet: as certain, or as possible."""
         demand = self._known.demands[name]
         wanted = lines | {("kind", demand.kind)}
-        seen = self._seen.setdefault(hash(name), (set(), set()))
+        seen = self._seen[hash(name)]
         for end in (0, 1) if certain else (1,):
             for line in wanted - seen[end]:
-                sums = self._sums.setdefault(line, ([0.0] * 6, [0.0] * 6))[end]
-                sums[:] = map(add, sums, _AMOUNTS(demand))
+                self._sums[line][end] += _AMOUNTS(demand)
             seen[end].update(wanted)
 
 
-def _amount(least: Sequence[float], most: Sequence[float], factor: float) -> Amount:
-    """Both ends of a line times a factor (for more data than was walked), counts rounded
-    outwards."""
-    ends = list(zip(least, most, strict=True))
+def _amount(sums: NDArray[np.float64]) -> Amount:
+    """Both ends of a line as ranges, counts rounded outwards."""
+    low, high = sums.tolist()
     calls, held, sent, received = (
-        Range(math.floor(low * factor), math.ceil(up * factor)) for low, up in ends[:4]
+        Range(math.floor(least), math.ceil(most))
+        for least, most in zip(low[:4], high[:4], strict=True)
     )
-    dollars = Range(*(round(end * factor, 9) for end in ends[4]))
-    return Amount(calls, held, sent, received, None if any(ends[5]) else dollars)
+    dollars = None if low[5] or high[5] else Range(round(low[4], 9), round(high[4], 9))
+    return Amount(calls, held, sent, received, dollars)

@@ -10,10 +10,10 @@ from typing import Any
 
 from ragassay.base.note import Displayed
 from ragassay.base.sample import Sample
-from ragassay.engine.config.metric_selection import SuiteFit, SuiteFits
+from ragassay.engine.config.metric_selection import LOOKED_AT, SuiteFit, suite_fits
 from ragassay.engine.config.run_config import POOLED
 from ragassay.engine.models.needed_models import model_options, weights_among
-from ragassay.engine.plan.cost_estimate import WINDOW, CallPlan, Planner, throughput_of
+from ragassay.engine.plan.cost_estimate import WINDOW, CallPlan, Planner, Throughput
 from ragassay.engine.run.evaluation import job_of
 from ragassay.engine.run.pooled_nuggets import bank_metric, pools_of
 from ragassay.engine.run.prepared_run import PreparedRun, Progress
@@ -42,24 +42,10 @@ def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> str
     return ""
 
 
-def _is_measured(metric: Metric, sample: Sample) -> bool:
-    """Whether a model has to measure a sample, because the record does not bring the value."""
-    return any(
-        (one.weights or one.embeds) and not (isinstance(one, ModelMetric) and one.read(sample))
-        for one in reached([metric])
-    )
-
-
 _NONE = Sample(id="none")
 PARTS = (
-    "query",
-    "history",
-    "passages",
-    "answer",
-    "references",
-    "gold",
-    "answerability",
-    "timestamp",
+    *("query", "history", "passages", "answer", "references", "gold"),
+    *("answerability", "timestamp"),
 )
 """The parts of a sample that a preview counts, where they are given."""
 REASONS = 3
@@ -149,17 +135,9 @@ def preview(
     """Reads all samples of a job, counts what is there, and finds out what its judge would be
     asked. Nothing is sent. The job cannot be run afterwards.
 
-    Args:
-        job: see `ragassay.engine.run.prepared_run.prepare`.
-        progress: called now and then with the number of samples read.
-        walk: makes the plan from the first so many samples and extrapolates, where there are more.
-        every_suite: whether to find out which suites the data suits.
-        of: how many samples the plan is for, where the job has only the first of them.
-
-    Raises:
-        InputError: the data has a fault; the message says where.
-        UsageError: the budget or the price cannot be read.
-    """
+    ``walk``: the plan is made from the first so many samples and extrapolated, where there are
+    more; ``of``: it is for so many samples, where the job has only the first of them.
+    ``every_suite``: find out which suites the data suits."""
     metrics = job.selection.metrics
     parts = Counter(dict.fromkeys(PARTS, 0))
     applicable = Counter(dict.fromkeys(metrics, 0))
@@ -169,7 +147,7 @@ def preview(
     failures: Counter[str] = Counter()
     runs: Counter[tuple[str, str]] = Counter()
     n, calls = 0, None
-    fits = SuiteFits() if every_suite else None
+    first: list[Sample] = []
     with ExitStack() as stack:
         recorded = stack.enter_context(record_warnings())
         planner = _planner(job, stack)
@@ -187,14 +165,18 @@ def preview(
                     lack = metric.lacks(sample)
                     if lack is None:
                         applicable[name] += 1
-                        needs_model = lacks[name] and _is_measured(metric, sample)
+                        needs_model = lacks[name] and any(
+                            (one.weights or one.embeds)
+                            # The record may bring the value.
+                            and not (isinstance(one, ModelMetric) and one.read(sample))
+                            for one in reached([metric])
+                        )
                         without_model.update([name] if needs_model else ())
                     else:
                         lacking.setdefault(name, Counter())[lack.detail] += 1
                         if lacks_beside_failures(metric, sample) is None:
                             beside_failures.setdefault(name, Counter())[lack.detail] += 1
-            if fits is not None:
-                fits.add(window)
+            first += window[: LOOKED_AT - len(first)] if every_suite else ()
             if planner is not None:
                 planner.add(window if walk is None else window[: max(0, walk - n)])
             n += len(window)
@@ -216,7 +198,7 @@ def preview(
         parts=dict(parts),
         applicable=dict(applicable),
         failures=dict(failures),
-        suites={} if fits is None else fits.by_suite(),
+        suites=suite_fits(first) if every_suite else {},
         warnings=tuple(recorded()),
         calls=calls,
         repeated=None if job.selection.consistency is None else sum(n > 1 for n in runs.values()),
@@ -233,7 +215,7 @@ def _planner(job: PreparedRun, stack: ExitStack) -> Planner | None:
     stack.callback(job.session.close)
     judge, ledger = job.session.judge, job.session.ledger
     price = None if job.config.price is None else Price.parse(job.config.price)
-    throughput = throughput_of(judge, job.config, ledger)
+    throughput = Throughput.of(judge, job.config, ledger)
     planner = Planner(job.selection.metrics, judge, throughput=throughput, price=price)
     stack.enter_context(planner)
     pooled = job.config.nuggets == POOLED

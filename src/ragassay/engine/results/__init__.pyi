@@ -1,3 +1,2 @@
-from .folders.folder_reading import open_run as open_run
-from .folders.run_folder import ReportFormat as ReportFormat
+from .folders.run_folder import ReportFormat as ReportFormat, open_run as open_run
 from .result import Result as Result

@@ -1,8 +1,5 @@
-"""What an evaluation leaves in memory: its summary, scores in columns, and rows on demand.
-
-Explanations and parts are rows, kept in memory for a small evaluation and on disk (the run folder)
-for a large one.
-"""
+"""What an evaluation leaves: its summary, scores in columns, and rows on demand, kept in memory or
+on disk (the run folder)."""
 
 from __future__ import annotations
 
@@ -171,23 +168,19 @@ def sample_frame(result: Result) -> polars.DataFrame:
                 row[f"metadata.{name}" if name in reserved else name] = value
         rows.append(row)
     names = dict.fromkeys([*_OWN, *(name for row in rows for name in row)])
+    texts: dict[str, list[Any]] = {}
+    for name in names:
+        values = [row.get(name) for row in rows]
+        kinds = {float if type(x) is int else type(x) for x in values if x is not None}
+        # Values of several kinds become texts.
+        mixed = len(kinds) != 1
+        texts[name] = [None if x is None else str(x) for x in values] if mixed else values
     return frame.with_columns(
-        *(
-            polars.Series(n, _of_one_kind([row.get(n) for row in rows]), strict=False)
-            for n in names
-        ),
+        *(polars.Series(name, values, strict=False) for name, values in texts.items()),
         *(
             polars.when(polars.Series(columns.scored(name)))
             .then(polars.Series(columns.values(name)))
             .alias(name)
             for name in columns.metrics
         ),
-    )
-
-
-def _of_one_kind(values: list[Any]) -> list[Any]:
-    """The values as texts where they are of several kinds."""
-    kinds = {float if type(value) is int else type(value) for value in values if value is not None}
-    return (
-        values if len(kinds) == 1 else [None if value is None else str(value) for value in values]
     )

@@ -1,10 +1,6 @@
 """The scores of a run in columns (twelve bytes a score stay in memory), and who judged the values
-of a metric: the run's judge, and those that records name.
-
-A mean over values of two judges says nothing about either. So the judge of a value is named with
-it: in its row, in the metric's label and in its signature. A value that rests on several judges has
-one label, theirs joined by `AND`.
-"""
+of a metric: the run's judge, and those that records name. A value that rests on several judges has
+one label, theirs joined by `AND`."""
 
 from __future__ import annotations
 
@@ -29,7 +25,7 @@ from ragassay.base.score import (
     Unscored,
     label_of as label_of_value,
 )
-from ragassay.engine.results import fingerprint
+from ragassay.engine.results.slicing import asked_number, reply_number
 
 Mask = NDArray[np.bool_]
 OWED = frozenset(
@@ -51,13 +47,26 @@ class _Kind(NamedTuple):
     reason: Reason | None = None
 
 
+class Tally(NamedTuple):
+    """How many scores of a metric are values, how many of these the records brought, and how many
+    there are of each reason for none, of each label, and of each label of judges (see `label_of`;
+    arithmetic has none); the most frequent first."""
+
+    n_scored: int
+    n_given: int
+    reasons: dict[str, int]
+    labels: dict[str, int]
+    judges: dict[str, int]
+
+
 class ScoreColumns:
     """The numbers of all scores: a float and the number of its kind for each sample and metric.
 
     Methods take the shown name of a metric, and some a mask of the samples that count, shape
-    ``(n_samples,)``. ``slices`` has each sample's value of each slicing column, ``clusters`` each
-    sample's cluster where clustering was asked for, ``asked`` and ``replies`` are the numbers of
-    `ragassay.engine.results.fingerprint`."""
+    ``(n_samples,)``. ``metrics`` are these names, in the order asked for. ``slices`` has each
+    sample's value of each slicing column, ``clusters`` each sample's cluster where clustering was
+    asked for, ``asked`` and ``replies`` are the numbers of
+    `ragassay.engine.results.slicing`."""
 
     def __init__(self, metrics: Iterable[str]) -> None:
         self.identities: list[Identity] = []
@@ -65,18 +74,14 @@ class ScoreColumns:
         self.clusters: list[str] | None = None
         self.asked = array("Q")
         self.replies = array("Q")
-        self._values = {name: array("d") for name in metrics}
+        self.metrics = list(metrics)
+        self._values = {name: array("d") for name in self.metrics}
         self._codes = {name: array("I") for name in self._values}
         self._kinds: list[_Kind] = []
         self._code_of: dict[_Kind, int] = {}
 
     def __len__(self) -> int:
         return len(self.identities)
-
-    @property
-    def metrics(self) -> list[str]:
-        """Names of the metrics, in the order asked for."""
-        return list(self._values)
 
     @property
     def n_queries(self) -> int:
@@ -96,8 +101,8 @@ class ScoreColumns:
     def add_sample(self, sample: Sample) -> None:
         """Appends a sample; its outcomes are added with `add`."""
         self.identities.append(sample.identity)
-        self.asked.append(fingerprint.of_sample(sample))
-        self.replies.append(fingerprint.of_reply(sample))
+        self.asked.append(asked_number(sample))
+        self.replies.append(reply_number(sample))
 
     def add(self, metric: str, outcome: Outcome, judge: str = "") -> None:
         """Appends a sample's outcome to a metric's column."""
@@ -121,17 +126,18 @@ class ScoreColumns:
         copied.slices = {n: [values[at] for at in chosen] for n, values in self.slices.items()}
         if self.clusters is not None:
             copied.clusters = [self.clusters[at] for at in chosen]
-        if self.asked:
-            copied.asked = array("Q", [self.asked[at] for at in chosen])
-        if self.replies:
-            copied.replies = array("Q", [self.replies[at] for at in chosen])
+        copied.asked = array("Q", [self.asked[at] for at in chosen if self.asked])
+        copied.replies = array("Q", [self.replies[at] for at in chosen if self.replies])
         copied._values = {n: array("d", self.values(n)[rows].tobytes()) for n in self.metrics}
-        copied._codes = {n: array("I", self._code_array(n)[rows].tobytes()) for n in self.metrics}
+        copied._codes = {
+            n: array("I", [codes[at] for at in chosen]) for n, codes in self._codes.items()
+        }
         return copied
 
     def renamed(self, names: Mapping[str, str]) -> ScoreColumns:
         """The same columns, with some of the metrics under other names; nothing is copied."""
         copied = copy(self)
+        copied.metrics = [names.get(name, name) for name in self.metrics]
         copied._values = {names.get(name, name): column for name, column in self._values.items()}
         copied._codes = {names.get(name, name): column for name, column in self._codes.items()}
         return copied
@@ -166,41 +172,34 @@ class ScoreColumns:
         """The numbers, shape ``(n_samples,)``; read them only where `scored` is true."""
         return np.frombuffer(self._values[metric], dtype=np.float64)
 
-    def reasons(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
-        """The number of unscored samples by reason, most frequent first."""
-        counts = Counter(dict.fromkeys(Reason, 0))
-        for kind, n in self._counted(metric, mask):
-            if kind.reason is not None:
-                counts[kind.reason] += n
-        return {str(reason): n for reason, n in counts.most_common() if n}
-
-    def labels(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
-        """The number of samples by label, most frequent first."""
-        counted = ((kind.label, n) for kind, n in self._counted(metric, mask))
-        labels = sum((Counter({one: n}) for one, n in counted if one is not None), Counter[str]())
-        return dict(labels.most_common())
-
-    def n_given(self, metric: str, mask: Mask | None = None) -> int:
-        """The number of values that the records brought."""
-        return sum(n for kind, n in self._counted(metric, mask) if kind.given)
-
-    def judges(self, metric: str, mask: Mask | None = None) -> dict[str, int]:
-        """The number of values by label of judges (see `label_of`), most
-        frequent first. Values by arithmetic alone are left out."""
-        counts: Counter[str] = Counter()
-        for kind, n in self._counted(metric, mask):
-            counts[kind.judges] += n if kind.reason is None else 0
-        return {label: n for label, n in counts.most_common() if label and n}
-
-    def _counted(self, metric: str, mask: Mask | None) -> Iterator[tuple[_Kind, int]]:
-        """All kinds with the number of the metric's scores among the samples of the mask."""
-        codes = self._code_array(metric)
+    def tally(self, metric: str, mask: Mask | None = None) -> Tally:
+        """What the scores of a metric are, counted over the samples of the mask."""
+        codes = np.frombuffer(self._codes[metric], dtype=np.uint32)
         counts = np.bincount(codes if mask is None else codes[mask], minlength=len(self._kinds))
-        return zip(self._kinds, counts.tolist(), strict=True)
+        reasons, labels, judges = Counter(dict.fromkeys(Reason, 0)), Counter[str](), Counter[str]()
+        n_given = n_scored = 0
+        for kind, n in zip(self._kinds, counts.tolist(), strict=True):
+            if kind.reason is not None:
+                reasons[kind.reason] += n
+                continue
+            n_scored += n
+            n_given += n if kind.given else 0
+            if kind.label is not None:
+                labels[kind.label] += n
+            if kind.judges:
+                judges[kind.judges] += n
+        return Tally(
+            n_scored,
+            n_given,
+            {str(reason): n for reason, n in reasons.most_common() if n},
+            {label: n for label, n in labels.most_common() if n},
+            {label: n for label, n in judges.most_common() if n},
+        )
 
     def _where(self, metric: str, holds: Callable[[_Kind], bool]) -> Mask:
         """Where a score is of one of the kinds for which a condition holds."""
-        return np.array([holds(kind) for kind in self._kinds], np.bool_)[self._code_array(metric)]
+        codes = np.frombuffer(self._codes[metric], dtype=np.uint32)
+        return np.array([holds(kind) for kind in self._kinds], np.bool_)[codes]
 
     def value(self, metric: str, row: int) -> float | str | None:
         """A sample's number or label; ``None`` where it is unscored."""
@@ -212,9 +211,6 @@ class ScoreColumns:
     def reason(self, metric: str, row: int) -> Reason | None:
         """Why a sample is unscored; ``None`` where it is not."""
         return self._kinds[self._codes[metric][row]].reason
-
-    def _code_array(self, metric: str) -> NDArray[np.uint32]:
-        return np.frombuffer(self._codes[metric], dtype=np.uint32)
 
 
 MOST = 3
@@ -232,13 +228,11 @@ def judges_of(outcome: Outcome, judge: str) -> str:
     return AND.join(sorted({*by, *asked}))
 
 
-def given_parts(n_given: int, n_scored: int, judges: ValuesByJudge, judge: str) -> tuple[str, ...]:
+def given_parts(tally: Tally, judge: str) -> tuple[str, ...]:
     """The parts of a signature on the values that came with the records: whether all or some of
     the scored ones did, and who gave them. The run's judge is named only where all did."""
-    if not n_given:
-        return ()
-    is_all = n_given == n_scored
-    names = [name for name in names_in(judges) if is_all or name != judge]
+    is_all = tally.n_given == tally.n_scored
+    names = [name for name in names_in(tally.judges) if is_all or name != judge]
     by = f"{'judge' if is_all else 'given_by'}={'+'.join(names)}"
     return (ALL_GIVEN if is_all else "given=some", *([] if names in ([], [RECORD]) else [by]))
 
@@ -278,11 +272,11 @@ def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> It
         # A value that rests on some of another value's judges is not of different ones.
         if lacks_own or not all(one <= largest for one in sets):
             ranked = sorted(judges.items(), key=lambda item: -item[1])
-            listed = [f"{n:,} of {_in_words(label)}" for label, n in ranked]
+            words = [
+                (n, " and ".join("the records" if j == RECORD else j for j in label.split(AND)))
+                for label, n in ranked
+            ]
+            listed = [f"{n:,} of {named}" for n, named in words]
             alike.setdefault(few(listed, MOST), []).append(name)
     for how, metrics in alike.items():
         yield Note("mixed_judges", {"how": how}, tuple(metrics), "warning")
-
-
-def _in_words(label: str) -> str:
-    return " and ".join("the records" if name == RECORD else name for name in label.split(AND))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
@@ -116,13 +116,7 @@ class ScoreRows(Sequence[ScoreRow]):
     def __iter__(self) -> Iterator[ScoreRow]:
         return self._read() if self._kept is None else iter(self._kept)
 
-    @overload
-    def __getitem__(self, at: int) -> ScoreRow: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[ScoreRow]: ...
-
-    def __getitem__(self, at: int | slice) -> ScoreRow | list[ScoreRow]:
+    def __getitem__(self, at: Any) -> Any:
         if self._kept is None:
             self._kept = list(self._read())
         return self._kept[at]

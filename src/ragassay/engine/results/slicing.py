@@ -1,11 +1,13 @@
 """What a run keeps of each sample beside its scores: the columns that a report is sliced by, its
-cluster, and the language of what a judge read."""
+cluster, the language of what a judge read; and, as numbers, what it asks and which reply was
+recorded: two runs compare only where the former agree and the latter differ."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ragassay.base.sample import Sample
 from ragassay.formats import folded
@@ -21,7 +23,7 @@ _LANGUAGE = "language"
 _READ = 600
 """Characters of a text that are read to find its language."""
 _SHARE = 0.1
-"""Least share of the samples in a language that their words tell, for a slice unasked for."""
+"""Least share of the samples in a language by their words, for a slice that nobody asked for."""
 MAX_VALUES = 20
 """A metadata column with more distinct values than this is no slice (unless asked for by name)."""
 
@@ -62,16 +64,27 @@ class Slicer:
         self._distinct: dict[str, set[str]] = {name: set() for name in self._columns}
         self._dropped: set[str] = set()
         self._turns: list[str | None] = []
-        self._told: list[str] = []
+        self._languages: list[str] = []
         self.seen: set[str] = set()
 
     def add(self, sample: Sample) -> None:
-        """Takes one sample's values."""
-        labels = facets(sample)
+        """Takes one sample's labels: plain metadata and lists of it, answerability, language and
+        system."""
+        labels = {
+            name: label
+            for name, value in sample.metadata.items()
+            if name not in CONVERSATION_KEYS and (label := _label(value)) is not None
+        }
+        if sample.answerability is not None:
+            labels["answerability"] = str(sample.answerability)
+        if sample.language:
+            labels[_LANGUAGE] = sample.language
+        if sample.system:
+            labels["system"] = sample.system
         self.seen |= labels.keys()
         n = len(self._turns)
         self._turns.append("later" if sample.history else "first")
-        self._told.append(language_of(sample.query_text[:_READ]))
+        self._languages.append(language_of(sample.query_text[:_READ]))
         for name in labels.keys() - self._columns.keys() - self._dropped:
             if self._wanted is None:
                 self._columns[name] = [None] * n
@@ -94,11 +107,11 @@ class Slicer:
         named = {name for name in self.seen if FIELD_OF.get(folded(name)) == _LANGUAGE}
         unasked = self._wanted is None and named <= {_LANGUAGE} and not self._dropped & named
         if unasked or _LANGUAGE in (self._wanted or ()):
-            given = columns.get(_LANGUAGE) or [None] * len(self._told)
-            counts = Counter(self._told)
-            least = 1 if self._wanted is not None else _SHARE * len(self._told)
-            told = (code if code and counts[code] >= least else None for code in self._told)
-            columns[_LANGUAGE] = [one or other for one, other in zip(given, told, strict=True)]
+            given = columns.get(_LANGUAGE) or [None] * len(self._languages)
+            counts = Counter(self._languages)
+            least = 1 if self._wanted is not None else _SHARE * len(self._languages)
+            known = (code if code and counts[code] >= least else None for code in self._languages)
+            columns[_LANGUAGE] = [one or other for one, other in zip(given, known, strict=True)]
         names_turns = any(name.casefold() == "turn" for name in self.seen)
         if not names_turns and (self._wanted is None or "turn" in self._wanted):
             columns["turn"] = self._turns
@@ -111,22 +124,6 @@ class Slicer:
             < len({label for value in column for label in labels_of(value)})
             <= sum(value is not None for value in column) / 2
         }
-
-
-def facets(sample: Sample) -> dict[str, str]:
-    """A sample's short labels: scalar metadata, lists, answerability, language and system."""
-    labels: dict[str, str] = {}
-    for name, value in sample.metadata.items():
-        label = _label(value)
-        if label is not None and name not in CONVERSATION_KEYS:
-            labels[name] = label
-    if sample.answerability is not None:
-        labels["answerability"] = str(sample.answerability)
-    if sample.language:
-        labels[_LANGUAGE] = sample.language
-    if sample.system:
-        labels["system"] = sample.system
-    return labels
 
 
 def _label(value: object) -> str | None:
@@ -157,16 +154,11 @@ def cluster_column(asked: str | None) -> str | None:
 def cluster_of(sample: Sample, column: str | None) -> str:
     """The cluster that a sample belongs to; its own id where it has none."""
     if column in CONVERSATION_KEYS:
-        name = conversation(sample)
+        name = named_conversation(sample) or conversation_of_id(sample.id)
     else:
         value = sample.metadata.get(column or "")
         name = None if value is None else str(value)
     return f"id {sample.id}" if name is None else f"{IN_CLUSTER}{name}"
-
-
-def conversation(sample: Sample) -> str | None:
-    """The conversation that a sample belongs to, where its metadata or its id says so."""
-    return named_conversation(sample) or conversation_of_id(sample.id)
 
 
 _LEAST = 0.9
@@ -185,31 +177,78 @@ class DataLanguage:
     def add(self, sample: Sample) -> None:
         """Counts a sample: its query, answer and passages have to be in one language, where they
         are long enough to tell."""
-        if sample.language:
-            told = {language_in(sample)}
-        else:
-            told = {_told(text[:_READ]) for text in _texts(sample)} - {""}
-        self._samples[(told.pop() if len(told) == 1 else _OTHER) if told else ""] += 1
+        answers = [run.answer for run in sample.runs] or [sample.answer]
+        texts = (
+            sample.query or "",
+            " ".join(one.text[:_READ] for one in answers if one is not None),
+            " ".join((one.text or "")[:_READ] for one in sample.passages or ()),
+        )
+        found = (
+            {language_in(sample)}
+            if sample.language
+            else {_language_of_words(one[:_READ]) for one in texts}
+        )
+        found -= {""}
+        self._samples[(found.pop() if len(found) == 1 else _OTHER) if found else ""] += 1
 
     @property
     def code(self) -> str:
         """The language of at least nine tenths of the samples that tell one, and of half of all;
         empty where there is none."""
-        told = Counter({code: n for code, n in self._samples.items() if code})
-        (most, n), *_ = told.most_common(1) or [(_OTHER, 0)]
-        is_known = n >= _LEAST * told.total() and 2 * n >= self._samples.total()
+        known = Counter({code: n for code, n in self._samples.items() if code})
+        (most, n), *_ = known.most_common(1) or [(_OTHER, 0)]
+        is_known = n >= _LEAST * known.total() and 2 * n >= self._samples.total()
         return most if most != _OTHER and is_known else ""
 
 
-def _texts(sample: Sample) -> Iterator[str]:
-    yield sample.query or ""
-    answers = [run.answer for run in sample.runs] or [sample.answer]
-    yield " ".join(one.text[:_READ] for one in answers if one is not None)
-    yield " ".join((one.text or "")[:_READ] for one in sample.passages or ())
-
-
-def _told(text: str) -> str:
+def _language_of_words(text: str) -> str:
     """The language of a text; empty where its words do not tell, as in a list of names."""
     words = _WORD.findall(text)
     letters = 2 * sum(not word.isascii() for word in words) > len(words)
     return language_of(text) or (_OTHER if letters else "")
+
+
+NO_REPLY = 0
+"""In place of the number of a reply, where none was recorded."""
+
+FACTS = (
+    "query",
+    "history",
+    "references",
+    "reference_groups",
+    "negative_references",
+    "gold",
+    "answerability",
+)
+"""The parts of a sample that belong to the query, not to the system."""
+
+
+def asked_number(sample: Sample) -> int:
+    """64 bits of the hash of a sample's query id and facts, the same in every process."""
+    facts = [sample.id, *(getattr(sample, name) for name in FACTS)]
+    return int.from_bytes(
+        hashlib.sha256(repr(facts).encode("utf-8", "surrogatepass")).digest()[:8], "big"
+    )
+
+
+def reply_number(sample: Sample) -> int:
+    """64 bits for the reply that ``ragassay ask`` recorded in ``metadata["asked"]``: whose it
+    is, when it came and how long it took; `NO_REPLY` where none was recorded."""
+    asked = sample.metadata.get("asked")
+    if not isinstance(asked, Mapping):
+        return NO_REPLY
+    reply = [asked.get(name) for name in ("fingerprint", "at", "latency")]
+    if None in reply:
+        return NO_REPLY
+    return int.from_bytes(hashlib.sha256(repr(reply).encode()).digest()[:8], "big")
+
+
+def asked_hash(asked: Iterable[int]) -> str:
+    """16 digits for a set of queries, whatever their order and however often each was asked."""
+    body = b"".join(number.to_bytes(8, "big") for number in sorted(set(asked)))
+    return hashlib.sha256(body).hexdigest()[:16]
+
+
+def differing_facts(one: Sample, other: Sample) -> list[str]:
+    """The names of the facts (`FACTS`) in which two samples of one query differ."""
+    return [name for name in FACTS if getattr(one, name) != getattr(other, name)]

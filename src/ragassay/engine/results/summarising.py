@@ -39,16 +39,8 @@ class IntervalOptions:
         return cls(config.get("interval", "auto"), config.get("level", 0.95))
 
 
-def describe(
-    name: str,
-    metric: Metric,
-    level: float,
-    signature: str = "",
-    judge: str = "",
-    group: str = "",
-    language: str = "",
-) -> MetricSummary:
-    """The summary of a metric that has no scores yet."""
+def describe(name: str, metric: Metric, level: float, **more: Any) -> MetricSummary:
+    """The summary of a metric that has no scores yet; ``more`` are other fields of it."""
     return MetricSummary(
         name=name,
         title=metric.about,
@@ -58,10 +50,7 @@ def describe(
         higher_is_better=metric.higher_is_better,
         bounds=(metric.low, metric.high),
         metric=str(metric),
-        signature=signature or metric.signature,
-        judge=judge,
-        group=group,
-        language=language,
+        **({"signature": metric.signature} | more),
     )
 
 
@@ -152,10 +141,10 @@ def crowded(columns: ScoreColumns, metrics: Iterable[MetricSummary]) -> list[str
     return found
 
 
-def count_incomplete(columns: ScoreColumns) -> int:
-    """How many scores are missing by accident."""
-    accidents = [reason for reason in Reason if reason.incomplete]
-    return sum(int(columns.unscored(name, accidents).sum()) for name in columns.metrics)
+def n_incomplete(metrics: Iterable[MetricSummary]) -> int:
+    """How many scores of some metrics are missing by accident."""
+    unscored = (item for metric in metrics for item in metric.unscored.items())
+    return sum(n for reason, n in unscored if Reason(reason).incomplete)
 
 
 def _over(
@@ -169,8 +158,7 @@ def _over(
     chosen = columns.averaged(metric.name, mask)
     values = columns.values(metric.name)[chosen]
     interval = interval_of(metric, values, None if clusters is None else clusters[chosen], options)
-    labels = columns.labels(metric.name, mask)
-    judges = columns.judges(metric.name, mask)
+    tally = columns.tally(metric.name, mask)
     assumed = columns.assumed(metric.name) & mask
     n_assumed = int(assumed.sum())
     measured = columns.values(metric.name)[chosen & ~assumed] if n_assumed else values[:0]
@@ -181,21 +169,21 @@ def _over(
         high=interval.high,
         level=options.level,
         interval=interval.method if interval.low is not None else "none",
-        n_scored=int((columns.scored(metric.name) & mask).sum()) + sum(labels.values()),
+        n_scored=tally.n_scored,
         n_total=int(mask.sum()),
         n_clusters=interval.n_clusters,
         std=float(values.std(ddof=1)) if values.size > 1 else None,
         median=float(np.median(values)) if values.size else None,
         minimum=float(values.min()) if values.size else None,
         maximum=float(values.max()) if values.size else None,
-        unscored=columns.reasons(metric.name, mask),
-        labels=labels,
+        unscored=tally.reasons,
+        labels=tally.labels,
         n_assumed=n_assumed,
         mean_measured=float(measured.mean()) if measured.size else None,
-        n_given=columns.n_given(metric.name, mask),
-        judges=judges,
-        judge=label_of(judges) if judges else metric.judge,
-        language=metric.language if any(judges) or metric.judge else "",
+        n_given=tally.n_given,
+        judges=tally.judges,
+        judge=label_of(tally.judges) if tally.judges else metric.judge,
+        language=metric.language if tally.judges or metric.judge else "",
     )
 
 
@@ -245,37 +233,33 @@ def cut(low: float | None, high: float | None, span: Span) -> Bounds:
     )
 
 
-FACTS = frozenset(
-    reason for reason in Reason if reason.excused in (Reason.NOT_APPLICABLE, Reason.UNDEFINED)
-)
-"""Reasons that are facts of the sample or of what the system gave. A mean without such samples is
-still the metric's mean; one without samples that lack a score for another reason (a judge's
-failure, a missing model) is not."""
-
-
 def totals(suites: Iterable[Suite], metrics: Iterable[MetricSummary]) -> dict[str, float]:
     """The totals of the suites, by name.
 
     A total is left out where one of its metrics was not computed, or lacks samples for a reason
     other than the data: the total would describe other samples than it says."""
+    every = {name: total for suite in suites for name, total in suite.totals.items()}
+    if not every:
+        return {}
     means = {plain(metric.metric): metric.mean for metric in metrics if lacks_no_sample(metric)}
     return {
         name: total.compute(**{role: means[metric] for role, metric in total.means.items()})
-        for suite in suites
-        for name, total in suite.totals.items()
+        for name, total in every.items()
         if means.keys() >= set(total.means.values())
     }
 
 
 def lacks_no_sample(metric: MetricSummary) -> bool:
-    """Whether a metric has a mean, and each sample without a score lacks it because of its data."""
-    return metric.mean is not None and FACTS.issuperset(map(Reason, metric.unscored))
+    """Whether a metric has a mean, and each sample without a score lacks it because of what it or
+    the system holds, not because of a judge's failure or a missing model."""
+    facts = (Reason.NOT_APPLICABLE, Reason.UNDEFINED)
+    return metric.mean is not None and all(
+        Reason(reason).excused in facts for reason in metric.unscored
+    )
 
 
 def plain(name: str) -> str:
     """A metric's name without its parameter ``given``: with and without it is the same metric."""
-    return (
-        str(naming.with_parameters(naming.parse(name), {"given": True}))
-        if "given=" in name
-        else name
-    )
+    if "given=" not in name:
+        return name
+    return str(naming.with_parameters(naming.parse(name), {"given": True}))

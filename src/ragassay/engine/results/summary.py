@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ragassay import suites
 from ragassay.base.counts import either, plural, share
-from ragassay.base.errors import UsageError
+from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.note import Displayed, Note
 from ragassay.base.score import Reason
-from ragassay.engine.results.shown_names import shown
+from ragassay.metrics.core import naming
 from ragassay.stats.repeats import Components
 
 if TYPE_CHECKING:
@@ -193,8 +194,8 @@ class Summary(Displayed):
             UsageError: the run has no such metric, or the name stands for several.
         """
         canonical = {one: entry.metric for one, entry in self.metrics.items()}
-        suites = self.suite.split("+")
-        names = shown(str(name), canonical, suites, "this run", "'metrics' lists them")
+        used = self.suite.split("+")
+        names = shown(str(name), canonical, used, "this run", "'metrics' lists them")
         if len(names) != 1:
             raise UsageError(f"{name!r} stands for several metrics: {', '.join(names)}. Name one.")
         return self.metrics[names[0]]
@@ -258,10 +259,7 @@ def is_incomplete(*summaries: Summary) -> bool:
 
 def missing_by_accident(*summaries: Summary) -> str:
     """The numbers of scores and votes that runs lack by accident, in words without a full stop;
-    empty where they lack nothing.
-
-    ``2 scores and 11 of 90 votes of the panel missing by accident``. Votes that a panel lost are no
-    scores: their questions have an answer."""
+    empty where they lack nothing. Votes that a panel lost are no scores: there is an answer."""
     n = sum(one.n_missing for one in summaries)
     missing = [plural(n, "score")] if n else []
     missing += [
@@ -269,10 +267,7 @@ def missing_by_accident(*summaries: Summary) -> str:
     ]
     if not missing:
         return ""
-    words = f"{' and '.join(missing)} missing by accident"
-    if n:
-        return words
-    return f"{words} (no score is missing for that, but with all votes some could be different)"
+    return f"{' and '.join(missing)} missing by accident"
 
 
 def all_failed(failures: Mapping[str, int], n_samples: int) -> str:
@@ -281,15 +276,46 @@ def all_failed(failures: Mapping[str, int], n_samples: int) -> str:
     n = sum(failures.values())
     if not n or n < n_samples:
         return ""
-    (most, count), *others = sorted(failures.items(), key=lambda one: -one[1])
+    most, count = max(failures.items(), key=lambda one: one[1])
     words = most.rstrip(". ")
-    if len(words) > _LONGEST_FAILURE:
-        cut = words[:_LONGEST_FAILURE]
-        words = f"{cut.rpartition(' ')[0] or cut[:-1]}…"
-    rest = f"; {sum(n for _, n in others):,} failed otherwise" if others else ""
+    words = words if len(words) <= _LONGEST_FAILURE else f"{words[:_LONGEST_FAILURE]}…"
+    rest = f"; {n - count:,} failed otherwise" if n > count else ""
     return (
         f"The system gave no answer: {share(n, n_samples, 'sample')} "
         f"{either(n, 'is a failure', 'are failures')} ({count:,} {words}{rest}). Start or mend the "
         "system, ask it again and evaluate its answers: the same 'ragassay ask' command asks what "
         "is missing."
     )
+
+
+def shown(
+    wanted: str | Sequence[str],
+    metrics: Mapping[str, str],
+    used: Iterable[str],
+    what: str,
+    listed: str = "'ragassay report RUN' lists them",
+) -> list[str]:
+    """The shown names of the metrics that ``wanted`` lists, in order, each once."""
+    local = suites.aliases_of(suites.get(name) for name in used if name in suites.all_suites())
+    by_canonical = {canonical: name for name, canonical in metrics.items()}
+    by_folded = {name.casefold(): name for name in reversed(list(metrics))}
+    names: dict[str, None] = {}
+    for word in naming.split(wanted):
+        name = word if word in metrics else by_folded.get(word.casefold())
+        if name is not None:
+            names.setdefault(name)
+            continue
+        canonical = [str(metric) for metric in naming.known(word, local)]
+        existing = [by_canonical[name] for name in canonical if name in by_canonical]
+        if not existing:
+            elsewhere = "" if canonical else suites.published_elsewhere(word)
+            near = did_you_mean(word, metrics) or elsewhere
+            few = f"There are: {', '.join(metrics)}."
+            there = few if len(metrics) <= _MOST else f"There are {len(metrics)}; {listed}."
+            raise UsageError(f"{word!r} is not in {what}. {near} {there}")
+        names.update(dict.fromkeys(existing))
+    return list(names)
+
+
+_MOST = 20
+"""Most names that an error lists; of more it has only the nearest."""

@@ -8,7 +8,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,10 +17,9 @@ from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Score, Unscored
 from ragassay.engine.config.run_config import RunConfig
-from ragassay.engine.models.needed_models import identities, spending_of
-from ragassay.engine.results import fingerprint, summarising
-from ragassay.engine.results.folders.folder_reading import read_rows, read_samples
-from ragassay.engine.results.folders.run_folder import FolderWriter
+from ragassay.engine.models.needed_models import identities
+from ragassay.engine.results import summarising
+from ragassay.engine.results.folders.run_folder import FolderWriter, read_rows, read_samples
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import ALL_GIVEN, ScoreColumns, given_parts, mixed
 from ragassay.engine.results.score_rows import ScoreRow
@@ -29,17 +27,18 @@ from ragassay.engine.results.slicing import (
     IN_CLUSTER,
     DataLanguage,
     Slicer,
+    asked_hash,
     cluster_column,
     cluster_of,
 )
 from ragassay.engine.results.summary import Spending, Summary
 from ragassay.engine.run.run_warnings import MissingScores, warnings_of
 from ragassay.engine.run.scoring import judged_among, score_stream
-from ragassay.judges import Judge, Question
+from ragassay.judges import Question
 from ragassay.judges.asking import Asker
 from ragassay.judges.questions import AssignNuggets
 from ragassay.metrics.answer.references import ReferenceMetric
-from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.metric import Metric, reached
 from ragassay.models.run_models import Models
 from ragassay.suites import Suite
 from ragassay.texts.document_names import (
@@ -58,40 +57,19 @@ Scored = tuple[Sequence[Sample], Sequence[Sequence[Outcome]]]
 """A window's samples and, metric by metric, their outcomes."""
 
 
-@dataclass
-class _Kept:
-    """Gives the windows of a run back row by row. ``windows`` is ``None`` where none is kept."""
-
-    names: Sequence[str]
-    judge: str
-    windows: list[Scored] | None
-
-    def rows_of(self, samples: Sequence[Sample], outcomes: Any) -> Iterator[ScoreRow]:
-        """The scores of a window, sample by sample."""
-        for at, sample in enumerate(samples):
-            for name, column in zip(self.names, outcomes, strict=True):
-                yield ScoreRow.of(sample.identity, name, column[at], self.judge)
-
-    def rows(self) -> Iterator[ScoreRow]:
-        """Every score. Raises `UsageError` where nothing was kept."""
-        return (row for window in self._stored() for row in self.rows_of(*window))
-
-    def samples(self) -> Iterator[Sample]:
-        """The samples, in order. Raises as `rows` does."""
-        return (sample for samples, _ in self._stored() for sample in samples)
-
-    def _stored(self) -> Sequence[Scored]:
-        if self.windows is None:
-            raise UsageError("This result kept its summary only; evaluate with save=FOLDER.")
-        return self.windows
+def rows_of(window: Scored, names: Sequence[str], judge: str) -> Iterator[ScoreRow]:
+    """The scores of a window, sample by sample."""
+    samples, outcomes = window
+    for at, sample in enumerate(samples):
+        for name, column in zip(names, outcomes, strict=True):
+            yield ScoreRow.of(sample.identity, name, column[at], judge)
 
 
 class Accumulator:
     """Scores, ids and counts of a run. Texts of samples stay in memory only where they are kept.
 
     ``latin`` and ``unread`` are the metrics that find words in some scripts only, and how many
-    samples are in others. ``cause`` says why scores are missing, where the caller knows it;
-    ``other_suites`` gives the suites that could score the data, best first.
+    samples are in others. ``cause`` says why scores are missing, where the caller knows it.
     ``strict``: a column of slices or clusters without a value is refused."""
 
     def __init__(
@@ -112,6 +90,7 @@ class Accumulator:
         self.clusters: list[str] = []
         self.missing = MissingScores(metrics, names_embedder=config.embedder is not None)
         self.n_unanswered = self.n_unlabelled = 0
+        self._n_labelled_metrics = sum("answerability" in one.needs for one in metrics.values())
         self.latin = {
             name: metric
             for name, metric in metrics.items()
@@ -119,11 +98,10 @@ class Accumulator:
         }
         self.unread: Counter[str] = Counter()
         self.cause = ""
-        self.other_suites: Callable[[], Sequence[str]] = tuple
         self._strict = strict
         self._begun = time.monotonic()
         self._writer = writer
-        self._kept = _Kept([*metrics], judge, [] if keep and writer is None else None)
+        self._kept: list[Scored] | None = [] if keep and writer is None else None
         self._slicer = Slicer(config.slice_by)
         self._names_conversations = False
         self._metadata: set[str] = set()
@@ -138,21 +116,13 @@ class Accumulator:
             return self.column if self._strict or self.n_clustered else None
         if self._names_conversations:
             return CONVERSATION_KEYS[0]
-        return CONVERSATION_KEYS[1] if self._ids_hold_conversations() else None
-
-    def _ids_hold_conversations(self) -> bool:
-        return conversations_of_ids([query for query, _, _ in self.columns.identities]) is not None
+        queries = [query for query, _, _ in self.columns.identities]
+        return None if conversations_of_ids(queries) is None else CONVERSATION_KEYS[1]
 
     @property
     def n_clustered(self) -> int:
         """How many samples have a value in the clustering column."""
         return sum(cluster.startswith(IN_CLUSTER) for cluster in self.clusters)
-
-    @property
-    def n_without_label(self) -> int:
-        """Scores that lack the answerability label: where it is missing, the run is incomplete."""
-        needing = sum("answerability" in metric.needs for metric in self.metrics.values())
-        return self.n_unlabelled * needing
 
     def scored(
         self, samples: Iterator[Sample], asker: Asker | None = None, **options: Any
@@ -164,9 +134,10 @@ class Accumulator:
         ):
             self.add(window, outcomes)
             if self._writer is not None:
-                self._writer.add(window, self._kept.rows_of(window, outcomes))
-            if self._kept.windows is not None:
-                self._kept.windows.append((window, outcomes))
+                rows = rows_of((window, outcomes), self.columns.metrics, self.judge)
+                self._writer.add(window, rows)
+            if self._kept is not None:
+                self._kept.append((window, outcomes))
             yield window
 
     def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
@@ -179,8 +150,12 @@ class Accumulator:
                 self.failures[" ".join(sample.failure.split())] += 1
             self.n_unanswered += sample.answer is None
             self.n_unlabelled += sample.answerability is None
-            if self.latin:
-                self._note_script(sample)
+            text = "\n".join([*(sample.references or ()), sample.answer_text]) if self.latin else ""
+            if not text.isascii():  # few texts are not, and counting takes longer than this check
+                letters = sum(map(str.isalpha, text))
+                n_ascii = sum(map(str.isalpha, text.encode("ascii", "ignore").decode("ascii")))
+                self.unread["latin"] += 2 * n_ascii < letters
+                self.unread["spaced"] += 2 * len(_UNSPACED.findall(text)) > letters
             self._slicer.add(sample)
             self._metadata |= sample.metadata.keys()
             self.clusters.append(cluster_of(sample, column))
@@ -198,16 +173,6 @@ class Accumulator:
             if by_judge:
                 self._language.add(sample)
 
-    def _note_script(self, sample: Sample) -> None:
-        """Counts the sample where most letters of answer and references are of a script that some
-        metric cuts into no words."""
-        text = "\n".join([*(sample.references or ()), sample.answer_text])
-        if not text.isascii():  # few texts are not, and counting takes longer than this check
-            letters = sum(map(str.isalpha, text))
-            n_ascii = sum(map(str.isalpha, text.encode("ascii", "ignore").decode("ascii")))
-            self.unread["latin"] += 2 * n_ascii < letters
-            self.unread["spaced"] += 2 * len(_UNSPACED.findall(text)) > letters
-
     def summary(
         self,
         title: str,
@@ -223,33 +188,33 @@ class Accumulator:
         columns, config, clustered_by = self.columns, self.config, self.clustered_by
         columns.slices = self._slicer.columns()
         columns.clusters = self.clusters if clustered_by is not None else None
-        if self._strict:
+        if self._strict and (config.slice_by or self.column is not None):
             self._check_columns()
         judging = embedding = None
         if asker is not None:
             label, seconds = asker.judge.label, time.monotonic() - self._begun
             judging = Spending.of(label, asker.judge.signature, asker.usage, seconds)
-        if models is not None:
-            embedding = spending_of(models.embedder_used)
+        embedder = None if models is None else models.embedder_used
+        if embedder is not None and embedder.usage is not None and embedder.usage.questions:
+            embedding = Spending.of(embedder.label, embedder.identity, embedder.usage)
         described = []
         for name, metric in self.metrics.items():
-            n_scored = int(columns.scored(name).sum()) + sum(columns.labels(name).values())
-            judges = columns.judges(name)
-            given = given_parts(columns.n_given(name), n_scored, judges, self.judge)
+            tally = columns.tally(name)
+            given = given_parts(tally, self.judge) if tally.n_given else ()
             described.append(
                 summarising.describe(
                     name,
                     metric,
                     config.level,
-                    signature(metric, asker, bank, given, models),
-                    judging.judge if judging is not None and name in self._judged else "",
-                    next((one.groups[name] for one in suites if name in one.groups), ""),
-                    self._language.code,
+                    signature=signature(metric, asker, bank, given, models),
+                    judge=judging.judge if judging is not None and name in self._judged else "",
+                    group=next((one.groups[name] for one in suites if name in one.groups), ""),
+                    language=self._language.code,
                 )
             )
-        intervals = summarising.IntervalOptions.of(config.model_dump())
+        intervals = summarising.IntervalOptions(config.interval, config.level)
         metrics = summarising.summarise(columns, described, intervals)
-        lost = 0 if judging is None else sum(judging.lost_votes.values())
+        self.n_without_label = self.n_unlabelled * self._n_labelled_metrics
         return Summary(
             title=title,
             suite=suite,
@@ -260,12 +225,15 @@ class Accumulator:
                 columns, clustered_by, from_ids=not self._names_conversations
             ),
             metrics=metrics,
-            slices=summarising.slice_summaries(columns, described, intervals),
+            slices=summarising.slice_summaries(columns, described, intervals)
+            if columns.slices
+            else (),
             failures=dict(self.failures),
-            incomplete=summarising.count_incomplete(columns)
+            # A score without its label or the vectors of a named embedder is missing by accident.
+            incomplete=summarising.n_incomplete(metrics.values())
             + self.missing.n_without_embedder
             + self.n_without_label
-            + lost,
+            + (0 if judging is None else sum(judging.lost_votes.values())),
             notes=(
                 *notes,
                 *mixed({name: one.judges for name, one in metrics.items()}, self.judge),
@@ -273,7 +241,7 @@ class Accumulator:
             ),
             judging=judging,
             embedding=embedding,
-            fingerprint=fingerprint.of_run(columns.asked),
+            fingerprint=asked_hash(columns.asked),
             nuggets="" if bank is None else bank.hash,
             totals=summarising.totals(suites, metrics.values()),
             trust_offline=config.trust_offline,
@@ -287,28 +255,41 @@ class Accumulator:
             if not any(self.columns.slices[name])
         ]
         if self.column is not None and not self.n_clustered:
-            of_ids = CONVERSATION_KEYS[1:] if self._ids_hold_conversations() else ()
-            missing.append(("--cluster-by", self.column, {*self._metadata, *of_ids}))
+            missing.append(("--cluster-by", self.column, self._metadata))
         for flag, name, existing in missing:
-            hint = ""
-            if name in CONVERSATION_KEYS:
-                hint = (
-                    " Name the conversation in each record's metadata, or give ids of the form "
-                    "CONVERSATION::TURN."
-                )
             raise UsageError(
                 f"No sample has the column {name!r} of {flag}. "
-                f"There are: {', '.join(sorted(existing)) or 'none'}.{hint}"
+                f"There are: {', '.join(sorted(existing)) or 'none'}."
             )
 
     def result(
         self, summary: Summary, resolved: Mapping[str, Any], folder: Path | None, **more: Any
     ) -> Result:
         """The run's result, whose rows are in its folder or else in memory."""
-        rows, samples = self._kept.rows, self._kept.samples
+        rows: Callable[[], Iterator[ScoreRow]]
+        samples: Callable[[], Iterator[Sample]]
         if folder is not None:
             rows, samples = partial(read_rows, folder), partial(read_samples, folder)
+        else:
+            rows = partial(_kept_rows, self._kept, self.columns.metrics, self.judge)
+            samples = partial(_kept_samples, self._kept)
         return Result(summary, self.columns, resolved, folder, rows, samples, **more)
+
+
+def _kept_rows(
+    kept: Sequence[Scored] | None, names: Sequence[str], judge: str
+) -> Iterator[ScoreRow]:
+    return (row for window in _windows(kept) for row in rows_of(window, names, judge))
+
+
+def _kept_samples(kept: Sequence[Scored] | None) -> Iterator[Sample]:
+    return (sample for samples, _ in _windows(kept) for sample in samples)
+
+
+def _windows(kept: Sequence[Scored] | None) -> Sequence[Scored]:
+    if kept is None:
+        raise UsageError("This result kept its summary only; evaluate with save=FOLDER.")
+    return kept
 
 
 def signature(
@@ -325,23 +306,22 @@ def signature(
     metric and judge, not on the questions that a run asked."""
     judged = judged_among([metric])
     parts = [metric.signature]
-    if models is not None and ALL_GIVEN not in given:
+    measured = any(one.weights or one.embeds for one in reached([metric]))
+    if measured and models is not None and ALL_GIVEN not in given:
         parts += [f"model={name}" for name in identities(metric, models)]
     if judged and asker is not None and ALL_GIVEN not in given:
-        judge, kinds = asker.judge, {}
+        judge = asker.judge
+        kinds: dict[type[Question[Any]], Question[Any]] = {}
         for one in judged:
             options = {spec.name: getattr(one, spec.name) for spec in dataclasses.fields(one)}
             kinds.update({kind: kind.blank(options) for kind in one.asks})
-        parts += [_asked(question, judge) for question in kinds.values()]
+        for question in kinds.values():
+            hashes = sorted({leaf.prompt_hash(question) for leaf in judge.leaves()})
+            # Which of the parameters an endpoint rejects.
+            without = "".join(f"-{name}" for name in judge.without(question.sampling()))
+            prompts = "+".join(hashes) or f"v{question.version}"
+            parts.append(f"{question.kind}:{prompts}{without}")
         parts.append(f"judge={judge.signature}")
         if AssignNuggets in kinds:
             parts.append(f"nuggets={'own' if bank is None else bank.hash}")
     return "|".join([*parts, *given])
-
-
-def _asked(question: Question[Any], judge: Judge) -> str:
-    """A kind of question, the hashes of its prompts, and which of its parameters an endpoint
-    rejects."""
-    hashes = sorted({leaf.prompt_hash(question) for leaf in judge.leaves()})
-    without = "".join(f"-{name}" for name in judge.without(question.sampling()))
-    return f"{question.kind}:{'+'.join(hashes) or f'v{question.version}'}{without}"

@@ -1,9 +1,6 @@
-"""Configuration files: from YAML and flags to the configuration of a run.
-
-A file has our own keys (docs/configuration.md), or is a published tool's that somebody translates.
-Each error in it is reported with its line: `read_config` checks names and types, `checked` what
-the values mean.
-"""
+"""Configuration files (docs/configuration.md): from YAML and flags to the configuration of a run.
+Each error is reported with its line: `read_config` checks names and types, `checked` what values
+mean."""
 
 from __future__ import annotations
 
@@ -195,7 +192,7 @@ def refuse_keys(content: Marked) -> None:
 
 def variable_of(value: Any, content: Marked, place: Place) -> str | None:
     """The environment variable that an API key is to be read from; ``None`` where the value is
-    empty. A key that stands in the file itself is refused."""
+    empty. A key written out in the file is refused."""
     if value in (None, ""):
         return None
     match = _FORM.fullmatch(value.strip()) if isinstance(value, str) else None
@@ -229,16 +226,10 @@ def _scalars(value: Any) -> Iterator[tuple[Place, Any]]:
 _RECORDED = ("ragassay", "python", "numpy", "fingerprint", "signatures", "judged_by")
 """Keys that ``run.yaml`` adds as a record of the run; a configuration may hold them."""
 
-_PARAMETERS = "Parameters of a pipeline are read with it: ragassay run PIPELINE.yaml --param FILE."
-_OF_PIPELINES = {
-    "pipeline": "A pipeline is run by: ragassay run PIPELINE.yaml.",
-    "servers": "A pipeline has the keys 'servers' and 'pipeline': ragassay run PIPELINE.yaml.",
-    "pipelines": "Did you mean 'pipeline'? It is a key beside 'servers'.",
-    "benchmark": _PARAMETERS,
-    "evaluation": _PARAMETERS,
-}
-"""Hints for the keys of UltraRAG's pipelines and their parameters."""
-
+_OF_PIPELINES = ("pipeline", "pipelines", "servers", "benchmark", "evaluation")
+_A_PIPELINE = (
+    "UltraRAG's pipelines are run with their parameters: ragassay run PIPELINE.yaml --param FILE."
+)
 _NEVER_READ = "connector"
 """A part of Open RAG Eval's files whose variables need not be set."""
 
@@ -250,17 +241,13 @@ def read_config(
 ) -> ConfigFile:
     """Reads a configuration file, and fills in environment variables.
 
-    Args:
-        path: the YAML file. Paths in it are relative to its folder; a file to be read that does not
-            exist there is looked for in the working directory.
-        flags: keys that they set may be impossible in the file (an unset variable).
-        translators: of published files, each by the key that such a file has: sets the keys of ours
-            that it stands for.
+    Paths in it are relative to its folder; a file to be read that does not exist there is looked
+    for in the working directory. Keys that ``flags`` set may be impossible in the file (an unset
+    variable). ``translators`` are of published files, each by the key that such a file has: sets
+    the keys of ours that it stands for.
 
-    Raises:
-        InputError: the file is missing, is no YAML mapping, names an unset variable, an unknown key
-            or an impossible value, or holds a key to an endpoint; with line and field.
-    """
+    An `InputError` with line and field where the file is missing, is no YAML mapping, names an
+    unset variable, an unknown key or an impossible value, or holds a key to an endpoint."""
     source, flags = Path(path), flags or {}
 
     def leave(place: Place) -> bool:
@@ -290,7 +277,7 @@ def read_config(
     for key in body:
         if key not in RunConfig.model_fields:
             hint = (
-                _OF_PIPELINES.get(key)
+                (_A_PIPELINE if key in _OF_PIPELINES else None)
                 or did_you_mean(key, [*RunConfig.model_fields, *translators])
                 or f"There are: {', '.join(RunConfig.model_fields)}."
             )
@@ -366,6 +353,10 @@ def _mistake(config: RunConfig) -> UsageError | None:
 
 def _check(config: RunConfig) -> None:
     """Looks for all that a configuration names; the data is not read."""
+    from ragassay.judges.judge_factory import address_of, kinds
+    from ragassay.judges.python_judge import names_object
+    from ragassay.transport.secrets import NO_KEY
+
     nuggets = [] if config.nuggets in (OWN, POOLED) else [config.nuggets]
     named = (config.references, config.golden, config.qrels, config.judge_prompt)
     data = () if config.data is None else formats.files_of(config.data)
@@ -380,34 +371,18 @@ def _check(config: RunConfig) -> None:
     opening.checked_encoding(config.encoding)
     canonical(config.columns)
     for word in config.judge:
-        _check_judge(word)
+        names_own = names_object(word) and has_module(word)  # the run imports it when it begins
+        if not names_own and word.strip().partition(":")[0].casefold() not in kinds():
+            address_of(word.strip(), "model", os.environ, NO_KEY)
     check_folders(config.models)
     for text in config.fail_under:
         gates.parse(text)
-    data_format = _format(config)
+    data_format = config.format
+    if data_format is None and data and data[0].exists():
+        data_format = formats.detect(config.data or "", config.encoding).name
     if data_format is None and not (config.suite or config.metrics):
         return  # the metrics depend on the data
     selection = select_metrics(config, data_format or "", (), own)
     check_names(config.models, models_used(config, selection.every.values()))
     shown = {name: str(metric) for name, metric in selection.metrics.items()}
     gates.resolve(config.fail_under, shown, [suite.name for suite in selection.suites])
-
-
-def _check_judge(word: str) -> None:
-    from ragassay.judges.judge_factory import address_of, kinds
-    from ragassay.judges.python_judge import names_object
-    from ragassay.transport.secrets import NO_KEY
-
-    if names_object(word) and has_module(word):
-        return  # the run imports it when it begins
-    if word.strip().partition(":")[0].casefold() not in kinds():
-        address_of(word.strip(), "model", os.environ, NO_KEY)
-
-
-def _format(config: RunConfig) -> str | None:
-    """The format of the data; ``None`` where the configuration does not say which data."""
-    if config.format or config.data is None:
-        return config.format
-    if not formats.files_of(config.data)[0].exists():
-        return None
-    return formats.detect(config.data, config.encoding).name

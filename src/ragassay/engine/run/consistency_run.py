@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,10 +17,10 @@ from ragassay.engine.config.config_paths import make_absolute, make_relative
 from ragassay.engine.config.metric_selection import ConsistencySelection
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.needed_models import here
-from ragassay.engine.results import fingerprint
 from ragassay.engine.results.folders.run_folder import FolderWriter
 from ragassay.engine.results.result import CONSISTENCY, Result
 from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.slicing import FACTS, differing_facts
 from ragassay.engine.results.summarising import cut
 from ragassay.engine.results.summary import Slice, Summary
 from ragassay.engine.run.accumulator import Accumulator
@@ -44,7 +43,7 @@ GroupProgress = Callable[[int, int], None]
 """Called with how many queries (of a system) were looked at, and how many there are."""
 
 
-_ABSENT: Mapping[str, Any] = {name: getattr(Sample(id="none"), name) for name in fingerprint.FACTS}
+_ABSENT: Mapping[str, Any] = {name: getattr(Sample(id="none"), name) for name in FACTS}
 
 _WITHOUT_GIVEN: Mapping[str, Any] = {name: {} for name in ("given", "given_by", "given_unscored")}
 """Values that records brought: the first step has read them."""
@@ -56,32 +55,27 @@ def _group_samples(
     """One sample for each query and system, in the order of their first runs, with the scores of
     the metrics ``of``. A `RagassayWarning` reports groups whose runs do not ask or expect the same.
     """
+    n_unlike = 0
     for rows in _rows_of(columns).values():
         rows.sort(key=lambda at: columns.identities[at][2])
         runs = [samples[at] for at in rows]
-        if any(fingerprint.differing(runs[0], run) for run in runs[1:]):
-            warn_user(
-                "Queries whose runs do not ask or expect the same: 1. They count as one query "
-                "nevertheless, for their id is the same."
-            )
-        yield _group(runs, _given(columns, rows, of))
+        if any(differing_facts(runs[0], run) for run in runs[1:]):
+            n_unlike += 1
+        given: dict[str, Any] = {SCORES: {n: [columns.value(n, at) for at in rows] for n in of}}
+        reasons = {name: [columns.reason(name, at) for at in rows] for name in of}
+        if unscored := {name: each for name, each in reasons.items() if any(each)}:
+            given[UNSCORED] = {
+                name: [None if reason is None else str(reason) for reason in each]
+                for name, each in unscored.items()
+            }
+        yield _group(runs, given)
+    if n_unlike:
+        warn_user(str(Note("runs_unlike", {"n": n_unlike})))
 
 
 def _rows_of(columns: ScoreColumns) -> dict[tuple[str, str], list[int]]:
     """The numbers of the samples of each query and system, in the order of the first."""
     return grouped((identity[:2], at) for at, identity in enumerate(columns.identities))
-
-
-def _given(columns: ScoreColumns, rows: Sequence[int], of: Sequence[str]) -> dict[str, Any]:
-    """The values of the metrics for each run, and the reasons where there are none."""
-    scores: dict[str, Any] = {SCORES: {n: [columns.value(n, at) for at in rows] for n in of}}
-    reasons = {name: [columns.reason(name, at) for at in rows] for name in of}
-    unscored = {
-        name: [None if reason is None else str(reason) for reason in of_runs]
-        for name, of_runs in reasons.items()
-        if any(of_runs)
-    }
-    return scores | ({UNSCORED: unscored} if unscored else {})
 
 
 def _group(runs: Sequence[Sample], given: Mapping[str, Any]) -> Sample:
@@ -115,99 +109,87 @@ def _group(runs: Sequence[Sample], given: Mapping[str, Any]) -> Sample:
     )
 
 
-@dataclass(frozen=True)
-class ConsistencyRun:
-    """What the second step needs: ``first`` is the result of the first one; ``replace_older`` takes
-    away the run that the folder held before, when all is computed."""
-
-    config: RunConfig
-    selection: ConsistencySelection
-    first: Result
-    samples: Sequence[Sample]
-    models: Models
-    replace_older: Callable[[], None] | None = None
-
-    def run(self, progress: GroupProgress | None, *, keep: bool) -> Result:
-        """Scores the runs of each query together. Writes the folder ``consistency`` within the
-        run's, where there is one."""
-        n_groups = len(_rows_of(self.first.columns))
-        folder = None if self.first.folder is None else self.first.folder / CONSISTENCY
-        metrics = list(self.selection.metrics.values())
-        n_single = 0
-        with ExitStack() as stack:
-            warned = stack.enter_context(record_warnings())
-            writer = None if folder is None else stack.enter_context(FolderWriter(folder))
-            config = self.config.model_copy(update={"output": folder and str(folder)})
-            collected = Accumulator(config, self.selection.metrics, writer, keep=keep, strict=False)
-            groups = _group_samples(self.first.columns, self.samples, self.selection.of)
-            size = MODELLED_WINDOW if here(metrics, self.config.models) else _AT_ONCE
-            for samples in collected.scored(groups, size=size, models=self.models):
-                n_single += sum(len(group.runs) < 2 for group in samples)
-                if progress is not None:
-                    progress(len(collected.columns), n_groups)
-            notes = [*map(as_note, (*warned(), *self.models.remarks()))]
-            if 0 < n_single < n_groups:
-                notes.append(Note("run_once", {"n": n_single, "total": n_groups}))
-            summary = collected.summary(
-                self.first.summary.title,
-                CONSISTENCY,
-                notes,
-                models=self.models,
-                suites=[self.selection.suite],
-            )
-            slices = tuple(map(self._of_metrics, summary.slices))
-            summary = replace(self._of_metrics(summary), slices=slices, variances=self._variances())
-            resolved = self._resolved(folder, collected.clustered_by, summary)
-            if self.replace_older is not None:
-                self.replace_older()
-            if writer is not None:
-                writer.finish(resolved, summary)
-        return collected.result(summary, resolved, folder)
-
-    def _of_metrics(self, part: _Part) -> _Part:
-        """The summary or the slice, where an entry has the signature of the metric that it compares
-        in its own, and a mean or median the range and the direction of that metric."""
-        metrics = dict(part.metrics)
-        for name, entry in part.metrics.items():
-            metric = self.selection.metrics[name]
-            if not isinstance(metric, OfMetric) or metric.of not in self.first.summary.metrics:
-                continue
-            of = self.first.summary.metrics[metric.of]
-            changes: dict[str, Any] = {"signature": f"{entry.signature}|of={of.signature}"}
-            if metric.stat in ("mean", "median"):
-                low, high = cut(entry.low, entry.high, of.bounds)
-                changes |= {"higher_is_better": of.higher_is_better, "bounds": of.bounds}
-                changes |= {"low": low, "high": high}
-            metrics[name] = replace(entry, **changes)
-        return replace(part, metrics=metrics)
-
-    def _variances(self) -> dict[str, Components]:
-        """The components of the variance of each numeric metric that has repeats."""
-        variances = {}
-        queries = np.array([query for query, _, _ in self.first.columns.identities], dtype=object)
-        systems = np.array([system for _, system, _ in self.first.columns.identities], dtype=object)
-        for name in self.selection.of:
-            scored = self.first.columns.scored(name)
-            if not scored.any():
-                continue
-            # Without a query that was scored twice, or with one query only, there is none.
-            with suppress(ValueError):
-                variances[name] = variance_components(
-                    self.first.columns.values(name)[scored],
-                    queries[scored].tolist(),
-                    systems[scored].tolist(),
-                )
-        return variances
-
-    def _resolved(
-        self, folder: Path | None, clustered_by: str | None, summary: Summary
-    ) -> dict[str, Any]:
-        """The content of this step's ``run.yaml``. It is the configuration of both steps, because
-        they are run again together."""
-        body = dict(self.first.config)
+def consistency_of(
+    first: Result,
+    samples: Sequence[Sample],
+    config: RunConfig,
+    selection: ConsistencySelection,
+    models: Models,
+    *,
+    progress: GroupProgress | None,
+    keep: bool,
+    writer: FolderWriter | None,
+) -> Result:
+    """Scores the runs of each query together, where ``first`` is the result of the single runs.
+    Writes the folder ``consistency`` within that of the run (``writer``), where there is one."""
+    n_groups, n_single = len(_rows_of(first.columns)), 0
+    folder = None if first.folder is None else first.folder / CONSISTENCY
+    with ExitStack() as stack:
+        warned = stack.enter_context(record_warnings())
+        inner = None if folder is None else stack.enter_context(FolderWriter(folder))
+        config = config.model_copy(update={"output": folder and str(folder)})
+        collected = Accumulator(config, selection.metrics, inner, keep=keep, strict=False)
+        groups = _group_samples(first.columns, samples, selection.of)
+        size = MODELLED_WINDOW if here(selection.metrics.values(), config.models) else _AT_ONCE
+        for window in collected.scored(groups, size=size, models=models):
+            n_single += sum(len(group.runs) < 2 for group in window)
+            if progress is not None:
+                progress(len(collected.columns), n_groups)
+        notes = [*map(as_note, (*warned(), *models.remarks()))]
+        if 0 < n_single < n_groups:
+            notes.append(Note("run_once", {"n": n_single, "total": n_groups}))
+        suites = [selection.suite]
+        summary = collected.summary(
+            first.summary.title, CONSISTENCY, notes, models=models, suites=suites
+        )
+        summary = replace(
+            _of_metrics(summary, first, selection),
+            slices=tuple(_of_metrics(one, first, selection) for one in summary.slices),
+            variances=_variances(first.columns, selection.of),
+        )
+        # The configuration is that of both steps, because they are run again together.
+        resolved = dict(first.config)
         if folder is not None:
-            make_absolute(body, folder.parent)
-            make_relative(body, folder)
-        body["cluster_by"] = clustered_by or self.config.cluster_by
-        body["signatures"] = {name: metric.signature for name, metric in summary.metrics.items()}
-        return body
+            make_absolute(resolved, folder.parent)
+            make_relative(resolved, folder)
+        resolved["cluster_by"] = collected.clustered_by or config.cluster_by
+        resolved["signatures"] = {name: one.signature for name, one in summary.metrics.items()}
+        if writer is not None and inner is not None:
+            writer.replace()  # an older run goes only now that all is computed
+            inner.finish(resolved, summary)
+    return collected.result(summary, resolved, folder)
+
+
+def _of_metrics(part: _Part, first: Result, selection: ConsistencySelection) -> _Part:
+    """The summary or the slice, where an entry has the signature of the metric that it compares in
+    its own, and a mean or median the range and the direction of that metric."""
+    metrics = dict(part.metrics)
+    for name, entry in part.metrics.items():
+        metric = selection.metrics[name]
+        if not isinstance(metric, OfMetric) or metric.of not in first.summary.metrics:
+            continue
+        of = first.summary.metrics[metric.of]
+        changes: dict[str, Any] = {"signature": f"{entry.signature}|of={of.signature}"}
+        if metric.stat in ("mean", "median"):
+            low, high = cut(entry.low, entry.high, of.bounds)
+            changes |= {"higher_is_better": of.higher_is_better, "bounds": of.bounds}
+            changes |= {"low": low, "high": high}
+        metrics[name] = replace(entry, **changes)
+    return replace(part, metrics=metrics)
+
+
+def _variances(columns: ScoreColumns, of: Sequence[str]) -> dict[str, Components]:
+    """The components of the variance of each numeric metric that has repeats."""
+    variances = {}
+    queries, systems, _ = np.array(columns.identities, dtype=object).T
+    for name in of:
+        scored = columns.scored(name)
+        if not scored.any():
+            continue
+        # Without a query that was scored twice, or with one query only, there is none.
+        with suppress(ValueError):
+            values = columns.values(name)[scored]
+            variances[name] = variance_components(
+                values, queries[scored].tolist(), systems[scored].tolist()
+            )
+    return variances

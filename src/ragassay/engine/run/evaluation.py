@@ -83,7 +83,12 @@ def job_of(
     objects: list[Metric] = []
     names: list[str] = []
     chosen: list[Suite] = []
-    for item in [piece for one in _listed(suite) for piece in _pieces(one)]:
+    pieces: list[Any] = []
+    for item in _listed(suite):
+        if isinstance(item, str) and _NO_NAME.search(item):
+            raise UsageError(f"The suite {item!r}: a name is empty. Leave out the comma.")
+        pieces += naming.split(item) if isinstance(item, str) else [item]
+    for item in pieces:
         if isinstance(item, Suite):
             chosen.append(item)
         elif not isinstance(item, str):
@@ -91,7 +96,11 @@ def job_of(
         elif item in suites.all_suites():
             chosen.append(suites.get(item))
         else:
-            names += [_metric_name(name) for name in own_names([item])]
+            names += own_names([item])
+            aliases = [None, *(suite.aliases for suite in suites.all_suites().values())]
+            hint = did_you_mean(item, suites.all_suites())
+            if hint and not any(naming.known(item, local) for local in aliases):
+                raise UsageError(f"{item!r} is neither a suite nor a metric. {hint}")
     if suite is not None and not (objects or names or chosen):
         raise UsageError("No suite and no metric is named. 'ragassay metrics' lists them.")
     if names and chosen and metrics is None:
@@ -118,21 +127,3 @@ def _listed(items: Any) -> Sequence[Any]:
     if items is None:
         return []
     return list(items) if isinstance(items, Sequence) and not isinstance(items, str) else [items]
-
-
-def _pieces(item: Any) -> Sequence[Any]:
-    """An item, or the suites and metrics that a text names with commas."""
-    if not isinstance(item, str):
-        return [item]
-    if _NO_NAME.search(item):
-        raise UsageError(f"The suite {item!r}: a name is empty. Leave out the comma.")
-    return naming.split(item)
-
-
-def _metric_name(word: str) -> str:
-    """The word, unless it looks like a misspelt suite and is no metric."""
-    aliases = [None, *(suite.aliases for suite in suites.all_suites().values())]
-    hint = did_you_mean(word, suites.all_suites())
-    if hint and not any(naming.known(word, local) for local in aliases):
-        raise UsageError(f"{word!r} is neither a suite nor a metric. {hint}")
-    return word

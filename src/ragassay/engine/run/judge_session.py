@@ -107,7 +107,9 @@ def open_session(
     words = list(judge or config.judge or [OFFLINE])
     if config.judge_name is not None:
         check_judge_name(words, config.judge_name)
-    if config.prompts and not any(_is_asked(word) for word in words):
+    unasked = (OFFLINE, "replay")  # no prompt is put to these
+    kinds = [w.partition(":")[0].casefold() if isinstance(w, str) else "" for w in words]
+    if config.prompts and all(kind in unasked for kind in kinds):
         raise UsageError(
             f"prompts: a prompt is put to an LLM, and {', '.join(map(str, words))} reads none. "
             "Name an LLM as the judge (--judge openai:gpt-4o-mini)."
@@ -137,11 +139,6 @@ def open_session(
         )
         stack.pop_all()
     return JudgeSession(named_judge, ledger, budget)
-
-
-def _is_asked(word: Any) -> bool:
-    """Whether a judge is asked by prompts."""
-    return not isinstance(word, str) or word.partition(":")[0].casefold() not in (OFFLINE, "replay")
 
 
 def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:

@@ -1,8 +1,5 @@
-"""A pooled nugget bank: the nuggets of each query, from the passages of all systems.
-
-All passages that any system, in any repeat, retrieved for a query are read together, so that every
-answer to it is measured against the same facts.
-"""
+"""A pooled nugget bank: the nuggets of each query, from the passages that any system retrieved for
+it, so that every answer to it is measured against the same facts."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ragassay.base.errors import InputError, UsageError, warn_user
+from ragassay.base.note import Note
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Reason, Unscored
 from ragassay.engine.run.scoring import batched, judged_among
@@ -45,9 +43,9 @@ def checked(samples: Iterable[Sample], bank: NuggetBank) -> Iterator[Sample]:
         has_nuggets = has_nuggets or bool(sample.id in bank and bank[sample.id].nuggets)
         yield sample
     if not has_nuggets:
+        first = next(iter(bank), "")
         warn_user(
-            f"The nugget bank {bank.path or ''} has no nugget for any query of the data: its first "
-            f"id is {next(iter(bank), '')!r}."
+            str(Note("bank_of_other_queries", {"bank": str(bank.path or ""), "first": first}))
         )
 
 

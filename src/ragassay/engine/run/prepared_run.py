@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import platform
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import __version__, formats
 from ragassay.base import files
-from ragassay.base.errors import InputError, RagassayWarning, UsageError, warn_user
+from ragassay.base.errors import InputError, UsageError, warn_user
+from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.metric_selection import (
-    LOOKED_AT,
     MetricSelection,
-    SuiteFits,
     own_metrics,
     published_names,
     select_metrics,
@@ -45,10 +42,7 @@ from ragassay.engine.results.judge_answers import AnswerFile, Record
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.accumulator import Accumulator
-from ragassay.engine.run.consistency_run import (
-    ConsistencyRun,
-    GroupProgress,
-)
+from ragassay.engine.run.consistency_run import GroupProgress, consistency_of
 from ragassay.engine.run.judge_session import (
     OFFLINE,
     JudgeSession,
@@ -66,7 +60,7 @@ from ragassay.judges.questions.grading import ReportOnContext
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.function_metrics import FunctionMetric
 from ragassay.metrics.core.judged import uses_of
-from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.metric import Metric, reached
 from ragassay.metrics.core.window import AllSamples
 from ragassay.models.embedders.embedder import DEFAULT
 from ragassay.stats.intervals import check_one_sided
@@ -92,24 +86,16 @@ def prepare(
 ) -> PreparedRun:
     """Opens the data and resolves all names, so that errors show before the work begins.
 
-    Args:
-        config: of the run.
-        data: to be read; what the configuration names when left out.
-        chosen: suites that take the place of those that the configuration names.
-        objects: metrics that come on top of those.
-        judge: takes the place of the one that the configuration names: a `Judge`, or words and
-            objects in Python.
-        dry: whether the job is only previewed (see `preview`): the judge's key is then not needed,
-            and no ledger is made.
-        environment: where keys are looked for; the process's own when left out.
-        named: the words that names of an operator stand for, by role (``judge``, ``embedder``):
-            the configuration and all outputs say the names only.
+    ``data`` takes the place of what the configuration names, ``chosen`` that of its suites, and
+    ``judge`` (a `Judge`, or words and objects in Python) that of its judge; the metrics of
+    ``objects`` come on top. ``dry``: the job is only previewed, so the judge's key is not needed
+    and no ledger is made. Keys are looked for in ``environment`` (the process's own when left out).
+    ``named`` has the words that names of an operator stand for, by role (``judge``, ``embedder``):
+    the configuration and all outputs say the names only.
 
-    Raises:
-        InputError: the data, the nugget bank or a prompt cannot be read.
-        UsageError: no data, an unknown suite, metric, judge or kind of prompt, a judge's missing
-            key; a run folder whose samples are the data, or that lies in a golden set.
-    """
+    An `InputError` where the data, the nugget bank or a prompt cannot be read; a `UsageError` for
+    no data, an unknown suite, metric, judge or kind of prompt, a judge's missing key, a run folder
+    whose samples are the data, or that lies in a golden set."""
     if data is None:
         if config.data is None:
             raise UsageError("No data is named. Give a file: ragassay run DATA.")
@@ -119,20 +105,24 @@ def prepare(
     if config.output:
         paths = paths_of(data)
         check_output(Path(config.output) / SAMPLES, *(formats.files_of(paths) if paths else ()))
-    own = own_metrics(config.model_dump())
+    own = own_metrics(config.model_dump()) if config.rubric or config.judge_prompt else []
     selection = select_metrics(config, format_of(data, config), chosen, [*objects, *own])
-    asked = {use.kind for metric in selection.every.values() for use in uses_of(metric, None)}
+    every = selection.every
+    asked = {use.kind for metric in every.values() for use in uses_of(metric, None)}
     for kind in sorted(config.prompts.keys() - asked):
-        warn_user(f"The prompt for {kind} is not used: no metric of this run asks that question.")
+        warn_user(str(Note("prompt_not_used", {"kind": kind})))
     numbers_chunks = ReportOnContext.kind in asked  # they must be cut where they end
     first_runs = config.first_runs and selection.consistency is None
     opened = partial(open_source, data, config, refuse_joined=numbers_chunks, first_runs=first_runs)
     source = opened()
-    shown = {name: str(metric) for name, metric in selection.every.items()}
-    spans = {name: (metric.low, metric.high) for name, metric in selection.every.items()}
-    checks = gates.resolve(config.fail_under, shown, [s.name for s in selection.suites], spans)
-    if any(gate.which != "mean" for gate in checks):
-        check_one_sided(config.level)
+    if config.fail_under:
+        shown = {name: str(metric) for name, metric in every.items()}
+        spans = {name: (metric.low, metric.high) for name, metric in every.items()}
+        used = [suite.name for suite in selection.suites]
+        if any(
+            gate.which != "mean" for gate in gates.resolve(config.fail_under, shown, used, spans)
+        ):
+            check_one_sided(config.level)
     asks = bool(judged_among(selection.metrics.values())) or config.nuggets == POOLED
     session = None
     if asks and config.nuggets not in (OWN, POOLED):
@@ -140,14 +130,17 @@ def prepare(
 
         source.samples = checked(source.samples, formats.NuggetBank.read(config.nuggets))
     judges, embedders = ((named or {}).get(role, {}) for role in ("judge", "embedder"))
-    embedder = embedders.get(config.embedder or "", config.embedder)
-    check_models(config.model_copy(update={"embedder": embedder}), selection.every.values())
     given: Any = {"dry": dry, "environment": environment}
-    address = address_for(config, selection.metrics.values(), **given, named=embedders)
+    address = None
+    if config.models or any(metric.weights or metric.embeds for metric in reached(every.values())):
+        embedder = embedders.get(config.embedder or "", config.embedder)
+        check_models(config.model_copy(update={"embedder": embedder}), every.values())
+    if config.embedder is not None or config.embedder_key_file or config.embedder_dimensions:
+        address = address_for(config, selection.metrics.values(), **given, named=embedders)
     if asks:
         session = open_session(config, selection.suites, judge, **given, named=judges)
     elif config.judge and config.judge != [OFFLINE]:
-        warn_user(f"The judge {config.judge[0]} is not asked: no metric of this run needs one.")
+        warn_user(str(Note("judge_not_used", {"judge": config.judge[0]})))
     rereads = None if isinstance(data, Iterator) else lambda: opened().samples
     return PreparedRun(config, source, selection, session, rereads, address)
 
@@ -182,12 +175,12 @@ class PreparedRun:
     ) -> Result:
         """Scores and summarises. Writes the run folder when the configuration names one."""
         config, selection, source = self.config, self.selection, self.source
-        metrics, folder = list(selection.metrics.values()), None
+        metrics = list(selection.metrics.values())
+        folder = Path(config.output) if config.output else None
         with ExitStack() as stack:
             recorded = stack.enter_context(record_warnings())
-            writer = asker = bank = None
-            if config.output:
-                folder = Path(config.output)
+            writer = asker = bank = ledger = budget = None
+            if folder is not None:
                 if selection.consistency is not None:
                     check_consistency(folder)
                 writer = stack.enter_context(FolderWriter(folder))
@@ -200,7 +193,6 @@ class PreparedRun:
                 elif keep:
                     answers[asked.id] = record
 
-            ledger = budget = None
             if self.session is not None:
                 # However a run ends, the answers that are paid for are waited for.
                 stack.callback(self.session.close)
@@ -209,25 +201,22 @@ class PreparedRun:
                 bank = self.bank(asker)
             judge = "" if asker is None else asker.judge.label
             collected = Accumulator(config, selection.metrics, writer, keep=keep, judge=judge)
-            collected.other_suites = self._other_suites
             models = models_for(config, self.embedding, stack, asker, ledger, budget)
             embedder = None if self.embedding else config.embedder or DEFAULT
-            size = MODELLED_WINDOW if here(metrics, config.models, embedder) else None
-            tell = progress
+            measured = any(metric.weights or metric.embeds for metric in reached(metrics))
+            is_slow = measured and here(metrics, config.models, embedder)
+            size = MODELLED_WINDOW if is_slow else None
             if asker is not None and size is None:
-                asker.progress, tell = progress, None
+                asker.progress, progress = progress, None
             runs: list[Sample] = []
+            again = AllSamples(self.rereads)
             for samples in collected.scored(
-                source.samples,
-                asker,
-                size=size,
-                models=models,
-                all_samples=AllSamples(self.rereads),
+                source.samples, asker, size=size, models=models, all_samples=again
             ):
                 if selection.consistency is not None:
                     runs.extend(samples)
-                if tell is not None:
-                    tell(len(collected.columns))
+                if progress is not None:
+                    progress(len(collected.columns))
             if not collected.columns.identities:
                 raise InputError("holds no samples", path=source.title)
             remarks = () if asker is None else asker.judge.remarks()
@@ -241,36 +230,22 @@ class PreparedRun:
                 suites=selection.suites,
             )
             resolved = resolved_config(config, selection, source, collected.clustered_by, summary)
-            result = collected.result(
-                summary,
-                resolved,
-                folder,
-                bank=bank,
-                judge_answers=answers if folder is None else AnswerFile(folder / JUDGE_ANSWERS),
-            )
-            drop = None if writer is None else writer.replace
+            kept = answers if folder is None else AnswerFile(folder / JUDGE_ANSWERS)
+            result = collected.result(summary, resolved, folder, bank=bank, judge_answers=kept)
             if selection.consistency is not None:
-                second = ConsistencyRun(config, selection.consistency, result, runs, models, drop)
-                result = replace(result, _consistency=second.run(compared, keep=keep))
-            elif drop is not None:
-                drop()
+                inner = consistency_of(
+                    result, runs, config, selection.consistency, models,
+                    progress=compared, keep=keep, writer=writer,
+                )  # fmt: skip
+                result = replace(result, _consistency=inner)
+            elif writer is not None:
+                writer.replace()
             if writer is not None:
                 if bank is not None:
                     bank.write(writer.folder / NUGGETS)
                 writer.finish(resolved, summary)
-        result.gates = gates.results_of(result)
+        result.gates = gates.results_of(result) if config.fail_under else ()
         return result
-
-    def _other_suites(self) -> list[str]:
-        """The suites that could score the data in place of the run's, best first."""
-        if self.rereads is None or self.config.metrics or not self.selection.suites:
-            return []
-        fits = SuiteFits()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RagassayWarning)  # the first reading gave all of them
-            fits.add(islice(self.rereads(), LOOKED_AT))
-        own = {suite.name for suite in self.selection.suites}
-        return [name for name, fit in fits.by_suite().items() if fit.n_samples and name not in own]
 
     def bank(self, asker: Asker) -> formats.NuggetBank | None:
         """The nugget bank that the configuration names, made known to the metrics: read, or made
@@ -312,9 +287,14 @@ def resolved_config(
         body |= _copied(config, Path(config.output))
     body["suite"] = [suite.name for suite in selection.suites]
     local = published_names(config, source.format, selection.suites)
-    body["metrics"] = [
-        _loadable_name(metric, name, local) for name, metric in selection.metrics.items()
-    ]
+    body["metrics"] = []
+    for name, metric in selection.metrics.items():
+        # The name by which the metric is found when the run is run again.
+        if isinstance(metric, FunctionMetric) and metric.place:
+            name = f"{metric.place}{str(metric).removeprefix(metric.name)}"
+        elif naming.known(name, local) != [metric]:
+            name = str(metric)
+        body["metrics"].append(name)
     if selection.consistency is not None:
         body["consistency_of"] = list(selection.consistency.of)
         body["consistency_metrics"] = list(selection.consistency.asked)
@@ -332,36 +312,23 @@ def resolved_config(
     }
 
 
-def _loadable_name(metric: Metric, name: str, local: Mapping[str, str]) -> str:
-    """The name by which a metric is found when the run is run again: the place of a user's
-    function, or the shown name where it means this metric, or else the canonical name."""
-    if isinstance(metric, FunctionMetric) and metric.place:
-        return f"{metric.place}{str(metric).removeprefix(metric.name)}"
-    return name if naming.known(name, local) == [metric] else str(metric)
-
-
 def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:
     """Copies a user's own files into the run folder; the keys of run.yaml that name the copies."""
     from ragassay.judges.own_prompts import read_rubric
 
+    def copy(source: str, file_name: str) -> str:
+        name = f"{RUBRICS}/{file_name}"
+        if Path(source).resolve() != (folder / name).resolve():
+            files.write_bytes(folder / name, Path(source).read_bytes())
+        return name
+
     keys: dict[str, Any] = {}
     if config.rubric:
         # A rubric's name is unique in a run, that of its file need not be.
-        keys["rubric"] = [
-            _copy(Path(name), folder, f"{read_rubric(name).name}.yaml") for name in config.rubric
-        ]
+        named = ((name, read_rubric(name).name) for name in config.rubric)
+        keys["rubric"] = [copy(name, f"{rubric}.yaml") for name, rubric in named]
     if config.judge_prompt is not None:
-        prompt = Path(config.judge_prompt)
-        keys["judge_prompt"] = _copy(prompt, folder, prompt.name)
+        keys["judge_prompt"] = copy(config.judge_prompt, Path(config.judge_prompt).name)
     if config.prompts:
-        keys["prompts"] = {
-            kind: _copy(Path(name), folder, f"{kind}.txt") for kind, name in config.prompts.items()
-        }
+        keys["prompts"] = {kind: copy(name, f"{kind}.txt") for kind, name in config.prompts.items()}
     return keys
-
-
-def _copy(source: Path, folder: Path, file_name: str) -> str:
-    name = f"{RUBRICS}/{file_name}"
-    if source.resolve() != (folder / name).resolve():
-        files.write_bytes(folder / name, source.read_bytes())
-    return name

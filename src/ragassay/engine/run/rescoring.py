@@ -19,7 +19,7 @@ from ragassay.engine.results.folders.run_folder import NUGGETS
 from ragassay.engine.results.judge_answers import JudgeAnswers, Record
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
-from ragassay.engine.results.shown_names import shown
+from ragassay.engine.results.summary import shown
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.judges import Failure, Judge, JudgeAnswer, Provenance, Question
 from ragassay.judges.asking import Asker
@@ -49,15 +49,6 @@ class Evidence:
     signature: str
     judge_answers: tuple[Record, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """A mapping of plain values."""
-        return {
-            "score": self.row.to_record(),
-            "title": self.title,
-            "signature": self.signature,
-            "judge_answers": [dict(record) for record in self.judge_answers],
-        }
-
 
 @dataclass(frozen=True)
 class Explained:
@@ -73,7 +64,15 @@ class Explained:
             "system": self.sample.system,
             "repeat": self.sample.repeat,
             "query": self.sample.query,
-            "scores": [one.to_json() for one in self.scores],
+            "scores": [
+                {
+                    "score": one.row.to_record(),
+                    "title": one.title,
+                    "signature": one.signature,
+                    "judge_answers": [dict(record) for record in one.judge_answers],
+                }
+                for one in self.scores
+            ],
         }
 
 
@@ -172,7 +171,9 @@ def rescore(result: Result) -> Rescored:
                         unmeasured += 1
                         continue
                     n += 1
-                    if not _same(before, again):
+                    # As JSON, since only one of them was read from it.
+                    rows = [replace(row, evidence=(), judge="") for row in (before, again)]
+                    if dumps(rows[0].to_record()) != dumps(rows[1].to_record()):
                         different.append((before, again))
     return Rescored(n, len(judge.used), tuple(different), unmeasured)
 
@@ -216,9 +217,8 @@ def metrics_of(result: Result) -> dict[str, Metric]:
             metrics[name] = naming.parse(entry.metric)
         except UsageError as error:
             raise UsageError(
-                f"The metric {name!r} is not known here, so it cannot be computed again. If it is "
-                "a class of your own, import the module that defines it, and then call "
-                "ragassay.engine.run.rescoring.rescore(ragassay.open_run(FOLDER)) from Python."
+                f"The metric {name!r} is not known here. If it is a class of your own, import the "
+                "module that defines it, and call ragassay.engine.rescore(ragassay.open_run(DIR))."
             ) from error
     return metrics
 
@@ -285,12 +285,6 @@ def _find(result: Result, name: str, system: str | None, repeat: int | None) -> 
         )
         raise UsageError(f"{len(matches)} samples have the id {name!r}: {which}. Say which one.")
     return matches[0]
-
-
-def _same(stored: ScoreRow, again: ScoreRow) -> bool:
-    """Whether two rows are equal, even if only one of them was read from JSON."""
-    plain = [dumps(replace(row, evidence=(), judge="").to_record()) for row in (stored, again)]
-    return plain[0] == plain[1]
 
 
 def differing(pairs: Iterable[tuple[ScoreRow, ScoreRow]]) -> Iterator[str]:

@@ -1,8 +1,5 @@
-"""From samples and metrics to outcomes, a bounded window at a time.
-
-Judged metrics run ahead: while one window's arithmetic is computed, the questions of the next
-windows are sent already. Everything else is arithmetic over whole windows.
-"""
+"""From samples and metrics to outcomes, a bounded window at a time. Judged metrics run ahead: while
+one window's arithmetic is computed, the questions of the next windows are sent already."""
 
 from __future__ import annotations
 

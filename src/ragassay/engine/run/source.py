@@ -23,10 +23,9 @@ from ragassay.engine.config.run_config import RunConfig
 from ragassay.formats.records.chosen_columns import ChosenColumns
 from ragassay.formats.sources import opening
 
-_KEY_FIELDS = frozenset({"id", "query", "history"})
-_EXPECTED_FIELDS = frozenset(
-    {"references", "reference_groups", "negative_references", "gold", "gold_ids", "answerability"}
-)
+_OF_QUESTIONS = {"id", "query", "history", "references", "reference_groups"}
+_OF_QUESTIONS |= {"negative_references", "gold", "gold_ids", "answerability"}
+"""The fields of a file of references."""
 
 
 def with_references(
@@ -90,28 +89,23 @@ def _questions(
     placed, suggested = placement.placed, placement.suggested
     if expects and (not placed or "id" in placed):
         return expected
-    wanted, meant = "'id' or 'query'", {"query": suggested.get("query", _YOURS)}
+    wanted, meant = "'id' or 'query'", {}
+    if not {"id", "query", "history"} & placed.keys():
+        meant["query"] = suggested.get("query", "<your column>")
     if not expects:
         # A column that looks like an answer is the expected answer here: no system gave it.
         answer = suggested.get("references") or placed.get("answer") or suggested.get("answer")
-        wanted, meant = "'expected_answer' or 'references'", {"references": answer or _YOURS}
-        if placed.keys().isdisjoint(_KEY_FIELDS):
-            keys = {one: name for one, name in suggested.items() if one in _KEY_FIELDS}
-            meant = (keys or {"query": _YOURS}) | meant
-        if not placed.keys().isdisjoint(_EXPECTED_FIELDS):
-            raise InputError("no record in it has references", path=path)
-    words = formats.OptionWords()
-    separator = " " if formats.BY_FLAGS.get() else "; "
-    options = separator.join(words.columns(one, column) for one, column in meant.items())
+        wanted = "'expected_answer' or 'references'"
+        meant["references"] = answer or "<your column>"
+    words, separator = formats.OptionWords(), " " if formats.BY_FLAGS.get() else "; "
+    options = separator.join(words.columns(name, column) for name, column in meant.items())
     found = ", ".join(dict.fromkeys((*placed.values(), *placement.unplaced)))
     raise InputError(
-        f"there is no column {wanted}. Found: {found}",
+        f"there is no column {wanted}, or it is empty. Found: {found}",
         path=path,
         hint=f"Name the columns of this file, for example {options}.",
     )
 
-
-_YOURS = "<your column>"
 
 Data = str | Path | Iterable[Any]
 """A path or several (see `ragassay.formats.files_of`), an iterable of `Sample`s or mappings, or a
@@ -123,7 +117,8 @@ _ONE_A_LINE = {"jsonl", "ultrarag", "mtrag", "trec_rag", "csv", "tsv", "mlcube"}
 
 @dataclass
 class Source:
-    """Samples that can be streamed once; ``joined`` are the files of what is expected of them."""
+    """Samples that can be streamed once; ``joined`` are the files of what is expected of them, and
+    ``n_records`` counts those of data in memory."""
 
     samples: Iterator[Sample]
     title: str
@@ -136,20 +131,16 @@ class Source:
     def count(self) -> int | None:
         """The largest possible number of samples, where that is cheap to know: one a line, or one a
         record in memory; else ``None``."""
-        if self.n_records is not None:
+        if self.n_records is not None or not self.paths or self.format not in _ONE_A_LINE:
             return self.n_records
-        if not self.paths or self.format not in _ONE_A_LINE:
-            return None
         n = 0
         for path in map(opening.on_disk, self.paths):
             if not path.is_file():
                 return None
             with path.open("rb") as stream:
-                blocks = iter(partial(stream.read, 1 << 20), b"")
-                for at, block in enumerate(blocks):
-                    if not at and block.startswith(b"\x1f\x8b"):
-                        return None  # compressed
-                    n += block.count(b"\n")
+                if stream.peek(2).startswith(b"\x1f\x8b"):
+                    return None  # compressed
+                n += sum(block.count(b"\n") for block in iter(partial(stream.read, 1 << 20), b""))
         return n
 
     @cached_property
@@ -157,7 +148,10 @@ class Source:
         """``sha256:...``: of the files' bytes, or of the samples that were read from memory (then
         it must be asked for after the last of them)."""
         for path in (*map(opening.on_disk, self.paths), *self.joined):
-            _hash_path(self._hash, path)
+            inner = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+            for item in inner:
+                with item.open("rb") as stream:
+                    hashlib.file_digest(stream, lambda: self._hash)
         return f"sha256:{self._hash.hexdigest()}"
 
 
@@ -186,7 +180,10 @@ def open_source(
 ) -> Source:
     """The samples of ``data``, with gold passages joined from ``config.qrels``, golden answers
     from ``config.references``, and both and more from ``config.golden``."""
-    own, of_references = _columns(data, config)
+    own: formats.Columns = config.columns
+    of_references = None
+    if config.references is not None and own:
+        own, of_references = _columns(data, config, Path(config.references))
     source = _opened(data, config, own, refuse_joined, first_runs)
     if config.references is not None:
         path = Path(config.references)
@@ -203,22 +200,18 @@ def open_source(
 
 
 def _columns(
-    data: Data, config: RunConfig
-) -> tuple[formats.Columns, Mapping[str, Sequence[str]] | None]:
+    data: Data, config: RunConfig, references: Path
+) -> tuple[formats.Columns, Mapping[str, Sequence[str]]]:
     """The chosen columns of the data, and those of the file of references: each column counts in
     the file that has it."""
-    if config.references is None or not config.columns:
-        return config.columns, None
 
     def held(path: Path, reader: Any, **more: Any) -> formats.Held:
         options: formats.MapperOptions = {"columns": config.columns, **more}  # type: ignore[typeddict-item]
         reader = reader or formats.detect(path, options["encoding"])
         return formats.source_columns((reader, path), options)
 
-    references = Path(config.references)
     asked = held(references, None, encoding=_encoding(references, config.encoding))
-    of_questions = _KEY_FIELDS | _EXPECTED_FIELDS
-    asked = {name: column for name, column in asked.items() if name in of_questions}
+    asked = {name: column for name, column in asked.items() if name in _OF_QUESTIONS}
     looked = []
     data_paths = paths_of(data)
     if data_paths is not None:
@@ -279,11 +272,12 @@ def _opened(
     reading["format"] = config.format or (name if len(paths) == 1 else None)
     reading["limit"] = None if first_runs or bounded else limit
 
-    def read() -> Iterator[Sample]:
-        samples = formats.read(paths, **reading)
-        return _within(samples, config, paths[0]) if bounded else samples
-
-    samples = islice(_first_runs(read(), read()) if first_runs else read(), limit)
+    samples = formats.read(paths, **reading)
+    samples = _within(samples, config, paths[0]) if bounded else samples
+    if first_runs:
+        again = formats.read(paths, **reading)
+        samples = _first_runs(samples, _within(again, config, paths[0]) if bounded else again)
+    samples = islice(samples, limit)
     title = "standard input" if paths[0] == Path(opening.STANDARD_INPUT) else paths[0].name
     more = f" and {plural(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
     return Source(samples, title + more, name, paths, joined)
@@ -310,7 +304,7 @@ def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> 
         hint = "Both ends are included; a time without a zone is UTC."
         raise InputError(problem, path=path, hint=hint)
     if left_out:
-        warn_user(f"Samples left out by the time interval: {' and '.join(left_out)}.")
+        warn_user(str(Note("left_out_by_time", {"left_out": " and ".join(left_out)})))
 
 
 def _first_runs(
@@ -340,9 +334,3 @@ def _hashed(samples: Iterator[Sample], digest: hashlib._Hash) -> Iterator[Sample
     for sample in samples:
         digest.update(dumps(formats.to_record(sample)))
         yield sample
-
-
-def _hash_path(digest: hashlib._Hash, path: Path) -> None:
-    for item in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
-        with item.open("rb") as stream:
-            hashlib.file_digest(stream, lambda: digest)

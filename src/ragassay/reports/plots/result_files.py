@@ -18,9 +18,8 @@ from ragassay.engine.results import Result, open_run
 from ragassay.engine.results.folders.run_folder import holds_consistency
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.score_columns import ScoreColumns
-from ragassay.engine.results.shown_names import shown
 from ragassay.engine.results.summarising import IntervalOptions, averaged_over, summarise
-from ragassay.engine.results.summary import MetricSummary, Summary
+from ragassay.engine.results.summary import MetricSummary, Summary, shown
 from ragassay.formats import kind
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.reports.plots.layouts import (

@@ -57,7 +57,7 @@ class Series:
         """Why a metric has no value: how many samples went unscored for which reason."""
         if name not in self.result.summary.metrics:
             return "not in this file"
-        reasons = self.result.columns.reasons(name).items()
+        reasons = self.result.columns.tally(name).reasons.items()
         why = ", ".join(f"{wording.reason(code)} ({n:,})" for code, n in reasons)
         return f"no value: {why}"
 

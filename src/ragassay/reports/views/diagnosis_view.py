@@ -75,10 +75,10 @@ def _missing_lines(diagnosis: Diagnosis) -> list[str]:
     ]
 
 
-def command_lines(diagnosis: Diagnosis) -> list[str]:
+def wanted_lines(diagnosis: Diagnosis) -> list[str]:
     """What to compute for the classes that were not looked at."""
     metrics = dict.fromkeys(name for one in diagnosis.not_looked_at for name in one.metrics)
-    return [sentence("to_look_at", metrics=", ".join(metrics))] if diagnosis.command else []
+    return [sentence("to_look_at", metrics=", ".join(metrics))] if metrics else []
 
 
 def signal_words(signals: Mapping[str, float]) -> str:

@@ -26,7 +26,7 @@ from ragassay.reports.views.comparison_view import (
     verdict_line,
 )
 from ragassay.reports.views.consistency_view import consistency_report
-from ragassay.reports.views.diagnosis_view import command_lines, diagnosis_report, moved_report
+from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report, wanted_lines
 from ragassay.reports.views.summary_notes import judged_by, spent_on
 from ragassay.reports.views.summary_view import (
     metric_blocks,
@@ -60,7 +60,7 @@ def run_page(result: Result, diagnosis: Diagnosis | None, *, linked: bool = True
         several = len({identity[1:] for identity in columns.identities}) > 1
         listed = partial(named, several=several) if linked else None
         shown = diagnosis_report(diagnosis, listed=listed)
-        commands = lines(command_lines(diagnosis), "text")
+        commands = lines(wanted_lines(diagnosis), "text")
         parts.append(part("Why samples fail", *shown.blocks, commands))
     parts += _consistency(result)
     if not summary.is_empty:

@@ -97,7 +97,7 @@ def call_part(plan: CallPlan) -> Part:
     """Calls, tokens and money for each metric and in total, time, and what all of it assumes."""
     if not plan.asks:
         title = f"judge {plan.judge}: 0 calls; it answers here, nothing is sent or paid"
-        return part(title, lines(plan.notes, "text", "doubt"))
+        return part(title, lines(map(str, plan.notes), "text", "doubt"))
     title = f"judge {plan.judge}: what the run would ask; nothing was sent"
     return part(title, _calls(plan), lines(_lines(plan), "text"))
 
@@ -106,16 +106,13 @@ def _calls(plan: CallPlan) -> Table:
     """The table of calls: each metric by itself, and last all together."""
 
     def row(name: str, amount: Amount) -> list[str]:
-        held = _span(amount.held, _COUNT)
-        if amount.held.high:
-            held += f" {_span(amount.held_share, lambda share: f'{math.floor(share * 100)}%')}"
         return [
             name,
             _span(amount.calls, _COUNT),
-            held,
+            _span(amount.held, _COUNT),
             *(_span(size, _short) for size in (amount.input_tokens, amount.output_tokens)),
             "unknown" if amount.cost is None else _span(amount.cost, _dollars),
-            _span(plan.throughput.span(amount), _duration),
+            _span(plan.throughput.span(amount.calls, amount.tokens), _duration),
         ]
 
     heads = ("calls", "in ledger", "tokens in", "tokens out", "cost", "time")
@@ -133,24 +130,22 @@ def _lines(plan: CallPlan) -> Iterator[Cell]:
     asks, cost = total.calls.high > 0, total.cost
     first = sentence("all_in_ledger") if total.held.high else sentence("nothing_to_ask")
     yield Cell(_time_sentence(plan) if asks else first, style="strong")
-    if plan.budget is not None:
-        kind, style = _FITS.get(plan.budget.verdict, ("budget_unpriced", "doubt"))
-        yield Cell(sentence(kind, budget=str(plan.budget.budget)), style=style)
+    if plan.fit is not None:
+        kind, style = _FITS.get(plan.fit, ("budget_unpriced", "doubt"))
+        yield Cell(sentence(kind, budget=str(plan.budget)), style=style)
     kinds = ((_span(calls, _COUNT), kind) for kind, calls in plan.questions.items() if calls.high)
     by_kind = ", ".join(map(" ".join, kinds))
     dim = (
         (by_kind, "calls_by_kind"),
-        (plan.shared, "asked_once"),
         (plan.n_walked < plan.n_samples, "extrapolated"),
         (asks and not total.calls.exact, "answers_decide"),
         (asks, "tokens_estimated"),
         (asks and cost is None, "price_unknown"),
         (asks and plan.listed_prices and cost is not None and cost.high, "prices_listed"),
     )
-    facts = {"kinds": by_kind, "n": plan.shared, "walked": plan.n_walked,
-             "samples": plan.n_samples, "day": as_of()}  # fmt: skip
+    facts = {"kinds": by_kind, "walked": plan.n_walked, "samples": plan.n_samples, "day": as_of()}
     said = [sentence(kind, **facts) for holds, kind in dim if holds]
-    yield from (Cell(one, style="dim") for one in (*said, *plan.notes))
+    yield from (Cell(one, style="dim") for one in (*said, *map(str, plan.notes)))
     for detail, n in plan.failed.items():
         yield Cell(sentence("not_planned", n=n, why=detail), style="doubt")
 

@@ -102,10 +102,9 @@ def preview_report(
     plan = preview(job, walk=MOST_WALKED, of=n)
     asking: dict[str, Any] = {}
     if calls := plan.calls:
-        total, budget = calls.total, calls.budget
+        total = calls.total
         asking |= {"judge": calls.judge, "calls": total.calls, "held": total.held}
-        asking |= {"cost": total.cost, "seconds": calls.seconds}
-        asking["budget"] = None if budget is None else budget.verdict
+        asking |= {"cost": total.cost, "seconds": calls.seconds, "budget": calls.fit}
     return ReportPreview(
         n_records=n,
         n_looked_at=len(samples),
@@ -113,7 +112,7 @@ def preview_report(
         parts=plan.parts,
         lacking={name: dict(lacks) for name, lacks in plan.lacking.items()},
         absent=dict(plan.extras),
-        notes=[*recorded(), *plan.warnings, *(calls.notes if calls else ())],
+        notes=[*recorded(), *plan.warnings, *(map(str, calls.notes) if calls else ())],
         **asking,
     )
 
