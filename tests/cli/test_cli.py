@@ -13,9 +13,9 @@ import pytest
 from rich.console import Console
 
 import ragassay
-from ragassay.cli import command_progress, console
+from ragassay.cli import console
 from ragassay.cli.command_line import call
-from ragassay.cli.command_progress import ProgressBar
+from ragassay.cli.console import progress_bar
 
 ROWS = [
     {"id": "a", "query": "Who?", "answer": "Ann Lee", "references": ["Ann Lee"], "domain": "x"},
@@ -247,7 +247,7 @@ def test_the_progress_line_is_cropped_and_never_broken(
     terminal: io.StringIO, request: pytest.FixtureRequest
 ) -> None:
     said = "1,234 questions answered, 64 waiting, 5,678 from the ledger, 12 failed, $12.34"
-    with ProgressBar("scoring", lambda: 5_000, lambda: said) as done:
+    with progress_bar("scoring", lambda: 5_000, lambda: said) as done:
         done(1)
         time.sleep(0.3)
     shown = terminal.getvalue()
@@ -256,21 +256,18 @@ def test_the_progress_line_is_cropped_and_never_broken(
     assert "\x1b[1A\x1b[2K\x1b[1A\x1b[2K" not in shown, "two lines were taken back"
 
 
-def test_long_work_is_shown_before_the_first_sample_is_done(
-    terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch
+def test_long_work_is_shown_before_the_first_sample_is_done(terminal: io.StringIO) -> None:
+    with progress_bar("scoring", lambda: 30):
+        assert "scoring" in terminal.getvalue() and "0 samples" in terminal.getvalue()
+
+
+def test_long_work_is_told_in_lines_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command_progress, "PATIENCE_S", 0.05)
-    with ProgressBar("scoring", lambda: 30):
-        for _ in range(100):
-            time.sleep(0.05)
-            if "scoring" in terminal.getvalue():
-                break
-    assert "scoring" in terminal.getvalue() and "0 samples" in terminal.getvalue()
-    before = terminal.getvalue()
-    with ProgressBar("scoring", lambda: 30):
-        pass
-    time.sleep(0.2)
-    assert terminal.getvalue() == before, "what was quick is not shown afterwards"
+    monkeypatch.setattr(console, "EVERY_S", 0.01)
+    with progress_bar("scoring", lambda: 30, lambda: "3 of 30 asked"):
+        time.sleep(0.3)
+    assert "note: 3 of 30 asked\n" in capsys.readouterr().err
 
 
 def test_commands_that_are_printed_can_be_copied_whatever_the_names(tmp_path: Path, capsys) -> None:

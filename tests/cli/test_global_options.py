@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import global_options
 from ragassay.cli.command import COMMON
-from ragassay.cli.command_line import call
+from ragassay.cli.command_line import call, read
 from ragassay.engine.config.run_config import RunConfig
 
 
@@ -60,7 +59,7 @@ def test_a_metric_of_the_run_is_meant_before_a_published_name(
 
 
 def test_words_after_two_dashes_stay() -> None:
-    how, words = global_options.read(["trec", "--no-progress", "--", "--quiet"])
+    how, words = read(["trec", "--no-progress", "--", "--quiet"])
     assert (how.progress, how.quiet, words) == (False, False, ["trec", "--", "--quiet"])
 
 
@@ -128,5 +127,5 @@ def test_the_completions_of_the_shell_know_every_option(tmp_path: Path, capsys) 
 def test_q_is_short_for_quiet_but_where_a_command_has_it(
     words: str, quiet: bool, left: str
 ) -> None:
-    options, rest = global_options.read(words.split())
+    options, rest = read(words.split())
     assert (options.quiet, rest) == (quiet, left.split())

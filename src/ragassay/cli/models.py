@@ -16,6 +16,7 @@ import sys
 
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, pairs
+from ragassay.cli.console import console
 
 
 @command("models")
@@ -47,7 +48,7 @@ def fetch(given: Given) -> None:
     from ragassay.models.weights.weight_files import Weights
 
     weights = Weights.parse(given.name)
-    errors = show.console(stderr=True)
+    errors = console(stderr=True)
 
     def print_now(sentence: str) -> None:
         errors.print(sentence, soft_wrap=True, markup=False)

@@ -11,7 +11,7 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.base.note import Note
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.serving.serve_commands import listening, needs_service, run_server
+from ragassay.cli.serve_commands import listening, needs_service, run_server
 
 if TYPE_CHECKING:
     from ragassay.review.answer_labels import AnswerLabels

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragassay.base.errors import UsageError
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.command_progress import ProgressBar
+from ragassay.cli.console import progress_bar
 
 SUITE = "mtrag"
 VLLM = "http://localhost:8001/v1"
@@ -71,7 +71,7 @@ def mtrag(given: Given) -> int:
             stack.callback(session.close)
             asker = stack.enter_context(session.asker())
             doing = session.doing if session.costs else None
-        progress = stack.enter_context(ProgressBar(f"step {given.step}", doing=doing))
+        progress = stack.enter_context(progress_bar(f"step {given.step}", doing=doing))
         summary = run_steps(chosen, asker, progress)
     if given.json:
         show.json(summary.to_json())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ragassay.base.errors import UsageError
 from ragassay.cli import interrupt, show
 from ragassay.cli.command import Given, command
+from ragassay.cli.console import console
 from ragassay.reports.model import Column, Report, Table, table
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _progress() -> Iterator[Observer]:
     """Shows on standard error which step runs, and a line for each that has ended."""
     from ragassay.compat.ultrarag.pipeline_run import Observer
 
-    out = show.console(stderr=True)
+    out = console(stderr=True)
     spinner = out.status("starting the servers")
 
     class Shown(Observer):

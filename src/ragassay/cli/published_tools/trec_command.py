@@ -10,6 +10,7 @@ from ragassay.base import printable
 from ragassay.base.errors import UsageError, called
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, numbers
+from ragassay.cli.console import console
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,7 +126,7 @@ def _score(
     from ragassay.engine.run import ranked_runs
     from ragassay.formats.trec.trec_files import read_scales
 
-    with show.console(stderr=True).status(f"evaluating {_name(run)}"):
+    with console(stderr=True).status(f"evaluating {_name(run)}"):
         scales = None if given.z_scores is None else read_scales(given.z_scores)
         judged, tag = ranked_runs.read_judged(given.qrels, run, given.judgements)
         return trec_evaluation.score(

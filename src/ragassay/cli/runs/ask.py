@@ -14,8 +14,7 @@ from ragassay.base import printable
 from ragassay.base.errors import RagassayError, UsageError
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, listed
-from ragassay.cli.command_progress import ProgressBar
-from ragassay.cli.global_options import GLOBAL_OPTIONS
+from ragassay.cli.console import GLOBAL_OPTIONS, progress_bar
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result
@@ -69,7 +68,7 @@ def ask(given: Given) -> int:
         jobs = _jobs(asking, given.queries, suites, given.judge, given.save) if suites else {}
         with asking:
             results, error = _evaluated(asking, jobs)
-            with ProgressBar("asking", lambda: asking.total) as progress:
+            with progress_bar("asking", lambda: asking.total) as progress:
                 answers = asking.wait(progress)
     summaries = list(answers.summaries.values())
     body: dict[str, object] = {"systems": [one.to_json() for one in summaries]}
@@ -124,7 +123,7 @@ def _evaluated(
     for name, job in jobs.items():
         doing = partial(_doing, asking, job)
         try:
-            with ProgressBar(f"scoring {name}", lambda: asking.total, doing) as progress:
+            with progress_bar(f"scoring {name}", lambda: asking.total, doing) as progress:
                 results[name] = job.run(progress, keep=False)
         except RagassayError as error:
             if not asking.failed:
@@ -142,14 +141,15 @@ def _doing(asking: SystemsRun, job: PreparedRun) -> str:
 def _reported(result: Result, json: bool) -> int:
     """Writes and prints an evaluation, and gives its exit code."""
     from ragassay.reports.run_reports import write_reports
+    from ragassay.reports.views.summary_view import result_report
 
     if result.folder is not None:
         write_reports(result)
     if not json:
-        show.result(result)
+        show.report(result_report(result, gates=False))
         if result.folder is not None:
             show.lines(f"run folder: {result.folder}")
-    return show.exit_code(result.gates, *show.summaries(result))
+    return show.exit_code(result.gates, *(step.summary for step in result.steps))
 
 
 def _show_plans(plans: list[AskPlan], json: bool) -> None:

@@ -12,6 +12,7 @@ from ragassay.base.counts import either, plural
 from ragassay.base.errors import UsageError
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, listed
+from ragassay.cli.console import console
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result
@@ -137,7 +138,7 @@ def rescore(given: Given) -> int:
     if given.json:
         show.json(rescored.to_json())
     else:
-        out = show.console()
+        out = console()
         scores = plural(rescored.n_scores, "score")
         answers = plural(rescored.n_answers, "answer")
         n_different = len(rescored.different)
@@ -207,7 +208,9 @@ def compare(given: Given) -> int:
     written: list[tuple[str, Path]] = []
     for at, (one, (new, old)) in enumerate(zip(comparisons, pairs, strict=True), start=1):
         if given.output is not None:
-            target = show.numbered(given.output, at, len(comparisons))
+            target = given.output
+            if len(comparisons) > 1:
+                target = target.with_stem(f"{target.stem}-{at}")
             with show.status("writing the comparison"):
                 write_comparison(one, new, old, target)
             written.append(("comparison", target))
