@@ -102,7 +102,7 @@ def test_a_server_that_never_answers(
     complaint: Complaint,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ragassay.compat.ultrarag.server_address.START_S", seconds)
+    monkeypatch.setattr("ragassay.compat.ultrarag.mcp_servers.START_S", seconds)
     write(with_fault(fault))
     assert complaint().endswith(f" does not start: {words}")
 
@@ -153,7 +153,7 @@ def test_a_call_that_fails_keeps_what_was_computed(
 def test_a_call_without_an_answer(
     fault: str, complaint: Complaint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragassay.compat.ultrarag.server_address.CALL_S", 1)
+    monkeypatch.setattr("ragassay.compat.ultrarag.mcp_servers.CALL_S", 1)
     write(with_fault(fault))
     assert "server 'odd': no answer within 1 second. What" in complaint()
 
@@ -188,7 +188,7 @@ def test_a_server_folder_whose_build_fails(
     fault: str, words: str, complaint: Complaint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if fault.startswith("hangs"):
-        monkeypatch.setattr("ragassay.compat.ultrarag.server_address.START_S", 2)
+        monkeypatch.setattr("ragassay.compat.ultrarag.mcp_servers.START_S", 2)
     write(with_fault(fault))
     said = complaint("build", "p.yaml")
     assert f"p.yaml, line 2, field 'servers.odd': the server 'odd' does not start: {words}" in said

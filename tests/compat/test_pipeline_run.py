@@ -288,6 +288,7 @@ def test_an_interrupt_is_told_once(
 
     class Interrupted(Told):
         def begins(self, number: int, of: int, name: str) -> None:
+            super().begins(number, of, name)
             if where == "begins":
                 signal.raise_signal(signal.SIGTERM)
 
@@ -302,6 +303,7 @@ def test_an_interrupt_is_told_once(
     told = Told()
     assert pipelines.run(path, observer=told).variables == {"sum_ls": [3]}
     assert told.said == ["1 of 2 half"]
+    path = pipeline(words, "- greeter.add\n- greeter.add\n", "greeter: servers/greeter")
     with interrupt.remembered(), pytest.raises(KeyboardInterrupt):
         pipelines.run(path, observer=Interrupted())
     gc.collect()  # asyncio tells of an exception that nobody took when its task is freed
