@@ -47,17 +47,6 @@ def test_quiet_says_why_a_run_is_incomplete(data: str, capsys: pytest.CaptureFix
     )
 
 
-def test_a_metric_of_the_run_is_meant_before_a_published_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("one.jsonl").write_text('{"id": "a", "query": "Q?", "answer": "A.", "contexts": ["A."]}\n')
-    call(["run", "one.jsonl", "-m", "rl_f,f1", "-o", "out", "--quiet"])
-    capsys.readouterr()
-    assert call(["explain", "out", "a", "rlf"]) == 2
-    assert "Did you mean 'rl_f'?" in capsys.readouterr().err
-
-
 def test_words_after_two_dashes_stay() -> None:
     how, words = read(["trec", "--no-progress", "--", "--quiet"])
     assert (how.progress, how.quiet, words) == (False, False, ["trec", "--", "--quiet"])
@@ -77,13 +66,6 @@ def test_every_error_is_one_sentence_of_one_style(words: list[str], said: str, c
     assert call(words) == 2
     err = capsys.readouterr().err
     assert err.startswith(said) and err.count("\n") == 1
-
-
-def test_messages_of_the_command_line_name_flags(data: str, capsys) -> None:
-    Path("odd.jsonl").write_text('{"frage": "a"}\n')
-    assert call(["run", "odd.jsonl"]) == 2
-    err = capsys.readouterr().err
-    assert "--columns query=" in err and "columns={" not in err
 
 
 def test_the_help_of_run_fits_a_page_and_all_of_it_is_a_word_away() -> None:

@@ -70,12 +70,7 @@ def complaint(capfd: pytest.CaptureFixture[str]) -> Complaint:
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (
-            "crashes",
-            """the server ended. Its last words: "ImportError: No module named 'faiss'".""",
-        ),
         ("complains-latin-1", "the server ended. Its last words: 'mod\ufffdle absent'."),
-        ("ends", "the server ended."),
         ("refuses-to-list", "no licence."),
         ("other-protocol", "Unsupported protocol version from the server: 1999-01-01."),
     ],
@@ -107,7 +102,7 @@ def test_a_server_that_never_answers(
     assert complaint().endswith(f" does not start: {words}")
 
 
-@pytest.mark.parametrize("fault", ["prints", "prints-latin-1", "prints-in-call", "stubborn"])
+@pytest.mark.parametrize("fault", ["prints-latin-1", "prints-in-call", "stubborn"])
 def test_a_server_that_only_prints_too_much_works(
     fault: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -124,13 +119,10 @@ def test_a_server_that_only_prints_too_much_works(
     [
         ("dies", "the server ended. Its last words: 'out of memory'."),
         ("no-json", "the tool returned no JSON object: 'It is done, sir.'."),
-        ("list", "the tool returned no JSON object: '[1, 2]'."),
-        ("nothing", "the tool returned no JSON object."),
         ("no-result", "what it answers is no result of MCP."),
         ("is-error", "the index is empty."),
         ("silent-error", "the tool failed and says nothing."),
         ("refuses", "quota is used up."),
-        ("long-error", f"{' '.join(['no'] * 100)} ..."),
     ],
 )
 def test_a_call_that_fails_keeps_what_was_computed(
@@ -177,8 +169,6 @@ def test_a_result_without_the_declared_key(complaint: Complaint) -> None:
             (fault, f"what its tool 'build' wrote, server.yaml, {problem}")
             for fault, problem in (
                 ("build-writes-no-yaml", "is not YAML"),
-                ("build-writes-a-list", "does not list tools with input and output."),
-                ("build-writes-no-entries", "does not list tools with input and output."),
                 ("build-writes-odd-entries", "does not list tools with input and output."),
             )
         ),
@@ -242,10 +232,7 @@ def far(url: str) -> str:
     [
         ("html", "Unexpected content type: text/html."),
         ("401", """it answers 401 Unauthorized: '{"detail": "no"}'."""),
-        ("404", """it answers 404 Not Found: '{"detail": "no"}'."""),
-        ("500", """it answers 500 Internal Server Error: '{"detail": "no"}'."""),
         ("empty", "what it answers is no message of MCP."),
-        ("json", "what it answers is no message of MCP."),
     ],
 )
 def test_a_url_that_is_no_mcp_server(

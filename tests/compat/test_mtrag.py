@@ -262,13 +262,6 @@ def test_first_target_rouge_is_rouge_scores(answer: str, target: str) -> None:
 # --- what is missing ----------------------------------------------------------------------------
 
 
-def test_no_contexts_give_explicit_nulls() -> None:
-    empty = sample(passages=(), given={"BertscoreR": [0.5], "BertKPrec": 0.0})
-    for field in ("BertKPrec", "Extractiveness_RougeL", "extractive_coverage"):
-        outcome = score(field, empty)
-        assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOTHING_RETRIEVED
-
-
 def test_no_contexts_count_as_extractiveness_0() -> None:
     empty = sample(passages=(), given={"BertscoreR": [0.5], "BertKPrec": 0.0})
     found = scored("RB_agg", empty)

@@ -102,11 +102,6 @@ def test_results_become_variables_and_parameters_come_from_the_file(words: Path)
     assert told.ran == ["1/3 words.split", "2/3 words.extend", "3/3 words.measure"]
 
 
-def test_without_a_parameter_file_the_servers_defaults_hold(words: Path) -> None:
-    path = pipeline(words, "- words.split\n- words.extend\n")
-    assert pipelines.run(path).variables == {"word_ls": ["a!", "bb!", "three!"]}
-
-
 def test_inputs_and_outputs_are_renamed(words: Path) -> None:
     path = pipeline(
         words,
@@ -155,12 +150,8 @@ def test_a_run_goes_on_from_a_step_with_what_was_kept(words: Path) -> None:
     assert whole.folder == Path("output/made_steps")
     file = words / "parameters" / "made_parameter.yaml"
     told = Told()
-    for begin in ("3", "words.measure"):
-        told.ran.clear()
-        again = pipelines.run(path, pipelines.Options(begin=begin), told)
-        assert again.variables == whole.variables
-        assert told.ran == ["3/3 words.measure"]
-
+    again = pipelines.run(path, pipelines.Options(begin="words.measure"), told)
+    assert again.variables == whole.variables and told.ran == ["3/3 words.measure"]
     file.write_text(file.read_text().replace("'!'", "'+'"))
     with pytest.raises(RagassayError) as error:
         pipelines.run(path, pipelines.Options(begin="3"))

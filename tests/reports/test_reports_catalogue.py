@@ -13,8 +13,8 @@ import pytest
 
 from ragassay import suites
 from ragassay.cli import show
-from ragassay.cli.console import console
 from ragassay.cli.command_line import call
+from ragassay.cli.console import console
 from ragassay.metrics.core import naming
 from ragassay.reports.views import catalogue_view as catalogue
 from ragassay.reports.views.summary_view import summary_report

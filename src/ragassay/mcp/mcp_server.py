@@ -58,12 +58,11 @@ class _Server(MCPServer[Any]):
         schema = tools[name].input_schema if name in tools else {}
         parameters = list(schema.get("properties") or ())
         takes = f"It takes: {', '.join(parameters)}."
-        if name in tools and (unknown := [one for one in arguments if one not in parameters]):
-            hint = did_you_mean(unknown[0], parameters)
-            lacking = [one for one in schema.get("required", ()) if one not in arguments]
-            needs = f", and needs {lacking[0]!r}" if lacking else ""
-            sentences = (f"{name} has no argument {unknown[0]!r}{needs}.", hint, takes)
-            raise ToolError(" ".join(filter(None, sentences)))
+        for argument in arguments if name in tools else ():
+            if argument not in parameters:
+                hint = did_you_mean(argument, parameters)
+                problem = f"{name} has no argument {argument!r}."
+                raise ToolError(" ".join(filter(None, (problem, hint, takes))))
         try:
             return await super().call_tool(name, arguments, *rest, **more)
         except ToolError as error:

@@ -106,17 +106,12 @@ def _progress() -> Iterator[Observer]:
         def ended(
             self, number: int, of: int, name: str, seconds: float, changed: Mapping[str, Any]
         ) -> None:
-            gave = ", ".join(_size(key, value) for key, value in changed.items()) or "nothing"
-            out.print(
-                f"{number}/{of} {name}: {gave} ({seconds:.2f} s)", markup=False, soft_wrap=True
-            )
+            gave = ", ".join(changed) or "nothing"
+            sentence = f"{number}/{of} {name}: {gave} ({seconds:.2f} s)"
+            out.print(sentence, markup=False, soft_wrap=True)
 
     with spinner if out.is_terminal else nullcontext():
         yield Shown()
-
-
-def _size(name: str, value: Any) -> str:
-    return f"{name} [{len(value):,}]" if isinstance(value, list) else name
 
 
 def _table(result: Mapping[str, Any]) -> Table:

@@ -162,14 +162,12 @@ def _show_plans(plans: list[AskPlan], json: bool) -> None:
     heads = ("samples", "in the ledger", "to send", "takes at least", "costs about")
     rows = (
         (
-            one.system,
-            f"{one.samples:,}",
-            f"{one.from_ledger:,}",
-            f"{one.to_send:,} or fewer" if one.at_most else f"{one.to_send:,}",
-            _duration(one.least_seconds),
-            "not known" if one.dollars is None else f"${one.dollars:,.4f}",
+            *(plan.system, f"{plan.samples:,}", f"{plan.from_ledger:,}"),
+            f"{plan.to_send:,} or fewer" if plan.at_most else f"{plan.to_send:,}",
+            "not known" if plan.least_seconds is None else f"{plan.least_seconds / 60:,.1f} min",
+            "not known" if plan.dollars is None else f"${plan.dollars:,.4f}",
         )
-        for one in plans
+        for plan in plans
     )
     below = [
         "Nothing was asked. Time and cost rest on the answers in the ledger, and on --rpm; retries "
@@ -177,12 +175,3 @@ def _show_plans(plans: list[AskPlan], json: bool) -> None:
     ]
     asked = table([Column("system", "name"), *map(Column, heads)], rows)
     show.report(Report("", (asked, lines(below, "text"))))
-
-
-def _duration(seconds: float | None) -> str:
-    if not seconds:
-        return "not known" if seconds is None else "-"
-    if seconds < 60:
-        return f"{seconds:,.1f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

@@ -193,7 +193,9 @@ def run_steps(
     fields = options.fields()
     shown = {name: metric for name, metric in fields.items() if name != _BESIDE}
     collected = Accumulator(make_config(), shown)
-    tasks = _tasks(options)
+    tasks = None
+    if options.tasks is not None and options.tasks.resolve() != options.input.resolve():
+        tasks = Tasks(options.tasks)
     conditions = options.steps == (CONDITION,)
     used = Asker(UnavailableJudge(CONDITION)) if conditions else asker or offline_asker()
     collected.judge = used.judge.label if options.asks else ""
@@ -218,7 +220,13 @@ def run_steps(
             raise InputError("holds no records", path=options.input)
         warnings = warned()
     asked = used if options.asks else None
-    notes = [*_notes(tasks), *warnings, *used.judge.remarks(), *models.remarks()]
+    notes = [*warnings, *used.judge.remarks(), *models.remarks()]
+    if tasks is not None and tasks.unused:
+        notes.insert(
+            0,
+            f"{tasks.unused} of {len(tasks)} tasks in {tasks.path.name} have no prediction: they "
+            "are not in the output, and the means speak only of the others.",
+        )
     if isinstance(used.judge, UnavailableJudge):
         collected.cause = used.judge.advice(len(collected.columns))
     return collected.summary(
@@ -231,24 +239,9 @@ def run_steps(
     )
 
 
-def _tasks(options: StepOptions) -> Tasks | None:
-    if options.tasks is None or options.tasks.resolve() == options.input.resolve():
-        return None
-    return Tasks(options.tasks)
-
-
 def _records(path: Path, tasks: Tasks | None) -> Iterator[tuple[int, Record]]:
     for line, record in json_files.json_records(path):
         yield line, record if tasks is None else tasks.join(record, path, line)
-
-
-def _notes(tasks: Tasks | None) -> list[str]:
-    if tasks is None or not tasks.unused:
-        return []
-    return [
-        f"{tasks.unused} of {len(tasks)} tasks in {tasks.path.name} have no prediction: they are "
-        "not in the output, and the means speak only of the others."
-    ]
 
 
 def _read_evaluators(path: Path, *, published: bool = False) -> dict[str, Metric]:

@@ -122,25 +122,6 @@ def _parameter_file(folder: Path) -> dict[str, Any]:
     return {str(name): value for name, value in (body or {}).items()}
 
 
-def entries_of(path: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """The tools and prompts that a ``server.yaml`` lists."""
-    body = marked(text_of(path), path, later_wins=True).value
-    parts = [body.get(key) or {} for key in ("tools", "prompts")] if isinstance(body, dict) else []
-    if not parts or not all(
-        isinstance(part, dict) and all(map(_is_entry, part.values())) for part in parts
-    ):
-        raise InputError("does not list tools with input and output", path=path)
-    return parts[0], parts[1]
-
-
-def _is_entry(entry: Any) -> bool:
-    return (
-        isinstance(entry, dict)
-        and isinstance(entry.get("input") or {}, dict)
-        and isinstance(entry.get("output") or [], list)
-    )
-
-
 class McpServer:
     """A server that answers."""
 
@@ -154,42 +135,40 @@ class McpServer:
         """Asks for the tools, and a server of UltraRAG's layout for what they take and give."""
         result = await self._answer(self._client.list_tools(), START_S)
         self.tools = {tool.name: _of_schema(tool) for tool in result.tools}
-        folder = self._address.folder
-        if folder is not None:
-            self.parameters = parameters_of(folder)
-            tools, prompts = await self._built(folder)
-            self.tools = {
-                str(name): Tool(str(name), Flow.of_entry(entry), is_prompt=name in prompts)
-                for name, entry in (*tools.items(), *prompts.items())
-            }
+        if self._address.folder is not None:
+            self.parameters = parameters_of(self._address.folder)
+            self.tools = await self._built(self._address.folder)
 
-    async def _built(self, folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """What the server's ``build`` writes. It gets a copy of the folder, with the program beside
-        the parameters, so that nothing in the folder changes."""
+    async def _built(self, folder: Path) -> Mapping[str, Tool]:
+        """The tools and prompts that the server's ``build`` writes. It gets a copy of the folder,
+        with the program beside the parameters, so that nothing in the folder changes."""
         if "build" not in self.tools:
             raise ServerError("it has no tool 'build', which says what its tools take.")
         with tempfile.TemporaryDirectory(prefix="ragassay-") as copy:
             place = Path(copy) / folder.resolve().name
+            place.mkdir()
             if (folder / "src").is_dir():  # one that runs elsewhere may have none
                 shutil.copytree(folder / "src", place / "src", ignore=_CACHES)
-            place.mkdir(exist_ok=True)
-            parameters = place / "parameter.yaml"
-            if (folder / "parameter.yaml").is_file():
-                shutil.copyfile(folder / "parameter.yaml", parameters)
-            else:
-                parameters.write_text("{}\n", encoding="utf-8")
+            parameters, written = place / "parameter.yaml", place / "server.yaml"
+            has_file = (folder / "parameter.yaml").is_file()
+            parameters.write_bytes((folder / "parameter.yaml").read_bytes() if has_file else b"{}")
             arguments = {"parameter_file": str(parameters)}
             await self.call_tool(self.tools["build"], arguments, START_S, None)
-            written = place / "server.yaml"
             if not written.is_file():
                 raise ServerError(
                     "its tool 'build' wrote no server.yaml beside the parameter file."
                 )
             try:
-                return entries_of(written)
-            except InputError as error:
+                body = marked(text_of(written), written, later_wins=True).value
+                return {
+                    str(name): Tool(str(name), Flow.of_entry(entry), is_prompt=key == "prompts")
+                    for key in ("tools", "prompts")
+                    for name, entry in (body.get(key) or {}).items()
+                }
+            except (InputError, AttributeError, TypeError) as error:
+                problem = getattr(error, "problem", "does not list tools with input and output")
                 raise ServerError(
-                    f"what its tool 'build' wrote, server.yaml, {error.problem}."
+                    f"what its tool 'build' wrote, server.yaml, {problem}."
                 ) from error
 
     def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...]:
