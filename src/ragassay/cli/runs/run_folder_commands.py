@@ -143,9 +143,10 @@ def rescore(given: Given) -> int:
         same = f"{n_different:,} differ" if n_different else "all are equal"
         show.lines(f"{scores} computed again from {answers}: {same}.")
         if rescored.unmeasured:
-            show.lines(
-                "Left as they are, because they rest on a model that is not here ('ragassay "
-                f"models'), or on vectors of an endpoint: {rescored.unmeasured:,}."
+            show.wrapped(
+                f"{rescored.unmeasured:,} left as they are, because they rest on a model that is "
+                "not here ('ragassay models'), or on vectors of an endpoint.",
+                "",
             )
         sentences = islice(rescoring.differing(rescored.different), SHOWN)
         show.lines(*(f"  {sentence}" for sentence in sentences))
