@@ -42,6 +42,8 @@ def plot(given: Given) -> None:
             f"There are: {', '.join(every)}."
         )
     drawing.check_suffix(given.output_file)
+    if given.metrics_to_plot is not None and not wanted:
+        raise UsageError("--metrics-to-plot names no metric. Leave it out to draw the main ones.")
     with show.status("reading results"):
         opened = result_files.opened(given.files, kind)
         metrics = result_files.chosen(opened, wanted)
