@@ -133,6 +133,12 @@ def test_metrics_lists_all_and_explains_one(capsys) -> None:
     assert "Did you mean" in complaint(capsys, "metrics", "nDGC")
 
 
+def test_no_line_of_a_table_ends_in_blanks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("metrics", "--family", "chunks", "--long") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 20 and not [line for line in lines if line != line.rstrip()]
+
+
 BAD_FILES = {
     "absent": None,
     "empty": b"",

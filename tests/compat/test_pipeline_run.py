@@ -301,6 +301,21 @@ def test_an_interrupt_is_told_once(
     assert caplog.records == []
 
 
+def test_a_signal_that_is_ignored_ends_no_pipeline(words: Path) -> None:
+    class Hangup(Told):
+        def begins(self, number: int, of: int, name: str) -> None:
+            super().begins(number, of, name)
+            signal.raise_signal(signal.SIGINT)
+
+    path = pipeline(words, "- words.split\n- words.measure\n")
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert pipelines.run(path, observer=Hangup()).variables["length_ls"] == [1, 2, 5]
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_a_prompt_of_a_server_folder_gives_its_messages(words: Path) -> None:
     folder = server_folder(words / "servers" / "greeter", "")
     (folder / "src" / "greeter.py").write_text(PLAIN)
