@@ -174,7 +174,6 @@ def _as_ours(name: str, *rest: str) -> list[str]:
 
 
 def _interrupted() -> int:
-    interrupt.settle()
     return _complain(
         "Interrupted. No file is half-written. What judges and endpoints answered is kept: the "
         "same command asks only for what is missing.",

@@ -90,8 +90,8 @@ def review(given: Given) -> int:
         with listening("127.0.0.1", given.port) as socket:
             url = f"http://127.0.0.1:{socket.getsockname()[1]}"
             if labels is not None:
-                questions = plural(labels.progress(given.reviewer or "")["total"], "question")
-                show.lines(f"{questions} about answers: labels go into {labels.path}.")
+                asked = plural(labels.progress(given.reviewer or "")["total"], "question")
+                show.lines(f"{asked} about answers: labels go into {labels.path}.")
                 url += "/answers"
             show.lines(f"The review of {store.folder} is at {url}. Ctrl-C ends it.")
             run_server(app, socket)

@@ -134,8 +134,7 @@ def _evaluated(
 
 def _doing(asking: SystemsRun, job: PreparedRun) -> str:
     asked = f"{asking.done:,} of {asking.total:,} asked"
-    session = job.session
-    return asked if session is None or not session.costs else f"{asked}, {session.doing()}"
+    return asked if job.doing is None else f"{asked}, {job.doing()}"
 
 
 def _reported(result: Result, json: bool) -> int:
