@@ -181,8 +181,8 @@ def test_debug_shows_the_traceback(tmp_path: Path) -> None:
         call(["run", str(tmp_path / "absent.jsonl"), "--debug"])
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_ctrl_c_exits_130_and_leaves_no_half_file(tmp_path: Path, number: signal.Signals) -> None:
+def test_ctrl_c_exits_130_and_leaves_no_half_file(tmp_path: Path) -> None:
+    number = signal.SIGINT
     path, out = tmp_path / "long.jsonl", tmp_path / "out"
     with path.open("w") as stream:
         for n in range(300_000):
@@ -277,12 +277,6 @@ def test_long_work_is_told_in_lines_where_there_is_no_terminal(
 
 
 def test_commands_that_are_printed_can_be_copied_whatever_the_names(tmp_path: Path, capsys) -> None:
-    out = tmp_path / "out $dir's"
-    assert run("demo", "-o", out) == 0
-    (said,) = [line for line in capsys.readouterr().out.splitlines() if "by hand:" in line]
-    words = shlex.split(said.partition("ragassay ")[2])
-    assert words == ["compare", str(out / "hybrid"), str(out / "keyword")]
-
     records = [{"id": "q", "answer": "a", "system": system} for system in ("it's $1", "b c")]
     ragassay.evaluate(records, ["answer_words"], save=tmp_path / "run")
     said = complaint(capsys, "explain", tmp_path / "run", "q")
@@ -321,11 +315,14 @@ def test_the_first_outputs_fit_80_columns_and_show_eight_rows(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    assert run("demo", "-o", "out") == 0
+    assert run("demo", "-o", "out $dir's") == 0
     demo = capsys.readouterr().out.splitlines()
+    (by_hand,) = [line for line in demo if "by hand:" in line]
+    words = shlex.split(by_hand.partition("ragassay ")[2])
+    assert words == ["compare", "out $dir's/hybrid", "out $dir's/keyword"]
     assert len([line for line in demo if line.startswith("  nDCG@10")]) == 2
     assert max(len(line) for line in demo if not line.startswith(("  /", "The same"))) <= 80
-    data = Path("out/hybrid/samples.jsonl")
+    data = Path("out $dir's/hybrid/samples.jsonl")
     assert run("run", data, "--suite", "qa", "-o", "qa") == 0
     few = capsys.readouterr().out
     assert run("run", data, "--suite", "qa", "--metrics", "all") == 0
