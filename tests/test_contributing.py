@@ -65,29 +65,6 @@ def test_the_page_can_be_followed_literally(tmp_path: Path, checks: bool) -> Non
     assert any("shorter words do not count" in output for output in done)
 
 
-def test_hooks_run_the_style_and_type_checks_of_ci_without_a_network() -> None:
-    step = CI[CI.index('step "style and types"') :].split("\n}")[0]
-    ((repository),) = read_yaml(".pre-commit-config.yaml")["repos"]
-    assert repository["repo"] == "local"
-    hooks = repository["hooks"]
-    assert [hook["entry"] for hook in hooks] == [one.strip() for one in step.splitlines()[1:]]
-    assert all(hook["language"] == "system" and not hook["pass_filenames"] for hook in hooks)
-
-
-def test_the_workflow_runs_ci_on_push_and_pull_request_with_every_python() -> None:
-    workflow = read_yaml(".github/workflows/ci.yml")
-    assert {"push", "pull_request"} <= set(workflow[True])  # YAML 1.1 reads "on" as true
-    ((job),) = workflow["jobs"].values()
-    assert job["steps"][-1]["run"] == ".ci/run ${{ matrix.part }}"
-    (all_parts,) = re.findall(r"^parts=\$\{\*:-(.*)\}$", CI, re.M)
-    assert job["strategy"]["matrix"]["part"] == all_parts.split()
-    assert all(f"\n{part}() {{\n" in CI for part in all_parts.split())
-    (pythons,) = (step["with"]["python-version"] for step in job["steps"] if "with" in step)
-    *others, default = pythons.split()
-    supported = [line.split(" :: ")[-1] for line in PROJECT["classifiers"] if ":: 3." in line]
-    assert default == supported[0] and sorted(others) == supported[1:]
-
-
 def test_the_citation_is_of_this_version() -> None:
     citation = read_yaml("CITATION.cff")
     for field, value in (("title", "name"), ("version", "version"), ("license", "license")):

@@ -110,27 +110,6 @@ def test_a_judge_a_report_and_a_plot_are_found(ragassay: Ragassay, talk: Path) -
     assert not (talk.parent / "out" / "means.txt").exists()
 
 
-@pytest.mark.parametrize(
-    ("text", "line"), [("A: It is tall.\n", 1), ("Q: How?\nA: So.\nA: Or so.\n", 3), ("Hm\n", 1)]
-)
-def test_a_line_that_is_no_part_of_a_sample_is_refused(
-    ragassay: Ragassay, tmp_path: Path, text: str, line: int
-) -> None:
-    path = tmp_path / "odd.transcript"
-    path.write_text(text)
-    done = ragassay("run", path.name, "--suite", "style")
-    assert done.returncode == 2
-    assert "neither a question nor its answer" in done.stderr and str(line) in done.stderr
-
-
-def test_a_question_without_an_answer_is_a_sample(ragassay: Ragassay, tmp_path: Path) -> None:
-    path = tmp_path / "silent.transcript"
-    path.write_text("Q: How?\nQ: Who?\nA: Nobody knows.\nQ: Why?\n")
-    done = ragassay("run", path.name, "-m", "words_per_sentence", "--json")
-    found = json.loads(done.stdout)["metrics"]["words_per_sentence"]
-    assert (found["n_scored"], found["unscored"]) == (1, {"missing_input": 2})
-
-
 class _Generate(BaseHTTPRequestHandler):
     asked: list[dict[str, object]]
 

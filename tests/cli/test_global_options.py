@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import global_options
 from ragassay.cli.command import COMMON
-from ragassay.cli.command_line import call
+from ragassay.cli.command_line import call, read
 from ragassay.engine.config.run_config import RunConfig
 
 
@@ -48,19 +47,8 @@ def test_quiet_says_why_a_run_is_incomplete(data: str, capsys: pytest.CaptureFix
     )
 
 
-def test_a_metric_of_the_run_is_meant_before_a_published_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("one.jsonl").write_text('{"id": "a", "query": "Q?", "answer": "A.", "contexts": ["A."]}\n')
-    call(["run", "one.jsonl", "-m", "rl_f,f1", "-o", "out", "--quiet"])
-    capsys.readouterr()
-    assert call(["explain", "out", "a", "rlf"]) == 2
-    assert "Did you mean 'rl_f'?" in capsys.readouterr().err
-
-
 def test_words_after_two_dashes_stay() -> None:
-    how, words = global_options.read(["trec", "--no-progress", "--", "--quiet"])
+    how, words = read(["trec", "--no-progress", "--", "--quiet"])
     assert (how.progress, how.quiet, words) == (False, False, ["trec", "--", "--quiet"])
 
 
@@ -78,13 +66,6 @@ def test_every_error_is_one_sentence_of_one_style(words: list[str], said: str, c
     assert call(words) == 2
     err = capsys.readouterr().err
     assert err.startswith(said) and err.count("\n") == 1
-
-
-def test_messages_of_the_command_line_name_flags(data: str, capsys) -> None:
-    Path("odd.jsonl").write_text('{"frage": "a"}\n')
-    assert call(["run", "odd.jsonl"]) == 2
-    err = capsys.readouterr().err
-    assert "--columns query=" in err and "columns={" not in err
 
 
 def test_the_help_of_run_fits_a_page_and_all_of_it_is_a_word_away() -> None:
@@ -128,5 +109,5 @@ def test_the_completions_of_the_shell_know_every_option(tmp_path: Path, capsys) 
 def test_q_is_short_for_quiet_but_where_a_command_has_it(
     words: str, quiet: bool, left: str
 ) -> None:
-    options, rest = global_options.read(words.split())
+    options, rest = read(words.split())
     assert (options.quiet, rest) == (quiet, left.split())

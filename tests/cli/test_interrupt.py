@@ -145,19 +145,3 @@ def test_an_interrupt_during_imports_is_one_sentence(
     )  # fmt: skip
     assert ended.returncode == 130
     assert ended.stderr.startswith("ragassay: Interrupted.") and ended.stderr.count("\n") == 1
-
-
-def test_an_interrupt_inside_code_made_from_text_ends_with_its_exit_code_too(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "work.py").write_text(
-        "import sys\n"
-        "from ragassay.cli import interrupt\n"
-        "try:\n"
-        "    exec('raise KeyboardInterrupt')\n"
-        "except KeyboardInterrupt:\n"
-        "    interrupt.settle()\n"
-        "sys.exit(130)\n"
-    )
-    ended = subprocess.run([sys.executable, "-m", "work"], cwd=tmp_path, check=False)
-    assert ended.returncode == 130

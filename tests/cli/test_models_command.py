@@ -262,13 +262,6 @@ def test_without_a_network_the_sentence_says_what_else_can_be_done(
     assert code == 2 and "HF_HUB_OFFLINE forbids" in said and "--output FOLDER" in said
 
 
-def test_a_model_that_nobody_pinned_comes_with_the_commit_that_was_taken(
-    outside: dict[str, str],
-) -> None:
-    code, said = run(outside, "models", "fetch", "owner/unpinned")
-    assert code == 0 and f"owner/unpinned@{'a' * 12} is here" in said
-
-
 def test_without_the_package_fetching_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
 import yaml
 
-import ragassay
 from option_tables import json_schema, option_table
 from ragassay.cli.command import COMMANDS
 from ragassay.cli.command_line import call
 from ragassay.cli.runs.run import run
-from ragassay.engine.config.option import options_of
 from ragassay.engine.config.run_config import GROUPS, RunConfig
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -101,34 +95,6 @@ def test_a_flag_that_cannot_be_read_is_named(
 ) -> None:
     assert call(["run", "answers.jsonl", *words]) == 2
     assert complaint in capsys.readouterr().err
-
-
-def test_every_option_says_what_it_is_in_sentences() -> None:
-    for name, option in options_of(RunConfig).items():
-        assert re.search(r"(\.|\.\.\.|'\.)$", option.help), name
-
-
-def test_an_option_of_a_command_is_one_line_of_the_table(tmp_path: Path) -> None:
-    """In a copy of the package."""
-    shutil.copytree(Path(ragassay.__file__).parent, tmp_path / "ragassay")
-    table = tmp_path / "ragassay" / "cli" / "options.txt"
-    text = table.read_text(encoding="utf-8")
-    new = "backup:\n  mood calm|hasty =calm: How it is copied.\n"
-    table.write_text(text.replace("backup:\n", new), encoding="utf-8")
-    script = (
-        "from ragassay.cli import command, command_line\n"
-        "command.COMMANDS['backup']._function = lambda given: print('mood', given.mood)\n"
-        "command_line.call(['backup', '--help'])\n"
-        "command_line.call(['backup', 'store', '--mood', 'hasty'])\n"
-    )
-    printed = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert "--mood" in printed and "How it is copied." in printed and "mood hasty" in printed
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -45,14 +45,6 @@ def write(name: str, records: list[Any]) -> Path:
     return path
 
 
-def test_unknown_columns_are_suggested_by_their_names() -> None:
-    found = place(write("a.jsonl", ODD))
-    assert found.unplaced == ("nr", "Frage", "bot_answer", "my_contexts")
-    assert found.suggested == {
-        "query": "Frage", "answer": "bot_answer", "passages": "my_contexts",
-    }  # fmt: skip
-
-
 def test_columns_are_suggested_by_the_nearest_name_first() -> None:
     records = [
         {"question": "Who?", "respones": "I.", "my_reference": "Me", "retrived_contexts": []}
@@ -255,17 +247,6 @@ def test_data_that_nothing_can_score_is_never_without_faults(
     assert "nothing can be scored" in " ".join(capsys.readouterr().out.split())
     assert call(["validate", "b.jsonl", "--metrics", "answer_words"]) == 0
     assert "no faults" in capsys.readouterr().out
-
-
-def test_columns_that_hold_no_field_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    write(
-        "a.jsonl",
-        [{"id": "1", "query": "Who?", "answer": "I.", "area": "en", "model_reference": "x"}],
-    )
-    assert call(["validate", "a.jsonl"]) == 3
-    said = capsys.readouterr().out
-    assert "columns that hold no field: area, model_reference" in said
-    assert "perhaps: --columns references=model_reference" in said
 
 
 WITHOUT_IDS = [

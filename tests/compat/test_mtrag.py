@@ -230,24 +230,6 @@ def test_coverage_joins_passages_and_can_ask_for_runs() -> None:
     assert isinstance(score("extractive_coverage", sample("?!")), Unscored)
 
 
-@given(
-    st.lists(st.sampled_from("abcd"), min_size=1, max_size=10),
-    st.lists(st.lists(st.sampled_from("abcd"), max_size=10), min_size=1, max_size=3),
-    st.integers(1, 4),
-)
-def test_coverage_is_a_share_that_shrinks_with_the_run(
-    answer: list[str], passages: list[list[str]], run: int
-) -> None:
-    one = sample(" ".join(answer), passages=tuple(map(" ".join, passages)))
-    wide = scored(f"extractive_coverage(run={run})", one).number
-    narrow = scored(f"extractive_coverage(run={run + 1})", one).number
-    assert wide is not None and narrow is not None and 0 <= narrow <= wide <= 1
-    pool = {token for passage in passages for token in passage}
-    assert scored("extractive_coverage", one).number == pytest.approx(
-        sum(token in pool for token in answer) / len(answer)
-    )
-
-
 texts = st.lists(st.sampled_from(["the", "cat", "sat", "U.S.", "a-b", "\n", "É"])).map(" ".join)
 
 
@@ -260,13 +242,6 @@ def test_first_target_rouge_is_rouge_scores(answer: str, target: str) -> None:
 
 
 # --- what is missing ----------------------------------------------------------------------------
-
-
-def test_no_contexts_give_explicit_nulls() -> None:
-    empty = sample(passages=(), given={"BertscoreR": [0.5], "BertKPrec": 0.0})
-    for field in ("BertKPrec", "Extractiveness_RougeL", "extractive_coverage"):
-        outcome = score(field, empty)
-        assert isinstance(outcome, Unscored) and outcome.reason is Reason.NOTHING_RETRIEVED
 
 
 def test_no_contexts_count_as_extractiveness_0() -> None:

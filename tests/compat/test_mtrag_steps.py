@@ -128,35 +128,6 @@ def test_published_files_come_out_as_published(
         assert not refusing.questions
 
 
-@pytest.mark.parametrize("file", ["judged_42.jsonl", "llama405b_algorithmic_6.jsonl"])
-def test_the_offline_judge_fills_every_field_or_says_why(
-    shared: Path, tmp_path: Path, file: str
-) -> None:
-    source, out = shared / "data" / "mtrag" / file, tmp_path / "out.jsonl"
-    summary = run_steps(StepOptions("all", source, out, options={"given": False}))
-    for found in lines(out):
-        assert set(found["metrics"]) == set(FIELDS)
-        nulls = {name for name, values in found["metrics"].items() if values is None}
-        assert nulls == set(found.get("metrics_unscored", {}))
-    for metric in summary.metrics.values():
-        assert metric.n_scored + sum(metric.unscored.values()) == metric.n_total
-    assert summary.judging is not None and "offline" in summary.judging.judge
-
-
-def test_a_file_that_was_written_is_read_without_a_word(tmp_path: Path) -> None:
-    import warnings
-
-    from ragassay import load
-
-    plain = written(tmp_path / "in.jsonl", [record(1, unknown=1)])
-    stepped("all", plain, tmp_path / "out.jsonl")
-    assert "metrics_unscored" in lines(tmp_path / "out.jsonl")[0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        (sample,) = load(tmp_path / "out.jsonl")
-    assert "metrics_unscored" not in sample.metadata
-
-
 def test_nan_in_a_record_becomes_null_and_the_output_is_strict_json(tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text(json.dumps(record(1, extra=float("nan"))) + "\n")
@@ -359,31 +330,6 @@ def test_one_mean_of_two_judges_is_labelled_as_that_and_told(tmp_path: Path) -> 
     assert again.columns.tally("RL_F").judges == {"gpt": 11, LABEL: 1}
     assert rescore(again).different == ()
     assert wording.judge_of(metrics["RL_F"]) == "gpt (11) + offline-lexical (1)"
-    assert call(["report", str(save)]) == 0
-    page = (save / "report.html").read_text(encoding="utf-8")
-    assert "gpt (11) + offline-lexical (1)" in page
-    assert "gpt (11) + offline-lexical (1)" in (save / "report.md").read_text(encoding="utf-8")
-    wide = (save / "scores.csv").read_text(encoding="utf-8").splitlines()
-    assert wide[5].endswith(f",gpt + {LABEL}") and wide[4].endswith(",gpt")
-
-
-def test_conditioning_without_the_steps_before_it_says_first_what_is_lacking(
-    tmp_path: Path,
-) -> None:
-    source = written(tmp_path / "in.jsonl", [record(n) for n in range(1, 4)])
-    nothing = stepped("idk_condition", source, tmp_path / "out.jsonl")
-    assert told(nothing) == [
-        "Nothing was scored: 3 of 3 records lack values of idk, ragas, radbench, and idk_condition "
-        "asks no judge: run these steps first, or the step all.",
-    ]
-    stepped("idk", source, source)
-    stepped("ragas", source, source)
-    some = stepped("idk_condition", source, tmp_path / "out.jsonl")
-    assert some.metrics["RL_F_idk"].n_scored == 3
-    assert told(some) == [
-        "3 of 3 records lack values of radbench, and idk_condition asks no judge: run these steps "
-        "first, or the step all.",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -451,29 +397,6 @@ def test_a_given_value_that_contradicts_its_record_is_made_anew(tmp_path: Path) 
     (found,) = lines(source)
     assert found["metrics"]["RB_agg_idk"] == found["metrics"]["RL_F_idk"] == [0.0]
     assert [text for text in told(summary) if text.startswith("1 given value of RL_F_idk")]
-
-
-def test_refresh_asks_a_judge_for_what_another_one_gave(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("openai")
-    source = written(tmp_path / "in.jsonl", [record(n) for n in range(1, 4)])
-    out = tmp_path / "out.jsonl"
-    assert mtrag("idk", source, output=out) == 0
-    capsys.readouterr()
-    with LLMServer() as server:
-        judge = f"{server.url}#some-model"
-        named = {"output": out, "judge": [judge], "ledger": str(tmp_path / "l.sqlite")}
-        assert mtrag("idk", out, **named, json=True) == 0
-        summary = json.loads(capsys.readouterr().out)
-        assert summary["metrics"]["idk_eval"]["judge"] == LABEL
-        assert server.stats()["answered"] == 0
-        for _ in range(2):
-            assert mtrag("idk", out, **named, refresh=True, json=True) == 0
-            summary = json.loads(capsys.readouterr().out)
-            assert summary["metrics"]["idk_eval"]["judge"] == judge
-        assert server.stats()["answered"] == 6
-    assert [one["metrics_judge"] for one in lines(out)] == [{"idk_eval": judge}] * 3
 
 
 def test_refresh_asks_for_all_that_judges_gave_and_keeps_what_models_gave(tmp_path: Path) -> None:

@@ -110,11 +110,11 @@ def test_a_server_that_is_none(server: str, words: str, complaint: Complaint) ->
         ("loop: {times: 0, steps: [a.b]}", ".loop.times': is 0. Write how often, 1 or more."),
         ("loop: {times: true, steps: [a.b]}", ".loop.times': is True. Write how often"),
         ("loop: {times: 2, steps: []}", ".loop.steps': holds no step."),
-        ("loop: {times: 2}", ".loop.steps': is missing."),
-        ("branch: {router: [evaluation.evaluate_trec]}", ".branch.branches': is missing."),
+        ("loop: {times: 2}", ".loop': is not a mapping of times and steps"),
+        ("branch: {router: []}", ".branch': is not a mapping of router and branches"),
         ("branch: {router: [], branches: {a: []}}", ".branch.router': holds no step."),
         ("branch: {router: [evaluation.evaluate_trec], branches: {}}", ".branch.branches': name"),
-        ("branch: [a]", ".branch': is not a mapping. It takes router and branches."),
+        ("branch: [a]", ".branch': is not a mapping of router and branches"),
     ],
 )  # fmt: skip
 def test_a_step_that_is_none(step: str, words: str, complaint: Complaint) -> None:

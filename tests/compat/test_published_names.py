@@ -63,7 +63,7 @@ def page(shared: Path, name: str) -> str:
 
 
 def cased(names: tuple[str, ...]) -> list[str]:
-    return list(dict.fromkeys(form for n in names for form in (n, n.lower(), n.upper())))
+    return list(dict.fromkeys(form for n in names for form in (n, n.upper())))
 
 
 def written(folder: Path, name: str, *rows: dict[str, Any]) -> Path:

@@ -62,8 +62,8 @@ def test_no_answer_is_in_no_mean_and_no_gold_answer_counts_0_as_published() -> N
 @pytest.mark.parametrize(
     ("answers", "golds", "metrics", "complaint"),
     [
-        (["a"], [["a"], ["b"], ["c"]], ["em"], "gt_ls 3: pred_ls lacks the rows 1 to 2"),
-        (["a", "b"], [["a"]], ["em"], "gt_ls lacks row 1 (counted from 0)"),
+        (["a"], [["a"], ["b"], ["c"]], ["em"], "gt_ls 3: pred_ls ends before row 1"),
+        (["a", "b"], [["a"]], ["em"], "gt_ls ends before row 1 (counted from 0)"),
         (["London is rainy"], ["Paris"], ["acc"], "gt_ls.0: must be a valid list, not 'Paris'"),
         (["a"], [[1]], ["acc"], "gt_ls.0.0: must be a valid string, not 1"),
         ([3], [["a"]], ["acc"], "pred_ls.0: must be a valid string, not 3"),

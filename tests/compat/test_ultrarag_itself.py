@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from ragassay.base.errors import RagassayError
-from ragassay.compat.ultrarag import pipelines, server_address
+from ragassay.compat.ultrarag import mcp_servers, pipelines
 
 pytest.importorskip("mcp", reason="needs the extra 'mcp'")
 
@@ -52,7 +52,7 @@ PIPELINE = (
 
 def evaluated(python: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     """What our evaluation, started by a Python, says of the first gold answer."""
-    monkeypatch.setattr(server_address, "_interpreter", lambda program: python)
+    monkeypatch.setattr(mcp_servers, "_interpreter", lambda program: python)
     Path("p.yaml").write_text(PIPELINE)
     found = pipelines.run(Path("p.yaml")).variables["eval_res"]
     return {name: value for name, value in found.items() if name.startswith("avg_")}

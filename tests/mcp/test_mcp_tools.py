@@ -195,10 +195,10 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
         {"pred_ls": ["a"], "gt_ls": ["Paris"]},
         "gt_ls.0: must be a valid list, not 'Paris'",
     ),
-    ("evaluate", {"pred_ls": ["a"], "gt_ls": []}, "gt_ls lacks row 0"),
+    ("evaluate", {"pred_ls": ["a"], "gt_ls": []}, "gt_ls ends before row 0"),
     ("evaluate_trec", {"run_path": "a.run", "qrels_path": "b"}, "run_path: there is no file"),
     ("validate_file", {"data": "hybrid.jsonl", "suite": ["qaa"]}, "Did you mean 'qa'"),
-    ("validate_file", {"file": "x"}, "has no argument 'file', and needs 'data'."),
+    ("validate_file", {"file": "x"}, "has no argument 'file'."),
     ("run_suite", {"data": "hybrid.jsonl", "limt": 3}, "no argument 'limt'. Did you mean 'limit'"),
     ("list_metrics", {"suit": "qa"}, "no argument 'suit'. Did you mean 'suite'"),
     (

@@ -14,6 +14,7 @@ import pytest
 from ragassay import suites
 from ragassay.cli import show
 from ragassay.cli.command_line import call
+from ragassay.cli.console import console
 from ragassay.metrics.core import naming
 from ragassay.reports.views import catalogue_view as catalogue
 from ragassay.reports.views.summary_view import summary_report
@@ -78,7 +79,7 @@ def test_a_pipe_gets_no_padding_and_only_what_it_can_encode(
     monkeypatch.setattr(sys, "stdout", pipe)
     show.report(summary_report(example(20).summary))
     show.report(catalogue.entries_report(catalogue.all_entries("retrieval")))
-    show.console().print("the end →", end="")
+    console().print("the end →", end="")
     text = pipe.text()
     assert "nDCG@10" in text and text.endswith("the end ?" if encoding == "ascii" else "the end →")
     assert not [line for line in text.splitlines() if line != line.rstrip()]

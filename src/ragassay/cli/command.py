@@ -40,7 +40,7 @@ KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "words": (list[str], {"consume_multiple": True}),
     "paths": (list[Path], {}),
 }
-"""What the table of options calls the types of values, and what cyclopts is told of each."""
+"""What the table of options calls the types of values, and what cyclopts needs to know of each."""
 
 
 class Given(SimpleNamespace):
@@ -72,27 +72,26 @@ def _parameter(declared: str, help_text: str) -> inspect.Parameter:
     """The parameter of a row of the table, such as ``output -o path =answers.jsonl``."""
     words, has_default, default = declared.partition(" =")
     written, *flags, kind = words.split()
-    name = written.strip("?.").lower()
+    name, is_place = written.strip("?.").lower(), written[0].isupper()
     choices: Any = operator.getitem(Literal, tuple(kind.split("|")))
     typed, more = KINDS.get(kind.removesuffix("!"), (choices, {}))
     place: Any = inspect.Parameter.KEYWORD_ONLY
     if written.endswith("..."):
         place = inspect.Parameter.VAR_POSITIONAL
-    elif written[0].isupper():
+    elif is_place:
         by_name = inspect.Parameter.POSITIONAL_OR_KEYWORD
         place = by_name if flags else inspect.Parameter.POSITIONAL_ONLY
-    long = f"--{name.replace('_', '-')}"
-    if place is inspect.Parameter.KEYWORD_ONLY and not any(f.startswith("--") for f in flags):
-        flags.insert(0, long)
+    elif not any(flag.startswith("--") for flag in flags):
+        flags.insert(0, f"--{name.replace('_', '-')}")
     value: Any = None
     if has_default:
         value = default if typed is choices else typed(default)
     elif kind == "switch":
         value = False
-    elif kind.endswith("!") or (written[0].isupper() and not written.endswith("?")):
+    elif kind.endswith("!") or (is_place and not written.endswith("?")):
         value = inspect.Parameter.empty
-    told = Parameter(name=flags or None, help=help_text, negative=(), **more)
-    annotation: Any = Annotated[typed if value is not None else typed | None, told]
+    shown = Parameter(name=flags or None, help=help_text, negative=(), **more)
+    annotation: Any = Annotated[typed if value is not None else typed | None, shown]
     return inspect.Parameter(name, place, default=value, annotation=annotation)
 
 
@@ -126,9 +125,9 @@ class Command:
     def declare(self, *, common: bool = False) -> None:
         """Makes the flags; ``common`` hides options of a run that are not often used."""
         own = [_parameter(*row) for row in _table().get(self._full_name, {}).items()]
-        own.sort(key=lambda one: one.kind)  # places first
-        switches = [one for one in own if one.default is False]
-        others = [one for one in own if one.default is not False]
+        own.sort(key=lambda parameter: parameter.kind)  # places first
+        switches = [parameter for parameter in own if parameter.default is False]
+        others = [parameter for parameter in own if parameter.default is not False]
         if self.takes_run_options:
             from ragassay.engine.config.option import options_of
             from ragassay.engine.config.run_config import GROUPS, RunConfig
@@ -136,16 +135,16 @@ class Command:
             groups, names, without = self._chosen
             for place, (group, declared) in enumerate(GROUPS.items()):
                 for name, field in declared.model_fields.items():
-                    if (group in groups or name in names) and name not in without:
-                        kinds = get_args(field.annotation)
-                        optional = next((one for one in kinds if one is not NONE), None)
-                        kind = optional if NONE in kinds else field.annotation
-                        option = options_of(RunConfig)[name]
-                        self._options[name] = option, kind
-                        # The first group is that of the command's own flags, which cyclopts makes.
-                        shown: Any = {"group": Group(group, sort_key=place)} if place else {}
-                        shown["show"] = name in COMMON or not common
-                        others.append(_flag(name, option, kind, **shown))
+                    if name in without or not (group in groups or name in names):
+                        continue
+                    kinds = [kind for kind in get_args(field.annotation) if kind is not NONE]
+                    optional = NONE in get_args(field.annotation)
+                    kind, option = kinds[0] if optional else field.annotation, options_of(RunConfig)
+                    self._options[name] = option[name], kind
+                    # The first group is that of the command's own flags, which cyclopts makes.
+                    shown: Any = {"group": Group(group, sort_key=place)} if place else {}
+                    shown["show"] = name in COMMON or not common
+                    others.append(_flag(name, option[name], kind, **shown))
         self.__signature__ = inspect.Signature([*others, *switches])
 
     def __call__(self, *arguments: Any, **words: Any) -> int | None:
@@ -154,8 +153,18 @@ class Command:
         bound.apply_defaults()
         given = Given(**bound.arguments, run_options={})
         for name, (option, kind) in self._options.items():
-            if (value := vars(given).pop(name)) is not None:
-                given.run_options[name] = _value(option.flags_of(name)[0], option, kind, value)
+            value, flag = vars(given).pop(name), option.flags_of(name)[0]
+            if value is None:
+                continue
+            if kind == list[int]:
+                value = numbers(flag, value)
+            elif option.commas:
+                value = listed(flag, value)
+            if get_origin(kind) is dict:
+                of_values = get_args(kind)[1]
+                several, form = list[str] in get_args(of_values), (option.form, option.example)
+                value = pairs(flag, value, *form, scalars=of_values is Any, several=several)
+            given.run_options[name] = value
         return self._function(given)
 
 
@@ -170,35 +179,19 @@ def command(
 def _flag(name: str, option: Option, kind: Any, **more: Any) -> inspect.Parameter:
     """The parameter of an option of a run."""
     word: Any = str  # paths too: a `Path` would make another address of postgresql://...
-    several = get_origin(kind) in (list, dict) and kind != list[int]
-    if several:
+    sentences = [option.help]
+    if get_origin(kind) in (list, dict) and kind != list[int]:
         word = list[word]
+        sentences.append("Repeat or join with commas." if option.commas else "Repeatable.")
     elif get_origin(kind) is Literal or (kind in (bool, int, float) and not option.text):
         word = kind
-    sentences = [option.help]
-    if several:
-        sentences.append("Repeat or join with commas." if option.commas else "Repeatable.")
     if option.default:
         sentences.append(f"Default: {option.default}.")
     flags = [*option.flags_of(name), *([option.short] if option.short else [])]
-    told = Parameter(name=flags, help=" ".join(sentences), negative=(), **more)
-    annotation = Annotated[word | None, told]
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
-    )
-
-
-def _value(flag: str, option: Option, kind: Any, words: Any) -> Any:
-    """The value of an option, converted from the words of its flag; else a `UsageError`."""
-    if kind == list[int]:
-        return numbers(flag, words)
-    pieces = listed(flag, words) if option.commas else words
-    if get_origin(kind) is not dict:
-        return pieces
-    values = get_args(kind)[1]
-    several = list[str] in get_args(values)
-    form = (option.form, option.example)
-    return pairs(flag, pieces, *form, scalars=values is Any, several=several)
+    shown = Parameter(name=flags, help=" ".join(sentences), negative=(), **more)
+    place = inspect.Parameter.KEYWORD_ONLY
+    annotation = Annotated[word | None, shown]
+    return inspect.Parameter(name, place, default=None, annotation=annotation)
 
 
 def listed(flag: str, values: Sequence[str] | None) -> list[str] | None:
@@ -256,9 +249,8 @@ def numbers(flag: str, text: str | None) -> list[int] | None:
     return values
 
 
-def is_config(path: Path) -> bool:
-    """Whether a file is a configuration and not data."""
-    return path.suffix.casefold() in (".yaml", ".yml")
+YAML = (".yaml", ".yml")
+"""How the name of a configuration ends."""
 
 
 def configured(
@@ -273,7 +265,7 @@ def configured(
     from ragassay.metrics.core import naming
     from ragassay.metrics.core.function_metrics import own_names
 
-    if data is not None and is_config(data):
+    if data is not None and data.suffix.casefold() in YAML:
         if config is not None:
             raise UsageError(
                 f"{data} and {config} are both configurations. Name one of them, and the data."

@@ -13,13 +13,12 @@ from cyclopts import App, CycloptsError
 
 from ragassay import __version__, formats
 from ragassay.base import package_files, plugins, printable
-from ragassay.base.errors import OptionError, RagassayError, RagassayWarning
+from ragassay.base.errors import OptionError, RagassayError, RagassayWarning, warn_user
 from ragassay.base.problem_words import system_problem
-from ragassay.cli import global_options, golden, interrupt, ledger, models, show
+from ragassay.cli import golden, interrupt, ledger, models, show, token_command
 from ragassay.cli.command import COMMANDS, Given, command
-from ragassay.cli.global_options import GLOBAL_OPTIONS
-from ragassay.cli.published_tools.published_forms import as_ours
-from ragassay.cli.serving import token_command
+from ragassay.cli.console import GLOBAL_OPTIONS, GlobalOptions
+from ragassay.formats.sources import opening
 
 _SHOWN = 120
 """Characters of a file's name that an error of the operating system shows."""
@@ -36,7 +35,8 @@ GROUPS = {"golden": golden, "ledger": ledger, "models": models, "token": token_c
 
 EXIT_CODES = (
     "Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 incomplete, 130 interrupted. "
-    f"{global_options.HELP}"
+    "Every command takes --quiet (-q but for trec: prints errors, gates that did not pass, and "
+    "data asked for, as by --json), --no-progress (no bars) and --debug (a traceback)."
 )
 HELP = {"--help", "-h"}
 HELP_ALL = "--help-all"
@@ -93,19 +93,8 @@ def call(argv: list[str]) -> int:
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
     if sys.stdout is None:
         return _complain("Standard output is closed: nothing could be shown.", show.USAGE)
-    options, words = global_options.read(argv)
-    before = GLOBAL_OPTIONS.set(options)
-    try:
-        return _call(words, debug=options.debug)
-    finally:
-        GLOBAL_OPTIONS.reset(before)
-
-
-def _call(words: list[str], *, debug: bool) -> int:
-    """Runs a command without the global options among its words."""
-    from ragassay.formats.sources import opening
-
-    by_flags = formats.BY_FLAGS.set(True)
+    options, words = read(argv)
+    before, by_flags = GLOBAL_OPTIONS.set(options), formats.BY_FLAGS.set(True)
     try:
         with interrupt.remembered(), warnings.catch_warnings():
             warnings.simplefilter("always", RagassayWarning)
@@ -115,7 +104,8 @@ def _call(words: list[str], *, debug: bool) -> int:
                     opening.STANDARD_INPUT if word == "-" and not last.startswith("-") else word
                     for last, word in zip(["", *words], words, strict=False)
                 ]
-            words = as_ours(words)
+            if words and words[0] in ("eval", "generate-queries"):
+                words = _as_ours(*words)
             everything = HELP_ALL in words
             words = ["--help" if word == HELP_ALL else word for word in words]
             helps = not words or not HELP.isdisjoint(words)
@@ -136,7 +126,8 @@ def _call(words: list[str], *, debug: bool) -> int:
     except KeyboardInterrupt:
         return _interrupted()
     except CycloptsError as error:
-        return _complain(_of_words(error), show.USAGE)
+        chain = " ".join(["ragassay", *(error.command_chain or ())])
+        return _complain(f"{' '.join(str(error).split())} See '{chain} --help'.", show.USAGE)
     except BrokenPipeError:
         _discard_output()
         return show.PIPE_CLOSED
@@ -148,27 +139,46 @@ def _call(words: list[str], *, debug: bool) -> int:
     except Exception as error:
         if interrupt.is_received():  # a package has made another error of it
             return _interrupted()
-        if debug:
+        if options.debug:
             raise
         return _complain(_in_words(error), show.USAGE)
     finally:
         formats.BY_FLAGS.reset(by_flags)
+        GLOBAL_OPTIONS.reset(before)
     return result if isinstance(result, int) else 0
 
 
+def read(argv: list[str]) -> tuple[GlobalOptions, list[str]]:
+    """The options of every command in a command line, and its other words. Words after ``--`` stay,
+    and so does ``-q`` of ``trec``, which has it for another option, as trec_eval has."""
+    end = argv.index("--") if "--" in argv else len(argv)
+    name = next((word for word in argv[:end] if not word.startswith("-")), "")
+    words = ["--quiet" if word == "-q" and name != "trec" else word for word in argv[:end]]
+    given = {"--quiet", "--no-progress", "--debug"} & {*words}
+    options = GlobalOptions("--quiet" in given, "--no-progress" not in given, "--debug" in given)
+    return options, [word for word in words if word not in given] + argv[end:]
+
+
+def _as_ours(name: str, *rest: str) -> list[str]:
+    """The words of our command for Open RAG Eval's ``eval`` or ``generate-queries``; with a
+    note."""
+    if name == "eval":
+        named = any(word.partition("=")[0] in ("--config", "-c") for word in rest)
+        ours = ["run", *rest, *([] if named else ["--config", "eval_config.yaml"])]
+    else:
+        kept = (word for word in rest if word not in ("--config", "--verbose", "-v"))
+        ours = ["golden", "synthesize"]
+        ours += [word.removeprefix("--config=").replace("--num-queries", "--n") for word in kept]
+    warn_user(f"'{name}' is Open RAG Eval's name for '{' '.join(['ragassay', *ours])}'.")
+    return ours
+
+
 def _interrupted() -> int:
-    interrupt.settle()
     return _complain(
         "Interrupted. No file is half-written. What judges and endpoints answered is kept: the "
         "same command asks only for what is missing.",
         show.INTERRUPTED,
     )
-
-
-def _of_words(error: CycloptsError) -> str:
-    """The sentence about words that are no command, option or value."""
-    chain = " ".join(["ragassay", *(error.command_chain or ())])
-    return f"{' '.join(str(error).split())} See '{chain} --help'."
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -178,39 +188,29 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _in_words(error: Exception) -> str:
-    """The sentence about an error."""
+    """The sentence about an error; about an impossible value with the flag in place of the key."""
     if isinstance(error, OptionError):
-        return _of_a_flag(error)
+        from ragassay.engine.config.option import options_of
+        from ragassay.engine.config.run_config import RunConfig
+
+        name, _, place = error.key.partition(".")
+        option = options_of(RunConfig).get(name)
+        flag = f"--{name.replace('_', '-')}" if option is None else option.flags_of(name)[0]
+        short = f" ({option.short})" if option is not None and option.short else ""
+        return f"{flag}{short}{f', {place}' if place else ''}: {error.problem}."
     if isinstance(error, RagassayError):
         return str(error)
     if isinstance(error, OSError):
-        return _of_the_system(error)
+        why = system_problem(error)
+        if error.filename is not None:
+            name = str(error.filename)
+            return f"{name if len(name) <= _SHOWN else f'{name[:_SHOWN]}…'}: {why}."
+        _discard_output()
+        return f"The output cannot be written: {why}."
     return (
         f"Unexpected {type(error).__name__}: {error}. This is a defect of ragassay; "
         "run again with --debug for the traceback."
     )
-
-
-def _of_a_flag(error: OptionError) -> str:
-    """The sentence about an impossible value, with the flag in place of the key."""
-    from ragassay.engine.config.option import options_of
-    from ragassay.engine.config.run_config import RunConfig
-
-    name, _, place = error.key.partition(".")
-    option = options_of(RunConfig).get(name)
-    flag = f"--{name.replace('_', '-')}" if option is None else option.flags_of(name)[0]
-    short = f" ({option.short})" if option is not None and option.short else ""
-    return f"{flag}{short}{f', {place}' if place else ''}: {error.problem}."
-
-
-def _of_the_system(error: OSError) -> str:
-    """The sentence for what the operating system refused."""
-    why = system_problem(error)
-    if error.filename is not None:
-        name = str(error.filename)
-        return f"{name if len(name) <= _SHOWN else f'{name[:_SHOWN]}…'}: {why}."
-    _discard_output()
-    return f"The output cannot be written: {why}."
 
 
 def _discard_output() -> None:

@@ -72,15 +72,6 @@ def check() -> None:
         raise KeyboardInterrupt
 
 
-def settle() -> None:
-    """Lets the process end with the exit code that it was given.
-
-    An interrupt inside code made from a text (a dataclass that is just being defined) leaves a mark
-    by which Python 3.11 ends as if killed; running any such code takes it away.
-    """
-    exec("")
-
-
 def _drop(lost: sys.UnraisableHookArgs) -> None:
     """Replaces the traceback that Python shows for an exception that it drops."""
     if lost.exc_type is not KeyboardInterrupt:

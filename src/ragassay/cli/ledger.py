@@ -119,26 +119,25 @@ def prune(given: Given) -> None:
         return
     if (selection == Selection()) != given.all:
         raise UsageError(
-            "--all goes with no other option: it throws the whole ledger away."
-            if given.all
-            else "Say what to throw away: --older-than, --model, --kind, --failed or --system "
-            "(together: what all of them describe), --rejected, or --all. Try it with --dry-run."
+            "Say what to throw away: --older-than, --model, --kind, --failed or --system "
+            "(together: what all of them describe), --rejected, or --all alone. Try it with "
+            "--dry-run."
         )
     with Ledger(given.path, create=False) as book:
         selection.check(book)
-        counted = ledger_admin.stats(book, selection)
-        chosen = counted.entries + counted.system_answers
-        gone = chosen if given.dry_run else ledger_admin.prune(book, selection)
-        if given.all and not given.dry_run:
-            ledger_admin.forget_rejections(book)
-        after = ledger_admin.stats(book)
+        counted, before_it = ledger_admin.stats(book, selection), ledger_admin.stats(book)
+        gone = counted.entries + counted.system_answers
+        if not given.dry_run:
+            gone = ledger_admin.prune(book, selection)
+            if given.all:
+                ledger_admin.forget_rejections(book)
     if given.json:
         body = counted.to_json()
         rows = {"what": body["rows"], "systems": body["systems"]}
         show.json({"pruned": gone, "dry_run": given.dry_run, **rows})
         return
     verb = "would go" if given.dry_run else "thrown away"
-    left = after.entries + after.system_answers - (gone if given.dry_run else 0)
+    left = before_it.entries + before_it.system_answers - gone
     _print(counted, f"{plural(gone, 'answer')} {verb}, {left:,} left in {given.path}.")
 
 
@@ -192,23 +191,21 @@ def _day(seconds: float) -> str:
 
 
 def _summary(counted: Stats) -> str:
-    mib, kib = f"{counted.size / 2**20:,.1f} MiB", f"{counted.size / 2**10:.0f} KiB"
-    size = mib if counted.size >= 2**20 else kib
-    of_systems = plural(counted.system_answers, "answer") + " of systems"
-    if not counted.rows:
-        return f"{counted.path}: {of_systems if counted.systems else 'empty'}, {size}."
-    cost = sum(row.cost for row in counted.rows)
-    unpriced = sum(row.unpriced for row in counted.rows)
-    failures = ", ".join(f"{n:,} {reason}" for reason, n in counted.failures.items())
-    n = sum(counted.failures.values())
-    pieces = [
-        plural(counted.entries - n, "answer"),
-        f"{plural(n, 'failure')}{f' ({failures})' if failures else ''}",
-        _cost(cost, unpriced, counted.entries) if unpriced < counted.entries else "no prices known",
-        *[of_systems] * bool(counted.systems),
-        size,
-    ]
-    return f"{counted.path}: {', '.join(pieces)}."
+    pieces = []
+    if counted.rows:
+        cost = sum(row.cost for row in counted.rows)
+        unpriced = sum(row.unpriced for row in counted.rows)
+        failures = ", ".join(f"{n:,} {reason}" for reason, n in counted.failures.items())
+        n = sum(counted.failures.values())
+        pieces += [
+            plural(counted.entries - n, "answer"),
+            f"{plural(n, 'failure')}{f' ({failures})' if failures else ''}",
+            f"cost {_cost(cost, unpriced, counted.entries)}",
+        ]
+    if counted.systems:
+        pieces.append(plural(counted.system_answers, "answer") + " of systems")
+    size = f"{counted.size / 2**10:,.0f} KiB"
+    return f"{counted.path}: {', '.join(pieces or ['empty'])}, {size}."
 
 
 def _cost(cost: float, unpriced: int, entries: int) -> str:

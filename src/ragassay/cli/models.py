@@ -12,10 +12,11 @@ ragassay models --json
 from __future__ import annotations
 
 import shlex
-import sys
+from functools import partial
 
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, pairs
+from ragassay.cli.console import console
 
 
 @command("models")
@@ -47,13 +48,8 @@ def fetch(given: Given) -> None:
     from ragassay.models.weights.weight_files import Weights
 
     weights = Weights.parse(given.name)
-    errors = show.console(stderr=True)
-
-    def print_now(sentence: str) -> None:
-        errors.print(sentence, soft_wrap=True, markup=False)
-        sys.stderr.flush()
-
-    for one in download(weights, given.output, print_now):
+    tell = partial(console(stderr=True).print, soft_wrap=True, markup=False)
+    for one in download(weights, given.output, tell):
         done = "is here" if one.files else "was here"
         show.lines(f"{one.weights} {done}: {one.folder}")
     if given.output is not None:

@@ -64,13 +64,11 @@ class AgentTools:
             metrics: a list; kind is arithmetic, model or judge; needs are parts of a record.
         """
         wanted = (search or "").casefold()
-        entries = [_shown(entry, _OF_METRIC) for entry in catalogue.all_entries(suite)]
-        searched = ("name", "title")
         return {
             "metrics": [
-                one
-                for one in entries
-                if wanted in " ".join(str(one[key]) for key in searched).casefold()
+                _shown(entry, _OF_METRIC)
+                for entry in catalogue.all_entries(suite)
+                if wanted in f"{entry['name']} {entry['title']}".casefold()
             ]
         }
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ragassay.base.errors import ArgumentError
-
-_MOST_FILES = 100_000
-"""Files of a folder that are looked at for links that lead out of it."""
 
 
 class AllowedFolders:
@@ -24,9 +21,9 @@ class AllowedFolders:
         resolved = self.writable(path, argument)
         if not resolved.exists():
             raise ArgumentError(f"{argument}: there is no file {path!r} in {self._names()}.")
-        for link in _links(resolved):
-            if not self._is_inside(link.resolve()):
-                raise ArgumentError(f"{argument}: {link} leads out of {self._names()}.")
+        for inner in resolved.rglob("*") if resolved.is_dir() else ():
+            if inner.is_symlink() and not self._is_inside(inner.resolve()):
+                raise ArgumentError(f"{argument}: {inner} leads out of {self._names()}.")
         return resolved
 
     def writable(self, path: str, argument: str) -> Path:
@@ -54,15 +51,3 @@ class AllowedFolders:
 
     def _names(self) -> str:
         return " and ".join(map(str, self._folders))
-
-
-def _links(path: Path) -> Iterator[Path]:
-    """The links within a folder."""
-    if path.is_dir():
-        for at, inner in enumerate(path.rglob("*")):
-            if at >= _MOST_FILES:
-                raise ArgumentError(
-                    f"{path} holds more than {_MOST_FILES:,} files. Name one of them."
-                )
-            if inner.is_symlink():
-                yield inner

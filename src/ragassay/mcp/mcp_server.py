@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,10 @@ from pydantic import ValidationError
 from ragassay import __version__
 from ragassay.base.errors import RagassayError, did_you_mean
 from ragassay.base.problem_words import validation_problem
+from ragassay.compat import ultrarag
 from ragassay.mcp.agent_tools import AgentTools
 from ragassay.mcp.allowed_folders import AllowedFolders
-from ragassay.mcp.ultrarag_tools import ultrarag_tools
+from ragassay.mcp.pipeline_server import evaluation_server
 
 _INSTRUCTIONS = (
     "ragassay evaluates RAG systems. To judge a change: validate_file on the data, run_suite on "
@@ -55,12 +58,11 @@ class _Server(MCPServer[Any]):
         schema = tools[name].input_schema if name in tools else {}
         parameters = list(schema.get("properties") or ())
         takes = f"It takes: {', '.join(parameters)}."
-        if name in tools and (unknown := [one for one in arguments if one not in parameters]):
-            hint = did_you_mean(unknown[0], parameters)
-            lacking = [one for one in schema.get("required", ()) if one not in arguments]
-            needs = f", and needs {lacking[0]!r}" if lacking else ""
-            sentences = (f"{name} has no argument {unknown[0]!r}{needs}.", hint, takes)
-            raise ToolError(" ".join(filter(None, sentences)))
+        for argument in arguments if name in tools else ():
+            if argument not in parameters:
+                hint = did_you_mean(argument, parameters)
+                problem = f"{name} has no argument {argument!r}."
+                raise ToolError(" ".join(filter(None, (problem, hint, takes))))
         try:
             return await super().call_tool(name, arguments, *rest, **more)
         except ToolError as error:
@@ -87,6 +89,63 @@ def create_server(options: McpOptions) -> MCPServer[Any]:
     )
     logging.getLogger("mcp").setLevel(logging.WARNING)
     folders = AllowedFolders(options.folders)
-    for tool in (*ultrarag_tools(folders), *AgentTools(folders, options.settings).all):
+    for tool in (*_ultrarag_tools(folders), *AgentTools(folders, options.settings).all):
         server.add_tool(tool)
     return server
+
+
+_EVALUATIONS: Mapping[Callable[..., Any], Sequence[str]] = {
+    ultrarag.evaluate: (),
+    ultrarag.evaluate_trec: ("run_path", "qrels_path"),
+    ultrarag.evaluate_trec_pvalue: ("run_new_path", "run_old_path", "qrels_path"),
+}
+"""Functions that are tools as they stand, each with the arguments that name a file to read."""
+
+
+def _ultrarag_tools(folders: AllowedFolders) -> list[Callable[..., Any]]:
+    """The tools as functions that reach only the files of these folders."""
+
+    def get_data(benchmark: dict[str, Any]) -> dict[str, Any]:
+        """Read columns of a JSONL, JSON or Parquet file; row N is the same record in every column.
+
+        Args:
+            benchmark: path (the file), key_map (for each column its field, such as {"q_ls":
+                "question", "gt_ls": "golden_answers"}), limit (-1: all), shuffle, seed.
+        """
+        path = benchmark.get("path")
+        if isinstance(path, str):  # else the call says what is missing
+            benchmark = {**benchmark, "path": str(folders.existing(path, "benchmark.path"))}
+        return ultrarag.get_data(benchmark)
+
+    def build(parameter_file: str) -> str:
+        """Write server.yaml beside a parameter.yaml, for UltraRAG's runner: what each tool of the
+        evaluation takes and gives.
+
+        Args:
+            parameter_file: The parameter.yaml.
+        """
+        path = folders.existing(parameter_file, "parameter_file")
+        folders.writable(str(path.with_name("server.yaml")), "parameter_file")
+        program = path.parent / "src" / f"{path.parent.name}.py"
+        return str(evaluation_server(str(program)).write_flows(path))
+
+    evaluations = [_within(folders, *row) for row in _EVALUATIONS.items()]
+    return [*evaluations, get_data, build]
+
+
+def _within(
+    folders: AllowedFolders, function: Callable[..., Any], reads: Sequence[str]
+) -> Callable[..., Any]:
+    """A function with the paths that it reads, and writes (``save_path``), inside of folders."""
+
+    @functools.wraps(function)
+    def tool(**arguments: Any) -> Any:
+        for name in reads:
+            arguments[name] = str(folders.existing(arguments[name], name))
+        if path := arguments.get("save_path"):
+            arguments["save_path"] = str(folders.writable(path, "save_path"))
+        return function(**arguments)
+
+    # An agent reads what the tool takes and gives, and no errors and sources.
+    tool.__doc__ = inspect.cleandoc(function.__doc__ or "").partition("\nRaises:")[0]
+    return tool

@@ -10,9 +10,15 @@ from typing import Any
 
 from ragassay.base.errors import RagassayError, UsageError, meant_or_all
 from ragassay.base.score import Reason
-from ragassay.compat.ultrarag.mcp_servers import McpServer, first_of, needs_mcp, started
+from ragassay.compat.ultrarag.mcp_servers import (
+    McpServer,
+    ServerAddress,
+    first_of,
+    needs_mcp,
+    of_command,
+    started,
+)
 from ragassay.compat.ultrarag.pipeline_tools import REQUIRED, ServerError, Tool
-from ragassay.compat.ultrarag.server_address import ServerAddress, of_command
 from ragassay.targets import target
 from ragassay.targets.reply_shapes import read_text
 from ragassay.targets.target import PASSAGES, Request, Stopwatch, Target

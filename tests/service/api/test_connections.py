@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 import uvicorn
 
-from ragassay.cli.serving.serve_commands import listening
+from ragassay.cli.serve_commands import listening
 from ragassay.service.api import request_bodies
 from ragassay.service.application import create_app
 from ragassay.service.store.database import Store

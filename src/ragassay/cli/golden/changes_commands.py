@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from ragassay.base.counts import either, few, plural
 from ragassay.base.note import Note
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
-
-if TYPE_CHECKING:
-    from ragassay.base.note import Note
 
 
 @command("golden anchor")

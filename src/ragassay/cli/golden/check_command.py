@@ -13,7 +13,7 @@ from ragassay.cli.command import Given, command
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 
 if TYPE_CHECKING:
-    from ragassay.golden.golden_checks import Blind, Checked
+    from ragassay.golden.golden_checks import Checked
 
 _SHOWN = 20
 """Findings of one check that are shown."""
@@ -56,13 +56,8 @@ def check(given: Given) -> int:
 def _blocks(folder: Path, checked: Checked) -> Iterator[Block]:
     """The findings by check, wrong answers that score as right ones, and what has items."""
     counts = Counter(one.severity for one in checked.findings)
-    yield lines(
-        [
-            f"{folder}: {plural(checked.n_items, 'item')}, {plural(counts['error'], 'error')}, "
-            f"{counts['look']} to look at"
-        ],
-        "text",
-    )
+    items, errors = plural(checked.n_items, "item"), plural(counts["error"], "error")
+    yield lines([f"{folder}: {items}, {errors}, {counts['look']} to look at"], "text")
     for name, ones in grouped((one.check, one) for one in checked.findings).items():
         found = [
             f"{one.severity}: {f'{one.item}: ' if one.item else ''}{one.sentence}"
@@ -71,7 +66,13 @@ def _blocks(folder: Path, checked: Checked) -> Iterator[Block]:
         if len(ones) > _SHOWN:
             found.append(f"and {len(ones) - _SHOWN} more (--json has all)")
         yield part(f"{name} ({len(ones)})", lines(found, "text"))
-    yield from _blindness(checked.blindness)
+    if checked.blindness:
+        rows = (
+            (Cell(metric, style="doubt" if blind else ""), kind, str(blind), str(of))
+            for (metric, kind), (blind, of) in checked.blindness.items()
+        )
+        columns = [Column("metric", "name"), Column("kind", "label"), Column("blind"), Column("of")]
+        yield part("wrong answers that score as high as the best right one", table(columns, rows))
     by_field = (
         (name, ", ".join(f"{value} {n}" for value, n in by_value.items()))
         for name, by_value in checked.coverage.items()
@@ -81,18 +82,6 @@ def _blocks(folder: Path, checked: Checked) -> Iterator[Block]:
         are = either(len(checked.uncovered), "is", "are")
         said = f"{plural(len(checked.uncovered), 'query')} of the log {are} like no item"
         yield part(said, lines(checked.uncovered[:FEW], "text"))
-
-
-def _blindness(blindness: Blind) -> Iterator[Block]:
-    if not blindness:
-        return
-    rows = (
-        (Cell(metric, style="doubt" if blind else ""), kind, str(blind), str(of))
-        for (metric, kind), (blind, of) in blindness.items()
-    )
-    columns = [Column("metric", "name"), Column("kind", "label"), Column("blind"), Column("of")]
-    title = "wrong answers that score as high as the best right one"
-    yield part(title, table(columns, rows))
 
 
 def _queries(log: Path | None) -> list[str]:

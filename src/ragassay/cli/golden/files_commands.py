@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from ragassay.cli.command import Given, command, pairs
 
 if TYPE_CHECKING:
     from ragassay.golden.golden_folder import GoldenSet
-    from ragassay.golden.golden_import import Placing
     from ragassay.golden.golden_item import GoldenItem, Status
 
 
@@ -74,19 +73,15 @@ def import_(given: Given) -> None:
     if len(items) < result.n_records:
         records = plural(result.n_records, "record")
         show.lines(f"{given.data} has {records}: those of one id are one item.")
-    show.lines(*_about_gold(result.gold))
-
-
-def _about_gold(gold: Sequence[Placing]) -> Iterator[str]:
-    """Lines about the gold passages of a file: how many were placed, and why others were not."""
-    if gold:
-        n = sum(one.gold is not None for one in gold)
-        yield f"{n:,} of {plural(len(gold), 'gold passage')} placed in the documents."
-    if left := [one for one in gold if one.gold is None]:
-        yield str(Note("gold_left_out", {"n": len(left)}))
-        yield from (f"  {one.where}: {one.reason}" for one in left[:_MOST_PASSAGES])
+    if result.gold:
+        placed = sum(one.gold is not None for one in result.gold)
+        passages = plural(len(result.gold), "gold passage")
+        show.lines(f"{placed:,} of {passages} placed in the documents.")
+    if left := [one for one in result.gold if one.gold is None]:
+        show.lines(str(Note("gold_left_out", {"n": len(left)})))
+        show.lines(*(f"  {one.where}: {one.reason}" for one in left[:_MOST_PASSAGES]))
         if len(left) > _MOST_PASSAGES:
-            yield f"  and {len(left) - _MOST_PASSAGES:,} more"
+            show.lines(f"  and {len(left) - _MOST_PASSAGES:,} more")
 
 
 _MOST_PASSAGES = 20
@@ -211,13 +206,8 @@ def split(given: Given) -> None:
     for name, of_part in parts.items():
         place = given.folder.with_name(f"{given.folder.name}-{name}")
         share = f", {len(of_part) / len(items):.1%} for {shares[name]:.1%}"
-        _save_part(
-            golden,
-            of_part,
-            place,
-            f"the part {name}{_drawn(given, given.into)}.",
-            share,
-        )
+        origin = f"the part {name}{_drawn(given, given.into)}."
+        _save_part(golden, of_part, place, origin, share)
 
 
 def _drawn(given: Given, parts: str = "") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -11,11 +10,10 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.base.note import Note
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.serving.serve_commands import listening, needs_service, run_server
+from ragassay.cli.serve_commands import listening, needs_service, run_server
 
 if TYPE_CHECKING:
     from ragassay.review.answer_labels import AnswerLabels
-    from ragassay.review.review_store import ReviewStore
 
 
 @command("golden review")
@@ -76,7 +74,18 @@ def review(given: Given) -> int:
         show.lines(f"{given.read}: {decisions} taken, {len(problems)} not", *problems)
         return show.INCOMPLETE if problems else show.OK
     if given.xlsx is None:
-        _serve(store, given.reviewer or "", given.port, labels, given.where or ())
+        needs_service()
+        from ragassay.review.review_page import create_review_app
+
+        app = create_review_app(store, given.reviewer or "", labels, given.where or ())
+        with listening("127.0.0.1", given.port) as socket:
+            url = f"http://127.0.0.1:{socket.getsockname()[1]}"
+            if labels is not None:
+                asked = plural(labels.progress(given.reviewer or "")["total"], "question")
+                show.lines(f"{asked} about answers: labels go into {labels.path}.")
+                url += "/answers"
+            show.lines(f"The review of {store.folder} is at {url}. Ctrl-C ends it.")
+            run_server(app, socket)
     return show.OK
 
 
@@ -133,24 +142,3 @@ def agreement(given: Given) -> int:
     of_labels = f" ({len(labels.differ)} of labels)" if labels.differ else ""
     show.lines(f"{path}: {plural(len(differ), 'disagreement')}{of_labels}, {left} to settle")
     return show.OK
-
-
-def _serve(
-    store: ReviewStore,
-    reviewer: str,
-    port: int,
-    labels: AnswerLabels | None,
-    where: Sequence[str],
-) -> None:
-    needs_service()
-    from ragassay.review.review_page import create_review_app
-
-    app = create_review_app(store, reviewer, labels, where)
-    with listening("127.0.0.1", port) as socket:
-        url = f"http://127.0.0.1:{socket.getsockname()[1]}"
-        if labels is not None:
-            n = labels.progress(reviewer)["total"]
-            show.lines(f"{plural(n, 'question')} about answers: labels go into {labels.path}.")
-            url += "/answers"
-        show.lines(f"The review of {store.folder} is at {url}. Ctrl-C ends it.")
-        run_server(app, socket)

@@ -12,8 +12,8 @@ from ragassay.base.counts import plural
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
 from ragassay.cli import show
-from ragassay.cli.command import Given, command, is_config
-from ragassay.cli.command_progress import ProgressBar
+from ragassay.cli.command import YAML, Given, command
+from ragassay.cli.console import progress_bar
 from ragassay.cli.golden.files_commands import warn_of_left_out
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def synthesize(given: Given) -> int:
     from ragassay.synthesis.query_generation import read_query_generation
     from ragassay.synthesis.synthesizing import Synthesis
 
-    published = read_query_generation(given.documents) if is_config(given.documents) else None
+    is_yaml = given.documents.suffix.casefold() in YAML
+    published = read_query_generation(given.documents) if is_yaml else None
     settings: dict[str, Any] = {}
     if published is not None:
         show.warn(published.notes)
@@ -104,7 +105,7 @@ def synthesize(given: Given) -> int:
         if given.dry_run:
             _show_plan(synthesis.plan(), as_json=given.json)
             return show.OK
-        with ProgressBar("synthesizing") as progress:
+        with progress_bar("synthesizing") as progress:
             outcome = synthesis.run(progress)
     if published is not None:
         published.save_queries(synthesis.made)

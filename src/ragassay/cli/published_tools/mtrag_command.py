@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragassay.base.errors import UsageError
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.command_progress import ProgressBar
+from ragassay.cli.console import progress_bar
 
 SUITE = "mtrag"
 VLLM = "http://localhost:8001/v1"
@@ -40,10 +40,8 @@ def mtrag(given: Given) -> int:
     from ragassay.reports.views.summary_view import summary_report
 
     words = judge_words(given.provider, given.judge_model)
-    if words is not None:
-        if "judge" in given.run_options:
-            raise UsageError("--provider and --judge both name a judge. Keep one of them.")
-        given.run_options["judge"] = [words]
+    if words is not None and given.run_options.setdefault("judge", [words]) != [words]:
+        raise UsageError("--provider and --judge both name a judge. Keep one of them.")
     config = make_config(**given.run_options)
     records = given.input or given.data
     if records is None:
@@ -53,15 +51,13 @@ def mtrag(given: Given) -> int:
             "A step needs a file to write: -o FILE.jsonl (it may be the one it reads)."
         )
     chosen = StepOptions(
-        step=given.step,
         input=records,
-        output=given.output,
         tasks=given.data if given.input is not None else None,
-        evaluators=given.evaluators,
         published=config.published,
         options=config.options,
         refresh=config.refresh,
         models=model_options(config),
+        **given.of("step", "output", "evaluators"),
     )
     check_models(config, chosen.fields().values())
     with ExitStack() as stack:
@@ -71,7 +67,7 @@ def mtrag(given: Given) -> int:
             stack.callback(session.close)
             asker = stack.enter_context(session.asker())
             doing = session.doing if session.costs else None
-        progress = stack.enter_context(ProgressBar(f"step {given.step}", doing=doing))
+        progress = stack.enter_context(progress_bar(f"step {given.step}", doing=doing))
         summary = run_steps(chosen, asker, progress)
     if given.json:
         show.json(summary.to_json())

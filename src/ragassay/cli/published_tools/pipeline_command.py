@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ragassay.base.errors import UsageError
 from ragassay.cli import interrupt, show
 from ragassay.cli.command import Given, command
+from ragassay.cli.console import console
 from ragassay.reports.model import Column, Report, Table, table
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _progress() -> Iterator[Observer]:
     """Shows on standard error which step runs, and a line for each that has ended."""
     from ragassay.compat.ultrarag.pipeline_run import Observer
 
-    out = show.console(stderr=True)
+    out = console(stderr=True)
     spinner = out.status("starting the servers")
 
     class Shown(Observer):
@@ -105,17 +106,12 @@ def _progress() -> Iterator[Observer]:
         def ended(
             self, number: int, of: int, name: str, seconds: float, changed: Mapping[str, Any]
         ) -> None:
-            gave = ", ".join(_size(key, value) for key, value in changed.items()) or "nothing"
-            out.print(
-                f"{number}/{of} {name}: {gave} ({seconds:.2f} s)", markup=False, soft_wrap=True
-            )
+            gave = ", ".join(changed) or "nothing"
+            sentence = f"{number}/{of} {name}: {gave} ({seconds:.2f} s)"
+            out.print(sentence, markup=False, soft_wrap=True)
 
     with spinner if out.is_terminal else nullcontext():
         yield Shown()
-
-
-def _size(name: str, value: Any) -> str:
-    return f"{name} [{len(value):,}]" if isinstance(value, list) else name
 
 
 def _table(result: Mapping[str, Any]) -> Table:

@@ -36,11 +36,11 @@ def plot(given: Given) -> None:
     kind = next((one for one in EVALUATORS if one == given.evaluator), None)
     if kind is None:
         every = [*EVALUATORS, *extra]
-        problem = "--evaluator is missing: say which evaluator wrote the files."
-        if given.evaluator is not None:
-            hint = did_you_mean(given.evaluator, every)
-            problem = f"No evaluator is called {given.evaluator!r}. {hint}"
-        raise UsageError(f"{problem} There are: {', '.join(every)}.")
+        hint = did_you_mean(given.evaluator or "", every)
+        raise UsageError(
+            f"--evaluator {given.evaluator or ''}: say which evaluator wrote the files. {hint} "
+            f"There are: {', '.join(every)}."
+        )
     drawing.check_suffix(given.output_file)
     if given.metrics_to_plot is not None and not wanted:
         raise UsageError("--metrics-to-plot names no metric. Leave it out to draw the main ones.")

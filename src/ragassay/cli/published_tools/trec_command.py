@@ -10,6 +10,7 @@ from ragassay.base import printable
 from ragassay.base.errors import UsageError, called
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, numbers
+from ragassay.cli.console import console
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,13 +41,12 @@ def trec(given: Given) -> None:
     judged queries, a missing one counting 0. Several runs are always compared over all judged
     queries. The output says which.
     """
-    _refuse(given)
     runs, query = _runs(given), _only_query(given.debug_level)
     measures = _measures(given)
     if given.more:
         _compare(given, runs, measures, query)
         return
-    from ragassay.compat.trec_eval import trec_printing as shown
+    from ragassay.compat.trec_eval import trec_evaluation as shown
 
     scores = _score(given, runs[0], measures, complete=given.complete, query=query)
     of = {"per_query": given.per_query, "summary": not given.no_summary}
@@ -61,8 +61,11 @@ def trec(given: Given) -> None:
     show.warn(shown.warnings(scores, called(runs[0])))
 
 
-def _refuse(given: Given) -> None:
-    """Refuses options that do not go together."""
+def _runs(given: Given) -> list[Path]:
+    """The runs, with the name of standard input for ``-``; refuses options that do not go
+    together."""
+    from ragassay.formats.sources import opening
+
     least = {"level": ("-l", 0), "max_docs": ("-M", 1), "n_docs": ("-N", 0)}
     for name, (flag, lowest) in least.items():
         number = getattr(given, name)
@@ -81,13 +84,6 @@ def _refuse(given: Given) -> None:
     of_one_run = (given.per_query, given.no_summary, given.z_scores, given.format == "trec_eval")
     if given.more and any(of_one_run):
         raise UsageError("-q, -n, -Z and --format trec_eval take one run; a comparison is a table.")
-
-
-def _runs(given: Given) -> list[Path]:
-    """The runs, with the name of standard input for ``-``."""
-    from ragassay.formats.sources import opening
-
-    runs = [given.run, *given.more]
     if STANDARD_INPUT in runs:
         opening.keep_standard_input(sys.stdin)
         runs[runs.index(STANDARD_INPUT)] = Path(opening.STANDARD_INPUT)
@@ -125,7 +121,7 @@ def _score(
     from ragassay.engine.run import ranked_runs
     from ragassay.formats.trec.trec_files import read_scales
 
-    with show.console(stderr=True).status(f"evaluating {_name(run)}"):
+    with console(stderr=True).status(f"evaluating {_name(run)}"):
         scales = None if given.z_scores is None else read_scales(given.z_scores)
         judged, tag = ranked_runs.read_judged(given.qrels, run, given.judgements)
         return trec_evaluation.score(
@@ -157,7 +153,7 @@ def _compare(
 ) -> None:
     import numpy as np
 
-    from ragassay.compat.trec_eval import trec_evaluation, trec_printing as shown
+    from ragassay.compat.trec_eval import trec_evaluation
     from ragassay.reports.views.comparison_view import comparison_report
     from ragassay.texts.document_names import CONVERSATION_KEYS, conversations_of_ids
 
@@ -177,17 +173,17 @@ def _compare(
         **given.of("correction", "n_resamples", "seed"),
     )
     if given.format == "ultrarag":
-        show.json(shown.ultrarag_comparison(comparisons[0]))
+        show.json(trec_evaluation.ultrarag_comparison(comparisons[0]))
     elif given.json:
         listed = [one.to_json() for one in comparisons]
-        show.json({**shown.coverage(results[-1]), "comparisons": listed})
+        show.json({**trec_evaluation.coverage(results[-1]), "comparisons": listed})
     else:
         n = f"{len(results[-1].queries):,}"
         show.lines(f"mean over all {n} judged queries; one that a run lacks counts 0")
         for comparison in comparisons:
             show.report(comparison_report(comparison, full=True))
     for scores, run in zip(results, runs, strict=True):
-        show.warn(shown.warnings(scores, called(run)))
+        show.warn(trec_evaluation.warnings(scores, called(run)))
 
 
 def _name(run: Path) -> str:

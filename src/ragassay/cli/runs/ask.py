@@ -14,8 +14,7 @@ from ragassay.base import printable
 from ragassay.base.errors import RagassayError, UsageError
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, listed
-from ragassay.cli.command_progress import ProgressBar
-from ragassay.cli.global_options import GLOBAL_OPTIONS
+from ragassay.cli.console import GLOBAL_OPTIONS, progress_bar
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result
@@ -69,7 +68,7 @@ def ask(given: Given) -> int:
         jobs = _jobs(asking, given.queries, suites, given.judge, given.save) if suites else {}
         with asking:
             results, error = _evaluated(asking, jobs)
-            with ProgressBar("asking", lambda: asking.total) as progress:
+            with progress_bar("asking", lambda: asking.total) as progress:
                 answers = asking.wait(progress)
     summaries = list(answers.summaries.values())
     body: dict[str, object] = {"systems": [one.to_json() for one in summaries]}
@@ -124,7 +123,7 @@ def _evaluated(
     for name, job in jobs.items():
         doing = partial(_doing, asking, job)
         try:
-            with ProgressBar(f"scoring {name}", lambda: asking.total, doing) as progress:
+            with progress_bar(f"scoring {name}", lambda: asking.total, doing) as progress:
                 results[name] = job.run(progress, keep=False)
         except RagassayError as error:
             if not asking.failed:
@@ -135,21 +134,21 @@ def _evaluated(
 
 def _doing(asking: SystemsRun, job: PreparedRun) -> str:
     asked = f"{asking.done:,} of {asking.total:,} asked"
-    session = job.session
-    return asked if session is None or not session.costs else f"{asked}, {session.doing()}"
+    return asked if job.doing is None else f"{asked}, {job.doing()}"
 
 
 def _reported(result: Result, json: bool) -> int:
     """Writes and prints an evaluation, and gives its exit code."""
     from ragassay.reports.run_reports import write_reports
+    from ragassay.reports.views.summary_view import result_report
 
     if result.folder is not None:
         write_reports(result)
     if not json:
-        show.result(result)
+        show.report(result_report(result, gates=False))
         if result.folder is not None:
             show.lines(f"run folder: {result.folder}")
-    return show.exit_code(result.gates, *show.summaries(result))
+    return show.exit_code(result.gates, *(step.summary for step in result.steps))
 
 
 def _show_plans(plans: list[AskPlan], json: bool) -> None:
@@ -162,14 +161,12 @@ def _show_plans(plans: list[AskPlan], json: bool) -> None:
     heads = ("samples", "in the ledger", "to send", "takes at least", "costs about")
     rows = (
         (
-            one.system,
-            f"{one.samples:,}",
-            f"{one.from_ledger:,}",
-            f"{one.to_send:,} or fewer" if one.at_most else f"{one.to_send:,}",
-            _duration(one.least_seconds),
-            "not known" if one.dollars is None else f"${one.dollars:,.4f}",
+            *(plan.system, f"{plan.samples:,}", f"{plan.from_ledger:,}"),
+            f"{plan.to_send:,} or fewer" if plan.at_most else f"{plan.to_send:,}",
+            "not known" if plan.least_seconds is None else f"{plan.least_seconds / 60:,.1f} min",
+            "not known" if plan.dollars is None else f"${plan.dollars:,.4f}",
         )
-        for one in plans
+        for plan in plans
     )
     below = [
         "Nothing was asked. Time and cost rest on the answers in the ledger, and on --rpm; retries "
@@ -177,12 +174,3 @@ def _show_plans(plans: list[AskPlan], json: bool) -> None:
     ]
     asked = table([Column("system", "name"), *map(Column, heads)], rows)
     show.report(Report("", (asked, lines(below, "text"))))
-
-
-def _duration(seconds: float | None) -> str:
-    if not seconds:
-        return "not known" if seconds is None else "-"
-    if seconds < 60:
-        return f"{seconds:,.1f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

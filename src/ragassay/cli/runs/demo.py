@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.command_progress import ProgressBar
+from ragassay.cli.console import progress_bar
 
 
 @command("demo")
@@ -30,7 +30,7 @@ def demo(given: Given) -> None:
         return
     results = {}
     for name in SYSTEMS:
-        with ProgressBar(f"scoring {name}") as progress:
+        with progress_bar(f"scoring {name}") as progress:
             results[name] = evaluate(
                 path_of(name), METRICS, save=given.output / name, progress=progress
             )

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import gc
+import shlex
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, configured
-from ragassay.cli.command_progress import ProgressBar
+from ragassay.cli.console import progress_bar
 from ragassay.cli.published_tools.pipeline_command import run_pipeline
 
 if TYPE_CHECKING:
-    pass
+    from ragassay.engine.run.prepared_run import PreparedRun
+    from ragassay.formats import Placement
 
 
 @command("run", "Parameters", "Judging", "Neural models")
@@ -59,14 +62,14 @@ def run(given: Given) -> int:
         dry=given.dry_run,
     )
     if given.dry_run:
-        show.preview(job, as_json=given.json)
+        _preview(job, as_json=given.json)
         return show.OK
     doing = job.doing
     if doing is not None:
         # What is loaded by now need not be searched for garbage while the first requests are built:
         # it takes as long as building them. The process is ours, so this is ours to say.
         gc.freeze()
-    with ProgressBar("scoring", job.source.count, doing) as progress:
+    with progress_bar("scoring", job.source.count, doing) as progress:
         result = job.run(progress, keep=False)
     with show.status("writing reports"):
         reports = write_reports(result) if result.folder is not None else {}
@@ -115,20 +118,53 @@ def validate(given: Given) -> int:
         single_chunk=chosen.single_chunk,
         passages_from=chosen.passages_from,
     )
-    if given.save_mapping is not None:
-        saved(given.save_mapping, chosen, placement)
-        file = given.save_mapping
+    if (file := given.save_mapping) is not None:
+        saved(file, chosen, placement)
         show.warn([f"{file} is written. Check it, then: ragassay run -c {file}"])
     try:
-        scorable = show.preview(
+        scorable = _preview(
             prepare(chosen, judge=judges, dry=True),
             as_json=given.json,
             every_suite=not (chosen.suite or chosen.metrics),
             placement=placement,
         )
     except InputError as error:
-        perhaps = show.suggestions(placement)
+        perhaps = _suggestions(placement)
         if not (perhaps and error.problem.startswith("no column is known")):
             raise
         raise error.but(hint=f"Perhaps: {perhaps}.") from None
     return show.OK if scorable else show.INCOMPLETE
+
+
+def _preview(
+    job: PreparedRun,
+    *,
+    as_json: bool,
+    every_suite: bool = False,
+    placement: Placement | None = None,
+) -> bool:
+    """Reads the data of a job and prints what it would compute, ask and pay; whether any can be
+    scored."""
+    from ragassay.engine.plan import preview
+    from ragassay.reports.views.plan_view import can_score, preview_report
+
+    with progress_bar("reading", job.source.count) as progress:
+        plan = preview(job, progress, every_suite=every_suite)
+    if as_json:
+        columns = {} if placement is None else {"columns": asdict(placement)}
+        show.json({**plan.to_json(), **columns})
+    else:
+        show.report(preview_report(plan))
+        if placement is not None and placement.unplaced:
+            names = (name or "'' (without a name)" for name in placement.unplaced)
+            show.lines("", f"columns that hold no field: {', '.join(names)}")
+        if placement is not None and (perhaps := _suggestions(placement)):
+            show.lines(f"perhaps: {perhaps}")
+    show.warn(plan.warnings)
+    return can_score(plan)
+
+
+def _suggestions(placement: Placement) -> str:
+    """The flags for the columns that may hold fields; empty where there are none."""
+    flags = (f"{field}={column}" for field, column in placement.suggested.items())
+    return " ".join(f"--columns {shlex.quote(flag)}" for flag in flags)

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.base.counts import either, plural
+from ragassay.base.counts import plural
 from ragassay.base.errors import UsageError
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, listed
@@ -136,26 +136,21 @@ def rescore(given: Given) -> int:
     if given.json:
         show.json(rescored.to_json())
     else:
-        out = show.console()
         scores = plural(rescored.n_scores, "score")
         answers = plural(rescored.n_answers, "answer")
         n_different = len(rescored.different)
-        same = (
-            either(rescored.n_scores, "it is equal", "all are equal")
-            if not n_different
-            else f"{n_different:,} {either(n_different, 'differs', 'differ')}"
-        )
-        out.print(f"{scores} computed again from {answers}: {same}.", markup=False)
+        same = f"{n_different:,} differ" if n_different else "all are equal"
+        show.lines(f"{scores} computed again from {answers}: {same}.")
         if rescored.unmeasured:
-            out.print(
-                "Left as they are, because they rest on a model that is not here ('ragassay "
-                f"models'), or on vectors of an endpoint: {rescored.unmeasured:,}.",
-                markup=False,
+            show.wrapped(
+                f"{rescored.unmeasured:,} left as they are, because they rest on a model that is "
+                "not here ('ragassay models'), or on vectors of an endpoint.",
+                "",
             )
-        for sentence in islice(rescoring.differing(rescored.different), SHOWN):
-            out.print(f"  {sentence}", markup=False)
+        sentences = islice(rescoring.differing(rescored.different), SHOWN)
+        show.lines(*(f"  {sentence}" for sentence in sentences))
         if n_different > SHOWN:
-            out.print(f"... and {n_different - SHOWN:,} more (--json lists them).")
+            show.lines(f"... and {n_different - SHOWN:,} more (--json lists them).")
     return show.INCOMPLETE if rescored.different else show.OK
 
 
@@ -200,32 +195,32 @@ def compare(given: Given) -> int:
         comparisons = [*map(with_not_worse, comparisons)]
     if given.json:
         show.json({"comparisons": [comparison.to_json() for comparison in comparisons]})
+        for comparison in comparisons:
+            show.warn(comparison.warnings)
     else:
         for comparison in comparisons:
             show.report(comparison_report(comparison, full=given.full))
-    written: list[tuple[str, Path]] = []
-    for at, (one, (new, old)) in enumerate(zip(comparisons, pairs, strict=True), start=1):
-        if given.output is not None:
-            target = show.numbered(given.output, at, len(comparisons))
+    written: list[str] = []
+    for at, (comparison, pair) in enumerate(zip(comparisons, pairs, strict=True), start=1):
+        if (target := given.output) is not None:
+            if len(comparisons) > 1:
+                target = target.with_stem(f"{target.stem}-{at}")
             with show.status("writing the comparison"):
-                write_comparison(one, new, old, target)
-            written.append(("comparison", target))
-        if given.json:
-            show.warn(one.warnings)
+                write_comparison(comparison, *pair, target)
+            written.append(f"comparison: {target}")
     if given.junit is not None:
         junit_xml.write_junit_of_comparisons(comparisons, given.junit)
-        written.append(("junit", given.junit))
-    gates = [gate for one in comparisons for gate in one.gates]
+        written.append(f"junit: {given.junit}")
+    gates = [gate for comparison in comparisons for gate in comparison.gates]
     if given.json:
         show.warn([gate.sentence for gate in gates if not gate.passed])
     else:
-        show.lines(*(f"{what}: {path}" for what, path in written))
+        show.lines(*written)
         show.gates(gates)
     if given.github:
-        show.github(
-            [comparison_report(one, full=True) for one in comparisons], gates, as_json=given.json
-        )
-    return show.exit_code(gates, lacking=not all(one.decidable for one in comparisons))
+        reports = [comparison_report(comparison, full=True) for comparison in comparisons]
+        show.github(reports, gates, as_json=given.json)
+    return show.exit_code(gates, lacking=not all(found.decidable for found in comparisons))
 
 
 def _pairs(

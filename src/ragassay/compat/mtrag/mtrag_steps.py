@@ -16,7 +16,7 @@ from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.files import atomic
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Unscored
-from ragassay.compat.mtrag.mtrag_evaluators import read_evaluators
+from ragassay.base.yaml_files import text_of, value_of
 from ragassay.compat.mtrag.mtrag_judges import (
     GivenValues,
     UnavailableJudge,
@@ -50,6 +50,22 @@ CONDITION: Step = "idk_condition"
 _BESIDE = "underspecified_eval"
 """Field that the step ``idk`` adds to records labelled UNDERSPECIFIED, whose conditioning needs it;
 the benchmark's own code fills it in a step that its description does not have."""
+
+
+_FIELD_OF = {
+    ("recall", "target"): "Recall",
+    ("rouge_l", "target"): "RougeL_stemFalse",
+    ("bert_prec", "target"): "BertscoreP",
+    ("bert_recall", "target"): "BertscoreR",
+    ("bert_prec", "passage"): "BertKPrec",
+    ("extractiveness_rouge", "passage"): "Extractiveness_RougeL",
+    ("length", "target"): "Length",
+}
+"""What a function of the published scripts computes, by what it is held against."""
+
+_AGGREGATE = ("RB_agg", "RB_agg_zero_denominator")
+_AGGREGATED = {"Recall", "RougeL_stemFalse", "BertscoreR", "BertKPrec"}
+_FORM = "Write NAME: {func: recall, prediction: prediction, target: target}."
 
 
 @dataclass(frozen=True)
@@ -98,7 +114,7 @@ class StepOptions:
         chosen: dict[str, Metric] = {}
         for step in self.steps:
             if step == "algorithmic" and self.evaluators is not None:
-                chosen |= read_evaluators(self.evaluators, published=self.published)
+                chosen |= _read_evaluators(self.evaluators, published=self.published)
                 continue
             for name, its_step in suite.steps.items():
                 if its_step == step:
@@ -177,7 +193,9 @@ def run_steps(
     fields = options.fields()
     shown = {name: metric for name, metric in fields.items() if name != _BESIDE}
     collected = Accumulator(make_config(), shown)
-    tasks = _tasks(options)
+    tasks = None
+    if options.tasks is not None and options.tasks.resolve() != options.input.resolve():
+        tasks = Tasks(options.tasks)
     conditions = options.steps == (CONDITION,)
     used = Asker(UnavailableJudge(CONDITION)) if conditions else asker or offline_asker()
     collected.judge = used.judge.label if options.asks else ""
@@ -202,7 +220,13 @@ def run_steps(
             raise InputError("holds no records", path=options.input)
         warnings = warned()
     asked = used if options.asks else None
-    notes = [*_notes(tasks), *warnings, *used.judge.remarks(), *models.remarks()]
+    notes = [*warnings, *used.judge.remarks(), *models.remarks()]
+    if tasks is not None and tasks.unused:
+        notes.insert(
+            0,
+            f"{tasks.unused} of {len(tasks)} tasks in {tasks.path.name} have no prediction: they "
+            "are not in the output, and the means speak only of the others.",
+        )
     if isinstance(used.judge, UnavailableJudge):
         collected.cause = used.judge.advice(len(collected.columns))
     return collected.summary(
@@ -215,21 +239,40 @@ def run_steps(
     )
 
 
-def _tasks(options: StepOptions) -> Tasks | None:
-    if options.tasks is None or options.tasks.resolve() == options.input.resolve():
-        return None
-    return Tasks(options.tasks)
-
-
 def _records(path: Path, tasks: Tasks | None) -> Iterator[tuple[int, Record]]:
     for line, record in json_files.json_records(path):
         yield line, record if tasks is None else tasks.join(record, path, line)
 
 
-def _notes(tasks: Tasks | None) -> list[str]:
-    if tasks is None or not tasks.unused:
-        return []
-    return [
-        f"{tasks.unused} of {len(tasks)} tasks in {tasks.path.name} have no prediction: they are "
-        "not in the output, and the means speak only of the others."
-    ]
+def _read_evaluators(path: Path, *, published: bool = False) -> dict[str, Metric]:
+    """The metrics that a ``config.yaml`` of the benchmark names, by the fields that they fill.
+
+    Each entry is ``NAME: {func: ..., prediction: prediction, target: target | passage}``. As in the
+    published scripts ``RB_agg`` comes on top where all its parts are named."""
+    body = value_of(text_of(path), path)
+    if not isinstance(body, Mapping) or not body:
+        raise InputError("is not a mapping of metrics", path=path, hint=_FORM)
+    suite = suites.get("mtrag")
+    fields = {str(name): _field(str(name), entry, path) for name, entry in body.items()}
+    if fields.keys() >= _AGGREGATED:
+        fields.update({name: name for name in _AGGREGATE})
+    return {name: suite.resolve([field], published=published)[0] for name, field in fields.items()}
+
+
+def _field(name: str, entry: Any, path: Path) -> str:
+    if name in _AGGREGATE:
+        return name
+    if not isinstance(entry, Mapping) or entry.get("prediction", "prediction") != "prediction":
+        raise InputError("is no metric's entry", path=path, field=name, hint=_FORM)
+    func, target = str(entry.get("func")), str(entry.get("target"))
+    field = _FIELD_OF.get((func, target))
+    if field is None:
+        choices = {f"{one} against {other}" for one, other in _FIELD_OF}
+        wrong = f"{func} against {target}"
+        raise InputError(
+            f"there is no metric {wrong}",
+            path=path,
+            field=name,
+            hint=f"{did_you_mean(wrong, choices)} There are: {', '.join(sorted(choices))}.",
+        )
+    return field

@@ -10,14 +10,17 @@ from ragassay import suites
 from ragassay.base.sample import Sample
 from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, judge_keywords
 from ragassay.compat.open_rag_eval.metric_classes import (
+    K_VALUES,
     AutoNuggetMetric,
     CitationMetric,
     HallucinationMetric,
     NoAnswerMetric,
     Part,
     UMBRELAMetric,
+    cutoffs,
+    translated,
+    with_options,
 )
-from ragassay.compat.open_rag_eval.options import K_VALUES, cutoffs, translated, with_options
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result

@@ -6,13 +6,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ragassay.base.errors import InputError, UsageError, meant_or_all, warn_user
 from ragassay.base.sample import Sample
+from ragassay.base.yaml_files import Marked
 from ragassay.compat.open_rag_eval.judge_models import LLMJudgeModel, judge_keywords
-from ragassay.compat.open_rag_eval.options import K_VALUES, check, cutoffs, translated, with_options
 
 if TYPE_CHECKING:
     from ragassay.engine.run.source import Data
     from ragassay.judges import Judge
+    from ragassay.metrics.core.metric import Metric
+
+
+K_VALUES = (1, 3, 5)
 
 
 class Part:
@@ -44,7 +49,11 @@ class Part:
         from ragassay.metrics.core import naming
 
         metrics = [naming.parse(name) for name in self.metrics]
-        check(parameters, type(self).__name__, naming.parameters(*metrics))
+        known = naming.parameters(*metrics)
+        for name in parameters:
+            if name not in known:
+                hint = meant_or_all(name, sorted(known))
+                raise UsageError(f"{type(self).__name__} has no option {name!r}. {hint}")
         for metric in metrics:
             with_options(metric, parameters)  # refuses impossible values now
         self.model = model
@@ -184,3 +193,37 @@ class NoAnswerMetric(Part):
     metrics = ("no_answer",)
 
     columns, empty = "generation_score_no_answer_score", "query_answered"
+
+
+def translated(evaluator: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of a run for an evaluator's options, as for those in the tool's files. What has no
+    meaning here is warned of."""
+    from ragassay.compat.open_rag_eval.published_config import translate
+    from ragassay.engine.run.config_reading import ConfigFile
+
+    body = {"evaluator": {"name": evaluator, "options": dict(options)}}
+    file = ConfigFile(Marked(body, {}), Path(), flags=("judge",))
+    try:
+        translate(file)
+    except InputError as error:
+        place = (error.field or "").removeprefix("evaluator.options.")
+        raise UsageError(f"{place}: {error.problem}. {error.hint or ''}") from error
+    for note in file.notes:
+        warn_user(note)
+    return file.values
+
+
+def cutoffs(values: Any) -> tuple[int, ...]:
+    """Checks ``k_values``."""
+    listed = values if isinstance(values, list | tuple) else ()
+    if not listed or any(type(value) is not int or value < 1 for value in listed):
+        raise UsageError(f"k_values: {values!r} is no list of whole numbers of at least 1.")
+    return tuple(listed)
+
+
+def with_options(metric: Metric, parameters: Mapping[str, Any]) -> Metric:
+    """The metric with those of the parameters that it has."""
+    from ragassay.metrics.core import naming
+
+    own = naming.parameters(metric)
+    return naming.with_parameters(metric, {k: v for k, v in parameters.items() if k in own})

@@ -3,7 +3,7 @@ wants them (``type: TRECEvaluator``): to the keys of a `RunConfig`, by spec/open
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,11 +54,16 @@ def translate(file: ConfigFile) -> None:
     stand beside ``evaluator``; paths are taken from the file's folder, or else from the working
     directory."""
     _check_keys(file)
-    _files(file)
     seen: dict[str, tuple[Place, Any]] = {}
-    for body, place in _listed(file):
-        _evaluator(file, body, place, seen)
-    _queries(file, "golden" in seen)
+    listed = file.content.value[EVALUATOR]
+    if not isinstance(listed, list):
+        _evaluator(file, listed, (EVALUATOR,), seen)
+    elif not listed:
+        raise file.wrong((EVALUATOR,), "names no evaluator", _ONE_OF)
+    else:
+        for at, body in enumerate(listed):
+            _evaluator(file, body, (EVALUATOR, str(at)), seen)
+    _files(file, golden="golden" in seen)
     if "consistency" in seen and file.values.get("first_runs"):
         file.note(
             seen["consistency"][0],
@@ -89,9 +94,13 @@ def _check_keys(file: ConfigFile) -> None:
             file.note((str(key),), "has no effect here.")
 
 
-def _files(file: ConfigFile) -> None:
-    """Translates the paths of the data and of the run folder."""
+def _files(file: ConfigFile, *, golden: bool) -> None:
+    """Translates the paths of the data, of the run folder, and of the golden answers, which only
+    the golden-answer evaluator reads."""
     base = file.path.parent
+    queries = _path_of(file, "input_queries")
+    if queries is not None and golden and "references" not in file.flags:
+        file.put("references", str(found_from(base, queries)), ("input_queries",))
     folder = _path_of(file, "results_folder")
     if folder is not None and "output" not in file.flags:
         file.put("output", str(found_from(base, folder)), ("results_folder",))
@@ -104,14 +113,6 @@ def _files(file: ConfigFile) -> None:
             inside, beside = (found_from(base, Path(one) / name) for one in (folder or "", ""))
             chosen = inside if inside.exists() or not beside.exists() else beside
             file.put("data", str(chosen), (key,))
-
-
-def _queries(file: ConfigFile, golden: bool) -> None:
-    """Translates the path of the golden answers, which only the golden-answer evaluator reads."""
-    key = "input_queries"
-    name = _path_of(file, key)
-    if name is not None and golden and "references" not in file.flags:
-        file.put("references", str(found_from(file.path.parent, name)), (key,))
 
 
 def _path_of(file: ConfigFile, key: str) -> str | None:
@@ -134,16 +135,6 @@ def _check_once(file: ConfigFile) -> None:
 
 
 # Evaluators
-
-
-def _listed(file: ConfigFile) -> Iterable[tuple[Any, Place]]:
-    """The evaluators of the file, each with its place."""
-    listed = file.content.value[EVALUATOR]
-    if not isinstance(listed, list):
-        return [(listed, (EVALUATOR,))]
-    if not listed:
-        raise file.wrong((EVALUATOR,), "names no evaluator", _ONE_OF)
-    return [(one, (EVALUATOR, str(at))) for at, one in enumerate(listed)]
 
 
 def _evaluator(

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from ragassay import suites
-from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.errors import UsageError, meant_or_all
 from ragassay.base.yaml_files import Place
 from ragassay.engine.config.config_paths import found_from
 from ragassay.engine.run.config_reading import ConfigFile, variable_of
@@ -102,11 +102,10 @@ def translate_golden(file: ConfigFile, one: EvaluatorEntry, place: Place) -> Non
     here = (*where, "api_key")
     variable = variable_of(model.api_key, file.content, here)
     if variable is not None and variable not in variables:
-        raise file.wrong(
-            here,
-            f"an embedder's key is read from {' or '.join(variables)}",
-            f"Set that variable, or keep the key in a file (embedder_key_file), not in {variable}.",
+        hint = (
+            f"Set that variable, or keep the key in a file (embedder_key_file), not in {variable}."
         )
+        raise file.wrong(here, f"an embedder's key is read from {' or '.join(variables)}", hint)
     file.put("embedder", word, where)
 
 
@@ -117,19 +116,14 @@ def judge_word(
     folded = model.type.strip().casefold().removesuffix("model")
     name = aliases().get(folded, folded)
     if name not in providers():
-        raise file.wrong(
-            (*place, "type"),
-            f"there is no model {model.type!r}",
-            f"{did_you_mean(model.type, _MODELS)} There are: {', '.join(_MODELS)}.",
-        )
+        hint = meant_or_all(model.type, _MODELS)
+        raise file.wrong((*place, "type"), f"there is no model {model.type!r}", hint)
     provider = providers()[name]
     if model.base_url:
         if provider.protocol != "openai":
-            raise file.wrong(
-                (*place, "base_url"),
-                "is for servers that speak OpenAI's protocol",
-                f"Set the environment variable {provider.url_variable} to ask {name} elsewhere.",
-            )
+            hint = f"Set the environment variable {provider.url_variable} to ask {name} elsewhere."
+            problem = "is for servers that speak OpenAI's protocol"
+            raise file.wrong((*place, "base_url"), problem, hint)
         if not model.name:
             raise file.wrong(place, "has no name", "Which model of the server is to be asked?")
         return f"{model.base_url}#{model.name}", (OWN_KEY,)
@@ -184,18 +178,13 @@ def translate_trec(file: ConfigFile, one: EvaluatorEntry, place: Place) -> None:
 
 def _hallucination(file: ConfigFile, metric: _Hallucination, place: Place) -> None:
     if metric.backend_type not in (None, "hhem"):
-        raise file.wrong(
-            (*place, "backend_type"),
-            f"there is no backend {metric.backend_type!r} here",
-            "Write hhem, which runs on this machine; ragassay asks no service for this.",
-        )
+        problem = f"there is no backend {metric.backend_type!r} here"
+        raise file.wrong((*place, "backend_type"), problem, "Write hhem, which runs here.")
     if metric.model_name not in (None, HHEM.name):
         folder = found_from(file.path.parent, str(metric.model_name))
         if not folder.is_dir():
-            raise file.wrong(
-                (*place, "model_name"),
-                f"{metric.model_name!r} is neither {HHEM.name} nor a folder that holds it",
-            )
+            problem = f"{metric.model_name!r} is neither {HHEM.name} nor a folder that holds it"
+            raise file.wrong((*place, "model_name"), problem)
         file.put("models", {HHEM.name: str(folder)}, (*place, "model_name"))
     if metric.max_chars is not None:
         file.option("max_chars", metric.max_chars, (*place, "max_chars"))

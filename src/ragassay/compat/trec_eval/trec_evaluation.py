@@ -1,4 +1,5 @@
-"""A run evaluated the way trec_eval does it, with its rules for which queries count."""
+"""A run evaluated the way trec_eval does it, with its rules for which queries count; its scores for
+people (a table, sentences), for programs (JSON), and as UltraRAG's server writes them."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ragassay.base.counts import plural, share
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.differences import compare_arrays
 from ragassay.engine.results.comparison_result import Comparison
@@ -18,6 +20,7 @@ from ragassay.metrics.retrieval.preferences import GroupedRankings, PreferenceMe
 from ragassay.metrics.retrieval.ranking_metric import RelevanceString
 from ragassay.metrics.retrieval.rankings import Floats, Mask, Rankings
 from ragassay.metrics.retrieval.trec_names import TrecMeasure
+from ragassay.reports.model import Column, Report, lines, table
 
 Value = float | int | str
 NO_Z_SCORE = -1_000_000.0
@@ -224,3 +227,105 @@ def _z_score(value: float, scale: Moments | None) -> float:
 
 def _is_number(measure: TrecMeasure) -> bool:
     return measure.metric is not None and not isinstance(measure.metric, RelevanceString)
+
+
+def trec_report(scores: TrecScores, run: str, *, per_query: bool, summary: bool = True) -> Report:
+    """A row for each measure (and query), with the metric that it is."""
+    shown: list[tuple[TrecMeasure, str, Value]] = []
+    if per_query:
+        shown += scores.per_query()
+    if summary:
+        shown += [(measure, "all", value) for measure, value in scores.summary()]
+    rows = []
+    for measure, query, value in shown:
+        metric = "" if measure.metric is None else str(measure.metric)
+        metric = "" if metric == measure.label else metric
+        number = f"{value:.4f}" if isinstance(value, float) else f"{value}"
+        rows.append((scores.label(measure), metric, query, number))
+    columns = [
+        *(Column("measure", "name"), Column("metric", "label", style="dim")),
+        *(Column("query", "label"), Column("value")),
+    ]
+    over = lines([f"{run}: {averaged_over(scores)}"], "text")
+    return Report("", (over, table(columns, rows)))
+
+
+def averaged_over(scores: TrecScores) -> str:
+    """Which queries the means run over."""
+    if scores.complete:
+        n = plural(len(scores.queries), "judged query")
+        return f"mean over {n} ({scores.n_missing:,} not in the run counted 0)"
+    n = plural(len(scores.queries), "query")
+    return f"mean over {n} in both files, of {scores.n_judged:,} judged"
+
+
+def warnings(scores: TrecScores, run: str) -> list[str]:
+    """What a reader of the scores must know: queries left out, values without a z-score."""
+    sentences = []
+    if scores.n_missing:
+        rest = "counted 0" if scores.complete else "left out; -c counts them 0"
+        missing = share(scores.n_missing, scores.n_judged, "judged query")
+        sentences.append(f"{run}: {missing} not in the run: {rest}.")
+    if scores.n_unjudged:
+        unjudged = plural(scores.n_unjudged, "query")
+        sentences.append(f"{run}: {unjudged} of the run without judgements: left out.")
+    if scores.n_without_scale:
+        values = plural(scores.n_without_scale, "value")
+        sentences.append(
+            f"{run}: {values} without a mean and deviation in the z-score file: counted as "
+            f"{NO_Z_SCORE:.0f}, as in trec_eval."
+        )
+    return sentences
+
+
+def as_json(
+    scores: TrecScores, qrels: str, run: str, *, per_query: bool, summary: bool = True
+) -> dict[str, Any]:
+    """The scores of a run as plain values."""
+    measures: dict[str, dict[str, Any]] = {
+        scores.label(one): {"metric": None if one.metric is None else str(one.metric)}
+        for one in scores.measures
+    }
+    for measure, value in scores.summary() if summary else ():
+        measures[scores.label(measure)]["all"] = value
+    if per_query:
+        for measure, query, value in scores.per_query():
+            measures[scores.label(measure)].setdefault("queries", {})[query] = value
+    about = {"qrels": qrels, "run": run, "tag": scores.tag}
+    return {**about, **coverage(scores), "measures": measures}
+
+
+def coverage(scores: TrecScores) -> dict[str, Any]:
+    """Which queries count, as plain values."""
+    return {
+        "averaged_over": "judged queries" if scores.complete else "queries in both files",
+        "n_queries": len(scores.queries),
+        "n_judged": scores.n_judged,
+        "n_missing": scores.n_missing,
+        "n_unjudged": scores.n_unjudged,
+    }
+
+
+def ultrarag_summary(scores: TrecScores) -> dict[str, Any]:
+    """What UltraRAG's server writes of one run."""
+    return {_ultrarag_key(measure.label): value for measure, value in scores.summary()}
+
+
+def ultrarag_comparison(comparison: Comparison) -> dict[str, Any]:
+    """What UltraRAG's server writes of two runs; nothing is corrected for the number of tests."""
+    return {
+        _ultrarag_key(d.name): {
+            "A_mean": d.a_mean,
+            "B_mean": d.b_mean,
+            "diff": d.diff,
+            "p_value": d.p_value,
+            "significant": d.significant,
+        }
+        for d in comparison.differences
+    }
+
+
+def _ultrarag_key(label: str) -> str:
+    """What UltraRAG's file calls a measure: ``P@5`` for ``precision@5``."""
+    name, at, k = label.partition("@")
+    return f"P@{k}" if at and name.casefold() == "precision" else label.casefold()

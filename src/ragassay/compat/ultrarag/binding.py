@@ -1,4 +1,5 @@
-"""Where each argument of a step comes from: checked before the first step runs."""
+"""The parameter file of a pipeline, and where each argument of a step comes from, found before the
+first step runs."""
 
 from __future__ import annotations
 
@@ -8,15 +9,83 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from ragassay.base.errors import InputError, OptionError, did_you_mean, meant_or_all
-from ragassay.base.yaml_files import Marked
-from ragassay.compat.ultrarag import parameter_file
+from ragassay.base.files import write_text
+from ragassay.base.yaml_files import Marked, marked, text_of
 from ragassay.compat.ultrarag.pipeline_file import Branch, Loop, Pipeline, Step, ToolStep
 from ragassay.compat.ultrarag.pipeline_tools import REQUIRED, Server, Tool
+
+_FOLDERS = ("parameters", "parameter")
+"""Folders beside the pipeline: ours, as UltraRAG's page prints it, and the one its code writes."""
 
 MEMORY = "memory_"
 """How the variable is called that holds all values of another one so far, oldest first."""
 _MEMORY = re.compile(r"mem(?:ory)?_(.+)")
+
+Values = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Built:
+    """What ``build`` did with a parameter file: whether it was written, else the YAML of what it
+    lacks, and what a person should know."""
+
+    path: Path
+    is_new: bool
+    lacking: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def parameter_file(pipeline: Path) -> Path:
+    """The parameter file of a pipeline; where there is none, where ``build`` writes it."""
+    places = [pipeline.parent / one / f"{pipeline.stem}_parameter.yaml" for one in _FOLDERS]
+    return next((place for place in places if place.is_file()), places[0])
+
+
+def _read(file: Path) -> tuple[Values, Marked]:
+    """The parameters of each server, and the file with its lines.
+
+    Of a key that is given twice the later one counts."""
+    content = marked(text_of(file), file, later_wins=True)
+    body = {} if content.value is None else content.value
+    if not isinstance(body, dict):
+        raise content.wrong((), "is not a mapping of servers")
+    values: dict[str, dict[str, Any]] = {}
+    for server, parameters in body.items():
+        if not isinstance(parameters, dict | None):
+            raise content.wrong((str(server),), "is not a mapping of parameters")
+        values[str(server)] = {str(name): value for name, value in (parameters or {}).items()}
+    return values, content
+
+
+def written(file: Path, needed: Values) -> Built:
+    """Writes a parameter file. An existing one is not changed; what it lacks is printed."""
+    held = _read(file)[0] if file.is_file() else None
+    lacking = {
+        server: {n: v for n, v in parameters.items() if n not in (held or {}).get(server, {})}
+        for server, parameters in needed.items()
+    }
+    if held is not None:
+        lacking = {server: parameters for server, parameters in lacking.items() if parameters}
+    text: str = yaml.dump(lacking, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=100)
+    if held is None:
+        write_text(file, text)
+        return Built(file, is_new=True)
+    return Built(file, is_new=False, lacking=text if lacking else "")
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes a text of several lines as a block, which a person can edit."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
 
 
 @dataclass(frozen=True)
@@ -35,13 +104,15 @@ class Call:
 class Bound:
     """What the steps of a pipeline need: calls by the place of their steps, the parameters that are
     used of each server, variables that nothing gives and parameters without a value and a default
-    (with the step), and variables of which a step takes all values so far (``memory_NAME``)."""
+    (with the step), variables of which a step takes all values so far (``memory_NAME``), and notes
+    for a person."""
 
     calls: dict[tuple[str, ...], Call] = field(default_factory=dict)
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     missing: list[tuple[ToolStep, str]] = field(default_factory=list)
     unset: list[tuple[ToolStep, str]] = field(default_factory=list)
     remembered: set[str] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
 
 
 class Binder:
@@ -52,25 +123,22 @@ class Binder:
         self, pipeline: Pipeline, servers: Mapping[str, Server], file: Path | None = None
     ) -> None:
         self._pipeline, self._servers, self._file = pipeline, servers, file
-        self._values: parameter_file.Values = {}
+        self._values: Values = {}
         self._content: Marked | None = None
         if file is not None:
-            self._values, self._content = parameter_file.read(file)
+            self._values, self._content = _read(file)
         self._variables: set[str] = set()
         self._bound = Bound()
 
-    def bind(self) -> Bound:
-        """What the steps need. An unknown tool or input is an `InputError` with line and field."""
+    def bind(self, *, check: bool = False) -> Bound:
+        """What the steps need. An unknown tool or input is an `InputError` with line and field;
+        with ``check`` also what is missing, and an unknown parameter of the file."""
         self._steps(self._pipeline.steps)
+        if check:
+            if self._content is not None:
+                self._note_unused(self._content)
+            self._refuse_missing()
         return self._bound
-
-    def bind_checked(self) -> tuple[Bound, list[str]]:
-        """What the steps need, where all of it is there (else an `InputError`), and a note for each
-        parameter of the file that no step uses."""
-        bound = self.bind()
-        notes = [] if self._content is None else self._note_unused(self._content)
-        self._refuse_missing()
-        return bound, notes
 
     def _steps(self, steps: tuple[Step, ...]) -> None:
         for step in steps:
@@ -152,28 +220,21 @@ class Binder:
 
     def _refuse_missing(self) -> None:
         """Refuses a pipeline that lacks a variable or a parameter."""
+        file = self._file or f"the file that 'ragassay build {self._pipeline.path}' writes"
         for step, variable in self._bound.missing:
             problem = f"{step.name} takes {variable!r}, and no step before it gives that"
-            raise self._wrong(step, problem, self._where_from(variable))
+            hint = "Rename an input with 'input: {NAME: VARIABLE}', or add the step that gives it."
+            for reading in self._pipeline.tools():
+                if reading.tool == "get_data":
+                    key_map = f"{reading.server}.benchmark.key_map"
+                    hint = f"If the data have it, add '{variable}: FIELD' to {key_map} in {file}."
+            raise self._wrong(step, problem, hint)
         for step, name in self._bound.unset:
             problem = f"{step.name} takes the parameter {name!r}, which has no default"
-            place = self._file or f"the file that 'ragassay build {self._pipeline.path}' writes"
-            raise self._wrong(step, problem, f"Write its value into {place}.")
+            raise self._wrong(step, problem, f"Write its value into {file}.")
 
-    def _where_from(self, variable: str) -> str:
-        """What to do about a variable that no step gives."""
-        reading = next((step for step in self._pipeline.tools() if step.tool == "get_data"), None)
-        if reading is None:
-            return "Rename an input with 'input: {NAME: VARIABLE}', or add the step that gives it."
-        where = self._file or f"the file that 'ragassay build {self._pipeline.path}' writes"
-        return (
-            f"If the data have it, add '{variable}: FIELD' to {reading.server}.benchmark.key_map "
-            f"in {where}."
-        )
-
-    def _note_unused(self, content: Marked) -> list[str]:
+    def _note_unused(self, content: Marked) -> None:
         """Refuses parameters of the file that no server has, and notes those that no step uses."""
-        notes = []
         for server, parameters in self._values.items():
             if server not in self._servers:
                 problem = "is no server of the pipeline"
@@ -185,5 +246,5 @@ class Binder:
                     problem = f"the server {server!r} has no such parameter"
                     raise content.wrong((server, name), problem, meant_or_all(name, known))
                 if name not in used:
-                    notes.append(f"{self._file}: the pipeline does not use {server}.{name}.")
-        return notes
+                    note = f"{self._file}: the pipeline does not use {server}.{name}."
+                    self._bound.notes.append(note)

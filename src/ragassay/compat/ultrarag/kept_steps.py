@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,6 @@ from ragassay.compat.ultrarag.binding import Bound
 from ragassay.compat.ultrarag.pipeline_file import PIPELINE, Pipeline
 
 Variables = dict[str, Any]
-
-_LONGEST_PATH = 4096
 
 _START = b'{\n  "step": {'
 """How a file of this form begins: no other file of the folder is deleted."""
@@ -43,8 +41,11 @@ class KeptSteps:
             self.folder.mkdir(parents=True, exist_ok=True)
             for path in self.folder.glob("*_*.json"):
                 step = path.name.split("_")[0]
-                if step.isdecimal() and int(step) >= number and _is_kept(path):
-                    path.unlink()
+                if step.isdecimal() and int(step) >= number:
+                    with path.open("rb") as stream:
+                        is_kept = stream.read(len(_START)) == _START
+                    if is_kept:
+                        path.unlink()
             tempfile.TemporaryFile(dir=self.folder).close()
         except OSError as error:
             raise cannot_write(self.folder, error) from error
@@ -67,8 +68,7 @@ class KeptSteps:
                     "is not the kept output of a step", path=path, hint=again
                 ) from error
             now = orjson.loads(_json(self._identity(earlier)))
-            if kept != now:
-                differs = [key for key in now if kept.get(key) != now[key]]
+            if differs := [key for key in now if kept.get(key) != now[key]]:
                 raise UsageError(
                     f"The step {earlier} ({name}) was kept with other {' and '.join(differs)} than "
                     f"it has now. {again}"
@@ -78,45 +78,30 @@ class KeptSteps:
 
     def _identity(self, number: int) -> dict[str, Any]:
         """What must be the same for the output of a step to be used again: how the step is written,
-        its parameters, the files that they name."""
+        its parameters, the files that they name (with size and time of the last change)."""
         parameters = {
             f"{call.step.server}.{name}": self._bound.parameters[call.step.server][name]
             for place, call in self._bound.calls.items()
             if place[:2] == (PIPELINE, str(number - 1))
             for name in call.parameters.values()
         }
-        inputs = {
-            name: value for name, value in parameters.items() if not name.endswith(".save_path")
-        }
-        return {
-            "words": self._pipeline.marked.value[PIPELINE][number - 1],
-            "parameters": parameters,
-            "files": dict(_files(inputs)),
-        }
+        files = {}
+        for name, value in parameters.items():
+            for text in value.values() if isinstance(value, dict) else [value]:
+                if isinstance(text, str) and not name.endswith(".save_path"):
+                    with suppress(OSError, ValueError):  # a text that is no path
+                        if stat.S_ISREG((status := Path(text).stat()).st_mode):
+                            files[text] = f"{status.st_size} {status.st_mtime_ns}"
+        words = self._pipeline.marked.value[PIPELINE][number - 1]
+        return {"words": words, "parameters": parameters, "files": files}
 
     def _file(self, number: int) -> Path:
         name = re.sub(r"[^\w.-]", "_", self._pipeline.steps[number - 1].name)
         return self.folder / f"{number:02}_{name}.json"
 
 
-def _files(value: Any) -> Iterator[tuple[str, str]]:
-    """The files that parameters name, each with its size and the time of its last change."""
-    if isinstance(value, Mapping):
-        for one in value.values():
-            yield from _files(one)
-    elif isinstance(value, str) and len(value) < _LONGEST_PATH:
-        with suppress(OSError, ValueError):
-            if stat.S_ISREG((status := Path(value).stat()).st_mode):
-                yield value, f"{status.st_size} {status.st_mtime_ns}"
-
-
 def _json(body: Any) -> bytes:
     return orjson.dumps(body, str, orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
-
-
-def _is_kept(path: Path) -> bool:
-    with path.open("rb") as stream:
-        return stream.read(len(_START)) == _START
 
 
 def number_of(pipeline: Pipeline, wanted: str) -> int:

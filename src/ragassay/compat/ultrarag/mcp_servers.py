@@ -1,4 +1,4 @@
-"""Servers of a pipeline that speak MCP: started as a process, or reached by a URL."""
+"""Servers of a pipeline: where they are, and those that speak MCP, as a process or at a URL."""
 
 from __future__ import annotations
 
@@ -7,18 +7,31 @@ import json
 import logging
 import os
 import re
+import shlex
 import shutil
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TextIO, cast
+from typing import IO, Any, Literal, TextIO, cast
 
 from ragassay.base.counts import either
 from ragassay.base.errors import InputError, UsageError
-from ragassay.compat.ultrarag import server_address
-from ragassay.compat.ultrarag.pipeline_tools import REQUIRED, Flow, Progress, ServerError, Tool
-from ragassay.compat.ultrarag.server_address import ServerAddress, entries_of, parameters_of
+from ragassay.base.yaml_files import marked, text_of
+from ragassay.compat.ultrarag.pipeline_file import Pipeline
+from ragassay.compat.ultrarag.pipeline_tools import (
+    FLOWS,
+    REQUIRED,
+    Flow,
+    Progress,
+    ServerError,
+    Tool,
+)
+
+CALL_S, START_S = 3600.0, 120.0
+"""Seconds for a call, and until a server says what its tools are."""
 
 _SHOWN = 300
 """Characters of a server's own text that a message shows."""
@@ -28,7 +41,85 @@ _CACHES = shutil.ignore_patterns("__pycache__")
 _TAIL = 8192
 """Bytes of what a server printed that are searched for its last line."""
 
+_FORM = (
+    "Write a folder with src/NAME.py and parameter.yaml, or servers/benchmark or "
+    "servers/evaluation for the built-in ones."
+)
+
+_BINARIES = ("bin/python", "Scripts/python.exe")
+"""Where a virtual environment has its interpreter."""
+
+_OF_OURS = re.compile(r"^\s*(?:from|import) ragassay\b", re.MULTILINE)
+
 logging.getLogger("mcp").addHandler(logging.NullHandler())  # errors hold what it says
+
+
+@dataclass(frozen=True)
+class ServerAddress:
+    """Where a server is: of this package (``builtin``), started here, or elsewhere; ``where`` is
+    its name, folder, command or URL as it is shown. ``timeout`` are seconds for a call."""
+
+    kind: Literal["builtin", "process", "url"]
+    where: str
+    command: tuple[str, ...] = ()
+    folder: Path | None = None
+    timeout: float | None = None
+
+
+def address(pipeline: Pipeline, name: str) -> ServerAddress:
+    """Where a server of a pipeline is: a folder (relative to the working directory, or to the
+    pipeline's folder), or the built-in one where there is no such folder. The parameters of a
+    folder may say, by ``path``, that its server runs at a URL."""
+    place, text = ("servers", name), pipeline.servers[name]
+    if not isinstance(text, str) or not text.strip():
+        raise pipeline.marked.wrong(place, "is not the name of a folder", _FORM)
+    tried = (Path(text), pipeline.path.parent / text)
+    folder = next((one for one in tried if os.path.isdir(one)), None)  # noqa: PTH112 - never raises
+    if folder is None:
+        if Path(text).name in FLOWS:
+            return ServerAddress("builtin", Path(text).name)
+        raise pipeline.marked.wrong(place, f"there is no folder {text!r}", _FORM)
+    url = _parameter_file(folder).get("path")
+    if isinstance(url, str) and url.startswith(("http://", "https://")):
+        return ServerAddress("url", url, folder=folder)
+    program = folder / "src" / f"{folder.resolve().name}.py"
+    if not program.is_file():
+        problem = f"the folder {folder} has no src/{program.name}"
+        raise pipeline.marked.wrong(place, problem, _FORM)
+    return ServerAddress("process", str(folder), (_interpreter(program), str(program)), folder)
+
+
+def of_command(words: list[str], timeout: float) -> ServerAddress:
+    """The address of a server that a command starts."""
+    if not words or shutil.which(words[0]) is None:
+        raise UsageError(f"there is no program {words[0] if words else ''!r}.")
+    # "python" is the one that runs this: a virtual environment need not be activated.
+    first = sys.executable if words[0] in ("python", "python3") else words[0]
+    return ServerAddress("process", shlex.join(words), (first, *words[1:]), timeout=timeout)
+
+
+def _interpreter(program: Path) -> str:
+    """The interpreter of a server folder's program: ours for one that imports ragassay, else that
+    of a ``.venv`` in or above its folder, else ``python`` on the path. UltraRAG's servers need
+    packages of versions that cannot stand beside ours."""
+    if _OF_OURS.search(program.read_text(encoding="utf-8", errors="replace")):
+        return sys.executable
+    places = (above / ".venv" / name for above in program.resolve().parents for name in _BINARIES)
+    of_folder = next((str(one) for one in places if one.is_file()), None)
+    return of_folder or shutil.which("python") or shutil.which("python3") or sys.executable
+
+
+def parameters_of(folder: Path) -> Mapping[str, Any]:
+    """The parameters of a server folder, with their defaults."""
+    return {name: value for name, value in _parameter_file(folder).items() if name != "path"}
+
+
+def _parameter_file(folder: Path) -> dict[str, Any]:
+    path = folder / "parameter.yaml"
+    body = marked(text_of(path), path, later_wins=True).value if path.is_file() else None
+    if not isinstance(body, dict | None):
+        raise InputError("is not a mapping of parameters", path=path)
+    return {str(name): value for name, value in (body or {}).items()}
 
 
 class McpServer:
@@ -36,50 +127,48 @@ class McpServer:
 
     def __init__(self, address: ServerAddress, client: Any, output: _Output) -> None:
         self._address, self._client, self._output = address, client, output
-        self._call_s = address.timeout or server_address.CALL_S
+        self._call_s = address.timeout or CALL_S
         self.parameters: Mapping[str, Any] = {}
         self.tools: Mapping[str, Tool] = {}
 
     async def read_tools(self) -> None:
         """Asks for the tools, and a server of UltraRAG's layout for what they take and give."""
-        result = await self._answer(self._client.list_tools(), server_address.START_S)
+        result = await self._answer(self._client.list_tools(), START_S)
         self.tools = {tool.name: _of_schema(tool) for tool in result.tools}
-        folder = self._address.folder
-        if folder is not None:
-            self.parameters = parameters_of(folder)
-            tools, prompts = await self._built(folder)
-            self.tools = {
-                str(name): Tool(str(name), Flow.of_entry(entry), is_prompt=name in prompts)
-                for name, entry in (*tools.items(), *prompts.items())
-            }
+        if self._address.folder is not None:
+            self.parameters = parameters_of(self._address.folder)
+            self.tools = await self._built(self._address.folder)
 
-    async def _built(self, folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """What the server's ``build`` writes. It gets a copy of the folder, with the program beside
-        the parameters, so that nothing in the folder changes."""
+    async def _built(self, folder: Path) -> Mapping[str, Tool]:
+        """The tools and prompts that the server's ``build`` writes. It gets a copy of the folder,
+        with the program beside the parameters, so that nothing in the folder changes."""
         if "build" not in self.tools:
             raise ServerError("it has no tool 'build', which says what its tools take.")
         with tempfile.TemporaryDirectory(prefix="ragassay-") as copy:
             place = Path(copy) / folder.resolve().name
+            place.mkdir()
             if (folder / "src").is_dir():  # one that runs elsewhere may have none
                 shutil.copytree(folder / "src", place / "src", ignore=_CACHES)
-            place.mkdir(exist_ok=True)
-            parameters = place / "parameter.yaml"
-            if (folder / "parameter.yaml").is_file():
-                shutil.copyfile(folder / "parameter.yaml", parameters)
-            else:
-                parameters.write_text("{}\n", encoding="utf-8")
+            parameters, written = place / "parameter.yaml", place / "server.yaml"
+            has_file = (folder / "parameter.yaml").is_file()
+            parameters.write_bytes((folder / "parameter.yaml").read_bytes() if has_file else b"{}")
             arguments = {"parameter_file": str(parameters)}
-            await self.call_tool(self.tools["build"], arguments, server_address.START_S, None)
-            written = place / "server.yaml"
+            await self.call_tool(self.tools["build"], arguments, START_S, None)
             if not written.is_file():
                 raise ServerError(
                     "its tool 'build' wrote no server.yaml beside the parameter file."
                 )
             try:
-                return entries_of(written)
-            except InputError as error:
+                body = marked(text_of(written), written, later_wins=True).value
+                return {
+                    str(name): Tool(str(name), Flow.of_entry(entry), is_prompt=key == "prompts")
+                    for key in ("tools", "prompts")
+                    for name, entry in (body.get(key) or {}).items()
+                }
+            except (InputError, AttributeError, TypeError) as error:
+                problem = getattr(error, "problem", "does not list tools with input and output")
                 raise ServerError(
-                    f"what its tool 'build' wrote, server.yaml, {error.problem}."
+                    f"what its tool 'build' wrote, server.yaml, {problem}."
                 ) from error
 
     def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...]:
@@ -152,10 +241,10 @@ async def started(address: ServerAddress) -> AsyncIterator[McpServer]:
         if address.kind == "url":
             import httpx2
 
-            call_s = address.timeout or server_address.CALL_S
+            call_s = address.timeout or CALL_S
             http = await stack.enter_async_context(
                 httpx2.AsyncClient(
-                    timeout=httpx2.Timeout(call_s, connect=server_address.START_S),
+                    timeout=httpx2.Timeout(call_s, connect=START_S),
                     event_hooks={"response": [output.note_status]},
                 )
             )
@@ -172,12 +261,12 @@ async def started(address: ServerAddress) -> AsyncIterator[McpServer]:
                 errlog=cast(TextIO, output.file),
             )  # fmt: skip
         try:
-            async with asyncio.timeout(server_address.START_S):
+            async with asyncio.timeout(START_S):
                 client = await stack.enter_async_context(
                     Client(transport, mode="legacy", message_handler=_ignored)
                 )
         except (Exception, BaseExceptionGroup) as error:
-            raise output.error(error, server_address.START_S) from error
+            raise output.error(error, START_S) from error
         server = McpServer(address, client, output)
         await server.read_tools()
         yield server

@@ -171,11 +171,8 @@ class _StepReader:
         return ToolStep(server, tool, inputs, outputs, place)
 
     def _check_keys(self, body: Any, keys: tuple[str, ...], place: Place) -> None:
-        if not isinstance(body, dict):
-            raise self._wrong(place, "is not a mapping", f"It takes {' and '.join(keys)}.")
-        for key in keys:
-            if key not in body:
-                raise self._wrong((*place, key), "is missing")
+        if not isinstance(body, dict) or not {*keys} <= body.keys():
+            raise self._wrong(place, f"is not a mapping of {' and '.join(keys)}")
         _refuse_unknown(self._content, body, keys, place)
 
 

@@ -52,15 +52,15 @@ class StepRunner:
         self.kept.begin(begin)
         later = {step.server for step in self.pipeline.tools() if int(step.place[1]) >= begin - 1}
         for number, step in enumerate(self.pipeline.steps, start=1):
-            if number >= begin or (
-                isinstance(step, ToolStep) and step.server in later and self._only_changes(step)
-            ):
+            # A step that gives nothing was run for what it does to its server.
+            again = (
+                isinstance(step, ToolStep)
+                and step.server in later
+                and not self.bound.calls[step.place].outputs
+            )
+            if number >= begin or again:
                 await self._top_step(number, step, variables)
         return variables
-
-    def _only_changes(self, step: ToolStep) -> bool:
-        """Whether a step gives nothing, so that it was run for what it does to its server."""
-        return not self.bound.calls[step.place].outputs
 
     async def _top_step(self, number: int, step: Step, variables: Variables) -> None:
         of = len(self.pipeline.steps)

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import re
 import signal
+import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
-from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
-from ragassay.base.errors import RagassayError
-from ragassay.compat.ultrarag import mcp_servers, parameter_file, pipeline_file
-from ragassay.compat.ultrarag.binding import Binder, Bound
-from ragassay.compat.ultrarag.builtin_servers import BuiltinServer
+from ragassay.base.errors import ArgumentError, OptionError, RagassayError
+from ragassay.compat.ultrarag import mcp_servers, pipeline_file, ultrarag_evaluation
+from ragassay.compat.ultrarag.binding import Binder, Bound, Built, parameter_file, written
 from ragassay.compat.ultrarag.kept_steps import KeptSteps, Variables, number_of
-from ragassay.compat.ultrarag.parameter_file import Built
+from ragassay.compat.ultrarag.mcp_servers import ServerAddress
 from ragassay.compat.ultrarag.pipeline_file import Pipeline
 from ragassay.compat.ultrarag.pipeline_run import Observer, StepRunner
-from ragassay.compat.ultrarag.pipeline_tools import Server, ServerError
-from ragassay.compat.ultrarag.server_address import ServerAddress, address
+from ragassay.compat.ultrarag.pipeline_tools import (
+    FLOWS,
+    PARAMETERS,
+    Flow,
+    Progress,
+    Server,
+    ServerError,
+    Tool,
+)
+from ragassay.compat.ultrarag.ultrarag_benchmark import checked, get_data
+from ragassay.user_code.object_calls import in_thread
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -64,56 +74,31 @@ def _blocking(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     @wraps(work)
     def run_to_end(*arguments: P.args, **options: P.kwargs) -> T:
         async def interruptible() -> T:
-            with _cancelling():
-                try:
-                    return await work(*arguments, **options)
-                except KeyboardInterrupt as interrupt:
-                    raise asyncio.CancelledError from interrupt
+            task = asyncio.current_task()
+            assert task is not None
+            _on_signal(task.cancel)
+            return await work(*arguments, **options)
 
+        before = {number: signal.getsignal(number) for number in _ENDING}
         try:
             return asyncio.run(interruptible())
         except asyncio.CancelledError:
             raise KeyboardInterrupt from None
+        finally:
+            if threading.current_thread() is threading.main_thread():
+                for number, handler in before.items():
+                    signal.signal(number, handler)
 
     return run_to_end
 
 
-@contextmanager
-def _cancelling() -> Iterator[None]:
-    """Lets a signal that interrupts the program cancel this task while another one runs.
-
-    Raised in a task of a server's connection, it would be printed: asyncio tells of each exception
-    that nobody takes.
-    """
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
+def _on_signal(end: Callable[[], Any]) -> None:
+    """What a signal that interrupts the program does from now on, unless it is ignored."""
     on_main = threading.current_thread() is threading.main_thread()
-    before: dict[int, Any] = {n: signal.getsignal(n) for n in _ENDING} if on_main else {}
-
-    def cancel(number: int, frame: FrameType | None) -> None:
-        try:
-            before[number](number, frame)
-        except KeyboardInterrupt:
-            if asyncio.current_task(loop) is task:
-                raise
-            loop.call_soon_threadsafe(task.cancel)
-
-    for number, handler in before.items():
-        if callable(handler):
-            signal.signal(number, cancel)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _ignore_interrupts() -> None:
-    """Lets no signal interrupt what is left: servers that hang are being ended, which takes some
-    seconds, and a second Ctrl-C would leave them running. `_cancelling` takes it back."""
-    if threading.current_thread() is threading.main_thread():
+    if on_main and sys.platform != "win32":
         for number in _ENDING:
-            signal.signal(number, signal.SIG_IGN)
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                asyncio.get_running_loop().add_signal_handler(number, end)
 
 
 @_blocking
@@ -125,16 +110,15 @@ async def build(path: Path) -> Built:
         InputError: a mistake in the pipeline, with line and field.
         ServerError: a server that does not start.
     """
-    pipeline = pipeline_file.read(path)
-    file = parameter_file.existing(path) or parameter_file.paths(path)[0]
+    pipeline, file = pipeline_file.read(path), parameter_file(path)
     async with _started(pipeline) as servers:
         needed = Binder(pipeline, servers).bind()
-        built = parameter_file.write(file, needed.parameters)
+        built = written(file, needed.parameters)
         unset = dict.fromkeys(f"{step.server}.{name}" for step, name in needed.unset)
         notes = [f"{file}: {name} has no default. Write its value." for name in unset]
         try:
-            checked = Binder(pipeline, servers, file).bind_checked()
-            notes = [*(notes if built.is_new else []), *checked[1]]
+            found = Binder(pipeline, servers, file).bind(check=True)
+            notes = [*(notes if built.is_new else []), *found.notes]
         except RagassayError as error:  # what a run would say
             notes.append(str(error))
     return replace(built, notes=tuple(notes))
@@ -154,18 +138,18 @@ async def run(
     pipeline, options = pipeline_file.read(path), options or Options()
     begin = 1 if options.begin is None else number_of(pipeline, options.begin)
     folder = options.folder or Path("output") / f"{path.stem}_steps"
-    async with _ready(pipeline, options) as (servers, bound, notes):
+    async with _ready(pipeline, options) as (servers, bound):
         kept = KeptSteps(folder, pipeline, bound)
         runner = StepRunner(pipeline, bound, servers, kept, observer or Observer())
         variables = await runner.run(begin)
-    return Finished(variables, folder, tuple(notes))
+    return Finished(variables, folder, tuple(bound.notes))
 
 
 @_blocking
 async def steps(path: Path, options: Options | None = None) -> list[str]:
     """Checks a pipeline as `run` does, and says of each step what it takes and gives."""
     pipeline = pipeline_file.read(path)
-    async with _ready(pipeline, options or Options()) as (_, bound, _):
+    async with _ready(pipeline, options or Options()) as (_, bound):
         return [
             f"{int(place[1]) + 1} {call.step.name}: "
             f"{', '.join([*call.parameters.values(), *call.variables.values()]) or 'nothing'} -> "
@@ -177,18 +161,19 @@ async def steps(path: Path, options: Options | None = None) -> list[str]:
 @asynccontextmanager
 async def _ready(
     pipeline: Pipeline, options: Options
-) -> AsyncIterator[tuple[Mapping[str, Server], Bound, list[str]]]:
-    """The servers of a pipeline, started; what its steps need, checked; and notes."""
-    file = options.parameters or parameter_file.existing(pipeline.path)
+) -> AsyncIterator[tuple[Mapping[str, Server], Bound]]:
+    """The servers of a pipeline, started, and what its steps need, checked."""
+    file = options.parameters or parameter_file(pipeline.path)
+    is_there = options.parameters is not None or file.is_file()
     async with _started(pipeline) as servers:
-        yield servers, *Binder(pipeline, servers, file).bind_checked()
+        yield servers, Binder(pipeline, servers, file if is_there else None).bind(check=True)
 
 
 @asynccontextmanager
 async def _started(pipeline: Pipeline) -> AsyncIterator[Mapping[str, Server]]:
     """The servers that the steps use. An error is raised without the exception groups around it."""
     used = dict.fromkeys(step.server for step in pipeline.tools())
-    places = {name: address(pipeline, name) for name in used}
+    places = {name: mcp_servers.address(pipeline, name) for name in used}
     if any(place.kind != "builtin" for place in places.values()):
         mcp_servers.needs_mcp()
     failure: BaseException | None = None
@@ -208,7 +193,8 @@ async def _started(pipeline: Pipeline) -> AsyncIterator[Mapping[str, Server]]:
             except RagassayError as error:
                 failure = error
             finally:
-                _ignore_interrupts()
+                # Servers that hang take some seconds to end; a second Ctrl-C would leave them.
+                _on_signal(lambda: None)
     except BaseExceptionGroup as group:
         failure = failure or mcp_servers.first_of(group)
     if failure is not None:
@@ -225,3 +211,44 @@ def _start_error(
     if place.kind == "url":  # which may hold a key
         where, verb = re.sub(r"//[^/]*@", "//", where.split("?")[0]), "cannot be used"
     return pipeline.marked.wrong(("servers", name), f"the server {where!r} {verb}: {first}")
+
+
+_FUNCTIONS: Mapping[str, Callable[..., Mapping[str, Any]]] = {
+    "get_data": get_data,
+    **{tool: getattr(ultrarag_evaluation, tool) for tool in FLOWS["evaluation"]},
+}
+
+
+class BuiltinServer:
+    """``benchmark`` or ``evaluation``: UltraRAG's tools, computed in this process."""
+
+    def __init__(self, name: str) -> None:
+        self.parameters: Mapping[str, Any] = PARAMETERS[name]
+        self.tools: Mapping[str, Tool] = {}
+        for tool, flow in FLOWS[name].items():
+            arguments = list(inspect.signature(_FUNCTIONS[tool]).parameters)
+            self.tools[tool] = Tool(tool, Flow.declared(flow, arguments, self.parameters))
+
+    def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+        """The columns of the key map for ``get_data``, else what the tool declares."""
+        if tool.name == "get_data" and "benchmark" in arguments:
+            try:
+                return tuple(checked(arguments["benchmark"]).key_map)
+            except ArgumentError as error:
+                raise OptionError("benchmark", str(error)) from error
+        for name, value in arguments.items():
+            ultrarag_evaluation.check_argument(tool.name, name, value)
+        return tool.flow.outputs
+
+    async def call(
+        self, tool: Tool, arguments: Mapping[str, Any], progress: Progress
+    ) -> Mapping[str, Any]:
+        """Calls the function in a thread, which an interrupt does not wait for."""
+        try:
+            if tool.name != "get_data":
+                self.outputs(tool, arguments)  # which checks them
+            work = partial(copy_context().run, _FUNCTIONS[tool.name], **arguments)
+            result: Mapping[str, Any] = await in_thread(work)
+        except RagassayError as error:
+            raise ServerError(str(error)) from error
+        return result

@@ -10,11 +10,10 @@ from typing import Annotated, Any, TypedDict
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from ragassay.base.counts import either
 from ragassay.base.errors import ArgumentError, OptionError, UsageError, meant_or_all
 from ragassay.base.files import atomic
 from ragassay.base.problem_words import mistake
-from ragassay.compat.trec_eval import trec_evaluation, trec_printing
+from ragassay.compat.trec_eval import trec_evaluation
 from ragassay.compat.ultrarag.pipeline_tools import PARAMETERS
 from ragassay.compat.ultrarag.ultrarag_benchmark import warn_of_rows
 from ragassay.engine import evaluate as evaluate_samples
@@ -127,7 +126,7 @@ def evaluate_trec(
     measures = _measures(metrics, ks)
     judged, tag = ranked_runs.read_judged(Path(qrels_path), Path(run_path), "qrels")
     scores = trec_evaluation.score(judged, tag, measures)
-    return _saved(trec_printing.ultrarag_summary(scores), save_path)
+    return _saved(trec_evaluation.ultrarag_summary(scores), save_path)
 
 
 def evaluate_trec_pvalue(
@@ -174,7 +173,7 @@ def evaluate_trec_pvalue(
     scores = [trec_evaluation.score(*one, measures, complete=True) for one in judged]
     test = {"correction": "none", "n_resamples": n_resamples}
     (comparison,) = trec_evaluation.compared(scores, ("A", "B"), only=met, **test)
-    return _saved(trec_printing.ultrarag_comparison(comparison), save_path)
+    return _saved(trec_evaluation.ultrarag_comparison(comparison), save_path)
 
 
 def check_argument(tool: str, name: str, value: Any) -> None:
@@ -229,13 +228,11 @@ def _chosen(names: Sequence[str], known: Sequence[str]) -> list[str]:
 def _check_answers(pred_ls: Any, gt_ls: Any) -> None:
     _check("pred_ls", pred_ls)
     _check("gt_ls", gt_ls)
-    if len(pred_ls) != len(gt_ls):
-        n, most = sorted((len(pred_ls), len(gt_ls)))
-        less = "pred_ls" if len(pred_ls) < len(gt_ls) else "gt_ls"
+    if (n := len(pred_ls)) != len(gt_ls):
+        less, n = ("pred_ls", n) if n < len(gt_ls) else ("gt_ls", len(gt_ls))
         raise ArgumentError(
-            f"pred_ls has {len(pred_ls):,} items and gt_ls {len(gt_ls):,}: {less} lacks "
-            f"{either(most - n, f'row {n}', f'the rows {n} to {most - 1}')} (counted from 0). Both "
-            "need an item a question."
+            f"pred_ls has {len(pred_ls):,} items and gt_ls {len(gt_ls):,}: {less} ends "
+            f"before row {n} (counted from 0). Both need an item a question."
         )
 
 

@@ -8,7 +8,8 @@ from contextlib import closing
 from ragassay.base.errors import UsageError
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.serving.serve_commands import open_store
+from ragassay.cli.console import console
+from ragassay.cli.serve_commands import open_store
 
 LEFT_CLOSED = (
     "No token is left, and every request needs one: make one ('ragassay token create NAME'), or "
@@ -33,7 +34,7 @@ def create(given: Given) -> None:
                 raise UsageError(f"There is no project {given.project!r}.")
         made, value = create_token(opened, given.name, given.scope, key, expires)
     show.lines(value)
-    show.console(stderr=True).print(
+    console(stderr=True).print(
         f"The token {made.id} of {given.name}. It is shown this once; send it as "
         "'Authorization: Bearer TOKEN'.",
         markup=False,

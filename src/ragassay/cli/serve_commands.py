@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import socket
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,22 +44,28 @@ def serve(given: Given) -> None:
     ragassay serve --mcp evaluations
     ```
     """
-    keep_days = None if given.keep is None else _days(given.keep)
+    keep = re.fullmatch(r"([1-9]\d{0,4})d", given.keep or "1d")
+    if keep is None:
+        raise OptionError("keep", f"{given.keep!r} is no number of days; write 90d")
     opened, working = _opened(given.folder, given.store, given.judge, given.embedder)
     from ragassay.service.application import ServiceOptions, create_app
     from ragassay.service.operation.service_log import start_log
     from ragassay.service.sample_project import create_sample
     from ragassay.service.worker.worker import Worker
 
+    of_tools = {"judge": given.mcp_judge and [given.mcp_judge], "budget": given.mcp_budget}
+    settings = {key: value for key, value in of_tools.items() if value}
+    if settings and not given.mcp:
+        raise UsageError("--mcp-judge and --mcp-budget go with --mcp FOLDER.")
     options = ServiceOptions(
         address=given.host,
         hosts=tuple(given.name or ()),
         worker=None if given.no_worker else working,
         views=working.folder.with_name("views"),
-        mcp=_tools(given.mcp or [], given.mcp_judge, given.mcp_budget),
+        mcp=_tools(given.mcp, settings) if given.mcp else None,
         open=given.open,
         behind_proxy=given.behind_proxy,
-        keep_days=keep_days,
+        keep_days=None if given.keep is None else int(keep[1]),
     )
     app = create_app(opened, options)
     start_log(given.log)
@@ -138,40 +145,23 @@ def mcp(given: Given) -> None:
     ragassay mcp data runs --judge openai:gpt-4o --budget 5.00
     ```
     """
-    from ragassay.compat.ultrarag.mcp_servers import needs_mcp
+    options = _tools(given.folders or [Path.cwd()], given.run_options)
+    from ragassay.mcp.mcp_server import create_server
 
-    needs_mcp()
-    for folder in given.folders or ():
-        if not folder.is_dir():
-            raise UsageError(f"There is no folder {folder}.")
-    from ragassay.mcp.mcp_server import McpOptions, create_server
-
-    create_server(McpOptions(tuple(given.folders or [Path.cwd()]), given.run_options)).run("stdio")
+    create_server(options).run("stdio")
 
 
-def _days(text: str) -> int:
-    """The number of days in ``90d``, or an `OptionError`."""
-    match = re.fullmatch(r"([1-9]\d{0,4})d", text.strip())
-    if match is None:
-        raise OptionError("keep", f"{text!r} is no number of days; write 90d")
-    return int(match[1])
-
-
-def _tools(folders: list[Path], judge: str | None, budget: str | None) -> McpOptions | None:
-    """The tools that agents are offered; none without a folder."""
-    if not folders:
-        if judge is not None or budget is not None:
-            raise UsageError("--mcp-judge and --mcp-budget go with --mcp FOLDER.")
-        return None
+def _tools(folders: list[Path], settings: Mapping[str, Any]) -> McpOptions:
+    """The tools that agents are offered, with the folders that they may use."""
     for folder in folders:
         if not folder.is_dir():
-            raise OptionError("mcp", f"there is no folder {folder}")
+            raise UsageError(f"There is no folder {folder}.")
     from ragassay.compat.ultrarag.mcp_servers import needs_mcp
-    from ragassay.mcp.mcp_server import McpOptions
 
     needs_mcp()
-    options = {"judge": None if judge is None else [judge], "budget": budget}
-    return McpOptions(tuple(folders), {key: one for key, one in options.items() if one is not None})
+    from ragassay.mcp.mcp_server import McpOptions
+
+    return McpOptions(tuple(folders), settings)
 
 
 def listening(host: str, port: int) -> socket.socket:

@@ -1,1 +1,0 @@
-"""The service: served, with workers and tokens; and tools for agents."""
