@@ -16,10 +16,10 @@ from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.summary import Slice, Summary
 from ragassay.reports import text_of
+from ragassay.reports.charts.compared import overview
 from ragassay.reports.drawn.markdown import markdown
 from ragassay.reports.html import pages
 from ragassay.reports.model import Report
-from ragassay.reports.plots.compared import overview
 from ragassay.reports.run_reports import write_comparison
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import comparison_report, verdict_line
@@ -106,7 +106,7 @@ def test_a_comparison_by_clusters_says_so_in_every_form(tmp_path: Path) -> None:
             shown(full_report(found), 200),
             markdown(full_report(found)),
             (tmp_path / "c.html").read_text(),
-            " ".join(overview(found, a, b)["title"]["subtitle"]),
+            " ".join(overview(found, a).notes),
         ]
 
     assert all(said in text for text in forms(clustered))

@@ -14,12 +14,12 @@ from ragassay.engine.plan.data_preview import Preview
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.summary import Summary
-from ragassay.reports.charts.drawing import Chart
+from ragassay.reports.charts.boxes import boxplots
+from ragassay.reports.charts.compared import overview
+from ragassay.reports.charts.svg import Chart
 from ragassay.reports.drawn.html import cell_html
 from ragassay.reports.drawn.terminal import Printed
 from ragassay.reports.model import Report
-from ragassay.reports.plots.boxes import boxplots
-from ragassay.reports.plots.compared import overview
 from ragassay.reports.views.comparison_view import comparison_report
 from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report
 from ragassay.reports.views.plan_view import preview_report
@@ -78,10 +78,10 @@ def plot_of(shown: Result | Comparison) -> Chart:
         UsageError: there is nothing to draw, or the comparison does not hold its runs.
     """
     if isinstance(shown, Result):
-        return Chart(boxplots(shown))
+        return boxplots(shown)
     if shown.runs is None:
         raise UsageError(
             "This comparison does not hold its runs, so it cannot be drawn. Compare them again: "
             "ragassay.compare(new, old).plot()."
         )
-    return Chart(overview(shown, *shown.runs))
+    return overview(shown, shown.runs[0])

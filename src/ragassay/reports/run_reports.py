@@ -13,18 +13,21 @@ from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.folders.run_folder import SCORES, report_files
 from ragassay.engine.results.result import CONSISTENCY
-from ragassay.reports.charts import drawing
+from ragassay.reports.charts.boxes import boxplots
+from ragassay.reports.charts.compared import overview
 from ragassay.reports.ci.junit_xml import write_junit
 from ragassay.reports.drawn.markdown import markdown
 from ragassay.reports.html import pages
-from ragassay.reports.plots.boxes import boxplots
-from ragassay.reports.plots.compared import overview
 from ragassay.reports.tables import ore_files, published_csv, tables, workbook
 from ragassay.reports.tables.ore_values import judged_rows
 from ragassay.reports.views.comparison_view import comparison_report
 from ragassay.reports.views.summary_view import result_report
 
 DEFAULT = ("html", "markdown", "csv")
+
+
+def _picture(result: Result, path: Path) -> None:
+    boxplots(result).save(path)
 
 
 WRITERS: dict[str, Callable[[Result, Path], None]] = {
@@ -36,8 +39,8 @@ WRITERS: dict[str, Callable[[Result, Path], None]] = {
     "long-csv": tables.write_csv,
     "jsonl": tables.write_jsonl,
     "parquet": tables.write_parquet,
-    "png": lambda result, path: drawing.save(boxplots(result), path),
-    "svg": lambda result, path: drawing.save(boxplots(result), path),
+    "png": _picture,
+    "svg": _picture,
     "ragreport": published_csv.write_ragreport,
     "trecrag": published_csv.write_trecrag,
     "consistency": published_csv.write_consistency,
@@ -79,7 +82,7 @@ def write_comparison(comparison: Comparison, new: Result, old: Result, path: Pat
     elif suffix == ".json":
         files.write_bytes(path, dumps(comparison.to_json(), indent=True) + b"\n")
     elif suffix in (".svg", ".png"):
-        drawing.save(overview(comparison, new, old), path)
+        overview(comparison, new).save(path)
     else:
         raise UsageError(f"{path}: name a file that ends in .html, .md, .json, .svg or .png.")
 

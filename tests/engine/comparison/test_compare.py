@@ -116,8 +116,8 @@ def test_systems_in_one_run_can_be_taken_apart() -> None:
 
 
 def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
+    from ragassay.reports.charts.compared import overview
     from ragassay.reports.html.pages import write_comparison
-    from ragassay.reports.plots.compared import overview
     from terminal_text import said
 
     data = [
@@ -147,7 +147,7 @@ def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
     write_comparison(found, new, old, tmp_path / "c.html")
     assert "Only the old run has umbrela." in (tmp_path / "c.html").read_text()
     if one.diff is not None:
-        assert overview(found, new, old)
+        assert overview(found, new)
 
 
 def test_a_metric_without_values_in_one_run_does_not_stop_the_others(monkeypatch) -> None:

@@ -36,8 +36,8 @@ from ragassay.reports.views.summary_view import (
 )
 
 _DISTRIBUTIONS = (
-    "Histogram of all values; below it a box of quartiles and median (thick line) with whiskers of "
-    "up to 1.5 interquartile ranges, the mean (diamond) with its interval, and values as points."
+    "A box of quartiles and median (thick line), whiskers of up to 1.5 interquartile ranges, the "
+    "mean (diamond) with its interval, and values as points."
 )
 
 

@@ -75,6 +75,8 @@ _CONSISTENCY = "consistency_"
 _INNER = ("all", "all_strict", "vital_strict", "weighted", "weighted_strict")
 _FLAG = ("no_answer", "no_answer_score", "generation_score_no_answer_score")
 _CUT_OFF = re.compile(r"(.*@)(\d+)")
+_GOLDEN = ("answer_similarity",
+           *(f"factual_correctness.{part}" for part in ("precision", "recall", "f1")))  # fmt: skip
 
 Paths = Mapping[str, str]
 """The metrics of a column, by their place in its JSON: empty for the whole of it, ``a.*`` for each
@@ -125,10 +127,6 @@ def _golden(column: str) -> Paths | None:
 
 def _consistency(column: str) -> Paths | None:
     return {"": column[len(_CONSISTENCY) :]} if column.startswith(_CONSISTENCY) else None
-
-
-_GOLDEN = ("answer_similarity",
-           *(f"factual_correctness.{part}" for part in ("precision", "recall", "f1")))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -197,7 +195,7 @@ class Layout:
     def main_metrics(self, available: Iterable[str]) -> tuple[str, ...]:
         """Of the available metrics those that its pictures show."""
         if not self.over_runs:
-            return self.default
+            return tuple(name for name in self.default if name in available)
         order, every = list(self.titles), tuple(available)
         titled = [name for name in every if plain(name) in order]
         return tuple(sorted(titled, key=lambda name: order.index(plain(name)))) or every
