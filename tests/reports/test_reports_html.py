@@ -351,4 +351,4 @@ def test_labels_are_counted_and_what_is_missing_stands_below_its_metric(tmp_path
     found = result(samples(4), {"lists": values}, (Kind("lists", "A list", "answer"),))
     page = Page(report(found, tmp_path))
     assert "lists: 2 [1], 1 []" in page.words
-    assert ["A list; 1 missing input"] in page.rows
+    assert ["A list"] in page.rows and "Unscored: 1 missing input: lists." in page.words

@@ -49,10 +49,8 @@ class Column:
         head: its title.
         kind: a ``name`` breaks at its punctuation, a ``number`` and a ``label`` never, ``words`` at
             blanks; a ``figure`` is drawn as HTML, and where its cells have shares in the terminal.
-        drop: where there is no room, the columns with the highest number are left out first; 0
-            always stays.
-        instead: lines that stand below the table where the column is left out; where it has none,
-            a line says that it is missing.
+        drop: where there is no room, the columns with the highest number are left out first, and a
+            line says which numbers are; 0 always stays.
         style: of its cells that have none.
         under: the head of the column below whose cells HTML has these in small print.
     """
@@ -60,7 +58,6 @@ class Column:
     head: str
     kind: Kind = "number"
     drop: int = 0
-    instead: tuple[str, ...] | None = None
     style: Style = ""
     under: str = ""
 

@@ -13,7 +13,7 @@ from llm_judging import KEY
 from llm_server import LLMServer
 from ragassay.cli.command_line import call
 from ragassay.engine.results.summary import Spending
-from ragassay.reports.views import summary_notes
+from ragassay.reports.views import summary_view
 
 RECORD = {"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert.", "references": ["Herbert"]}
 
@@ -133,9 +133,9 @@ def test_what_never_left_is_no_call_and_takes_nothing_of_the_budget(data: Path, 
 )
 def test_each_reason_has_the_advice_that_can_help(reason: str, advice: str) -> None:
     failures = {reason: 2, "missing_input": 1}
-    said = summary_notes._advised(Spending("judge", questions=9, failures=failures))
+    said = summary_view._advised(Spending("judge", questions=9, failures=failures))
     assert said.startswith(f"2 {reason.replace('_', ' ')}") and said.endswith("1 missing input")
     assert advice in said and ("(" in said) == bool(advice)
-    assert AGAIN in summary_notes._advised(
+    assert AGAIN in summary_view._advised(
         Spending("embedder", failures={"unsupported": 1}), kept=False
     ), "what fails for good is not kept of vectors"

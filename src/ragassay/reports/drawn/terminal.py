@@ -110,9 +110,7 @@ class _Pen:
             grid = self._grid(table.rows, names, others[:first])
             yield Padding(grid, (0, 0, 0, self.indent))
             others = others[first:]
-        for one in left_out:
-            yield from self.block(lines(one.column.instead or ()))
-        if heads := [one.column.head for one in left_out if one.column.instead is None]:
+        if heads := [one.column.head for one in left_out if one.column.kind == "number"]:
             yield from self.block(lines([f"No room for: {', '.join(heads)}."]))
 
     def _room(self, columns: Sequence[_Drawn]) -> int:

@@ -3,20 +3,19 @@ so that the file stays shareable), scores and the answers of judges."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence, Sized
 from typing import Any
 
 from ragassay.base.counts import grouped
 from ragassay.base.printable import excerpt
 from ragassay.base.sample import Answer, GoldPassage, Identity, Passage, Sample
-from ragassay.base.score import Value, label_of
+from ragassay.base.score import label_of
 from ragassay.base.strict_json import dumps
 from ragassay.engine.results.judge_answers import JudgeAnswers
 from ragassay.engine.results.score_rows import Rows, ScoreRow
 from ragassay.metrics.core.chunk_matching import same_chunks
 from ragassay.reports.views import judge_answer_view
-from ragassay.reports.views.judge_answer_view import AnswerPiece, answer_pieces
+from ragassay.reports.views.judge_answer_view import answer_pieces
 from ragassay.texts.document_names import same_document
 
 HEADLINE = 240
@@ -34,41 +33,26 @@ def script_json(value: Any) -> str:
     return text
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Longest texts, in characters."""
-
-    main: int
-    passages: int
-
-    @classmethod
-    def share(cls, budget: int, n: int) -> Limits:
-        """The limits for each of ``n`` samples that share a budget of characters."""
-        each = min(100_000, max(1_200, budget // max(n, 1)))
-        return cls(main=each // 4, passages=each // 2)
+def share(budget: int, n: int) -> int:
+    """The characters that each of ``n`` samples may have that share a budget."""
+    return min(100_000, max(1_200, budget // max(n, 1)))
 
 
 def details_of(
-    identity: Identity,
-    sample: Sample | None,
-    rows: Rows,
-    judge_answers: JudgeAnswers,
-    limits: Limits,
+    identity: Identity, sample: Sample | None, rows: Rows, judge_answers: JudgeAnswers, room: int
 ) -> dict[str, Any]:
-    """A sample's details, with the answers that its scores rest on."""
+    """A sample's details in so many characters, with the answers that its scores rest on."""
+    limit = room // 4
     answer = "" if sample is None or sample.answer is None else sample.answer.text
-    shared, names = _shared(rows, answer, limits.main)
-    each = _each(limits.main, rows, 100)
+    shared, names = _shared(rows, answer, limit)
+    each = _each(limit, rows, 100)
     scores = {name: _score(row, each, shared=name in names) for name, row in rows.items()}
     entry = {"system": identity[1], "repeat": identity[2], "scores": scores, **shared}
     if sample is not None:
-        entry |= _texts(sample, limits)
+        entry |= _texts(sample, limit)
     evidence = list(dict.fromkeys(one for row in rows.values() for one in row.evidence))
     records = [record for one in evidence if (record := judge_answers.get(one))]
-    each, ranks = (
-        _each(limits.main, records),
-        judge_answer_view.ranks_of(sample if records else None),
-    )
+    each, ranks = _each(limit, records), judge_answer_view.ranks_of(sample if records else None)
     entry["judge_answers"] = [_judge_answer(record, each, ranks) for record in records]
     places = {record["id"]: at for at, record in enumerate(records)}
     entry["evidence"] = {
@@ -89,12 +73,11 @@ def headline(sample: Sample | None) -> str:
     return "" if sample is None else excerpt(sample.query or "", HEADLINE)
 
 
-def _texts(sample: Sample, limits: Limits) -> dict[str, Any]:
+def _texts(sample: Sample, main: int) -> dict[str, Any]:
     """What a sample holds, as the browser shows it."""
-    main = limits.main
     passages, gold = sample.passages or (), sample.gold or ()
     matches = _matches(passages, gold)
-    each, each_gold = _each(limits.passages, passages, 120), _each(main, gold, 120)
+    each, each_gold = _each(2 * main, passages, 120), _each(main, gold, 120)
     turn, run = _each(main, sample.history), _each(main, sample.runs)
     labels = {} if sample.answerability is None else {"answerability": str(sample.answerability)}
     return {
@@ -169,11 +152,7 @@ def _overlap(passage: Passage, gold: GoldPassage) -> bool:
 
 def _shared(rows: Rows, answer: str, limit: int) -> tuple[dict[str, Any], Collection[str]]:
     """What several scores of a sample share and that is shown once: tables of nugget, importance
-    and whether the answer holds it, and lists of pieces of the answer with the metrics' names.
-
-    A place of a piece is two numbers, small ones because they take little space: characters between
-    the end of the placed piece before and this one's start (fewer than 0 where it stands before
-    that end), and its length."""
+    and whether the answer holds it, and lists of pieces of the answer with the metrics' names."""
     nuggets = {n: tuple(judge_answer_view.nugget_table(row.parts)) for n, row in rows.items()}
     tables = {name: table for name, table in nuggets.items() if table}
     pieces = {n: tuple(answer_pieces(r.parts, answer)) for n, r in rows.items() if n not in tables}
@@ -186,50 +165,33 @@ def _shared(rows: Rows, answer: str, limit: int) -> tuple[dict[str, Any], Collec
             for table in dict.fromkeys(tables.values())
         ],
         "pieces": [
-            {"of": of, "list": list(_placed(some, each_piece))} for some, of in named.items()
+            {
+                "of": of,
+                "list": [
+                    # The answer has the text of a piece that has a place in it.
+                    [
+                        "" if one.start is not None else _clip(one.text, each_piece),
+                        one.start,
+                        one.end,
+                        one.held,
+                        one.by,
+                    ]
+                    for one in some
+                ],
+            }
+            for some, of in named.items()
         ],
     }
     return shared, {*tables, *(name for name, some in pieces.items() if some)}
 
 
-def _placed(pieces: Sequence[AnswerPiece], limit: int) -> Iterator[list[Any]]:
-    at = 0
-    for piece in pieces:
-        if piece.start is None or piece.end is None:
-            yield [_clip(piece.text, limit), None, None, piece.held, piece.by]
-            continue
-        # The answer has the text.
-        yield ["", piece.start - at, piece.end - piece.start, piece.held, piece.by]
-        at = piece.end
-
-
 def _score(row: ScoreRow, limit: int, *, shared: bool) -> list[Any]:
     """Value, reason, explanation and parts: a text, ``None`` where they are too long, or 0 where
     several scores share them."""
-    text = dumps(_rounded(row.parts)).decode() if row.parts and not shared else ""
+    text = dumps(row.parts).decode() if row.parts and not shared else ""
     parts = 0 if shared else text if len(text) <= limit else None
-    value = _rounded(shown_value(row.value))
+    value = label_of(row.value) if isinstance(row.value, list) else row.value
     return [value, row.reason, _clip(row.explanation, max(limit, 300)), parts]
-
-
-DIGITS = 7
-"""Significant digits of a number in the details; the table and the run folder have all."""
-
-
-def _rounded(value: Any) -> Any:
-    """A value or the parts of a score as the details have them."""
-    if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}")
-    if isinstance(value, Mapping):
-        return {name: _rounded(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(one) for one in value]
-    return value
-
-
-def shown_value(value: Value | None) -> float | int | bool | str | None:
-    """A value as the browser shows it: a list as a text."""
-    return label_of(value) if isinstance(value, list) else value
 
 
 def _judge_answer(

@@ -87,14 +87,13 @@ def scale_of(metric: MetricSummary) -> object:
 
 def differences(comparison: Comparison, *, full: bool = False) -> Table:
     """A row a metric: both means, the difference and the verdict."""
-    wider = (wording.sentence("no_room_for_intervals"),)
     columns = [
         Column("metric", "name"),
         Column("new"),
         Column("old"),
         Column("difference", style="strong"),
         Column("verdict", "label"),
-        Column("interval", drop=0 if full else 1, instead=wider, style="dim", under="difference"),
+        Column("interval", drop=0 if full else 1, style="dim", under="difference"),
         Column("← old, new →", "figure"),
     ]
     if full:

@@ -124,7 +124,7 @@ def _classes(diagnosis: Diagnosis, linked: bool) -> Table:
         Column("class", "name"),
         Column("n"),
         Column("share"),
-        Column(f"interval, {wording.percent(diagnosis.level)}", drop=1, instead=(), under="share"),
+        Column(f"interval, {wording.percent(diagnosis.level)}", drop=1, under="share"),
         Column("cost"),
     ]
     rows = (
@@ -191,7 +191,7 @@ def _transition_lines(change: Moved, most: int = 12) -> list[str]:
 def moved_report(change: Moved, *, linked: bool = False) -> Report:
     """Which classes a change moved: counts, the difference, its test, and the transitions."""
     columns = [Column("class", "name"), *map(Column, ("new", "old", "entered", "left", "diff")),
-               Column("interval", drop=1, instead=(), under="diff"), Column("p")]  # fmt: skip
+               Column("interval", drop=1, under="diff"), Column("p")]  # fmt: skip
     rows = (
         (
             one.title,

@@ -172,9 +172,7 @@ def asked_report(summaries: Sequence[AskSummary]) -> Report:
     columns = [Column("system", "name")]
     for (head, drop), cells in zip(_COLUMNS.items(), values, strict=True):
         is_empty = {*cells} <= {"0", "-"}
-        columns.append(
-            Column(head, drop=_EMPTY, instead=()) if is_empty else Column(head, drop=drop)
-        )
+        columns.append(Column(head, drop=_EMPTY if is_empty else drop))
     return Report("", (table(columns, rows), lines(lines_below(summaries), "text")))
 
 
