@@ -14,8 +14,8 @@ from ragassay.base.strict_json import dumps
 from ragassay.engine.results.judge_answers import JudgeAnswers
 from ragassay.engine.results.score_rows import Rows, ScoreRow
 from ragassay.metrics.core.chunk_matching import same_chunks
-from ragassay.reports.views import judge_answer_view
-from ragassay.reports.views.judge_answer_view import answer_pieces
+from ragassay.reports.views import evidence_view
+from ragassay.reports.views.evidence_view import answer_pieces
 from ragassay.texts.document_names import same_document
 
 HEADLINE = 240
@@ -52,7 +52,7 @@ def details_of(
         entry |= _texts(sample, limit)
     evidence = list(dict.fromkeys(one for row in rows.values() for one in row.evidence))
     records = [record for one in evidence if (record := judge_answers.get(one))]
-    each, ranks = _each(limit, records), judge_answer_view.ranks_of(sample if records else None)
+    each, ranks = _each(limit, records), evidence_view.ranks_of(sample if records else None)
     entry["judge_answers"] = [_judge_answer(record, each, ranks) for record in records]
     places = {record["id"]: at for at, record in enumerate(records)}
     entry["evidence"] = {
@@ -109,11 +109,11 @@ def _texts(sample: Sample, main: int) -> dict[str, Any]:
 def _cited(answer: Answer, limit: int) -> list[list[Any]]:
     """Where each statement that cites stands in the answer's text, and the ids that it cites:
     ``[start, end, ids]``, or ``[None, text, ids]`` where it does not stand there."""
-    folded = judge_answer_view.searchable(answer.text)
+    folded = evidence_view.searchable(answer.text)
     places: list[list[Any]] = []
     at = 0
     for statement in answer.statements:
-        if place := judge_answer_view.place_of(statement.text, folded, at):
+        if place := evidence_view.place_of(statement.text, folded, at):
             at = place[1]
             places.append([*place, list(statement.citations)])
         elif statement.citations:
@@ -153,7 +153,7 @@ def _overlap(passage: Passage, gold: GoldPassage) -> bool:
 def _shared(rows: Rows, answer: str, limit: int) -> tuple[dict[str, Any], Collection[str]]:
     """What several scores of a sample share and that is shown once: tables of nugget, importance
     and whether the answer holds it, and lists of pieces of the answer with the metrics' names."""
-    nuggets = {n: tuple(judge_answer_view.nugget_table(row.parts)) for n, row in rows.items()}
+    nuggets = {n: tuple(evidence_view.nugget_table(row.parts)) for n, row in rows.items()}
     tables = {name: table for name, table in nuggets.items() if table}
     pieces = {n: tuple(answer_pieces(r.parts, answer)) for n, r in rows.items() if n not in tables}
     named = grouped((some, name) for name, some in pieces.items() if some)
@@ -199,7 +199,7 @@ def _judge_answer(
 ) -> dict[str, Any]:
     """An answer of a judge as the browser shows it; votes with the same prompt do not repeat it."""
     votes = record.get("votes", ())
-    shared = judge_answer_view.shared_prompt(votes)
+    shared = evidence_view.shared_prompt(votes)
     answer = record.get("answer")
     entry: dict[str, Any] = {
         "question": record["question"],
@@ -207,8 +207,8 @@ def _judge_answer(
         "failure": record.get("reason") and f"{record['reason']}: {record.get('detail', '')}",
         "judge": record.get("judge"),
         # The passages stand in the page.
-        "about": judge_answer_view.about(record, ranks, quoted=False),
-        "spread": judge_answer_view.spread(record),
+        "about": evidence_view.about(record, ranks, quoted=False),
+        "spread": evidence_view.spread(record),
     }
     sent = shared or record.get("messages")
     if prompt and sent:
