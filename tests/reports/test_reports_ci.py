@@ -15,8 +15,8 @@ from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
 from ragassay.cli.command_line import call
 from ragassay.engine.results.comparison_result import GateResult
-from ragassay.reports.ci import github_workflow
-from ragassay.reports.ci.junit_xml import write_junit
+from ragassay.reports import ci_reports
+from ragassay.reports.ci_reports import write_junit
 
 ANSWERS = ["red fox", "a red fox", "fox", "blue", "red fox", "red foxes"]
 GATES = ["em>=0.2", "em>=0.9", "low(f1)>=0.5"]
@@ -81,13 +81,13 @@ def test_any_text_makes_a_file_that_parses(tmp_path_factory, text: str) -> None:
     hostile = replace(result, summary=summary, gates=(gate,))
     write_junit(hostile, place / "x.xml")
     ElementTree.parse(place / "x.xml")
-    for line in github_workflow.commands([replace(gate, gate=text)], [summary]):
+    for line in ci_reports.github_commands([replace(gate, gate=text)], [summary]):
         assert line.startswith("::error title=") and len(line.splitlines()) == 1
 
 
 def test_an_annotation_ends_where_its_line_does() -> None:
     gate = GateResult("a:b,c>=1", 0.2, None, why="50 %\nof it")
-    (line,) = github_workflow.commands([gate])
+    (line,) = ci_reports.github_commands([gate])
     assert line.startswith("::error title=gate undecided%3A a%3Ab%2Cc>=1::gate a:b,c>=1: ")
     assert line.endswith("50 %25%0Aof it")
 
@@ -116,10 +116,10 @@ def test_github_shows_annotations_and_the_summary_of_the_step(
 def test_the_summary_of_a_step_is_added_where_there_is_one(tmp_path: Path) -> None:
     place = tmp_path / "summary.md"
     named = {"GITHUB_STEP_SUMMARY": str(place)}
-    assert github_workflow.add_to_step_summary("x", named) and place.read_text() == "x\n\n"
-    assert not github_workflow.add_to_step_summary("x", {})
+    assert ci_reports.add_to_step_summary("x", named) and place.read_text() == "x\n\n"
+    assert not ci_reports.add_to_step_summary("x", {})
     with pytest.raises(UsageError, match="cannot be written"):
-        github_workflow.add_to_step_summary("x", {"GITHUB_STEP_SUMMARY": str(tmp_path)})
+        ci_reports.add_to_step_summary("x", {"GITHUB_STEP_SUMMARY": str(tmp_path)})
 
 
 def test_report_gates_a_finished_run(run: Path, tmp_path: Path) -> None:

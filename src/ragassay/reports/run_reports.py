@@ -15,7 +15,7 @@ from ragassay.engine.results.folders.run_folder import SCORES, report_files
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.reports.charts.boxes import boxplots
 from ragassay.reports.charts.compared import overview
-from ragassay.reports.ci.junit_xml import write_junit
+from ragassay.reports.ci_reports import write_junit
 from ragassay.reports.drawn.markdown import markdown
 from ragassay.reports.html import pages
 from ragassay.reports.tables import ore_files, published_csv, tables, workbook

@@ -182,7 +182,7 @@ def compare(given: Given) -> int:
     """
     from ragassay.engine.comparison.compare_runs import compare as carry_out
     from ragassay.engine.comparison.comparison_gates import with_not_worse
-    from ragassay.reports.ci import junit_xml
+    from ragassay.reports import ci_reports
     from ragassay.reports.run_reports import write_comparison
     from ragassay.reports.views.comparison_view import comparison_report
 
@@ -214,7 +214,7 @@ def compare(given: Given) -> int:
         if given.json:
             show.warn(one.warnings)
     if given.junit is not None:
-        junit_xml.write_junit_of_comparisons(comparisons, given.junit)
+        ci_reports.write_junit_of_comparisons(comparisons, given.junit)
         written.append(("junit", given.junit))
     gates = [gate for one in comparisons for gate in one.gates]
     if given.json:
