@@ -33,12 +33,12 @@ from ragassay.reports.views.comparison_view import (
     MOST_NOTES,
     below,
     differences,
-    gate_sentences,
     verdict_line,
 )
 from ragassay.reports.views.consistency_view import consistency_report
 from ragassay.reports.views.diagnosis_view import command_lines, diagnosis_report, moved_report
 from ragassay.reports.views.summary_view import (
+    gate_lines,
     judged_by,
     metric_blocks,
     name_of,
@@ -194,8 +194,8 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result, change: Moved
     """The page of a comparison; its last part is the method."""
     warnings, notes = below(comparison, full=True)
     shown = [differences(comparison, full=True)] if comparison.with_scores else []
-    said = lines([*gate_sentences(comparison), *notes.lines[:MOST_NOTES]])
-    parts = [part("Differences", *shown, said)]
+    first = lines(notes.lines[:MOST_NOTES])
+    parts = [part("Differences", *shown, gate_lines(comparison.gates), first)]
     facts = {"Compared on": wording.compared_on(comparison)}
     if not comparison.unpaired:
         for where, n in (("A", comparison.only_a), ("B", comparison.only_b)):

@@ -76,7 +76,7 @@ def _ragreport_lines(result: Result, names: dict[str, str]) -> Iterator[list[Any
     judge = result.summary.judging.judge if result.summary.judging is not None else ""
     for identity, sample, rows in with_samples(result):
         rows_of = {published: rows[name] for published, name in names.items() if name in rows}
-        cells: list[Any] = [*identity, *_components(sample)]
+        cells: list[Any] = [*identity, *components(sample)]
         for published in names:
             row = rows_of.get(published)
             cells += [None, None] if row is None else [row.value, row.explanation]
@@ -84,11 +84,11 @@ def _ragreport_lines(result: Result, names: dict[str, str]) -> Iterator[list[Any
         yield [*cells, ", ".join(assumed), gaps(rows_of), judge]
 
 
-def _components(sample: Sample | None) -> list[Any]:
-    """Timestamp, user input, context and response."""
+def components(sample: Sample | None, between: str = "\n\n") -> list[Any]:
+    """Timestamp, user input, context (numbered chunks) and response."""
     if sample is None:
         return [None] * (1 + len(_COMPONENTS))
-    context = sample.passages and "\n\n".join(
+    context = sample.passages and between.join(
         f"[{at}] {passage.text or ''}".rstrip()
         for at, passage in enumerate(sample.passages, start=1)
     )
