@@ -18,7 +18,7 @@ from ragassay.metrics.consistency.runs_alike import RunsRouge1, RunsRouge2, Runs
 from ragassay.metrics.consistency.runs_spread import SCORES
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
-from ragassay.reports.tables.ore_values import COLUMNS, NUMBERS, SpecValues, cell, demand, texts
+from ragassay.reports.tables.ore_values import COLUMNS, NUMBERS, RunColumns, cell, demand
 from ragassay.reports.tables.tables import by_query, consistency_of, gaps, run_numbers, write_lines
 from ragassay.reports.views.consistency_view import SIMILARITIES
 from ragassay.stats.repeats import spread
@@ -107,11 +107,11 @@ def write_trecrag(result: Result, path: str | Path) -> None:
     heads = ["system"] * (len(result.columns.systems) > 1) + ["query_id", "query"]
     columns = (*COLUMNS, "unscored", "judge")
     heads += [f"{prefix}{column}" for prefix in prefixes for column in columns]
-    values = SpecValues(result)
+    values = RunColumns(result)
 
     def cells(identity: Identity, sample: Sample | None, rows: Rows) -> dict[str, Any]:
         """The columns of one run of a query that have a value."""
-        of_column = {**values.of(rows), **texts(sample, values)}
+        of_column = {**values.of(rows), **values.texts(sample)}
         line = {name: cell(of_column[name]) for name in COLUMNS if of_column.get(name) is not None}
         line["unscored"] = gaps(rows)
         line["judge"] = next((row.judge for row in rows.values() if row.judge), "")
@@ -144,7 +144,7 @@ def write_consistency(result: Result, path: str | Path) -> None:
     head = ["query_id", "query", *columns, *runs, "unscored"]
     if len(inner.columns.systems) > 1:
         head.insert(0, "system")
-    values = SpecValues(inner)
+    values = RunColumns(inner)
 
     def line(identity: Identity, sample: Sample | None, rows: Rows) -> dict[str, Any]:
         cells: dict[str, Any] = {"query_id": identity[0], "system": identity[1]}
@@ -156,7 +156,7 @@ def write_consistency(result: Result, path: str | Path) -> None:
             scores = sample.given.get(SCORES, {})
             cells |= {column: _cell(scores.get(name, ())) for name, column in metrics.items()}
             for at, run in enumerate(sample.runs, start=1):
-                run_texts = texts(run, values).items()
+                run_texts = values.texts(run).items()
                 cells |= {f"run_{at}_{key}": cell(value) for key, value in run_texts}
         return cells
 
