@@ -232,4 +232,4 @@ def _interval_words(metrics: Sequence[MetricSummary]) -> str:
     if len(kinds) != 1:
         return "mean with its interval" if kinds else "mean"
     ((level, kind),) = kinds
-    return f"mean, {wording.percent(level)} interval ({wording.interval_name(kind)})"
+    return f"mean, {wording.percent(level)} interval ({wording.INTERVALS.get(kind, kind)})"

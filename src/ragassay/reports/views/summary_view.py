@@ -212,7 +212,7 @@ def summary_notes(summary: Summary) -> Iterator[str]:
     clustered = ", clustered" if any(m.n_clusters for m in metrics) else ""
     for at, (kind, members) in enumerate(sorted(kinds.items(), key=lambda one: -len(one[1]))):
         of = f" of {', '.join(one.name for one in members)}" if at else ""
-        level, how = members[0].level, wording.interval_name(kind)
+        level, how = members[0].level, wording.INTERVALS.get(kind, kind)
         yield sentence("intervals", of=of, level=level, how=how, clustered=clustered)
     warnings = " ".join(summary.warnings)
     not_said = any(why.rstrip(".") not in warnings for why in summary.failures)
