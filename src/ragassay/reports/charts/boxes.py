@@ -31,12 +31,7 @@ _MEAN, _MEDIAN, _N, _BESIDE = 52, 108, 120, 170
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One file, or one system of a file.
-
-    Attributes:
-        name: what it is called in the picture.
-        result: its scores, with means and intervals.
-    """
+    """One file, or one system of a file, under its name in the picture."""
 
     name: str
     result: Result
@@ -68,19 +63,9 @@ class Series:
 
 @dataclass(frozen=True)
 class BoxPanel:
-    """A metric: for each file a box with its points, mean, interval, median and n, or why there is
-    no value.
-
-    Attributes:
-        metric: its name in the files.
-        title: above the panel.
-        below: smaller, below the title.
-        series: the files, a row each.
-        share: whether it is a share of answers, which has a bar in place of a box.
-        names: the width of the files' names at the left; 0 for none.
-        width: of the scale.
-        row: the height of a row.
-    """
+    """A metric: for each file a box (a bar where the metric is a share of answers) with its points,
+    mean, interval, median and n, or why there is no value. ``below`` stands below the title,
+    ``names`` is the width of the files' names (0 for none), ``row`` the height of a row."""
 
     metric: str
     title: str
@@ -93,7 +78,7 @@ class BoxPanel:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height with all that stands around the scale."""
+        """Width and height with all that is around the scale."""
         height = _ABOVE + self.row * len(self.series) + _AXIS
         return self.names + self.width + _BESIDE, height
 

@@ -30,13 +30,8 @@ _UNSETTLED = ("indicative", "not comparable")
 
 @dataclass(frozen=True)
 class DifferencePanel:
-    """The metrics of one scale, a line each.
-
-    Attributes:
-        differences: of the metrics.
-        reach: the largest difference or end of an interval.
-        names: the width of the metrics' names at the left.
-    """
+    """The metrics of one scale, a line each; ``reach`` is the largest difference or end of an
+    interval, ``names`` the width of the metrics' names."""
 
     differences: tuple[Difference, ...]
     reach: float

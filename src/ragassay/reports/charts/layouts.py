@@ -131,18 +131,10 @@ def _consistency(column: str) -> Paths | None:
 
 @dataclass(frozen=True)
 class Layout:
-    """One evaluator: the columns of its tables, and what pictures call them.
-
-    Attributes:
-        evaluator: its name in messages.
-        suite: of the same metrics.
-        paths: the metrics of a column (without the run's number); ``None`` where it is of another
-            kind.
-        default: the metrics that are drawn by default.
-        facts: columns that say something of a run, and are no scores.
-        titles: of metrics, by their names without prefixes.
-        over_runs: whether cells hold the values over the runs of a query.
-    """
+    """One evaluator: its name in messages, the suite of the same metrics, the metrics of a column
+    (``paths``; ``None`` for other columns), those drawn by default, columns that are no scores
+    (``facts``), titles by names without prefixes, and whether cells hold the values over the runs
+    of a query."""
 
     evaluator: str
     suite: str

@@ -55,13 +55,8 @@ _GENERIC = ("trecrag", "consistency")
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a plot is drawn from.
-
-    Attributes:
-        series: in the order of the files.
-        paths: each file's own name by that of its series.
-        layout: of the evaluator that wrote the files.
-    """
+    """What a plot is drawn from: series in the order of the files, the path of each by its name,
+    and the layout of the evaluator that wrote them."""
 
     series: tuple[Series, ...]
     paths: Mapping[str, Path]

@@ -91,14 +91,8 @@ Filters = list[tuple[str, list[tuple[str, str]]]]
 
 
 class Browser:
-    """The data of a page's list: chunks first, then the table that points to them.
-
-    Attributes:
-        title, noun: of the list and of its rows.
-        filters: which rows can be chosen.
-        metrics: those of a comparison, of which one is chosen.
-        n_total, n_rows: rows that there are, and that are listed.
-    """
+    """The data of a page's list: chunks first, then the table that points to them. The template
+    reads the public attributes; ``metrics`` are those of a comparison, of which one is chosen."""
 
     def __init__(
         self,

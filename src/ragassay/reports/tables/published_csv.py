@@ -133,23 +133,30 @@ def write_consistency(result: Result, path: str | Path) -> None:
     inner = consistency_of(result)
     if inner is None:
         raise UsageError("The run has no consistency: run it with --suite consistency.")
-    similarities, (metrics, n_runs) = _similarities(inner), _of_runs(inner)
-    parts = {name: _parts(inner, name) for name in similarities}
+    parsed = {name: naming.parse(entry.metric) for name, entry in inner.summary.metrics.items()}
+    similarities, (metrics, n_runs) = _similarities(parsed), _of_runs(inner)
+    parts = {name: _rouge_parts(parsed, name) for name in similarities}
     runs = [
         f"run_{at}_{what}"
         for at in range(1, n_runs + 1)
         for what in ("generated_answer", "retrieved_passages")
     ]
-    columns = [*similarities.values(), *metrics.values()]
-    head = ["query_id", "query", *columns, *runs, "unscored"]
+    head = ["query_id", "query", *similarities.values(), *metrics.values(), *runs, "unscored"]
     if len(inner.columns.systems) > 1:
         head.insert(0, "system")
     values = RunColumns(inner)
 
     def line(identity: Identity, sample: Sample | None, rows: Rows) -> dict[str, Any]:
         cells: dict[str, Any] = {"query_id": identity[0], "system": identity[1]}
+        scored = {name: row for name, row in rows.items() if row.value is not None}
         for name, column in similarities.items():
-            cells[column] = _similarity(rows, name, parts[name])
+            if name in scored:
+                further = {
+                    title: list(scored[of].parts["values"])
+                    for title, of in parts[name].items()
+                    if of in scored
+                }
+                cells[column] = _cell(scored[name].parts["values"], further)
         cells["unscored"] = gaps(rows)
         if sample is not None:
             cells["query"] = sample.query
@@ -167,7 +174,8 @@ def write_consistency(result: Result, path: str | Path) -> None:
 def signatures(inner: Result) -> dict[str, str]:
     """By column, the text that two runs must share for the column to be comparable."""
     metrics = inner.summary.metrics
-    by_column = {column: metrics[name].signature for name, column in _similarities(inner).items()}
+    parsed = {name: naming.parse(entry.metric) for name, entry in metrics.items()}
+    by_column = {column: metrics[name].signature for name, column in _similarities(parsed).items()}
     for metric in metrics.values():
         of = metric.signature.partition("|of=")[2]
         if metric.group and of:
@@ -190,46 +198,30 @@ def _of_runs(inner: Result) -> tuple[dict[str, str], int]:
     return {name: column for name, column in columns.items() if name not in labels}, n_runs
 
 
-def _parsed(inner: Result) -> dict[str, Metric]:
-    return {name: naming.parse(entry.metric) for name, entry in inner.summary.metrics.items()}
-
-
-def _similarities(inner: Result) -> dict[str, str]:
+def _similarities(parsed: Mapping[str, Metric]) -> dict[str, str]:
     """Column by metric; of metrics that differ in a parameter only, the first."""
     columns: dict[str, str] = {}
-    parsed = _parsed(inner)
     for kind, (_, column) in SIMILARITIES.items():
-        for name, metric in parsed.items():
-            if column and isinstance(metric, kind) and getattr(metric, "part", "f") == "f":
-                columns[name] = column
-                break
+        names = (
+            name
+            for name, metric in parsed.items()
+            if column and isinstance(metric, kind) and getattr(metric, "part", "f") == "f"
+        )
+        if (name := next(names, None)) is not None:
+            columns[name] = column
     return columns
 
 
-def _similarity(rows: Rows, name: str, parts: Mapping[str, str]) -> str | None:
-    row = rows.get(name)
-    if row is None or row.value is None:
-        return None
-    further = {
-        title: list(other.parts["values"])
-        for title, of in parts.items()
-        if (other := rows.get(of)) is not None and other.value is not None
-    }
-    return _cell(row.parts["values"], further)
-
-
-def _parts(inner: Result, name: str) -> dict[str, str]:
+def _rouge_parts(parsed: Mapping[str, Metric], name: str) -> dict[str, str]:
     """The metrics of a ROUGE's precision, recall and F, by their names in a cell."""
-    parsed = _parsed(inner)
-    one = parsed[name]
-    if not isinstance(one, RunsRouge1 | RunsRouge2 | RunsRougeL):
+    rouges, one = (RunsRouge1, RunsRouge2, RunsRougeL), parsed[name]
+    if not isinstance(one, rouges):
         return {}
     titles = {"p": "precision", "r": "recall", "f": "f1"}
     return {
         titles[metric.part]: other
         for other, metric in parsed.items()
-        if isinstance(metric, RunsRouge1 | RunsRouge2 | RunsRougeL)
-        and replace(metric, part=one.part) == one
+        if isinstance(metric, rouges) and replace(metric, part=one.part) == one
     }
 
 
