@@ -63,14 +63,20 @@ def details_of(
     return {name: value for name, value in entry.items() if value not in (None, [], {}, "")}
 
 
+def headline(sample: Sample | None) -> str:
+    """The query's first words."""
+    return "" if sample is None else excerpt(sample.query or "", HEADLINE)
+
+
 def _each(limit: int, parts: Sized, least: int = 200) -> int:
     """The characters that each of some parts may have, which share a limit."""
     return max(least, limit // max(len(parts), 1))
 
 
-def headline(sample: Sample | None) -> str:
-    """The query's first words."""
-    return "" if sample is None else excerpt(sample.query or "", HEADLINE)
+def _clip(text: str | None, limit: int) -> str:
+    if text is None or len(text) <= limit:
+        return text or ""
+    return f"{text[:limit]} … [{len(text) - limit:,} more characters in the run folder]"
 
 
 def _texts(sample: Sample, main: int) -> dict[str, Any]:
@@ -79,23 +85,29 @@ def _texts(sample: Sample, main: int) -> dict[str, Any]:
     matches = _matches(passages, gold)
     each, each_gold = _each(2 * main, passages, 120), _each(main, gold, 120)
     turn, run = _each(main, sample.history), _each(main, sample.runs)
+    right, wrong = sample.references, sample.negative_references
+    answer = sample.answer
     labels = {} if sample.answerability is None else {"answerability": str(sample.answerability)}
     return {
-        "query": _clip(sample.query or "", main),
+        "query": _clip(sample.query, main),
         "history": [[one.speaker, _clip(one.text, turn)] for one in sample.history],
-        "answer": None if sample.answer is None else _clip(sample.answer.text, main),
-        "cited": None if sample.answer is None else _cited(sample.answer, main),
-        "runs": [_run(one, run) for one in sample.runs],
+        "answer": None if answer is None else _clip(answer.text, main),
+        "cited": None if answer is None else _cited(answer, main),
+        "runs": [
+            [one.repeat, None if one.answer is None else _clip(one.answer.text, run), one.failure,
+             None if one.passages is None else len(one.passages)]
+            for one in sample.runs
+        ],
         "failure": sample.failure,
-        "references": _clip_all(sample.references, main),
-        "negatives": _clip_all(sample.negative_references, main),
+        "references": [_clip(text, _each(main, right, 120)) for text in right],
+        "negatives": [_clip(text, _each(main, wrong, 120)) for text in wrong],
         "passages": [
-            [p.id, p.score, p.document, _clip(p.text or "", each),
+            [p.id, p.score, p.document, _clip(p.text, each),
              max((gold[at].grade for at in places), default=None)]
             for p, places in zip(passages, matches, strict=True)
         ],
         "gold": [
-            [g.id, g.grade, g.document, g.start, g.end, _clip(g.text or "", each_gold)]
+            [g.id, g.grade, g.document, g.start, g.end, _clip(g.text, each_gold)]
             for at, g in enumerate(gold)
             if g.grade > 0 and not any(at in places for places in matches)
         ],
@@ -121,68 +133,56 @@ def _cited(answer: Answer, limit: int) -> list[list[Any]]:
     return places if any(ids for *_, ids in places) else []
 
 
-def _run(run: Sample, limit: int) -> list[Any]:
-    """One of the runs that a group holds: its number, its answer, why it has none, and how many
-    passages it retrieved."""
-    answer = None if run.answer is None else _clip(run.answer.text, limit)
-    n_passages = None if run.passages is None else len(run.passages)
-    return [run.repeat, answer, run.failure, n_passages]
-
-
 def _matches(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> list[set[int]]:
-    """The gold passages that each passage is (as the chunk metrics match them) or overlaps."""
+    """The gold passages that each passage is (as the chunk metrics match them), or with whose span
+    of the same document it has characters in common."""
     labels = same_chunks([*passages, *gold])
     names = labels[len(passages) :]
+
+    def overlap(one: Passage, two: GoldPassage) -> bool:
+        if one.document is None or two.document is None or one.start is None or two.start is None:
+            return False
+        if one.end is None or two.end is None or not same_document(two.document, one.document):
+            return False
+        return max(two.start, one.start) < min(two.end, one.end)
+
     return [
-        {at for at, g in enumerate(gold) if names[at] == label or _overlap(passage, g)}
+        {at for at, g in enumerate(gold) if names[at] == label or overlap(passage, g)}
         for passage, label in zip(passages, labels, strict=False)
     ]
-
-
-def _overlap(passage: Passage, gold: GoldPassage) -> bool:
-    """Whether the spans lie in one document and have characters in common."""
-    if gold.document is None or passage.document is None:
-        return False
-    if not same_document(gold.document, passage.document):
-        return False
-    if gold.start is None or gold.end is None or passage.start is None or passage.end is None:
-        return False
-    return max(gold.start, passage.start) < min(gold.end, passage.end)
 
 
 def _shared(rows: Rows, answer: str, limit: int) -> tuple[dict[str, Any], Collection[str]]:
     """What several scores of a sample share and that is shown once: tables of nugget, importance
     and whether the answer holds it, and lists of pieces of the answer with the metrics' names."""
-    nuggets = {n: tuple(evidence_view.nugget_table(row.parts)) for n, row in rows.items()}
-    tables = {name: table for name, table in nuggets.items() if table}
-    pieces = {n: tuple(answer_pieces(r.parts, answer)) for n, r in rows.items() if n not in tables}
+    tables = {name: tuple(evidence_view.nugget_table(row.parts)) for name, row in rows.items()}
+    pieces = {
+        name: tuple(answer_pieces(row.parts, answer))
+        for name, row in rows.items()
+        if not tables[name]
+    }
     named = grouped((some, name) for name, some in pieces.items() if some)
-    each = max(80, limit // max(1, sum(map(len, {*tables.values()}))))
-    each_piece = max(80, limit // max(1, sum(map(len, named))))
+    different = [one for one in dict.fromkeys(tables.values()) if one]
+    each = _each(limit, [row for one in different for row in one], 80)
+    each_piece = _each(limit, [piece for some in named for piece in some], 80)
     shared = {
         "nuggets": [
-            [[_clip(nugget, each), *others] for nugget, *others in table]
-            for table in dict.fromkeys(tables.values())
+            [[_clip(nugget, each), *others] for nugget, *others in table] for table in different
         ],
         "pieces": [
             {
                 "of": of,
                 "list": [
                     # The answer has the text of a piece that has a place in it.
-                    [
-                        "" if one.start is not None else _clip(one.text, each_piece),
-                        one.start,
-                        one.end,
-                        one.held,
-                        one.by,
-                    ]
+                    ["" if one.start is not None else _clip(one.text, each_piece), one.start,
+                     one.end, one.held, one.by]
                     for one in some
                 ],
             }
             for some, of in named.items()
         ],
-    }
-    return shared, {*tables, *(name for name, some in pieces.items() if some)}
+    }  # fmt: skip
+    return shared, {name for name in rows if tables[name] or pieces.get(name)}
 
 
 def _score(row: ScoreRow, limit: int, *, shared: bool) -> list[Any]:
@@ -218,19 +218,8 @@ def _judge_answer(
             "model": record.get("model"),
             "tokens": [record.get("input_tokens", 0), record.get("output_tokens", 0)],
             "cost": record.get("cost"),
-            "reply": _clip(record.get("reply") or "", limit),
+            "reply": _clip(record.get("reply"), limit),
         }
     each = _each(limit, votes)
     entry["votes"] = [_judge_answer(vote, each, ranks, prompt=not shared) for vote in votes]
     return {name: value for name, value in entry.items() if value not in (None, [], "")}
-
-
-def _clip(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    return f"{text[:limit]} … [{len(text) - limit:,} more characters in the run folder]"
-
-
-def _clip_all(texts: Sequence[str], limit: int) -> list[str]:
-    each = _each(limit, texts, 120)
-    return [_clip(text, each) for text in texts]
