@@ -89,15 +89,15 @@ def opened(paths: Sequence[Path], evaluator: Evaluator) -> Sources:
 def labels(paths: Sequence[Path]) -> list[str]:
     """A name for each path: that of the file, with its folder where several are called so, and with
     a number where that does not help."""
-    whole = [path.absolute() for path in paths]
     stems = []
-    for path in whole:
+    for path in (path.absolute() for path in paths):
         name = path.name if path.is_dir() else path.name.removesuffix(".gz").rsplit(".", 1)[0]
-        stems.append(path.parent.name if name in _GENERIC else name)
+        stems.append((path.parent.name, name))
+    names = [folder if name in _GENERIC else name for folder, name in stems]
     return _numbered(
         [
-            stem if stems.count(stem) == 1 else f"{path.parent.name}/{stem}"
-            for path, stem in zip(whole, stems, strict=True)
+            name if names.count(name) == 1 else f"{folder}/{name}"
+            for name, (folder, _) in zip(names, stems, strict=True)
         ]
     )
 

@@ -39,11 +39,9 @@ from ragassay.reports.views.consistency_view import consistency_report
 from ragassay.reports.views.diagnosis_view import command_lines, diagnosis_report, moved_report
 from ragassay.reports.views.summary_view import (
     gate_lines,
-    judged_by,
     metric_blocks,
     name_of,
     slice_parts,
-    spent_on,
     warning_lines,
 )
 
@@ -122,8 +120,6 @@ def _run_page(result: Result, diagnosis: Diagnosis | None, linked: bool) -> Repo
         "Suite": summary.suite,
         "Evaluated": wording.size(summary),
         "Means run over": summary.averaged_over,
-        "Judged by": judged_by(summary),
-        "Spent": spent_on(summary),
     }
     parts = [part("Metrics", *metric_blocks(summary, page=True))]
     if diagnosis is not None:

@@ -46,7 +46,6 @@ from ragassay.reports.text.wording import sentence
 from ragassay.reports.views.consistency_view import consistency_report
 
 _NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?")
-_JUDGE = re.compile(r"(?:^|\|)judge=([^|]*)")
 
 MOST_LABELS = 6
 """Labels of a metric, or names of metrics, that are listed one by one."""
@@ -148,7 +147,7 @@ def metric_blocks(summary: Summary, *, page: bool = False) -> Iterator[Block]:
     yield without_empty(Table(tuple(columns), tuple(rows)))
     unscored = ((wording.reasons(m.unscored), m.name) for m in metrics if m.unscored)
     yield lines(wording.sentences("Unscored: {}: {}.", unscored), "text", "dim")
-    yield lines([*summary_notes(summary), *_label_notes(summary)])
+    yield lines(summary_notes(summary))
 
 
 def slice_parts(summary: Summary) -> list[Part]:
@@ -244,14 +243,10 @@ def summary_notes(summary: Summary) -> Iterator[str]:
             if metric.mean_measured is not None:
                 without = f"the mean without them is {wording.number(metric.mean_measured)}"
             yield sentence("assumed", names=(metric.name,), share=assumed, without=without)
-
-
-def _label_notes(summary: Summary) -> Iterator[str]:
-    """How often each label occurred, for metrics whose values are labels."""
-    for one in summary.metrics.values():
-        if one.labels:
-            counts = [f"{n:,} {label}" for label, n in one.labels.items()]
-            yield f"{one.name}: {few(counts, MOST_LABELS)}"
+    for metric in metrics:
+        if metric.labels:
+            counts = [f"{n:,} {label}" for label, n in metric.labels.items()]
+            yield f"{metric.name}: {few(counts, MOST_LABELS)}"
 
 
 def _total_notes(summary: Summary) -> Iterator[str]:
@@ -279,30 +274,6 @@ def _suites(summary: Summary) -> list[suites.Suite]:
     """The suites that a run used."""
     every = suites.all_suites()
     return [every[name] for name in summary.suite.split("+") if name in every]
-
-
-def judged_by(summary: Summary) -> str:
-    """The judges, for the head of a page: of the run, or of the values that were compared."""
-    spent = summary.judging
-    if spent is not None:
-        return spent.judge if spent.questions and _judged(summary, spent) else ""
-    metrics = summary.metrics.values()
-    compared = [one.signature for one in metrics if one.n_scored and "of=" in one.signature]
-    judges = dict.fromkeys(name for signature in compared for name in _JUDGE.findall(signature))
-    return f"{', '.join(judges)} (the runs looked at)" if judges else ""
-
-
-def spent_on(summary: Summary) -> str:
-    """The cost of judging and embedding, for the head of a page; empty where nothing was asked."""
-    judging, embedding = summary.judging, summary.embedding
-    pieces = [] if embedding is None else [f"{wording.cost(embedding)} for embedding"]
-    if judging is None or not judging.questions:
-        return ", ".join(pieces)
-    if judging.by_functions:
-        pieces.insert(0, f"{wording.plural(judging.calls, 'call')} of Python functions")
-    elif not judging.judge.startswith("offline"):
-        pieces.insert(0, wording.cost(judging))
-    return ", ".join(pieces) or "nothing: judged on this machine"
 
 
 def _given_notes(summary: Summary) -> Iterator[str]:

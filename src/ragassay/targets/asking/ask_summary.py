@@ -259,12 +259,12 @@ class Answers:
         return f"<Answers: systems={len(self.summaries)} samples={len(self.samples)}>"
 
     def __str__(self) -> str:
-        from ragassay.reports.notebook import text_of
+        from ragassay.reports.run_reports import text_of
 
         return text_of(asked_report(list(self.summaries.values())))
 
     def _repr_html_(self) -> str:
-        from ragassay.reports.notebook import html_of
+        from ragassay.reports.run_reports import html_of
 
         return html_of(asked_report(list(self.summaries.values())))
 
