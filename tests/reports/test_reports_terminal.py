@@ -15,7 +15,6 @@ from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.summary import Slice, Summary
-from ragassay.reports import text_of
 from ragassay.reports.charts.compared import overview
 from ragassay.reports.drawn.markdown import markdown
 from ragassay.reports.html import pages
@@ -225,14 +224,6 @@ def run_of(answer: str) -> Result:
 def both() -> tuple[Comparison, Result, Result]:
     new, old = run_of("It is Frank"), run_of("Frank")
     return ragassay.compare(new, old), new, old
-
-
-def test_the_terminal_and_python_tell_them_in_one_line(
-    both: tuple[Comparison, Result, Result],
-) -> None:
-    said = text_of(both[0])
-    assert LINE in " ".join(said.split()) and said.count("P@5") == 1
-    assert "answer_words" in said
 
 
 def test_pages_and_markdown_tell_them_in_one_line(
