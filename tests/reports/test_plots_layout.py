@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,15 @@ def test_compare_writes_the_same_picture_of_two_runs(tmp_path: Path) -> None:
     (zero, *_), dots = marks(shown, "zero"), marks(shown, "dot")
     right = [float(dot.get("cx", "")) > float(zero.get("x1", "")) for dot in dots]
     assert right == [d.diff is not None and d.diff > 0 for d in found.differences]
+
+
+def test_a_difference_from_which_nothing_follows_is_dashed_and_says_so() -> None:
+    found, a, _ = pair(30)
+    assert not marks(overview(found, a), "dashed")
+    first, *others = found.differences
+    hinted = replace(found, differences=(replace(first, standing="indicative"), *others))
+    shown = overview(hinted, a)
+    assert len(marks(shown, "dashed")) == 1 and svg.DASHED in shown.notes
 
 
 @pytest.fixture(scope="module")

@@ -100,13 +100,10 @@ def _summary(summary: Summary) -> Iterator[_Row]:
             yield "strong", [group]
         yield "head", heads
         for one in metrics:
-            mean, beside = one.mean, [None, None]
-            if one.n_assumed:
-                mean, without = (
-                    wording.NOTHING if number is None else number
-                    for number in (one.mean, one.mean_measured)
-                )
-                beside = [one.n_assumed, without]
+            # A mean of values for missing parts does not stand alone; a dash is for no mean.
+            without = wording.NOTHING if one.mean_measured is None else one.mean_measured
+            mean = wording.NOTHING if one.mean is None and one.n_assumed else one.mean
+            beside = [one.n_assumed, without] if one.n_assumed else [None, None]
             cells = [one.name, mean, one.low, one.high, one.n_scored, one.n_total, *beside]
             yield "", [*cells, wording.reasons(one.unscored)]
         yield "", []
