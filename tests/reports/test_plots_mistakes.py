@@ -9,7 +9,7 @@ import pytest
 import plot_files
 from ragassay.base.errors import InputError
 from ragassay.cli.command_line import call
-from ragassay.reports.plots import result_files as sources
+from ragassay.reports.charts import result_files as sources
 
 
 @pytest.fixture
@@ -64,12 +64,12 @@ def test_an_unknown_metric_lists_what_there_is_with_the_nearest(three: Path, cap
 def test_a_metric_goes_by_its_published_names_and_ours(
     three: Path, spelled: str, name: str
 ) -> None:
-    assert sources.chosen(sources.opened([three], "trec"), [spelled]) == [name]
+    assert sources.chosen(sources.opened([three], "trec"), [spelled])[0] == [name]
 
 
 @pytest.mark.parametrize("name", ["x.jpg", "x.pdf", "x"])
 def test_another_ending_is_refused_before_anything_is_read(name: str, capsys) -> None:
-    assert "Use .png, .svg" in said(capsys, "nowhere.csv", "-e", "trec", "-o", name)
+    assert "Use .png or .svg" in said(capsys, "nowhere.csv", "-e", "trec", "-o", name)
 
 
 def test_files_of_another_kind_are_named_with_what_to_do(tmp_path: Path, capsys) -> None:
@@ -95,15 +95,15 @@ def test_files_of_another_kind_are_named_with_what_to_do(tmp_path: Path, capsys)
     ("column", "cell", "problem"),
     [
         ("vital", '"high"', "the text 'high', where a number"),
-        ("vital", "1.4", "which lies above 1"),
-        ("umbrela", "3.5", "which lies above 3"),
+        ("vital", "1.4", "outside 0 to 1"),
+        ("umbrela", "3.5", "outside 0 to 3"),
         ("vital", "true", "the flag true"),
         ("vital", "{broken", "not valid JSON"),
         ("answered", '{"query_answered": "maybe"}', "neither yes nor no"),
         ("ranking", "[1]", "where an object"),
         ("ranking", '{"precision@": 3}', "where an object"),
         ("ranking", '{"MRR": "one"}', "'MRR' is the text"),
-        ("ranking", '{"precision@": {"3": 7}}', "which lies above 1"),
+        ("ranking", '{"precision@": {"3": 7}}', "outside 0 to 1"),
     ],
 )
 def test_a_wrong_cell_is_named_by_line_and_column(
@@ -123,8 +123,8 @@ def test_wrong_statistics_are_named_by_line_and_column(tmp_path: Path) -> None:
         ({"values": [1], "stats": 3}, "'stats' is the number 3"),
         ({"stats": {"consistency_adjusted_index": "x"}}, "the text 'x'"),
         ({"values": ["x", 1]}, "the text 'x'"),
-        ({"stats": {"consistency_adjusted_index": 7}}, "is 7, which lies above 1"),
-        ({"stats": {"consistency_adjusted_index": -1e308}}, "which lies below 0"),
+        ({"stats": {"consistency_adjusted_index": 7}}, "is 7, outside 0 to 1"),
+        ({"stats": {"consistency_adjusted_index": -1e308}}, "outside 0 to 1"),
     ):
         path = plot_files.consistency(tmp_path / "c.csv", {"q": {"rouge_score": cell}})
         with pytest.raises(InputError, match="line 2, field 'consistency_rouge_score'") as caught:
@@ -136,7 +136,7 @@ def test_a_query_that_stands_twice_and_one_without_an_id_are_refused(tmp_path: P
     heads = ["query_id", plot_files.COLUMN["vital"]]
     path = tmp_path / "x.csv"
     plot_files.write(path, heads, [{"query_id": "q", heads[1]: "1"}] * 2)
-    with pytest.raises(InputError, match="stands in line 2 as well"):
+    with pytest.raises(InputError, match="is in line 2, too"):
         sources.opened([path], "trec")
     plot_files.write(path, heads, [{heads[1]: "1"}])
     with pytest.raises(InputError, match="has no id"):

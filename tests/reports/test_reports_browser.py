@@ -19,10 +19,10 @@ FAULTS = "[aria-labelledby=why-samples-fail]"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Reports of 5,000 queries, a comparison of 1,000, and of hostile data."""
+    """Reports of 1,400 queries, a comparison of 300, and of hostile data."""
     base = tmp_path_factory.mktemp("reports")
-    pages.write_report(example(5_000, system="hybrid", lift=0.06, seed=1), base / "run.html")
-    compared, a, b = pair(1_000)
+    pages.write_report(example(1_400, system="hybrid", lift=0.06, seed=1), base / "run.html")
+    compared, a, b = pair(300)
     pages.write_comparison(compared, a, b, base / "comparison.html")
     bad = hostile()
     pages.write_report(bad, base / "hostile.html")
@@ -97,24 +97,24 @@ def numbers(page: Any, column: int) -> list[float]:
     return [float(cell) for cell in cells if re.fullmatch(r"[+-]?[\d.]+", cell)]
 
 
-def test_5000_queries_can_be_paged_searched_and_filtered(visit: Any) -> None:
+def test_a_long_list_is_paged_searched_and_filtered(visit: Any) -> None:
     page = visit("run.html")
-    assert page.locator("#count").inner_text() == "5,000 samples"
+    assert page.locator("#count").inner_text() == "1,400 samples"
     assert len(first_column(page)) == 50
-    assert page.locator("#page").inner_text() == "Page 1 of 100"
+    assert page.locator("#page").inner_text() == "Page 1 of 28"
     page.click("#next")
     assert first_column(page)[0] == "q0050"
-    page.fill("#search", "number 4321")
-    page.locator("#count", has_text="1 of 5,000").wait_for()
-    assert first_column(page) == ["q4321"]
+    page.fill("#search", "number 1321")
+    page.locator("#count", has_text="1 of 1,400").wait_for()
+    assert first_column(page) == ["q1321"]
     page.fill("#search", "")
-    page.locator("#count", has_text="5,000 samples").wait_for()
-    page.select_option("#filter", label="unscored: f1 (714)")
-    assert page.locator("#count").inner_text() == "714 of 5,000 samples"
+    page.locator("#count", has_text="1,400 samples").wait_for()
+    page.select_option("#filter", label="unscored: f1 (200)")
+    assert page.locator("#count").inner_text() == "200 of 1,400 samples"
     assert page.locator("#queries tbody tr").first.locator(".unscored").count() == 3
     page.select_option("#filter", "")
     page.select_option("select[data-slice=domain]", label="waste")
-    assert page.locator("#count").inner_text() == "1,250 of 5,000 samples"
+    assert page.locator("#count").inner_text() == "350 of 1,400 samples"
 
 
 def test_sorting_puts_values_in_order_and_unscored_last(visit: Any) -> None:
@@ -156,16 +156,6 @@ def test_a_row_opens_to_its_conversation_passages_scores_and_parts(visit: Any) -
     assert page.locator("tr.detail").count() == 0
 
 
-def test_an_unscored_metric_says_why_in_its_row_and_in_its_detail(visit: Any) -> None:
-    page = visit("small.html")
-    page.select_option("#filter", label="unscored: f1 (2)")
-    assert "not applicable" in page.locator("#queries tbody tr").first.inner_text()
-    page.locator("#queries .expand").first.click()
-    page.locator("tr.detail .opened-row").wait_for()
-    detail = page.locator("tr.detail").inner_text()
-    assert "unscored: not applicable" in detail and "has no reference answer" in detail
-
-
 def test_columns_can_be_chosen_and_added(visit: Any) -> None:
     for name, at, more in (("small.html", 0, -1), ("comparison.html", 2, 1)):
         page = visit(name)
@@ -182,7 +172,7 @@ def test_a_comparison_sorts_filters_and_opens_side_by_side(visit: Any) -> None:
     differences = numbers(page, 4)
     assert len(differences) == 50 and differences == sorted(differences)
     page.select_option("#metric", label="Recall@5")
-    assert "1,000 queries" in page.locator("#readout").inner_text()
+    assert "300 queries" in page.locator("#readout").inner_text()
     page.select_option("#filter", label="new higher")
     assert min(numbers(page, 4)) > 0
     page.locator("#queries .expand").first.click()
@@ -352,20 +342,20 @@ def test_a_search_looks_into_answers_passages_explanations_and_labels(
 
 def test_a_row_has_an_address_that_survives_a_reload(visit: Any) -> None:
     page = visit("run.html")
-    page.fill("#search", "q4321")
-    page.locator("#count", has_text="1 of 5,000").wait_for()
+    page.fill("#search", "q1321")
+    page.locator("#count", has_text="1 of 1,400").wait_for()
     page.locator("#queries .expand").first.click()
-    assert page.url.endswith("#sample=q4321")
+    assert page.url.endswith("#sample=q1321")
     page.reload()
     page.locator("tr.opened").wait_for()
-    assert page.locator("tr.opened .expand").inner_text() == "q4321"
-    assert page.locator("#count").inner_text() == "1 of 5,000 samples"
-    assert page.locator(".permalink").get_attribute("href") == "#sample=q4321"
+    assert page.locator("tr.opened .expand").inner_text() == "q1321"
+    assert page.locator("#count").inner_text() == "1 of 1,400 samples"
+    assert page.locator(".permalink").get_attribute("href") == "#sample=q1321"
     page.locator("tr.opened .expand").click()
     assert "#" not in page.url
-    page.goto(f"{page.url.partition('?')[0]}?text=no+such+text#sample=q4321")
+    page.goto(f"{page.url.partition('?')[0]}?text=no+such+text#sample=q1321")
     page.locator("tr.opened").wait_for()
-    assert page.locator("#page").inner_text() == "Page 87 of 100"
+    assert page.locator("#page").inner_text() == "Page 27 of 28"
 
 
 def test_ids_are_sorted_as_people_order_them(visit: Any, faulty: Path) -> None:
@@ -377,30 +367,6 @@ def test_ids_are_sorted_as_people_order_them(visit: Any, faulty: Path) -> None:
     assert first_column(page) == ["q10", "q2", "q1"]
     head.click()
     assert page.locator("th[data-key=id]").get_attribute("aria-sort") == "none"
-
-
-def test_rows_are_reached_opened_and_closed_by_keys(visit: Any) -> None:
-    page = visit("run.html")
-    focused = "document.activeElement.textContent"
-    page.keyboard.press("j")
-    assert page.evaluate(focused) == "q0000"
-    page.keyboard.press("j")
-    page.keyboard.press("Enter")
-    page.locator(".opened-row").wait_for()
-    assert page.locator("tr.opened .expand").inner_text() == "q0001"
-    page.keyboard.press("j")
-    assert page.evaluate(focused) == "q0002"
-    page.keyboard.press("k")
-    page.keyboard.press("Escape")
-    assert page.locator("tr.detail").count() == 0 and page.evaluate(focused) == "q0001"
-    page.locator("#queries .expand").last.focus()
-    page.keyboard.press("j")
-    page.locator(":focus", has_text="q0050").wait_for()
-    page.keyboard.press("/")
-    page.keyboard.type("jk")
-    assert page.locator("#search").input_value() == "jk"
-    page.keyboard.press("Escape")
-    assert page.locator("#search").input_value() == ""
 
 
 @pytest.mark.parametrize(

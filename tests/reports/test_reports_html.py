@@ -174,6 +174,18 @@ def test_repeats_are_averaged_in_the_rows_and_all_shown_in_the_details(tmp_path:
     assert tags[:2] == ["hybrid", "hybrid · repeat 1"]
 
 
+def test_a_row_of_a_comparison_opens_its_own_samples_where_a_run_has_others(tmp_path: Path) -> None:
+    some, kind = samples(4), Kind("f1", "F1", "answer")
+    a = result(some, {"f1": [Score(0.5)] * 4}, (kind,))
+    b = result(some[2:], {"f1": [Score(0.5)] * 2}, (kind,))
+    page = Page(compared((comparison(b, b), a, b), tmp_path))
+    rows = page.json("rows")
+    assert rows["id"] == [sample.id for sample in some[2:]]
+    for at, positions in enumerate(rows["detail"]):
+        for run, (place,) in enumerate(positions):
+            assert page.json(f"d{run}-0")[place]["query"] == some[2 + at].query
+
+
 def test_examples_of_a_diagnosis_lead_to_samples_by_their_names_in_the_list(tmp_path: Path) -> None:
     records = [
         {"id": f"q{at}", "query": "Where?", "repeat": repeat, "system": "one", "answer": "There.",
@@ -351,4 +363,4 @@ def test_labels_are_counted_and_what_is_missing_stands_below_its_metric(tmp_path
     found = result(samples(4), {"lists": values}, (Kind("lists", "A list", "answer"),))
     page = Page(report(found, tmp_path))
     assert "lists: 2 [1], 1 []" in page.words
-    assert ["A list; 1 missing input"] in page.rows
+    assert ["A list"] in page.rows and "Unscored: 1 missing input: lists." in page.words

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from ragassay.base.sample import Answer, Passage, Statement
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow
 from ragassay.reports.tables import tables
+from ragassay.reports.tables.ore_values import RunColumns
 from ragassay.reports.tables.tables import _cell
 from reports_examples import HOSTILE, Kind, example, hostile, outcomes, result, samples
 
@@ -55,11 +57,6 @@ def test_line_breaks_of_every_kind_stay_in_their_cell(tmp_path: Path) -> None:
         assert list(csv.reader(stream)) == [["one", "two"], *([cell, "x"] for cell in cells)]
     assert pl.read_csv(tmp_path / "t.csv")["one"].to_list() == cells
     assert (tmp_path / "t.csv").read_bytes().startswith(b'one,two\n"a\rb",x\n')
-
-
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "＝"])
-def test_a_text_cell_is_never_a_formula(start: str) -> None:
-    assert _cell(f"{start}HYPERLINK(1)") == f"'{start}HYPERLINK(1)"
 
 
 @given(st.text(max_size=12))
@@ -154,3 +151,13 @@ def test_lone_surrogates_do_not_stop_a_report(tmp_path: Path) -> None:
     tables.write_jsonl(broken, tmp_path / "scores.jsonl")
     for path in tmp_path.iterdir():
         assert "broken ? text" in path.read_text(encoding="utf-8")
+
+
+def test_citations_go_by_passages_on_the_page_and_as_written_for_the_tool() -> None:
+    statement = Statement("It is heavy.", citations=("1",))
+    answer = Answer("It is heavy.", (statement,))
+    sample = replace(samples(1)[0], passages=(Passage("Iron.", "p1"),), answer=answer)
+    for by_tool, wanted in ((False, ["p1"]), (True, ["1"])):
+        columns = RunColumns(example(1), by_tool=by_tool).texts(sample)
+        assert columns["generated_answer"] == [{"text": "It is heavy.", "citations": wanted}]
+        assert columns["retrieved_passages"] == {"p1": "Iron."}

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ragassay.reports.views.judge_answer_view import AnswerPiece, answer_pieces
+from ragassay.reports.views.evidence_view import AnswerPiece, answer_pieces
 
 ANSWER = "It opened in 1968. Entry is free [2]."
 

@@ -5,47 +5,32 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import Any
 
-from ragassay.reports.plots import layouts, picture, result_files as sources
+from ragassay.reports.charts import layouts, picture, result_files as sources
+from ragassay.reports.charts.svg import Chart
 
 TREC = ["umbrela", "nuggets.all", "nuggets.vital", "hhem", "citation.f1", "answered"]
 
 
-def walk(part: Any) -> Any:
-    """Every mapping of a chart."""
-    if isinstance(part, dict):
-        yield part
-        for value in part.values():
-            yield from walk(value)
-    elif isinstance(part, list):
-        for value in part:
-            yield from walk(value)
-
-
-def rows(spec: Any, *fields: str) -> list[dict[str, Any]]:
-    """The rows of data that have these fields; layers that draw the same rows count once."""
-    layers: list[Any] = []
-    for part in walk(spec):
-        if "mark" in part and part["data"]["values"] not in layers:
-            layers.append(part["data"]["values"])
-    return [row for values in layers for row in values if set(fields) <= set(row)]
-
-
-def words(spec: Any) -> list[str]:
-    """Every text that is drawn, title and notes too."""
-    title = spec["title"]
-    return [row["text"] for row in rows(spec, "text")] + [title["text"], *title["subtitle"]]
-
-
 def drawn(
-    *files: Path,
-    evaluator: layouts.Evaluator = "trec",
-    metrics: list[str] | None = None,
-) -> Any:
+    *files: Path, evaluator: layouts.Evaluator = "trec", metrics: list[str] | None = None
+) -> Chart:
+    """The picture that ``ragassay plot`` makes of files."""
     found = sources.opened(files, evaluator)
-    chosen = sources.chosen(found, metrics)
-    return picture.draw(found, chosen, chosen=metrics is not None)
+    return picture.draw(found, *sources.chosen(found, metrics))
+
+
+def words(shown: Chart | Path) -> list[str]:
+    """Every text that is drawn, title and notes too."""
+    svg = shown.read_text() if isinstance(shown, Path) else shown.svg()
+    return [one.text for one in ET.fromstring(svg).iter() if one.tag.endswith("text") and one.text]
+
+
+def marks(shown: Chart, kind: str) -> list[ET.Element]:
+    """The shapes of a class."""
+    return [
+        one for one in ET.fromstring(shown.svg()).iter() if kind in one.get("class", "").split()
+    ]
 
 
 Label = tuple[str, float, float, float, float]
@@ -61,22 +46,24 @@ def overlaps(texts: list[Label]) -> list[tuple[str, str]]:
     ]
 
 
-def labels(svg: Path) -> list[Label]:
+def labels(shown: Chart) -> list[Label]:
     """Each text of a picture with its left, right, top and bottom (somewhat less than it takes)."""
     found = []
 
-    def walk_svg(element: ET.Element, x: float, y: float) -> None:
+    def walk(element: ET.Element, x: float, y: float) -> None:
         moved = re.search(r"translate\(([-\d.]+),\s*([-\d.]+)\)", element.get("transform", ""))
         if moved:
             x, y = x + float(moved[1]), y + float(moved[2])
         if element.tag.endswith("text") and element.text:
-            size = float(element.get("font-size", "0").removesuffix("px"))
+            size = float(element.get("font-size", "0"))
             width = len(element.text) * size * 0.5
             anchor = element.get("text-anchor", "start")
-            left = x - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
-            found.append((element.text, left, left + width, y - 0.7 * size, y))
+            left = x + float(element.get("x", "0"))
+            left -= {"start": 0.0, "middle": width / 2, "end": width}[anchor]
+            bottom = y + float(element.get("y", "0"))
+            found.append((element.text, left, left + width, bottom - 0.7 * size, bottom))
         for inner in element:
-            walk_svg(inner, x, y)
+            walk(inner, x, y)
 
-    walk_svg(ET.parse(svg).getroot(), 0.0, 0.0)
+    walk(ET.fromstring(shown.svg()), 0.0, 0.0)
     return found

@@ -159,14 +159,14 @@ def github(
 ) -> None:
     """Gives GitHub's workflow what was found: annotations (on standard error where standard output
     is JSON), and the reports in the summary of the step."""
-    from ragassay.reports.ci import github_workflow
+    from ragassay.reports import ci_reports
     from ragassay.reports.drawn.markdown import markdown
 
     sys.stdout.flush()
     stream = sys.stderr if as_json else sys.stdout
-    stream.writelines(f"{command}\n" for command in github_workflow.commands(found, summaries))
-    text = "\n".join([github_workflow.gate_list(found), *map(markdown, reports)])
-    github_workflow.add_to_step_summary(text, os.environ)
+    stream.writelines(f"{one}\n" for one in ci_reports.github_commands(found, summaries))
+    text = "\n".join([ci_reports.gate_list(found), *map(markdown, reports)])
+    ci_reports.add_to_step_summary(text, os.environ)
 
 
 def exit_code(gates: Sequence[GateResult], *summaries: Summary, lacking: bool = False) -> int:

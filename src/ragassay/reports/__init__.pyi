@@ -1,4 +1,4 @@
-from .notebook import (
+from .run_reports import (
     html_of as html_of,
     plot_of as plot_of,
     text_of as text_of,

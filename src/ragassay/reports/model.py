@@ -17,19 +17,9 @@ Level = Literal["text", "note", "warning", "code", "figures"]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What stands in a cell or line.
-
-    Attributes:
-        text: plain, whatever characters it has.
-        label: what it is, before it.
-        tail: more of it, in dim print.
-        style: of the text.
-        figure: draws it as HTML; texts leave it out.
-        share: in [0, 1]; the terminal draws it as a bar.
-        below: further lines in small print.
-        link: what it leads to on a page: an address, ``filter:NAME`` of the list of samples, or
-            ``sample:NAME``.
-    """
+    """The content of a cell or line: a plain text with a label before and a tail after it, and
+    lines in small print below. HTML draws ``figure``, the terminal ``share`` (in [0, 1]) as a bar.
+    ``link`` is an address, ``filter:NAME`` of a page's list of samples, or ``sample:NAME``."""
 
     text: str = ""
     tail: str = ""
@@ -43,24 +33,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table.
+    """A column. A ``name`` breaks at its punctuation, a ``number`` and a ``label`` never,
+    ``words`` at blanks; a ``figure`` is for HTML, and where its cells have shares for the terminal.
 
-    Attributes:
-        head: its title.
-        kind: a ``name`` breaks at its punctuation, a ``number`` and a ``label`` never, ``words`` at
-            blanks; a ``figure`` is drawn as HTML, and where its cells have shares in the terminal.
-        drop: where there is no room, the columns with the highest number are left out first; 0
-            always stays.
-        instead: lines that stand below the table where the column is left out; where it has none,
-            a line says that it is missing.
-        style: of its cells that have none.
-        under: the head of the column below whose cells HTML has these in small print.
-    """
+    Where there is no room, columns with the highest ``drop`` are left out first (0 never), and a
+    line names the numbers among them. ``under`` is the head of the column below whose cells HTML
+    has these in small print. ``style`` is of cells that have none."""
 
     head: str
     kind: Kind = "number"
     drop: int = 0
-    instead: tuple[str, ...] | None = None
     style: Style = ""
     under: str = ""
 
@@ -104,15 +86,8 @@ Block = Table | Lines | Part
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a result shows.
-
-    Attributes:
-        title: what it is of.
-        about: more of the title: suite, system, size.
-        verdict: the sentence to remember; empty for none.
-        blocks: in order.
-        facts: what a page has below the title, each with a label.
-    """
+    """What a result shows: a title (with ``about``: suite, system, size), a sentence to remember
+    (``verdict``), blocks, and what a page has below the title (``facts``)."""
 
     title: str
     blocks: tuple[Block, ...]
@@ -121,19 +96,15 @@ class Report:
     facts: tuple[Cell, ...] = ()
 
 
-def cell(content: Cell | str) -> Cell:
-    """A cell; a text is a cell without style."""
-    return content if isinstance(content, Cell) else Cell(content)
-
-
 def part(title: Cell | str, *blocks: Block, aside: bool = False) -> Part:
     """A part, see `Part`."""
-    return Part(cell(title), blocks, aside)
+    return Part(Cell(title) if isinstance(title, str) else title, blocks, aside)
 
 
 def table(columns: Iterable[Column], rows: Iterable[Sequence[Cell | str]]) -> Table:
     """A table of rows of cells or texts, without groups."""
-    return Table(tuple(columns), tuple(Row(tuple(map(cell, row))) for row in rows))
+    cells = (tuple(Cell(one) if isinstance(one, str) else one for one in row) for row in rows)
+    return Table(tuple(columns), tuple(map(Row, cells)))
 
 
 def lines(texts: Iterable[Cell | str], level: Level = "note", style: Style = "") -> Lines:

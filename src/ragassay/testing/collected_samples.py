@@ -93,7 +93,7 @@ class GatedSession:
     def lack(self) -> str:
         """Why the evaluation is incomplete, as where a judge gave no answer; empty where it is
         not."""
-        from ragassay.reports.ci.junit_xml import lack_of
+        from ragassay.reports.ci_reports import lack_of
 
         return lack_of([step.summary for step in self.result.steps])
 
@@ -118,7 +118,7 @@ class GatedSession:
         return [*lines, *(f"note: {one}" for one in self.result.summary.warnings)]
 
     def _worst(self, gate: GateResult) -> list[str]:
-        from ragassay.reports.ci.junit_xml import worst_rows
+        from ragassay.reports.ci_reports import worst_rows
 
         metric = gate.metrics[0]
         scores = self.result.scores

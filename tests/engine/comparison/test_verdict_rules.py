@@ -19,7 +19,7 @@ from ragassay.engine.comparison import gates, verdict_rules
 from ragassay.engine.comparison.verdict_rules import Agreement, judge_agreement
 from ragassay.engine.results.result import Result
 from ragassay.judges.offline.offline_judge import LABEL
-from ragassay.reports.views.summary_notes import summary_notes
+from ragassay.reports.views.summary_view import summary_notes
 
 
 def records(answers: list[str], **more: object) -> list[dict]:

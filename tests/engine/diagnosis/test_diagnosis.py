@@ -14,15 +14,19 @@ import ragassay
 from ragassay import Sample, UsageError, diagnose
 from ragassay.engine.diagnosis.decision_table import CLASSES, Thresholds, class_of
 from ragassay.engine.diagnosis.moved_classes import moved
-from ragassay.reports.views.diagnosis_view import (
-    failing_line,
-    moved_line,
-    moved_notes,
-)
+from ragassay.reports.model import Lines, Report
+from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report
 
 GOLD = "The mill closes at noon."
 OTHER = "The ferry runs until ten."
 METRICS = ["contains_answer", "token_f1.f", "RR"]
+
+
+def told(report: Report) -> str:
+    """The first sentences of a report."""
+    first = report.blocks[0]
+    assert isinstance(first, Lines)
+    return first.lines[0].text
 
 
 def record(name: str, answer: str, gold_at: int | None = 0, **more: Any) -> dict[str, Any]:
@@ -101,7 +105,7 @@ def test_a_headline_that_nobody_judged_goes_before_one_whose_judge_is_not_measur
     judged = ragassay.evaluate(RUN, ["nuggets.all", "RR"])
     found = diagnose(judged)
     assert found.headline == "RR" and found.judged == ""
-    assert "judge" not in failing_line(found)
+    assert "judge" not in told(diagnosis_report(found))
     found = diagnose(judged, headline="nuggets.all")
     assert (
         found.judged
@@ -111,7 +115,7 @@ def test_a_headline_that_nobody_judged_goes_before_one_whose_judge_is_not_measur
             "measured."
         )
     )
-    assert failing_line(found).endswith(f" {found.judged}")
+    assert told(diagnosis_report(found)).endswith(f" {found.judged}")
     alone = diagnose(ragassay.evaluate(RUN, ["nuggets.all"]))
     assert alone.headline == "nuggets.all"
 
@@ -197,7 +201,7 @@ def test_a_change_is_told_by_the_samples_that_moved() -> None:
     change = moved(ragassay.evaluate(after, METRICS), ragassay.evaluate(RUN, METRICS))
     assert change.n == 6 and not change.unlike
     says = "contains_answer below 0.5, or a fault that counts by itself: 3 of 6 fail in the new run"
-    assert moved_line(change).startswith(says)
+    assert told(moved_report(change)).startswith(says)
     counts = {one.name: (one.new, one.old, one.entered, one.left) for one in change.classes}
     assert counts["not_retrieved"] == (0, 1, 0, 1) and counts["ranked_low"] == (0, 1, 0, 1)
     assert counts["ignored"] == (2, 1, 1, 0)
@@ -233,7 +237,7 @@ def test_a_sample_that_a_run_says_nothing_of_has_not_moved(
     (only,) = change.classes
     assert (only.name, only.new, only.old, only.left) == ("unexplained", 0, 1, 1)
     assert sum(change.transitions.values()) == 11 and only.p_value == 1.0
-    assert "9 of these are left out: answer_match is unscored in one" in moved_line(change)
+    assert "9 of these are left out: answer_match is unscored in one" in told(moved_report(change))
     assert change.to_json()["n_unknown"] == 9
 
 
@@ -247,7 +251,9 @@ def test_runs_that_were_not_computed_alike_say_so_and_test_no_class(
     (says,) = change.not_alike
     assert "answer_match was not computed alike (judge=python:True against" in says
     assert [(one.left, one.p_value, one.p_adjusted) for one in change.classes] == [(12, None, None)]
-    assert says in moved_notes(change)[0] and "no test" in moved_notes(change)[1]
+    notes = moved_report(change).blocks[2]
+    assert isinstance(notes, Lines)
+    assert says in notes.lines[0].text and "no test" in notes.lines[1].text
     (says,) = moved(judged(dict.fromkeys(names, False), "False", "r"), strict).not_alike
     assert says.startswith("12 of 12 common queries do not ask or expect the same")
     assert moved(strict, strict).not_alike == ()

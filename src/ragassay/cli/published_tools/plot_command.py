@@ -22,33 +22,30 @@ def plot(given: Given) -> None:
     ragassay plot consistency_results.csv --evaluator consistency
     ```
     """
-    from ragassay.reports.charts import drawing
-    from ragassay.reports.plots import picture, result_files
-    from ragassay.reports.plots.layouts import EVALUATORS
+    from ragassay.reports.charts import picture, result_files, svg
+    from ragassay.reports.charts.layouts import EVALUATORS
 
-    drawing.renderer()  # before any work
+    svg.renderer_for(given.output_file)  # before any work
     extra, wanted = added("plots"), listed("--metrics-to-plot", given.metrics_to_plot)
     if given.evaluator is not None and given.evaluator in extra:
         with show.status("drawing"):
-            drawing.save(extra[given.evaluator](given.files, wanted), given.output_file)
+            svg.save(extra[given.evaluator](given.files, wanted), given.output_file)
         show.lines(f"plot: {given.output_file}")
         return
     kind = next((one for one in EVALUATORS if one == given.evaluator), None)
     if kind is None:
         every = [*EVALUATORS, *extra]
-        hint = did_you_mean(given.evaluator or "", every)
-        raise UsageError(
-            f"--evaluator {given.evaluator or ''}: say which evaluator wrote the files. {hint} "
-            f"There are: {', '.join(every)}."
-        )
-    drawing.check_suffix(given.output_file)
+        problem = "--evaluator is missing: say which evaluator wrote the files."
+        if given.evaluator is not None:
+            hint = did_you_mean(given.evaluator, every)
+            problem = f"No evaluator is called {given.evaluator!r}. {hint}"
+        raise UsageError(f"{problem} There are: {', '.join(every)}.")
     if given.metrics_to_plot is not None and not wanted:
         raise UsageError("--metrics-to-plot names no metric. Leave it out to draw the main ones.")
     with show.status("reading results"):
         opened = result_files.opened(given.files, kind)
-        metrics = result_files.chosen(opened, wanted)
-    chosen = wanted is not None
-    show.warn(picture.remarks(opened, metrics, chosen=chosen))
+        metrics, missing = result_files.chosen(opened, wanted)
+    show.warn(picture.remarks(opened, metrics))
     with show.status("drawing"):
-        drawing.save(picture.draw(opened, metrics, chosen=chosen), given.output_file)
+        picture.draw(opened, metrics, missing).save(given.output_file)
     show.lines(f"plot: {given.output_file}")

@@ -176,7 +176,7 @@ def compare(given: Given) -> int:
     """
     from ragassay.engine.comparison.compare_runs import compare as carry_out
     from ragassay.engine.comparison.comparison_gates import with_not_worse
-    from ragassay.reports.ci import junit_xml
+    from ragassay.reports import ci_reports
     from ragassay.reports.run_reports import write_comparison
     from ragassay.reports.views.comparison_view import comparison_report
 
@@ -209,7 +209,7 @@ def compare(given: Given) -> int:
                 write_comparison(comparison, *pair, target)
             written.append(f"comparison: {target}")
     if given.junit is not None:
-        junit_xml.write_junit_of_comparisons(comparisons, given.junit)
+        ci_reports.write_junit_of_comparisons(comparisons, given.junit)
         written.append(f"junit: {given.junit}")
     gates = [gate for comparison in comparisons for gate in comparison.gates]
     if given.json:

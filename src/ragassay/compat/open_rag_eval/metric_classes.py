@@ -79,13 +79,13 @@ class Part:
         from ragassay.engine import evaluate
         from ragassay.engine.results.score_rows import by_sample
         from ragassay.metrics.core import naming
-        from ragassay.reports.tables.ore_values import SpecValues
+        from ragassay.reports.tables.ore_values import RunColumns
 
         single = isinstance(data, Mapping | Sample)
         metrics = [with_options(naming.parse(name), self.parameters) for name in names]
         samples = [data] if single else data
         result = evaluate(samples, metrics, **judge_keywords(self.model), **self.running)
-        values = SpecValues(result)
+        values = RunColumns(result)
         objects = []
         for _, rows in by_sample(result):
             published = self._published(values.of(rows))

@@ -14,7 +14,7 @@ from ragassay.stats.units import is_close
 
 if TYPE_CHECKING:
     from ragassay.engine.results.result import Result
-    from ragassay.reports.charts.drawing import Chart
+    from ragassay.reports.charts.svg import Chart
 
 _MOST_DIGITS = 15
 """Decimal places of a number at most."""

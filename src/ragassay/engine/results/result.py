@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ragassay.engine.results.comparison_result import Comparison
     from ragassay.formats import NuggetBank
-    from ragassay.reports.charts.drawing import Chart
+    from ragassay.reports.charts.svg import Chart
 
 CONSISTENCY = "consistency"
 """The suite of repeated runs, and the folder with its result in a run's folder: a run folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragassay.reports.model import Block, Cell, Lines, Report, Table
+from ragassay.reports.model import Block, Lines, Report, Table
 from ragassay.reports.text import wording
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
@@ -20,13 +20,10 @@ def markdown(report: Report) -> str:
     pieces = [f"### {escape(report.title)}"] if report.title else []
     pieces += [f"{escape(report.about)}."] if report.about else []
     pieces += [f"**{escape(report.verdict)}**"] if report.verdict else []
-    blocks = sorted(report.blocks, key=lambda one: not _warns(one))
-    pieces += [piece for block in blocks for piece in _block(block)]
+    warnings = [one for one in report.blocks if isinstance(one, Lines) and one.level == "warning"]
+    others = [one for one in report.blocks if one not in warnings]
+    pieces += [piece for block in (*warnings, *others) for piece in _block(block)]
     return "\n\n".join(pieces) + "\n"
-
-
-def _warns(block: Block) -> bool:
-    return isinstance(block, Lines) and block.level == "warning"
 
 
 def escape(text: str) -> str:
@@ -40,44 +37,34 @@ def _block(block: Block) -> Iterator[str]:
         if block.rows:
             yield _table(block)
     elif isinstance(block, Lines):
-        yield from _lines(block)
-    elif block.aside:
-        yield f"<details><summary>{_line(block.title)}</summary>"
-        yield from (piece for one in block.blocks for piece in _block(one))
-        yield "</details>"
+        texts = [escape(one.label + one.text + one.tail) for one in block.lines]
+        if block.level == "warning":
+            yield from (f"> ⚠ {text}" for text in texts)
+        elif block.level == "text":
+            yield from texts
+        elif texts:
+            yield texts[0]
+            if texts[1:]:
+                yield "<details><summary>How this was computed</summary>"
+                yield "\n".join(f"- {text}" for text in texts[1:])
+                yield "</details>"
     else:
-        yield f"#### {_line(block.title)}"
+        title = escape(block.title.text)
+        yield f"<details><summary>{title}</summary>" if block.aside else f"#### {title}"
         yield from (piece for one in block.blocks for piece in _block(one))
-
-
-def _lines(block: Lines) -> Iterator[str]:
-    texts = [_line(line) for line in block.lines]
-    if block.level == "warning":
-        yield from (f"> ⚠ {text}" for text in texts)
-    elif block.level == "text":
-        yield from texts
-    elif texts:
-        yield texts[0]
-        if texts[1:]:
-            yield "<details><summary>How this was computed</summary>"
-            yield "\n".join(f"- {text}" for text in texts[1:])
+        if block.aside:
             yield "</details>"
-
-
-def _line(cell: Cell) -> str:
-    return escape(cell.label + cell.text + cell.tail)
 
 
 def _table(table: Table) -> str:
     shown = [at for at, one in enumerate(table.columns) if one.kind != "figure"]
     heads = [escape(table.columns[at].head.replace("\n", ", ")) for at in shown]
-    align = ["---:" if table.columns[at].kind == "number" else ":---" for at in shown]
-    rows = (
-        [_cell(row.cells[at], row.group if at == 0 else "") for at in shown] for row in table.rows
-    )
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, align, *rows))
-
-
-def _cell(cell: Cell, group: str) -> str:
-    named = f"{group}: " if group else ""
-    return _MARKS.get(cell.style, "") + escape(f"{named}{cell.text}{cell.tail}")
+    rows = [heads, ["---:" if table.columns[at].kind == "number" else ":---" for at in shown]]
+    for row in table.rows:
+        named = f"{row.group}: " if row.group else ""
+        cells = [row.cells[at] for at in shown]
+        marks = [_MARKS.get(one.style, "") for one in cells]
+        texts = [escape(f"{one.text}{one.tail}") for one in cells]
+        rows.append([mark + text for mark, text in zip(marks, texts, strict=True)])
+        rows[-1][0] = escape(named) + rows[-1][0]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)

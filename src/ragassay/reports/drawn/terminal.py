@@ -32,7 +32,22 @@ class Printed:
     report: Report
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield from _Pen(options.max_width, options.ascii_only).report(self.report)
+        """The title and the blocks; the verdict stands below the tables, where the eye ends."""
+        pen, report = _Pen(options.max_width, options.ascii_only), self.report
+        if report.title:
+            about = report.about and f", {report.about}"
+            yield Padding(pen.text(Cell(report.title, about, style="strong")), (1, 1, 0, 1))
+        verdict = report.verdict and lines([report.verdict], "text", "strong")
+        after_part = False
+        for block in report.blocks:
+            if after_part and isinstance(block, Lines) and block.lines:
+                yield Text("")
+            after_part = isinstance(block, Part)
+            if verdict and isinstance(block, Lines):
+                yield from pen.block(verdict)
+                verdict = ""
+            yield from pen.block(block)
+        yield Text("")
 
 
 @dataclass(frozen=True)
@@ -42,23 +57,6 @@ class _Pen:
     width: int
     ascii: bool
     indent: int = 1
-
-    def report(self, report: Report) -> Iterator[RenderableType]:
-        """The title and the blocks; the verdict stands below the tables, where the eye ends."""
-        if report.title:
-            about = report.about and f", {report.about}"
-            yield Padding(self.text(Cell(report.title, about, style="strong")), (1, 1, 0, 1))
-        verdict = report.verdict and lines([report.verdict], "text", "strong")
-        after_part = False
-        for block in report.blocks:
-            if after_part and isinstance(block, Lines) and block.lines:
-                yield Text("")
-            after_part = isinstance(block, Part)
-            if verdict and isinstance(block, Lines):
-                yield from self.block(verdict)
-                verdict = ""
-            yield from self.block(block)
-        yield Text("")
 
     def block(self, block: Block) -> Iterator[RenderableType]:
         """One block."""
@@ -92,16 +90,15 @@ class _Pen:
     def _table(self, table: Table) -> Iterator[RenderableType]:
         """The table in the width that there is. Columns that may be left out are, the others that
         do not fit stand in further tables below."""
-        columns = [
+        names, *others = (
             _Drawn(one, [row.cells[at] for row in table.rows], self)
             for at, one in enumerate(table.columns)
             if one.kind != "figure" or any(row.cells[at].share is not None for row in table.rows)
-        ]
-        names, *others = columns
+        )
         left_out: list[_Drawn] = []
-        while self._room(others) < names.least and (drop := max(one.drop for one in others)):
-            left_out += [one for one in others if one.drop == drop]
-            others = [one for one in others if one.drop != drop]
+        while self._room(others) < names.least and (most := max(o.column.drop for o in others)):
+            left_out += [one for one in others if one.column.drop == most]
+            others = [one for one in others if one.column.drop != most]
         while others:
             fitting = (
                 n for n in range(len(others), 1, -1) if self._room(others[:n]) >= names.least
@@ -110,9 +107,7 @@ class _Pen:
             grid = self._grid(table.rows, names, others[:first])
             yield Padding(grid, (0, 0, 0, self.indent))
             others = others[first:]
-        for one in left_out:
-            yield from self.block(lines(one.column.instead or ()))
-        if heads := [one.column.head for one in left_out if one.column.instead is None]:
+        if heads := [one.column.head for one in left_out if one.column.kind == "number"]:
             yield from self.block(lines([f"No room for: {', '.join(heads)}."]))
 
     def _room(self, columns: Sequence[_Drawn]) -> int:
@@ -131,8 +126,7 @@ class _Pen:
         spare = room - wide  # below 0, words take less: long ones are cut
         grid.add_column(names.title, width=wide, overflow="fold")
         for one in columns:
-            kind, style = one.column.kind, one.column.style
-            size = one.least
+            kind, style, size = one.column.kind, one.column.style, one.least
             if kind == "words":
                 size = max(_LEAST_NAME, min(one.full, one.least + spare))
                 spare -= size - one.least
@@ -145,7 +139,7 @@ class _Pen:
             if row.group != group:
                 group = row.group
                 grid.add_row(Text(self.plain(group), "italic dim"))
-            grid.add_row(names.texts[at], *(one.texts[at] for one in columns))
+            grid.add_row(*(one.texts[at] for one in (names, *columns)))
         return grid
 
 
@@ -154,15 +148,20 @@ class _Drawn:
     one."""
 
     def __init__(self, column: Column, cells: Sequence[Cell], pen: _Pen) -> None:
-        self.column, self.drop = column, column.drop
-        self.title = Text(pen.plain(column.head))
-        self.texts = [_in_words(one, pen) for one in cells]
-        if column.kind == "figure":
-            self.texts = [Text(_bar(one.share, pen.ascii)) for one in cells]
-        elif column.kind == "number":
-            _align(self.texts, [pen.plain(one.tail) for one in cells])
-        drawn = [line for one in self.texts for line in one.plain.split("\n")]
-        drawn += self.title.plain.split("\n")
+        self.column, self.title = column, Text(pen.plain(column.head))
+        self.texts = []
+        for cell in cells:
+            first = pen.text(replace(cell, text=wording.one_line(cell.text)))
+            if column.kind == "figure":
+                first = Text(_bar(cell.share, pen.ascii))
+            below = (Text(pen.plain(wording.one_line(line)), "dim") for line in cell.below)
+            self.texts.append(Text("\n").join([first, *below]))
+        if column.kind == "number":
+            # One under the other, whether or not a remark follows them.
+            tails = [cell_len(pen.plain(cell.tail)) for cell in cells]
+            for text, tail in zip(self.texts, tails, strict=True):
+                text.append(" " * (max(tails) - tail))
+        drawn = [line for one in (*self.texts, self.title) for line in one.plain.split("\n")]
         self.full = self.least = max(map(cell_len, drawn))
         if column.kind == "words":
             longest = max((cell_len(word) for line in drawn for word in line.split()), default=1)
@@ -171,20 +170,6 @@ class _Drawn:
             words = self.title.plain.split()
             enough = max(_LEAST_NAME, 3 * pen.width // 10, *map(cell_len, words))
             self.least = min(self.full, enough)
-
-
-def _in_words(cell: Cell, pen: _Pen) -> Text:
-    """A cell of a table: one line, and what stands below it."""
-    first = pen.text(replace(cell, text=wording.one_line(cell.text)))
-    below = (Text(pen.plain(wording.one_line(line)), "dim") for line in cell.below)
-    return Text("\n").join([first, *below])
-
-
-def _align(numbers: Sequence[Text], tails: Sequence[str]) -> None:
-    """Puts numbers one under the other, whether or not a remark follows them."""
-    widest = max(map(cell_len, tails), default=0)
-    for number, tail in zip(numbers, tails, strict=True):
-        number.append(" " * (widest - cell_len(tail)))
 
 
 def _bar(share: float | None, plain: bool) -> str:

@@ -3,20 +3,19 @@ so that the file stays shareable), scores and the answers of judges."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence, Sized
 from typing import Any
 
 from ragassay.base.counts import grouped
 from ragassay.base.printable import excerpt
 from ragassay.base.sample import Answer, GoldPassage, Identity, Passage, Sample
-from ragassay.base.score import Value, label_of
+from ragassay.base.score import label_of
 from ragassay.base.strict_json import dumps
 from ragassay.engine.results.judge_answers import JudgeAnswers
 from ragassay.engine.results.score_rows import Rows, ScoreRow
 from ragassay.metrics.core.chunk_matching import same_chunks
-from ragassay.reports.views import judge_answer_view
-from ragassay.reports.views.judge_answer_view import AnswerPiece, answer_pieces
+from ragassay.reports.views import evidence_view
+from ragassay.reports.views.evidence_view import answer_pieces
 from ragassay.texts.document_names import same_document
 
 HEADLINE = 240
@@ -34,41 +33,26 @@ def script_json(value: Any) -> str:
     return text
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Longest texts, in characters."""
-
-    main: int
-    passages: int
-
-    @classmethod
-    def share(cls, budget: int, n: int) -> Limits:
-        """The limits for each of ``n`` samples that share a budget of characters."""
-        each = min(100_000, max(1_200, budget // max(n, 1)))
-        return cls(main=each // 4, passages=each // 2)
+def share(budget: int, n: int) -> int:
+    """The characters that each of ``n`` samples may have that share a budget."""
+    return min(100_000, max(1_200, budget // max(n, 1)))
 
 
 def details_of(
-    identity: Identity,
-    sample: Sample | None,
-    rows: Rows,
-    judge_answers: JudgeAnswers,
-    limits: Limits,
+    identity: Identity, sample: Sample | None, rows: Rows, judge_answers: JudgeAnswers, room: int
 ) -> dict[str, Any]:
-    """A sample's details, with the answers that its scores rest on."""
+    """A sample's details in so many characters, with the answers that its scores rest on."""
+    limit = room // 4
     answer = "" if sample is None or sample.answer is None else sample.answer.text
-    shared, names = _shared(rows, answer, limits.main)
-    each = _each(limits.main, rows, 100)
+    shared, names = _shared(rows, answer, limit)
+    each = _each(limit, rows, 100)
     scores = {name: _score(row, each, shared=name in names) for name, row in rows.items()}
     entry = {"system": identity[1], "repeat": identity[2], "scores": scores, **shared}
     if sample is not None:
-        entry |= _texts(sample, limits)
+        entry |= _texts(sample, limit)
     evidence = list(dict.fromkeys(one for row in rows.values() for one in row.evidence))
     records = [record for one in evidence if (record := judge_answers.get(one))]
-    each, ranks = (
-        _each(limits.main, records),
-        judge_answer_view.ranks_of(sample if records else None),
-    )
+    each, ranks = _each(limit, records), evidence_view.ranks_of(sample if records else None)
     entry["judge_answers"] = [_judge_answer(record, each, ranks) for record in records]
     places = {record["id"]: at for at, record in enumerate(records)}
     entry["evidence"] = {
@@ -79,40 +63,51 @@ def details_of(
     return {name: value for name, value in entry.items() if value not in (None, [], {}, "")}
 
 
-def _each(limit: int, parts: Sized, least: int = 200) -> int:
-    """The characters that each of some parts may have, which share a limit."""
-    return max(least, limit // max(len(parts), 1))
-
-
 def headline(sample: Sample | None) -> str:
     """The query's first words."""
     return "" if sample is None else excerpt(sample.query or "", HEADLINE)
 
 
-def _texts(sample: Sample, limits: Limits) -> dict[str, Any]:
+def _each(limit: int, parts: Sized, least: int = 200) -> int:
+    """The characters that each of some parts may have, which share a limit."""
+    return max(least, limit // max(len(parts), 1))
+
+
+def _clip(text: str | None, limit: int) -> str:
+    if text is None or len(text) <= limit:
+        return text or ""
+    return f"{text[:limit]} … [{len(text) - limit:,} more characters in the run folder]"
+
+
+def _texts(sample: Sample, main: int) -> dict[str, Any]:
     """What a sample holds, as the browser shows it."""
-    main = limits.main
     passages, gold = sample.passages or (), sample.gold or ()
     matches = _matches(passages, gold)
-    each, each_gold = _each(limits.passages, passages, 120), _each(main, gold, 120)
+    each, each_gold = _each(2 * main, passages, 120), _each(main, gold, 120)
     turn, run = _each(main, sample.history), _each(main, sample.runs)
+    right, wrong = sample.references, sample.negative_references
+    answer = sample.answer
     labels = {} if sample.answerability is None else {"answerability": str(sample.answerability)}
     return {
-        "query": _clip(sample.query or "", main),
+        "query": _clip(sample.query, main),
         "history": [[one.speaker, _clip(one.text, turn)] for one in sample.history],
-        "answer": None if sample.answer is None else _clip(sample.answer.text, main),
-        "cited": None if sample.answer is None else _cited(sample.answer, main),
-        "runs": [_run(one, run) for one in sample.runs],
+        "answer": None if answer is None else _clip(answer.text, main),
+        "cited": None if answer is None else _cited(answer, main),
+        "runs": [
+            [one.repeat, None if one.answer is None else _clip(one.answer.text, run), one.failure,
+             None if one.passages is None else len(one.passages)]
+            for one in sample.runs
+        ],
         "failure": sample.failure,
-        "references": _clip_all(sample.references, main),
-        "negatives": _clip_all(sample.negative_references, main),
+        "references": [_clip(text, _each(main, right, 120)) for text in right],
+        "negatives": [_clip(text, _each(main, wrong, 120)) for text in wrong],
         "passages": [
-            [p.id, p.score, p.document, _clip(p.text or "", each),
+            [p.id, p.score, p.document, _clip(p.text, each),
              max((gold[at].grade for at in places), default=None)]
             for p, places in zip(passages, matches, strict=True)
         ],
         "gold": [
-            [g.id, g.grade, g.document, g.start, g.end, _clip(g.text or "", each_gold)]
+            [g.id, g.grade, g.document, g.start, g.end, _clip(g.text, each_gold)]
             for at, g in enumerate(gold)
             if g.grade > 0 and not any(at in places for places in matches)
         ],
@@ -126,11 +121,11 @@ def _texts(sample: Sample, limits: Limits) -> dict[str, Any]:
 def _cited(answer: Answer, limit: int) -> list[list[Any]]:
     """Where each statement that cites stands in the answer's text, and the ids that it cites:
     ``[start, end, ids]``, or ``[None, text, ids]`` where it does not stand there."""
-    folded = judge_answer_view.searchable(answer.text)
+    folded = evidence_view.searchable(answer.text)
     places: list[list[Any]] = []
     at = 0
     for statement in answer.statements:
-        if place := judge_answer_view.place_of(statement.text, folded, at):
+        if place := evidence_view.place_of(statement.text, folded, at):
             at = place[1]
             places.append([*place, list(statement.citations)])
         elif statement.citations:
@@ -138,98 +133,65 @@ def _cited(answer: Answer, limit: int) -> list[list[Any]]:
     return places if any(ids for *_, ids in places) else []
 
 
-def _run(run: Sample, limit: int) -> list[Any]:
-    """One of the runs that a group holds: its number, its answer, why it has none, and how many
-    passages it retrieved."""
-    answer = None if run.answer is None else _clip(run.answer.text, limit)
-    n_passages = None if run.passages is None else len(run.passages)
-    return [run.repeat, answer, run.failure, n_passages]
-
-
 def _matches(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> list[set[int]]:
-    """The gold passages that each passage is (as the chunk metrics match them) or overlaps."""
+    """The gold passages that each passage is (as the chunk metrics match them), or with whose span
+    of the same document it has characters in common."""
     labels = same_chunks([*passages, *gold])
     names = labels[len(passages) :]
+
+    def overlap(one: Passage, two: GoldPassage) -> bool:
+        if one.document is None or two.document is None or one.start is None or two.start is None:
+            return False
+        if one.end is None or two.end is None or not same_document(two.document, one.document):
+            return False
+        return max(two.start, one.start) < min(two.end, one.end)
+
     return [
-        {at for at, g in enumerate(gold) if names[at] == label or _overlap(passage, g)}
+        {at for at, g in enumerate(gold) if names[at] == label or overlap(passage, g)}
         for passage, label in zip(passages, labels, strict=False)
     ]
 
 
-def _overlap(passage: Passage, gold: GoldPassage) -> bool:
-    """Whether the spans lie in one document and have characters in common."""
-    if gold.document is None or passage.document is None:
-        return False
-    if not same_document(gold.document, passage.document):
-        return False
-    if gold.start is None or gold.end is None or passage.start is None or passage.end is None:
-        return False
-    return max(gold.start, passage.start) < min(gold.end, passage.end)
-
-
 def _shared(rows: Rows, answer: str, limit: int) -> tuple[dict[str, Any], Collection[str]]:
     """What several scores of a sample share and that is shown once: tables of nugget, importance
-    and whether the answer holds it, and lists of pieces of the answer with the metrics' names.
-
-    A place of a piece is two numbers, small ones because they take little space: characters between
-    the end of the placed piece before and this one's start (fewer than 0 where it stands before
-    that end), and its length."""
-    nuggets = {n: tuple(judge_answer_view.nugget_table(row.parts)) for n, row in rows.items()}
-    tables = {name: table for name, table in nuggets.items() if table}
-    pieces = {n: tuple(answer_pieces(r.parts, answer)) for n, r in rows.items() if n not in tables}
+    and whether the answer holds it, and lists of pieces of the answer with the metrics' names."""
+    tables = {name: tuple(evidence_view.nugget_table(row.parts)) for name, row in rows.items()}
+    pieces = {
+        name: tuple(answer_pieces(row.parts, answer))
+        for name, row in rows.items()
+        if not tables[name]
+    }
     named = grouped((some, name) for name, some in pieces.items() if some)
-    each = max(80, limit // max(1, sum(map(len, {*tables.values()}))))
-    each_piece = max(80, limit // max(1, sum(map(len, named))))
+    different = [one for one in dict.fromkeys(tables.values()) if one]
+    each = _each(limit, [row for one in different for row in one], 80)
+    each_piece = _each(limit, [piece for some in named for piece in some], 80)
     shared = {
         "nuggets": [
-            [[_clip(nugget, each), *others] for nugget, *others in table]
-            for table in dict.fromkeys(tables.values())
+            [[_clip(nugget, each), *others] for nugget, *others in table] for table in different
         ],
         "pieces": [
-            {"of": of, "list": list(_placed(some, each_piece))} for some, of in named.items()
+            {
+                "of": of,
+                "list": [
+                    # The answer has the text of a piece that has a place in it.
+                    ["" if one.start is not None else _clip(one.text, each_piece), one.start,
+                     one.end, one.held, one.by]
+                    for one in some
+                ],
+            }
+            for some, of in named.items()
         ],
-    }
-    return shared, {*tables, *(name for name, some in pieces.items() if some)}
-
-
-def _placed(pieces: Sequence[AnswerPiece], limit: int) -> Iterator[list[Any]]:
-    at = 0
-    for piece in pieces:
-        if piece.start is None or piece.end is None:
-            yield [_clip(piece.text, limit), None, None, piece.held, piece.by]
-            continue
-        # The answer has the text.
-        yield ["", piece.start - at, piece.end - piece.start, piece.held, piece.by]
-        at = piece.end
+    }  # fmt: skip
+    return shared, {name for name in rows if tables[name] or pieces.get(name)}
 
 
 def _score(row: ScoreRow, limit: int, *, shared: bool) -> list[Any]:
     """Value, reason, explanation and parts: a text, ``None`` where they are too long, or 0 where
     several scores share them."""
-    text = dumps(_rounded(row.parts)).decode() if row.parts and not shared else ""
+    text = dumps(row.parts).decode() if row.parts and not shared else ""
     parts = 0 if shared else text if len(text) <= limit else None
-    value = _rounded(shown_value(row.value))
+    value = label_of(row.value) if isinstance(row.value, list) else row.value
     return [value, row.reason, _clip(row.explanation, max(limit, 300)), parts]
-
-
-DIGITS = 7
-"""Significant digits of a number in the details; the table and the run folder have all."""
-
-
-def _rounded(value: Any) -> Any:
-    """A value or the parts of a score as the details have them."""
-    if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}")
-    if isinstance(value, Mapping):
-        return {name: _rounded(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(one) for one in value]
-    return value
-
-
-def shown_value(value: Value | None) -> float | int | bool | str | None:
-    """A value as the browser shows it: a list as a text."""
-    return label_of(value) if isinstance(value, list) else value
 
 
 def _judge_answer(
@@ -237,7 +199,7 @@ def _judge_answer(
 ) -> dict[str, Any]:
     """An answer of a judge as the browser shows it; votes with the same prompt do not repeat it."""
     votes = record.get("votes", ())
-    shared = judge_answer_view.shared_prompt(votes)
+    shared = evidence_view.shared_prompt(votes)
     answer = record.get("answer")
     entry: dict[str, Any] = {
         "question": record["question"],
@@ -245,8 +207,8 @@ def _judge_answer(
         "failure": record.get("reason") and f"{record['reason']}: {record.get('detail', '')}",
         "judge": record.get("judge"),
         # The passages stand in the page.
-        "about": judge_answer_view.about(record, ranks, quoted=False),
-        "spread": judge_answer_view.spread(record),
+        "about": evidence_view.about(record, ranks, quoted=False),
+        "spread": evidence_view.spread(record),
     }
     sent = shared or record.get("messages")
     if prompt and sent:
@@ -256,19 +218,8 @@ def _judge_answer(
             "model": record.get("model"),
             "tokens": [record.get("input_tokens", 0), record.get("output_tokens", 0)],
             "cost": record.get("cost"),
-            "reply": _clip(record.get("reply") or "", limit),
+            "reply": _clip(record.get("reply"), limit),
         }
     each = _each(limit, votes)
     entry["votes"] = [_judge_answer(vote, each, ranks, prompt=not shared) for vote in votes]
     return {name: value for name, value in entry.items() if value not in (None, [], "")}
-
-
-def _clip(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    return f"{text[:limit]} … [{len(text) - limit:,} more characters in the run folder]"
-
-
-def _clip_all(texts: Sequence[str], limit: int) -> list[str]:
-    each = _each(limit, texts, 120)
-    return [_clip(text, each) for text in texts]

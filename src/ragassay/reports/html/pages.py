@@ -1,4 +1,5 @@
-"""One self-contained HTML file: no network, dark and light, usable at thousands of queries.
+"""The pages of a run and of a comparison: the reports of the command line, and what only a page has
+room for, each as one self-contained HTML file: no network, dark and light.
 
 Tables and plots show without scripts. The page's security policy allows its own scripts (by their
 hashes) and nothing else, so that even a mistake in escaping could run and load nothing."""
@@ -7,24 +8,42 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ragassay
 from ragassay.base import files, printable
+from ragassay.base.sample import Identity
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnose, headline_of
 from ragassay.engine.diagnosis.moved_classes import Moved, moved
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
-from ragassay.reports.charts.figures import markup
+from ragassay.engine.results.result import CONSISTENCY
+from ragassay.reports.charts import figures
 from ragassay.reports.drawn.html import page_of
-from ragassay.reports.html.query_browser import ComparisonBrowser, RunBrowser
+from ragassay.reports.html.query_browser import comparison_browser, run_browser, tag
+from ragassay.reports.model import Block, Cell, Column, Part, Report, lines, part, table
+from ragassay.reports.tables.tables import consistency_of
 from ragassay.reports.text import wording
-from ragassay.reports.views.page_view import comparison_page, run_page
+from ragassay.reports.views.comparison_view import (
+    MOST_NOTES,
+    below,
+    differences,
+    verdict_line,
+)
+from ragassay.reports.views.consistency_view import consistency_report
+from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report, wanted_lines
+from ragassay.reports.views.summary_view import (
+    gate_lines,
+    metric_blocks,
+    name_of,
+    slice_parts,
+    warning_lines,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -35,22 +54,27 @@ _TEMPLATES = Path(__file__).parent / "templates"
 SCRIPTS = ("elements.js", "pack.js", "rows.js", "browser.js", "answer.js", "details.js", "start.js")
 """The scripts of the list of samples, in their order."""
 
+_DISTRIBUTIONS = (
+    "A box of quartiles and median (thick line), whiskers of up to 1.5 interquartile ranges, the "
+    "mean (diamond) with its interval, and values as points."
+)
+
 
 def write_report(result: Result, path: str | Path) -> None:
     """Writes a run as one HTML file."""
     diagnosis = diagnosed(result)
-    _write(path, **run_parts(result, diagnosis), browser=RunBrowser(result, diagnosis))
+    _write(path, run_parts(result, diagnosis) | {"browser": run_browser(result, diagnosis)})
 
 
 def run_parts(
     result: Result, diagnosis: Diagnosis | None, *, linked: bool = True
 ) -> dict[str, Any]:
-    """What the template ``browsed.html.j2`` shows of a run, beside the list of its samples; the
-    arguments are those of `run_page`."""
+    """What the template ``browsed.html.j2`` shows of a run, beside the list of its samples;
+    ``linked`` where the page has that list itself."""
     summary = result.summary
-    page = page_of(run_page(result, diagnosis, linked=linked))
     of = ", ".join(dict.fromkeys(filter(None, (summary.title, summary.system))))
     title = f"{of} · {summary.suite or 'evaluation'}"
+    page = page_of(_run_page(result, diagnosis, linked))
     return {"page": replace(page, title=title), "kind": "evaluation"}
 
 
@@ -63,26 +87,16 @@ def diagnosed(result: Result) -> Diagnosis | None:
 
 
 def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | Path) -> None:
-    """Writes the comparison of a new run (A) with an old one (B) as one HTML file.
-
-    Args:
-        comparison: of the two runs.
-        a: the new run.
-        b: the old run.
-        path: of the file to write.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
-    _write(path, **comparison_parts(comparison, a, b))
+    """Writes the comparison of a new run (A) with an old one (B) as one HTML file."""
+    _write(path, comparison_parts(comparison, a, b))
 
 
 def comparison_parts(comparison: Comparison, a: Result, b: Result) -> dict[str, Any]:
     """What the template ``browsed.html.j2`` shows of a new run (A) and an old one (B)."""
     b = aligned(b, a)
     change = _moved(a, b)
-    page = page_of(comparison_page(comparison, a, b, change))
-    browser = None if comparison.unpaired else ComparisonBrowser(comparison, a, b, change)
+    page = page_of(_comparison_page(replace(comparison, runs=(a, b)), a, b, change))
+    browser = None if comparison.unpaired else comparison_browser(comparison, a, b, change)
     return {"page": page, "kind": "comparison", "browser": browser}
 
 
@@ -98,21 +112,113 @@ def _moved(a: Result, b: Result) -> Moved | None:
     return moved(a, b, headline=headline)
 
 
-def _write(path: str | Path, **context: Any) -> None:
+def _run_page(result: Result, diagnosis: Diagnosis | None, linked: bool) -> Report:
+    """The page of a run; its last part is the method."""
+    summary = result.summary
+    facts = {
+        "System": summary.system,
+        "Suite": summary.suite,
+        "Evaluated": wording.size(summary),
+        "Means run over": summary.averaged_over,
+    }
+    parts = [part("Metrics", *metric_blocks(summary, page=True))]
+    if diagnosis is not None:
+        several = len({identity[1:] for identity in result.columns.identities}) > 1
+
+        def listed(identity: Identity) -> str:
+            """The name of a sample in the list."""
+            return " · ".join(filter(None, (identity[0], tag(identity) if several else "")))
+
+        shown = diagnosis_report(diagnosis, listed=listed if linked else None)
+        commands = lines(wanted_lines(diagnosis), "text")
+        parts.append(part("Why samples fail", *shown.blocks, commands))
+    if (inner := consistency_of(result)) is not None:
+        blocks = consistency_report(inner.summary).blocks
+        if inner is not result and inner.folder is not None:
+            link = Cell("Every query and pair of runs", link=f"{CONSISTENCY}/report.html")
+            blocks = (lines([link], "text"), *blocks)
+        parts.append(part("Consistency of repeated runs", *blocks))
+    if not summary.is_empty:
+        parts.append(part("Distributions", lines([_DISTRIBUTIONS]), _distributions(result)))
+        parts.append(part("Slices", *slice_parts(summary)))
+    parts.append(_method(result))
+    return _page(summary.title or "Evaluation", warning_lines(summary), parts, facts)
+
+
+def _page(
+    title: str, first: Block, parts: Sequence[Part], facts: Mapping[str, str], verdict: str = ""
+) -> Report:
+    """A page of what has content."""
+    blocks = (first, *(one for one in parts if one.blocks))
+    known = tuple(Cell(text, label=name) for name, text in facts.items() if text)
+    return Report(title, blocks, verdict=verdict, facts=known)
+
+
+def _distributions(result: Result) -> Block:
+    """A card for each metric with scores."""
+    cards = []
+    for metric in result.summary.metrics.values():
+        scored = result.columns.scored(metric.name)
+        if scored.any():
+            ends = {"median": metric.median, "sd": metric.std, "min": metric.minimum,
+                    "max": metric.maximum}  # fmt: skip
+            below = " · ".join(f"{word} {wording.number(one)}" for word, one in ends.items())
+            values = result.columns.values(metric.name)[scored]
+            figure = partial(figures.distribution, metric, values)
+            name = name_of(metric.name, metric.higher_is_better)
+            cards.append(replace(name, figure=figure, below=(below,)))
+    return lines(cards, "figures")
+
+
+def _method(*runs: Result, notes: Sequence[Cell] = ()) -> Part:
+    """The signatures and configurations of runs."""
+    import yaml
+
+    blocks: list[Block] = [lines(notes)]
+    for run in runs:
+        columns = [Column("metric", "name"), Column("signature", "words")]
+        metrics = run.summary.metrics.values()
+        signed = table(columns, ((one.name, one.signature) for one in metrics))
+        written = yaml.safe_dump(dict(run.config), sort_keys=False, allow_unicode=True)
+        configuration = part("Configuration and versions", lines([written], "code"), aside=True)
+        blocks.append(part(run.name, signed, configuration))
+    same = lines(["Two numbers compare only if their signatures are the same."])
+    return part("Method", *blocks, same)
+
+
+def _comparison_page(comparison: Comparison, a: Result, b: Result, change: Moved | None) -> Report:
+    """The page of a comparison; its last part is the method."""
+    warnings, notes = below(comparison, full=True)
+    shown = [differences(comparison, full=True)] if comparison.with_scores else []
+    first = lines(notes.lines[:MOST_NOTES])
+    parts = [part("Differences", *shown, gate_lines(comparison.gates), first)]
+    facts = {"Compared on": wording.compared_on(comparison)}
+    if not comparison.unpaired:
+        for where, n in (("A", comparison.only_a), ("B", comparison.only_b)):
+            facts[f"Only in {where}"] = wording.plural(n, "query") if n else ""
+    if change is not None:
+        parts.append(part("Why samples fail", *moved_report(change, linked=True).blocks))
+    parts.append(_method(a, b, notes=notes.lines[MOST_NOTES:]))
+    verdict = verdict_line(comparison)
+    return _page(wording.against(comparison), warnings, parts, facts, verdict)
+
+
+def _write(path: str | Path, context: Mapping[str, Any]) -> None:
+    """Writes a page as it streams, without characters that command a terminal."""
     early, late, style = (
-        markup("".join((ASSETS / name).read_text(encoding="utf-8") for name in names))
+        figures.markup("".join((ASSETS / name).read_text(encoding="utf-8") for name in names))
         for names in (["theme.js"], SCRIPTS, ["report.css"])
     )
+    hashes = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+        for script in (early, late)
+    )
+    policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'"
     template = environment(
-        early_script=early, late_script=late, style=style, policy=_policy(early, late)
+        early_script=early, late_script=late, style=style, policy=policy
     ).get_template("browsed.html.j2")
-    write_page(path, template.stream(**context))
-
-
-def write_page(path: str | Path, pieces: Iterable[str]) -> None:
-    """Writes a page as it streams, without characters that command a terminal."""
     with files.atomic(path) as stream:
-        for piece in pieces:
+        for piece in template.stream(**context):
             stream.write(printable.escaped(piece).encode("utf-8", "replace"))
 
 
@@ -133,14 +239,5 @@ def environment(*templates: Path, **names: Any) -> Environment:
         version=ragassay.__version__, served="", scripts=SCRIPTS, wording=wording
     )
     created.globals.update(names)
-    created.filters["raw"] = markup
+    created.filters["raw"] = figures.markup
     return created
-
-
-def _policy(*scripts: str) -> str:
-    """A content security policy that runs these scripts only and loads nothing."""
-    hashes = " ".join(
-        f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-        for script in scripts
-    )
-    return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'"

@@ -2,7 +2,7 @@
 TREC evaluator (one row a query, columns prefixed with the run), the consistency of queries with
 three runs, both together without tokens, and the same as JSON for its viewer.
 
-Every value is JSON by the tool's formulas (`OreValues`). As in the tool, queries stand in the order
+Every value is JSON by the tool's formulas. As in the tool, queries stand in the order
 of their ids, runs without an answer are left out, and so are cut-offs beyond the list. An unscored
 value is an empty cell, and null in the JSON file; the tool writes 0.5 for some."""
 
@@ -33,10 +33,8 @@ from ragassay.reports.tables.ore_values import (
     NUMBERS,
     RETRIEVAL,
     TOTALS,
-    OreValues,
+    RunColumns,
     demand,
-    texts,
-    tokens_of,
 )
 from ragassay.reports.tables.tables import by_query, consistency_of, write_lines
 
@@ -161,19 +159,19 @@ def _stats(values: Sequence[float]) -> dict[str, float]:
 
 
 def _queries(result: Result) -> Iterator[Query]:
-    values, compare = OreValues(result), _comparing(result)
+    columns, compare = RunColumns(result, by_tool=True), _comparing(result)
 
-    def columns(
+    def made(
         identity: Identity, sample: Sample | None, rows: Rows
     ) -> tuple[int, str | None, dict[str, Any] | None]:
         """Repeat, query, and the columns of a run with an answer."""
         run = None
         if sample is None or (sample.answer is not None and sample.answer.text.strip()):
-            of = {**texts(sample, values), **values.of(rows), **tokens_of(rows, values, result)}
+            of = {**columns.texts(sample), **columns.of(rows), **columns.tokens(rows)}
             run = {name: value for name, value in of.items() if value is not None}
         return identity[2], None if sample is None else sample.query, run
 
-    for name, _, samples in by_query(result, columns):
+    for name, _, samples in by_query(result, made):
         runs = {at: run for at, _, run in sorted(samples, key=itemgetter(0)) if run is not None}
         if runs:  # the tool leaves out a query whose runs all lack an answer
             yield {

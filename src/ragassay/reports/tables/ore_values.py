@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ragassay.base.errors import UsageError
-from ragassay.base.sample import Answer, Passage, Sample
+from ragassay.base.sample import Sample
 from ragassay.engine.results import Result
-from ragassay.engine.results.judge_answers import Record
 from ragassay.engine.results.score_rows import Rows, ScoreRow
 from ragassay.metrics.answer.answer_match import Answered, NoAnswer
 from ragassay.metrics.citation import citation_parser
@@ -106,100 +105,74 @@ def demand(result: Result) -> None:
         )
 
 
-class SpecValues:
-    """The columns of one run of a query as Open RAG Eval's page has them, with our scores."""
+class RunColumns:
+    """The columns of one run of a query: as Open RAG Eval's page has them, with our scores, or as
+    the tool computes them from the judge's answers."""
 
-    def __init__(self, result: Result) -> None:
-        self.metrics = judged_rows(result)
+    def __init__(self, result: Result, *, by_tool: bool = False) -> None:
+        self.metrics, self._by_tool = judged_rows(result), by_tool
+        self._judge_answers = result.judge_answers
 
-    def scored(self, rows: Rows, *kinds: type[Metric]) -> Iterator[tuple[Any, ScoreRow]]:
+    def _scored(self, rows: Rows, *kinds: type[Metric]) -> Iterator[tuple[Any, ScoreRow]]:
         """The scores of metrics of some types."""
         for name, metric in self.metrics.items():
             row = rows.get(name)
             if isinstance(metric, kinds) and row is not None and row.value is not None:
                 yield metric, row
 
-    def first(self, rows: Rows, kind: type[Metric]) -> ScoreRow | None:
-        """The first score of a metric of that type."""
-        return next((row for _, row in self.scored(rows, kind)), None)
-
-    def shared(self, rows: Rows) -> dict[str, Any]:
-        """The columns that both forms fill in the same way."""
-        umbrela, hhem = self.first(rows, Umbrela), self.first(rows, Hhem)
-        label, flag = self.first(rows, NoAnswer), self.first(rows, Answered)
-        answered = label.value if label else None if flag is None else "yes" if flag.value else "no"
+    def of(self, rows: Rows) -> Mapping[str, Any]:
+        """The scores by column; ``None``, or nothing, where there is none. One that is unscored in
+        an object is null."""
+        first = {
+            kind: next((row for _, row in self._scored(rows, kind)), None)
+            for kind in (Umbrela, Hhem, NoAnswer, Answered, Nuggets, NuggetsOre)
+        }
+        umbrela, hhem, flag = first[Umbrela], first[Hhem], first[Answered]
+        answered = flag and ("yes" if flag.value else "no")
+        if label := first[NoAnswer]:
+            answered = label.value  # type: ignore[assignment]
+        of_citation = CitationOre if self._by_tool else Citation
+        cited = {metric.part: row for metric, row in self._scored(rows, of_citation)}
+        citation = next(iter(cited.values()), None)
+        f1, by_part = cited.get("f1"), {m.part: row for m, row in self._scored(rows, Nuggets)}
+        nuggets = first[Nuggets]
+        values: dict[NuggetScore, Any]
+        values = {part: by_part[part].value if part in by_part else None for part in _TITLES}
+        if self._by_tool and (nuggets := first[NuggetsOre] or nuggets) is not None:
+            held = nuggets.parts["labels"], nuggets.parts["assignments"]
+            values = {part: published_nugget_score(part, *held) for part in _TITLES}
+        found = nuggets and _nugget_object(values, nuggets.parts)
+        objects = citation and _citation_object(citation.parts, published=self._by_tool)
+        tools_f1, tools_mean = (
+            objects and objects["f1"],
+            found and _mean(found["assignment_scores"]),
+        )
+        grades = dict(umbrela.parts["grades"]) if umbrela else None
         return {
-            _GRADES: dict(umbrela.parts["grades"]) if umbrela else None,
+            _GRADES: grades,
             _MEAN: umbrela.value if umbrela else None,
             _HHEM: hhem.value if hhem else None,
             _NO_ANSWER: None if answered is None else {"query_answered": answered},
+            _RANKING: self._tools_ranking(grades) if self._by_tool else self._ranking(rows),
+            _NUGGETS: found,
+            _ALL: tools_mean if self._by_tool else values["all"],
+            _VITAL: values["vital"],
+            _CITATIONS: objects,
+            _F1: tools_f1 if self._by_tool else f1 and f1.value,
         }
 
-    def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
-        """The parts of an answer that ``citation`` judges, each as ``{text, citations}``; citations
-        by the passages' own names."""
-        citable, keys = Citable(passages), passage_keys(passages)
-
-        def key_of(citation: str) -> str:
-            index = citable.find(citation)
-            return citation if index is None else keys[index]
-
-        parts = answer.statements or citation_parser.parts(answer.text, passages)
-        return [{"text": one.text, "citations": [*map(key_of, one.citations)]} for one in parts]
-
-    def of(self, rows: Rows) -> Mapping[str, Any]:
-        """Our scores by column; ``None``, or nothing, where there is none. One that is unscored in
-        an object is null."""
+    def _ranking(self, rows: Rows) -> dict[str, Any] | None:
+        """Our P@k, AP@k and MRR."""
         ranking: dict[str, Any] = {}
         at: dict[type[Metric], str] = {UmbrelaPrecision: "precision@", UmbrelaAP: "AP@"}
-        for metric, row in self.scored(rows, *at, UmbrelaMRR):
+        for metric, row in self._scored(rows, *at, UmbrelaMRR):
             if type(metric) in at:
                 ranking.setdefault(at[type(metric)], {}).setdefault(str(metric.k), row.value)
             else:
                 ranking.setdefault("MRR", row.value)
-        nuggets = {metric.part: row for metric, row in self.scored(rows, Nuggets)}
-        values = {part: nuggets[part].value if part in nuggets else None for part in _TITLES}
-        cited = {metric.part: row for metric, row in self.scored(rows, Citation)}
-        nugget, citation = next(iter(nuggets.values()), None), self.first(rows, Citation)
-        return self.shared(rows) | {
-            _RANKING: ranking or None,
-            _NUGGETS: None if nugget is None else _nugget_object(values, nugget.parts),
-            _ALL: values["all"],
-            _VITAL: values["vital"],
-            _CITATIONS: None if citation is None else _citation_object(citation.parts),
-            _F1: cited["f1"].value if "f1" in cited else None,
-        }
+        return ranking or None
 
-
-class OreValues(SpecValues):
-    """The same as the tool computes them."""
-
-    def answer(self, answer: Answer, passages: Sequence[Passage]) -> list[dict[str, Any]]:
-        """The parts that the tool's loader makes."""
-        parts = answer.statements or citation_parser.published_parts(answer.text)
-        return [{"text": one.text, "citations": list(one.citations)} for one in parts]
-
-    def of(self, rows: Rows) -> Mapping[str, Any]:
-        """The tool's scores, computed from the judge's answers."""
-        shared = self.shared(rows)
-        nuggets = self.first(rows, NuggetsOre) or self.first(rows, Nuggets)
-        citations = self.first(rows, CitationOre)
-        published = None
-        if nuggets is not None:
-            held = nuggets.parts["labels"], nuggets.parts["assignments"]
-            values = {part: published_nugget_score(part, *held) for part in _TITLES}
-            published = _nugget_object(values, nuggets.parts)
-        cited = None if citations is None else _citation_object(citations.parts, published=True)
-        return shared | {
-            _RANKING: self._ranking(shared[_GRADES]),
-            _NUGGETS: published,
-            _ALL: None if published is None else _mean(published["assignment_scores"]),
-            _VITAL: None if published is None else published["nuggetizer_scores"]["Vital"],
-            _CITATIONS: cited,
-            _F1: None if cited is None else cited["f1"],
-        }
-
-    def _ranking(self, grades: Mapping[str, int] | None) -> dict[str, Any] | None:
+    def _tools_ranking(self, grades: Mapping[str, int] | None) -> dict[str, Any] | None:
         """P@k and AP@k for each k that the list reaches, and MRR."""
         if not grades:
             return None
@@ -214,24 +187,62 @@ class OreValues(SpecValues):
                 ranking.setdefault("AP@", {})[str(k)] = precision
         return ranking | {"MRR": reciprocal_rank(relevant)}
 
+    def texts(self, sample: Sample | None) -> dict[str, Any]:
+        """The columns that hold texts: passages by their names, and the parts of the answer, each
+        as ``{text, citations}``: those that ``citation`` judges, with citations by the passages'
+        own names, or those that the tool's loader makes."""
+        columns: dict[str, Any] = {}
+        passages = sample.passages if sample is not None else None
+        keys = passage_keys(passages or ())
+        if passages is not None:
+            columns["retrieved_passages"] = {
+                key: passage.text for key, passage in zip(keys, passages, strict=True)
+            }
+        if sample is None or sample.answer is None:
+            return columns
+        citable, parts = Citable(passages or ()), sample.answer.statements
+        if not parts and self._by_tool:
+            parts = citation_parser.published_parts(sample.answer.text)
+        elif not parts:
+            parts = citation_parser.parts(sample.answer.text, passages or ())
+
+        def key_of(citation: str) -> str:
+            index = None if self._by_tool else citable.find(citation)
+            return citation if index is None else keys[index]
+
+        columns["generated_answer"] = [
+            {"text": one.text, "citations": [*map(key_of, one.citations)]} for one in parts
+        ]
+        return columns
+
+    def tokens(self, rows: Rows) -> dict[str, Any]:
+        """The tokens that the answers of a sample's scores took when they were first given; 0 for
+        judges without tokens (rules, people)."""
+        steps = {name: dict.fromkeys(_USAGE, 0) for name in dict.fromkeys(STEPS.values())}
+        asked = dict.fromkeys(
+            name
+            for shown, metric in self.metrics.items()
+            if isinstance(metric, _ASKING) and shown in rows
+            for name in rows[shown].evidence
+        )
+        for record in filter(None, map(self._judge_answers.get, asked)):
+            if step := STEPS.get(record["question"]):
+                answers = record.get("votes") or [record]  # a panel's are those of its votes
+                inputs, outputs = (sum(one.get(key, 0) for one in answers) for key in _USAGE[:2])
+                for key, n in zip(_USAGE, (inputs, outputs, inputs + outputs), strict=True):
+                    steps[step][key] += n
+        totals = {
+            total: sum(step[key] for step in steps.values())
+            for total, key in zip(TOTALS, _USAGE, strict=True)
+        }
+        return {RETRIEVAL: steps["umbrela_tokens"], GENERATION: steps | totals, **totals}
+
 
 def cell(value: Any) -> Any:
     """Numbers and texts as they are, objects as strict JSON that is readable in any script."""
     if isinstance(value, int | float | str):
         return value
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def texts(sample: Sample | None, values: SpecValues) -> dict[str, Any]:
-    """The columns that hold texts: passages by their names, and the parts of the answer."""
-    columns: dict[str, Any] = {}
-    passages = sample.passages if sample is not None else None
-    if passages is not None:
-        names, contents = passage_keys(passages), (one.text for one in passages)
-        columns["retrieved_passages"] = dict(zip(names, contents, strict=True))
-    if sample is not None and sample.answer is not None:
-        columns["generated_answer"] = values.answer(sample.answer, passages or ())
-    return columns
 
 
 def _nugget_object(values: Mapping[NuggetScore, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
@@ -290,32 +301,3 @@ _USAGE = ("input_tokens", "output_tokens", "total_tokens")
 RETRIEVAL, GENERATION = "retrieval_score_token_usage", "generation_score_token_usage"
 TOTALS = ("total_input_tokens", "total_output_tokens", "total_tokens")
 """The columns of one run that hold tokens."""
-
-
-def tokens_of(rows: Rows, values: OreValues, result: Result) -> dict[str, Any]:
-    """The tokens that the answers of a sample's scores took when they were first given; 0 for
-    judges without tokens (rules, people).
-    """
-    steps = {name: dict.fromkeys(_USAGE, 0) for name in dict.fromkeys(STEPS.values())}
-    asked = dict.fromkeys(
-        name
-        for shown, metric in values.metrics.items()
-        if isinstance(metric, _ASKING) and shown in rows
-        for name in rows[shown].evidence
-    )
-    for record in filter(None, map(result.judge_answers.get, asked)):
-        if step := STEPS.get(record["question"]):
-            for key, n in zip(_USAGE, _counted(record), strict=True):
-                steps[step][key] += n
-    totals = {
-        total: sum(step[key] for step in steps.values())
-        for total, key in zip(TOTALS, _USAGE, strict=True)
-    }
-    return {RETRIEVAL: steps["umbrela_tokens"], GENERATION: steps | totals, **totals}
-
-
-def _counted(record: Record) -> tuple[int, int, int]:
-    """Input, output and all tokens of a judge's answer, of a panel's those of its votes."""
-    answers = record.get("votes") or [record]
-    inputs, outputs = (sum(one.get(key, 0) for one in answers) for key in _USAGE[:2])
-    return inputs, outputs, inputs + outputs

@@ -18,7 +18,7 @@ from ragassay.metrics.consistency.runs_alike import RunsRouge1, RunsRouge2, Runs
 from ragassay.metrics.consistency.runs_spread import SCORES
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
-from ragassay.reports.tables.ore_values import COLUMNS, NUMBERS, SpecValues, cell, demand, texts
+from ragassay.reports.tables.ore_values import COLUMNS, NUMBERS, RunColumns, cell, demand
 from ragassay.reports.tables.tables import by_query, consistency_of, gaps, run_numbers, write_lines
 from ragassay.reports.views.consistency_view import SIMILARITIES
 from ragassay.stats.repeats import spread
@@ -76,7 +76,7 @@ def _ragreport_lines(result: Result, names: dict[str, str]) -> Iterator[list[Any
     judge = result.summary.judging.judge if result.summary.judging is not None else ""
     for identity, sample, rows in with_samples(result):
         rows_of = {published: rows[name] for published, name in names.items() if name in rows}
-        cells: list[Any] = [*identity, *_components(sample)]
+        cells: list[Any] = [*identity, *components(sample)]
         for published in names:
             row = rows_of.get(published)
             cells += [None, None] if row is None else [row.value, row.explanation]
@@ -84,11 +84,11 @@ def _ragreport_lines(result: Result, names: dict[str, str]) -> Iterator[list[Any
         yield [*cells, ", ".join(assumed), gaps(rows_of), judge]
 
 
-def _components(sample: Sample | None) -> list[Any]:
-    """Timestamp, user input, context and response."""
+def components(sample: Sample | None, between: str = "\n\n") -> list[Any]:
+    """Timestamp, user input, context (numbered chunks) and response."""
     if sample is None:
         return [None] * (1 + len(_COMPONENTS))
-    context = sample.passages and "\n\n".join(
+    context = sample.passages and between.join(
         f"[{at}] {passage.text or ''}".rstrip()
         for at, passage in enumerate(sample.passages, start=1)
     )
@@ -107,11 +107,11 @@ def write_trecrag(result: Result, path: str | Path) -> None:
     heads = ["system"] * (len(result.columns.systems) > 1) + ["query_id", "query"]
     columns = (*COLUMNS, "unscored", "judge")
     heads += [f"{prefix}{column}" for prefix in prefixes for column in columns]
-    values = SpecValues(result)
+    values = RunColumns(result)
 
     def cells(identity: Identity, sample: Sample | None, rows: Rows) -> dict[str, Any]:
         """The columns of one run of a query that have a value."""
-        of_column = {**values.of(rows), **texts(sample, values)}
+        of_column = {**values.of(rows), **values.texts(sample)}
         line = {name: cell(of_column[name]) for name in COLUMNS if of_column.get(name) is not None}
         line["unscored"] = gaps(rows)
         line["judge"] = next((row.judge for row in rows.values() if row.judge), "")
@@ -133,30 +133,37 @@ def write_consistency(result: Result, path: str | Path) -> None:
     inner = consistency_of(result)
     if inner is None:
         raise UsageError("The run has no consistency: run it with --suite consistency.")
-    similarities, (metrics, n_runs) = _similarities(inner), _of_runs(inner)
-    parts = {name: _parts(inner, name) for name in similarities}
+    parsed = {name: naming.parse(entry.metric) for name, entry in inner.summary.metrics.items()}
+    similarities, (metrics, n_runs) = _similarities(parsed), _of_runs(inner)
+    parts = {name: _rouge_parts(parsed, name) for name in similarities}
     runs = [
         f"run_{at}_{what}"
         for at in range(1, n_runs + 1)
         for what in ("generated_answer", "retrieved_passages")
     ]
-    columns = [*similarities.values(), *metrics.values()]
-    head = ["query_id", "query", *columns, *runs, "unscored"]
+    head = ["query_id", "query", *similarities.values(), *metrics.values(), *runs, "unscored"]
     if len(inner.columns.systems) > 1:
         head.insert(0, "system")
-    values = SpecValues(inner)
+    values = RunColumns(inner)
 
     def line(identity: Identity, sample: Sample | None, rows: Rows) -> dict[str, Any]:
         cells: dict[str, Any] = {"query_id": identity[0], "system": identity[1]}
+        scored = {name: row for name, row in rows.items() if row.value is not None}
         for name, column in similarities.items():
-            cells[column] = _similarity(rows, name, parts[name])
+            if name in scored:
+                further = {
+                    title: list(scored[of].parts["values"])
+                    for title, of in parts[name].items()
+                    if of in scored
+                }
+                cells[column] = _cell(scored[name].parts["values"], further)
         cells["unscored"] = gaps(rows)
         if sample is not None:
             cells["query"] = sample.query
             scores = sample.given.get(SCORES, {})
             cells |= {column: _cell(scores.get(name, ())) for name, column in metrics.items()}
             for at, run in enumerate(sample.runs, start=1):
-                run_texts = texts(run, values).items()
+                run_texts = values.texts(run).items()
                 cells |= {f"run_{at}_{key}": cell(value) for key, value in run_texts}
         return cells
 
@@ -167,7 +174,8 @@ def write_consistency(result: Result, path: str | Path) -> None:
 def signatures(inner: Result) -> dict[str, str]:
     """By column, the text that two runs must share for the column to be comparable."""
     metrics = inner.summary.metrics
-    by_column = {column: metrics[name].signature for name, column in _similarities(inner).items()}
+    parsed = {name: naming.parse(entry.metric) for name, entry in metrics.items()}
+    by_column = {column: metrics[name].signature for name, column in _similarities(parsed).items()}
     for metric in metrics.values():
         of = metric.signature.partition("|of=")[2]
         if metric.group and of:
@@ -190,46 +198,30 @@ def _of_runs(inner: Result) -> tuple[dict[str, str], int]:
     return {name: column for name, column in columns.items() if name not in labels}, n_runs
 
 
-def _parsed(inner: Result) -> dict[str, Metric]:
-    return {name: naming.parse(entry.metric) for name, entry in inner.summary.metrics.items()}
-
-
-def _similarities(inner: Result) -> dict[str, str]:
+def _similarities(parsed: Mapping[str, Metric]) -> dict[str, str]:
     """Column by metric; of metrics that differ in a parameter only, the first."""
     columns: dict[str, str] = {}
-    parsed = _parsed(inner)
     for kind, (_, column) in SIMILARITIES.items():
-        for name, metric in parsed.items():
-            if column and isinstance(metric, kind) and getattr(metric, "part", "f") == "f":
-                columns[name] = column
-                break
+        names = (
+            name
+            for name, metric in parsed.items()
+            if column and isinstance(metric, kind) and getattr(metric, "part", "f") == "f"
+        )
+        if (name := next(names, None)) is not None:
+            columns[name] = column
     return columns
 
 
-def _similarity(rows: Rows, name: str, parts: Mapping[str, str]) -> str | None:
-    row = rows.get(name)
-    if row is None or row.value is None:
-        return None
-    further = {
-        title: list(other.parts["values"])
-        for title, of in parts.items()
-        if (other := rows.get(of)) is not None and other.value is not None
-    }
-    return _cell(row.parts["values"], further)
-
-
-def _parts(inner: Result, name: str) -> dict[str, str]:
+def _rouge_parts(parsed: Mapping[str, Metric], name: str) -> dict[str, str]:
     """The metrics of a ROUGE's precision, recall and F, by their names in a cell."""
-    parsed = _parsed(inner)
-    one = parsed[name]
-    if not isinstance(one, RunsRouge1 | RunsRouge2 | RunsRougeL):
+    rouges, one = (RunsRouge1, RunsRouge2, RunsRougeL), parsed[name]
+    if not isinstance(one, rouges):
         return {}
     titles = {"p": "precision", "r": "recall", "f": "f1"}
     return {
         titles[metric.part]: other
         for other, metric in parsed.items()
-        if isinstance(metric, RunsRouge1 | RunsRouge2 | RunsRougeL)
-        and replace(metric, part=one.part) == one
+        if isinstance(metric, rouges) and replace(metric, part=one.part) == one
     }
 
 

@@ -8,9 +8,9 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragassay.base import files, printable
 from ragassay.base.counts import grouped
@@ -106,23 +106,16 @@ def write_lines(
     spell: Callable[[Any], str | float] | None = None,
 ) -> None:
     """Writes a CSV file whose cells no spreadsheet runs as formulas."""
+    line = io.StringIO(newline="")
+    # With this end both kinds of line ends in a cell are quoted; the file has line feeds.
+    writer = csv.writer(line, lineterminator="\r\n")
     with files.atomic(path) as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
-        writer = csv.writer(_LineFeeds(text), lineterminator="\r\n")
-        writer.writerow(map(spell or _cell, heads))
-        for line in lines:
-            writer.writerow(map(spell or _cell, line))
-        text.detach()
-
-
-class _LineFeeds:
-    """Takes one line at a time."""
-
-    def __init__(self, text: TextIO) -> None:
-        self._text = text
-
-    def write(self, line: str) -> int:
-        return self._text.write(printable.escaped(line.removesuffix("\r\n")) + "\n")
+        for cells in chain([heads], lines):
+            writer.writerow(map(spell or _cell, cells))
+            text = printable.escaped(line.getvalue().removesuffix("\r\n"))
+            stream.write(f"{text}\n".encode("utf-8", "replace"))
+            line.seek(0)
+            line.truncate()
 
 
 def _cell(value: Any) -> str | float:

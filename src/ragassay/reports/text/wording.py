@@ -23,12 +23,14 @@ NOTHING = "–"
 HINT = "only a hint"
 """What a verdict or value is called that nothing may be concluded from."""
 
-_INTERVALS = {
+INTERVALS = {
     "effective-n": "beta bounds by the effective n",
     "skew-t": "Student's t, widened for skewness",
     "t": "Student's t",
     "order-statistics": "ordered values",
 }
+"""The kinds of interval in words."""
+
 _SHORT = (
     (r"panel\([^)]*\)", "panel"),
     (r"replay:\S+ of (.*)", r"\1 (replayed)"),
@@ -86,6 +88,11 @@ def compared_on(comparison: Comparison) -> str:
     return f"{plural(comparison.n_common, 'query')} in common"
 
 
+def sentences(form: str, pairs: Iterable[tuple[object, str]]) -> list[str]:
+    """A sentence for each key, with its values; the form has places for both."""
+    return [form.format(key, ", ".join(values)) for key, values in grouped(pairs).items()]
+
+
 def number(value: float | None, *, sign: bool = False) -> str:
     """A number to about five digits; a count without decimals; a dash for nothing."""
     if value is None:
@@ -119,11 +126,6 @@ def p_value(value: float | None) -> str:
     if value is None:
         return NOTHING
     return "<0.0001" if value < 0.00005 else f"{value:.4f}"
-
-
-def sentences(form: str, pairs: Iterable[tuple[object, str]]) -> list[str]:
-    """A sentence for each key, with its values; the form has places for both."""
-    return [form.format(key, ", ".join(values)) for key, values in grouped(pairs).items()]
 
 
 def percent(share: float) -> str:
@@ -175,16 +177,6 @@ def aggregate_note(metric: MetricSummary) -> str:
     if metric.percentile is not None:
         return "" if metric.name.endswith(f"_{metric.aggregate}") else metric.aggregate
     return {"sum": "sum", "geometric": "geometric mean"}.get(metric.aggregate, "")
-
-
-def interval_name(code: str) -> str:
-    """The kind of interval in words."""
-    return _INTERVALS.get(code, code)
-
-
-def pieces(name: str) -> list[str]:
-    """A name in the pieces between which a line may break: at its punctuation and blanks."""
-    return re.split(r"(?<=[.,=_/ ])|(?=[@(])", one_line(name))
 
 
 def size(summary: Summary) -> str:

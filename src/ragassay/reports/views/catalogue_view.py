@@ -52,31 +52,31 @@ def entries_named(name: str, suite: str | None = None) -> list[Entry]:
 
 
 def entries_report(entries: Sequence[Entry]) -> Report:
-    """Entries by family: what each measures and, in small print, what it needs."""
+    """Entries by family: what each measures and, in small print, its kind, needs, suites and
+    source."""
+
+    def row(entry: Entry) -> list[Cell | str]:
+        facts = [
+            _kind(entry),
+            f"needs {', '.join(entry['needs']) or 'nothing'}",
+            entry["uses"] and f"also uses {', '.join(entry['uses'])}",
+            entry["suites"] and f"in {_suites(entry)}",
+            entry["source"],
+        ]
+        what = Cell(entry["title"], below=(" · ".join(filter(None, facts)),))
+        span = f"{entry['range']} {wording.arrow(entry['higher_is_better'])}".strip()
+        return [Cell(entry["name"], style="strong"), what, span]
+
     columns = [
         Column("metric", "name"),
         Column("what it measures", "words"),
         Column("range", "label", style="dim"),
     ]
     parts = (
-        part(family, table(columns, map(_row, members)))
+        part(family, table(columns, map(row, members)))
         for family, members in grouped((entry["family"], entry) for entry in entries).items()
     )
     return Report("", (*parts, lines(["'ragassay metrics NAME' explains one."])))
-
-
-def _row(entry: Entry) -> list[Cell | str]:
-    """A metric's title, and below it its kind, needs, suites and source."""
-    facts = [
-        _kind(entry),
-        f"needs {', '.join(entry['needs']) or 'nothing'}",
-        entry["uses"] and f"also uses {', '.join(entry['uses'])}",
-        entry["suites"] and f"in {_suites(entry)}",
-        entry["source"],
-    ]
-    what = Cell(entry["title"], below=(" · ".join(filter(None, facts)),))
-    span = f"{entry['range']} {wording.arrow(entry['higher_is_better'])}".strip()
-    return [Cell(entry["name"], style="strong"), what, span]
 
 
 def overview_report(entries: Sequence[Entry]) -> Report:
@@ -174,52 +174,47 @@ def _suites(entry: Entry) -> str:
     return ", ".join(f"{s} ({steps[s]})" if s in steps else s for s in entry["suites"])
 
 
-def _entries(metrics: Iterable[tuple[type[Metric], str, str | None]]) -> list[Entry]:
-    """The entries of metrics: class, shown name, and canonical name (``None`` for default
-    parameters)."""
-    of_suites = {name: suite.resolve() for name, suite in suites.all_suites().items()}
-    return [_entry(*one, of_suites) for one in metrics]
-
-
 _OF_CLASS = ("title", "formula", "misleads", "family", "kind", "low", "high", "higher_is_better",
              "aggregate", "source", "version")  # fmt: skip
 """What an entry has as its class has it."""
 
 
-def _entry(
-    cls: type[Metric], name: str, canonical: str | None, of_suites: Mapping[str, Sequence[Metric]]
-) -> Entry:
-    steps = _suites_of(cls, canonical, of_suites)
-    low = "-∞" if cls.low is None else f"{cls.low:g}"
-    high = "∞" if cls.high is None else f"{cls.high:g}"
-    return {
-        "name": name,
-        "metric": canonical or cls.name,
-        "description": cls.details,
-        **{fact: getattr(cls, fact) for fact in _OF_CLASS},
-        "suites": list(steps),
-        "steps": {suite: step for suite, step in steps.items() if step},
-        "needs": list(cls.needs),
-        "uses": list(cls.uses),
-        "range": f"{low} to {high}",
-        "aliases": sorted(cls.aliases),
-        "parameters": [_parameter(spec) for spec in dataclasses.fields(cls)],
-        **_of_judge(example_of(cls, canonical)),
-    }
-
-
-def _of_judge(metric: Metric) -> dict[str, Any]:
-    """By the kinds of question that the metric rests on: what was measured of the offline judge,
-    and what a prompt holds."""
-    agreement = {
-        kind: {
-            "said": "; ".join(map(str, rows)) or "agreement not measured",
-            "rows": [dataclasses.asdict(row) | {"sufficient": row.sufficient} for row in rows],
-        }
-        for kind, rows in agreements(str(metric)).items()
-    }
-    prompts = {kind: placeholders(kinds()[kind]) for kind in agreement}
-    return {"offline_agreement": agreement, "prompts": prompts}
+def _entries(metrics: Iterable[tuple[type[Metric], str, str | None]]) -> list[Entry]:
+    """The entries of metrics: class, shown name, and canonical name (``None`` for default
+    parameters)."""
+    of_suites = [(suite, suite.resolve()) for suite in suites.all_suites().values()]
+    entries = []
+    for cls, name, canonical in metrics:
+        steps = _steps(cls, canonical, of_suites)
+        low = "-∞" if cls.low is None else f"{cls.low:g}"
+        high = "∞" if cls.high is None else f"{cls.high:g}"
+        measured = agreements(str(example_of(cls, canonical)))
+        entry = {
+            "name": name,
+            "metric": canonical or cls.name,
+            "description": cls.details,
+            **{fact: getattr(cls, fact) for fact in _OF_CLASS},
+            "suites": list(steps),
+            "steps": {suite: step for suite, step in steps.items() if step},
+            "needs": list(cls.needs),
+            "uses": list(cls.uses),
+            "range": f"{low} to {high}",
+            "aliases": sorted(cls.aliases),
+            "parameters": [_parameter(spec) for spec in dataclasses.fields(cls)],
+            # By the kinds of question that the metric rests on: what was measured of the offline
+            # judge, and what a prompt holds.
+            "offline_agreement": {
+                kind: {
+                    "said": "; ".join(map(str, rows)) or "agreement not measured",
+                    "rows": [dataclasses.asdict(one) | {"sufficient": one.sufficient}
+                             for one in rows],
+                }
+                for kind, rows in measured.items()
+            },
+            "prompts": {kind: placeholders(kinds()[kind]) for kind in measured},
+        }  # fmt: skip
+        entries.append(entry)
+    return entries
 
 
 def _parameter(spec: dataclasses.Field[Any]) -> dict[str, Any]:
@@ -237,17 +232,17 @@ def _parameter(spec: dataclasses.Field[Any]) -> dict[str, Any]:
     }
 
 
-def _suites_of(
-    cls: type[Metric], canonical: str | None, of_suites: Mapping[str, Sequence[Metric]]
+def _steps(
+    cls: type[Metric],
+    canonical: str | None,
+    of_suites: Iterable[tuple[suites.Suite, Sequence[Metric]]],
 ) -> dict[str, str]:
     """Suites that hold the metric, with their step for it; with any parameters, unless a suite
     holds exactly the ``canonical`` ones."""
-    found = [(name, one) for name, of in of_suites.items() for one in of if type(one) is cls]
-    exact = [(name, one) for name, one in found if str(one) == canonical]
+    found = [(suite, str(one)) for suite, of in of_suites for one in of if type(one) is cls]
     steps: dict[str, str] = {}
-    for name, one in exact or found:
-        suite = suites.get(name)
-        steps.setdefault(name, suite.steps.get(suite.columns.get(str(one), str(one)), ""))
+    for suite, name in [pair for pair in found if pair[1] == canonical] or found:
+        steps.setdefault(suite.name, suite.steps.get(suite.columns.get(name, name), ""))
     return steps
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from ragassay.base.counts import plural
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import figures
-from ragassay.reports.model import Block, Cell, Column, Lines, Report, Row, Style, Table, lines
+from ragassay.reports.model import Block, Cell, Column, Lines, Report, Style, Table, lines, table
 from ragassay.reports.text import wording
 from ragassay.reports.views.summary_view import name_of
 
@@ -53,22 +54,6 @@ def verdict_line(comparison: Comparison) -> str:
     return f"{comparison.a} against {comparison.b}: {', '.join(pieces)} of {total}."
 
 
-def gate_sentences(comparison: Comparison) -> list[str]:
-    """What each gate of a comparison found."""
-    return [f"{gate.sentence[:1].upper()}{gate.sentence[1:]}." for gate in comparison.gates]
-
-
-def extents(comparison: Comparison) -> dict[str, float]:
-    """Half the width of each metric's axis of differences; metrics of one scale have the same."""
-    metrics = {} if comparison.runs is None else comparison.runs[0].summary.metrics
-    scales = {
-        d.name: scale_of(metrics[d.name]) if d.name in metrics else d.name
-        for d in comparison.differences
-    }
-    reach = reach_of(comparison.differences, scales)
-    return {name: 1.08 * reach[scale] or 1.0 for name, scale in scales.items()}
-
-
 def reach_of(
     differences: Iterable[Difference], scales: Mapping[str, object]
 ) -> dict[object, float]:
@@ -87,36 +72,40 @@ def scale_of(metric: MetricSummary) -> object:
 
 def differences(comparison: Comparison, *, full: bool = False) -> Table:
     """A row a metric: both means, the difference and the verdict."""
-    wider = (wording.sentence("no_room_for_intervals"),)
     columns = [
         Column("metric", "name"),
         Column("new"),
         Column("old"),
         Column("difference", style="strong"),
         Column("verdict", "label"),
-        Column("interval", drop=0 if full else 1, instead=wider, style="dim", under="difference"),
+        Column("interval", drop=0 if full else 1, style="dim", under="difference"),
         Column("← old, new →", "figure"),
     ]
     if full:
         columns += map(Column, ("p", "t-test p", "corrected p", "n", "detectable"))
-    reach = extents(comparison)
-    rows = (_row(one, reach[one.name], full) for one in comparison.with_scores)
-    return Table(tuple(columns), tuple(rows))
-
-
-def _row(d: Difference, extent: float, full: bool) -> Row:
-    cells: Sequence[Cell] = (
-        name_of(d.name, d.higher_is_better),
-        Cell(wording.number(d.a_mean)),
-        Cell(wording.number(d.b_mean)),
-        Cell(wording.number(d.diff, sign=True)),
-        Cell(wording.verdict(d), style=_VERDICT_STYLES.get(d.verdict, "")),
-        Cell(wording.bounds(d.low, d.high, sign=True)),
-        Cell(figure=lambda: figures.difference_bar(d, extent)),
-    )
-    more = (wording.p_value(d.p_value), wording.p_value(d.t_p_value), wording.p_value(d.p_adjusted),
-            f"{d.n:,}", wording.number(d.detectable))  # fmt: skip
-    return Row((*cells, *map(Cell, more)) if full else tuple(cells))
+    metrics = {} if comparison.runs is None else comparison.runs[0].summary.metrics
+    scales = {
+        d.name: scale_of(metrics[d.name]) if d.name in metrics else d.name
+        for d in comparison.differences
+    }
+    reach = reach_of(comparison.differences, scales)
+    rows = []
+    for d in comparison.with_scores:
+        extent = 1.08 * reach[scales[d.name]] or 1.0
+        cells: list[Cell | str] = [
+            name_of(d.name, d.higher_is_better),
+            wording.number(d.a_mean),
+            wording.number(d.b_mean),
+            wording.number(d.diff, sign=True),
+            Cell(wording.verdict(d), style=_VERDICT_STYLES.get(d.verdict, "")),
+            wording.bounds(d.low, d.high, sign=True),
+            Cell(figure=partial(figures.difference_bar, d, extent)),
+        ]
+        if full:
+            cells += map(wording.p_value, (d.p_value, d.t_p_value, d.p_adjusted))
+            cells += (f"{d.n:,}", wording.number(d.detectable))
+        rows.append(cells)
+    return table(columns, rows)
 
 
 def only(comparison: Comparison, names: Collection[str]) -> Comparison:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ragassay.base.errors import UsageError
 from ragassay.engine.results.summary import MetricSummary, Summary
@@ -71,14 +71,34 @@ def consistency_report(summary: Summary) -> Report:
             pairs[f"{SIMILARITIES[type(metric)][0]}{space}{tail}"] = entry
         else:
             others[entry.name] = entry
+    most = {name: max(row.values(), key=lambda one: one.n_scored) for name, row in spreads.items()}
+    columns: dict[Column, list[str]] = {}
+    own = False
+    for stat, (head, drop) in _STATS.items():
+        if any(stat in row for row in spreads.values()):
+            cells = columns[Column(head, drop=drop)] = []
+            for name, row in spreads.items():
+                one = row.get(stat)
+                # A CV without the means of 0 is a mean over fewer queries than its row says.
+                fewer = one is not None and one.mean is not None
+                fewer = fewer and one.n_scored != most[name].n_scored  # type: ignore[union-attr]
+                own |= fewer
+                cells.append(_mean(one) + (f" ({wording.coverage(one)})" if one and fewer else ""))
+    icc = any(name in summary.variances for name in spreads)
+    if icc:
+        known = (summary.variances.get(name) for name in spreads)
+        columns[Column("ICC", drop=3)] = [wording.number(one.icc if one else None) for one in known]
+    kinds = {"pairs_of_runs": pairs, "spread_of_runs": spreads, "own_count": own, "icc": icc}
+    notes = [sentence("values_over", what=summary.averaged_over)]
+    notes += [sentence(kind) for kind, holds in kinds.items() if holds]
     size = wording.plural(summary.n_queries, "query")
     if summary.n_samples != summary.n_queries:
         size += f" by several systems, {wording.plural(summary.n_samples, 'group')}"
     blocks = (
         _table("runs compared two by two", pairs, _values(pairs)),
-        _spreads(spreads, summary),
+        _table("metric over the runs of a query", most, columns),
         _table("metric", others, _values(others)),
-        lines(_notes(summary, pairs, spreads)),
+        lines(notes),
         lines(summary.warnings, "warning"),
     )
     return Report(summary.title, blocks, f"consistency of repeated runs of {size}")
@@ -89,62 +109,14 @@ def _values(rows: _Rows) -> dict[Column, list[str]]:
     return {Column("value"): [*map(_mean, rows.values())], Column("interval", drop=1): intervals}
 
 
-def _spreads(spreads: Mapping[str, _Rows], summary: Summary) -> Table:
-    """The statistics over the runs of a query, a row a metric, with its ICC."""
-    columns = {
-        Column(head, drop=drop): [_stat(row, row.get(stat)) for row in spreads.values()]
-        for stat, (head, drop) in _STATS.items()
-        if any(stat in row for row in spreads.values())
-    }
-    if any(name in summary.variances for name in spreads):
-        parts = (summary.variances.get(name) for name in spreads)
-        iccs = [wording.number(None if one is None else one.icc) for one in parts]
-        columns[Column("ICC", drop=3)] = iccs
-    most = {name: _most(row) for name, row in spreads.items()}
-    return _table("metric over the runs of a query", most, columns)
-
-
-def _most(row: _Rows) -> MetricSummary:
-    return max(row.values(), key=lambda one: one.n_scored)
-
-
-def _own_count(row: _Rows, one: MetricSummary) -> str:
-    """The count of a value that is a mean over fewer queries than its row says, as a CV without the
-    means of 0 is; else empty."""
-    own = one.mean is not None and one.n_scored != _most(row).n_scored
-    return f" ({wording.coverage(one)})" if own else ""
-
-
-def _stat(row: _Rows, one: MetricSummary | None) -> str:
-    return _mean(one) + ("" if one is None else _own_count(row, one))
-
-
 def _table(first: str, rows: _Rows, columns: Mapping[Column, Sequence[str]]) -> Table:
     """A row for each name, with the number of scored queries, and below it why there is none."""
-    cells = zip(*columns.values(), strict=True)
-    shown = (
-        [Cell(name, below=_why(one)), *values, wording.coverage(one)]
-        for (name, one), values in zip(rows.items(), cells, strict=True)
-    )
+    shown = []
+    for (name, one), *values in zip(rows.items(), *columns.values(), strict=True):
+        why = () if one.n_scored else (f"unscored: {wording.reasons(one.unscored)}",)
+        shown.append([Cell(name, below=why), *values, wording.coverage(one)])
     return table([Column(first, "name"), *columns, Column("scored")], shown)
-
-
-def _why(one: MetricSummary) -> tuple[str, ...]:
-    return () if one.n_scored else (f"unscored: {wording.reasons(one.unscored)}",)
 
 
 def _mean(metric: MetricSummary | None) -> str:
     return wording.number(None if metric is None else metric.mean)
-
-
-def _notes(summary: Summary, pairs: _Rows, spreads: Mapping[str, _Rows]) -> Iterator[str]:
-    """What a reader must know to read the tables; one sentence each."""
-    yield sentence("values_over", what=summary.averaged_over)
-    if pairs:
-        yield sentence("pairs_of_runs")
-    if spreads:
-        yield sentence("spread_of_runs")
-    if any(_own_count(row, one) for row in spreads.values() for one in row.values()):
-        yield sentence("own_count")
-    if any(name in summary.variances for name in spreads):
-        yield sentence("icc")

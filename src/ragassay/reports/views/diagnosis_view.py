@@ -10,7 +10,7 @@ from ragassay.base.sample import Identity
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
-from ragassay.reports.model import Block, Cell, Column, Report, Table, lines, part, table
+from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
 
@@ -20,20 +20,11 @@ FAULTS = (*CLASSES, UNEXPLAINED)
 FAULT_NUMBERS = {one.name: at for at, one in enumerate(FAULTS)}
 """Their numbers in a page."""
 
+_MOVES = 12
+"""Ways in which samples moved that are listed, the most frequent first."""
+
 _TITLES = {one.name: one.title for one in FAULTS} | {FINE: "does not fail"}
 """What each class is called, by name."""
-
-
-def failing_line(diagnosis: Diagnosis) -> str:
-    """How many samples fail, and what that means, in one or two sentences."""
-    failing = share(diagnosis.n_failing, diagnosis.n, "sample")
-    unscored = diagnosis.n - diagnosis.n_scored
-    texts = (
-        sentence("failing", share=failing, means=_means(diagnosis)),
-        sentence("headline_unscored", names=[diagnosis.headline], n=unscored) if unscored else "",
-        diagnosis.judged,
-    )
-    return " ".join(filter(None, texts))
 
 
 def _means(diagnosis: Diagnosis) -> str:
@@ -42,37 +33,11 @@ def _means(diagnosis: Diagnosis) -> str:
     return means if diagnosis.headline_only else f"{means}, or a fault that counts by itself"
 
 
-def _cost_lines(diagnosis: Diagnosis) -> Iterator[str]:
-    """What the column of costs means, with the numbers that it rests on."""
-    if diagnosis.fine_mean is None:
-        yield sentence("cost_unknown")
-        return
-    names, mean = [diagnosis.headline], wording.number(diagnosis.mean)
-    yield sentence("cost", names=names, mean=mean, fine=diagnosis.fine_mean)
-    if any(one.cost is None for one in diagnosis.found):
-        yield sentence("cost_of_unscored", mark=wording.NOTHING, names=names)
-
-
-def idle_lines(diagnosis: Diagnosis) -> list[str]:
+def _idle_lines(diagnosis: Diagnosis) -> Iterator[str]:
     """The judges' metrics that were left out."""
-    return [
-        sentence(
-            "fault_in_right",
-            fault=_TITLES[one.fault],
-            names=[one.metric],
-            same=share(one.n, one.of, "right answer"),
-        )
-        for one in diagnosis.not_telling
-    ]
-
-
-def _missing_lines(diagnosis: Diagnosis) -> list[str]:
-    """The classes that were not looked at, a line for each reason."""
-    reasons = grouped((one.why, one.fault.title) for one in diagnosis.not_looked_at)
-    return [
-        sentence("not_looked_at", classes="; ".join(titles), why=why)
-        for why, titles in reasons.items()
-    ]
+    for one in diagnosis.not_telling:
+        same, fault = share(one.n, one.of, "right answer"), _TITLES[one.fault]
+        yield sentence("fault_in_right", fault=fault, names=[one.metric], same=same)
 
 
 def wanted_lines(diagnosis: Diagnosis) -> list[str]:
@@ -97,47 +62,54 @@ def signal_words(signals: Mapping[str, float]) -> str:
 def diagnosis_report(
     diagnosis: Diagnosis, *, listed: Callable[[Identity], str] | None = None
 ) -> Report:
-    """A run's diagnosis: the classes with counts and costs, examples and advice."""
-    blocks: list[Block] = [lines([failing_line(diagnosis)], "text")]
+    """A run's diagnosis: the classes with counts and costs, examples and advice. On a page
+    ``listed`` gives the name of a sample in its list."""
+    unscored, names = diagnosis.n - diagnosis.n_scored, [diagnosis.headline]
+    failing = share(diagnosis.n_failing, diagnosis.n, "sample")
+    first = [sentence("failing", share=failing, means=_means(diagnosis))]
+    first += [sentence("headline_unscored", names=names, n=unscored)] if unscored else []
+    first += [diagnosis.judged] if diagnosis.judged else []
+    blocks: list[Block] = [lines([" ".join(first)], "text")]
     if diagnosis.found:
-        notes = ["Share: of all samples.", *_cost_lines(diagnosis)]
-        blocks += [_classes(diagnosis, listed is not None), lines(notes)]
+        notes, mean = ["Share: of all samples."], wording.number(diagnosis.mean)
+        if diagnosis.fine_mean is None:
+            notes.append(sentence("cost_unknown"))
+        else:
+            notes.append(sentence("cost", names=names, mean=mean, fine=diagnosis.fine_mean))
+            if any(one.cost is None for one in diagnosis.found):
+                notes.append(sentence("cost_of_unscored", mark=wording.NOTHING, names=names))
+        interval = f"interval, {wording.percent(diagnosis.level)}"
+        columns = [Column("class", "name"), Column("n"), Column("share"),
+                   Column(interval, drop=1, under="share"), Column("cost")]  # fmt: skip
+        rows = (
+            (
+                one.fault.title,
+                _filtered(one.n, 0, one.fault.name, listed is not None),
+                f"{one.share:.1%}",
+                wording.bounds(one.low, one.high),
+                wording.number(one.cost),
+            )
+            for one in diagnosis.found
+        )
+        blocks += [table(columns, rows), lines(notes)]
     several = len({system for one in diagnosis.found for _, system, _ in one.samples}) > 1
-    blocks += [
-        part(f"{one.fault.title} ({one.n:,})", lines(_about(one, several, listed), "text"))
-        for one in diagnosis.found
-    ]
-    missing = [*idle_lines(diagnosis), *_missing_lines(diagnosis)]
-    blocks.append(lines(missing, "text", "doubt"))
+    for one in diagnosis.found:
+        title = f"{one.fault.title} ({one.n:,})"
+        blocks.append(part(title, lines(_about(one, several, listed), "text")))
+    not_seen = grouped((one.why, one.fault.title) for one in diagnosis.not_looked_at)
+    missing = (
+        sentence("not_looked_at", classes="; ".join(titles), why=why)
+        for why, titles in not_seen.items()
+    )
+    blocks.append(lines([*_idle_lines(diagnosis), *missing], "text", "doubt"))
     return Report(diagnosis.name, tuple(blocks))
 
 
-def filtered(n: int, run: int, name: str, linked: bool) -> Cell:
+def _filtered(n: int, run: int, name: str, linked: bool) -> Cell:
     """How many samples of a run (0 for the new one, 1 for the old one) are of a class; on a page a
     link to them."""
     link = f"filter:fault-{run}-{FAULT_NUMBERS[name]}" if linked and n else ""
     return Cell(f"{n:,}", link=link)
-
-
-def _classes(diagnosis: Diagnosis, linked: bool) -> Table:
-    columns = [
-        Column("class", "name"),
-        Column("n"),
-        Column("share"),
-        Column(f"interval, {wording.percent(diagnosis.level)}", drop=1, instead=(), under="share"),
-        Column("cost"),
-    ]
-    rows = (
-        (
-            one.fault.title,
-            filtered(one.n, 0, one.fault.name, linked),
-            f"{one.share:.1%}",
-            wording.bounds(one.low, one.high),
-            wording.number(one.cost),
-        )
-        for one in diagnosis.found
-    )
-    return table(columns, rows)
 
 
 def _about(
@@ -157,46 +129,27 @@ def _about(
     yield Cell(f"To try: {one.fault.advice}", style="good")
 
 
-def moved_line(change: Moved) -> str:
-    """How many samples fail in either run."""
-    new, old = change.new, change.old
-    n, old_n, of = f"{new.n_failing:,}", f"{old.n_failing:,}", f"{old.n:,}"
-    failing = sentence("moved", means=_means(new), new=n, n=new.n, old=old_n, of=of, both=change.n)
-    out = ""
-    if change.n_unknown:
-        out = sentence("moved_unknown", n=change.n_unknown, names=[new.headline])
-    return " ".join(filter(None, (failing, out, new.judged)))
-
-
-def moved_notes(change: Moved) -> list[str]:
+def _moved_notes(change: Moved) -> Iterator[str]:
     """How the numbers of a change were computed."""
-    notes = [f"{one} What moved may be due to that." for one in change.not_alike]
-    notes.append(sentence("diff_untested") if change.not_alike else sentence("diff_tested"))
+    yield from (f"{one} What moved may be due to that." for one in change.not_alike)
+    yield sentence("diff_untested") if change.not_alike else sentence("diff_tested")
     if change.unlike:
-        notes.append(sentence("classes_unlike", metrics=", ".join(change.unlike)))
+        yield sentence("classes_unlike", metrics=", ".join(change.unlike))
     for run, diagnosis in (("new", change.new), ("old", change.old)):
-        notes += [f"In the {run} run: {line}" for line in idle_lines(diagnosis)]
+        yield from (f"In the {run} run: {line}" for line in _idle_lines(diagnosis))
     both = (*change.old.found, *change.new.found)
-    return [*notes, *dict.fromkeys(words for one in both for words in one.judged.values())]
-
-
-def _transition_lines(change: Moved, most: int = 12) -> list[str]:
-    """The samples that changed their class, most frequent change first."""
-    changed = [(pair, n) for pair, n in change.transitions.items() if pair[0] != pair[1]]
-    shown = [f"{n:,}  {_TITLES[old]} → {_TITLES[new]}" for (old, new), n in changed[:most]]
-    rest = sum(n for _, n in changed[most:])
-    return [*shown, f"{rest:,}  in {len(changed) - most:,} other ways"] if rest else shown
+    yield from dict.fromkeys(words for one in both for words in one.judged.values())
 
 
 def moved_report(change: Moved, *, linked: bool = False) -> Report:
     """Which classes a change moved: counts, the difference, its test, and the transitions."""
     columns = [Column("class", "name"), *map(Column, ("new", "old", "entered", "left", "diff")),
-               Column("interval", drop=1, instead=(), under="diff"), Column("p")]  # fmt: skip
+               Column("interval", drop=1, under="diff"), Column("p")]  # fmt: skip
     rows = (
         (
             one.title,
-            filtered(one.new, 0, one.name, linked),
-            filtered(one.old, 1, one.name, linked),
+            _filtered(one.new, 0, one.name, linked),
+            _filtered(one.old, 1, one.name, linked),
             f"{one.entered:,}",
             f"{one.left:,}",
             wording.number(one.diff, sign=True),
@@ -205,11 +158,21 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
         )
         for one in change.classes
     )
+    new, old = change.new, change.old
+    n, old_n, of = f"{new.n_failing:,}", f"{old.n_failing:,}", f"{old.n:,}"
+    first = [sentence("moved", means=_means(new), new=n, n=new.n, old=old_n, of=of, both=change.n)]
+    if change.n_unknown:
+        first.append(sentence("moved_unknown", n=change.n_unknown, names=[new.headline]))
+    first += [new.judged] if new.judged else []
     blocks: list[Block] = [
-        lines([moved_line(change)], "text"),
+        lines([" ".join(first)], "text"),
         table(columns, rows),
-        lines(moved_notes(change)),
+        lines(_moved_notes(change)),
     ]
-    if transitions := _transition_lines(change):
-        blocks.append(part("Samples that moved, old → new", lines(transitions, "text")))
+    changed = [(pair, n) for pair, n in change.transitions.items() if pair[0] != pair[1]]
+    if changed:
+        moves = [f"{n:,}  {_TITLES[was]} → {_TITLES[now]}" for (was, now), n in changed[:_MOVES]]
+        if more := sum(n for _, n in changed[_MOVES:]):
+            moves.append(f"{more:,}  in {len(changed) - _MOVES:,} other ways")
+        blocks.append(part("Samples that moved, old → new", lines(moves, "text")))
     return Report(f"{change.new.name} against {change.old.name}", tuple(blocks))

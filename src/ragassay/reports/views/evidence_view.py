@@ -1,119 +1,170 @@
-"""What a score shows with the answers that it rests on."""
+"""What a score shows with the answers that it rests on: nuggets, pieces of the answer, and what a
+judge was asked and said; for the terminal and for the pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-import orjson
-
-from ragassay.base.counts import few, grouped
+from ragassay.base.counts import few
 from ragassay.base.sample import Sample
 from ragassay.base.strict_json import dumps
-from ragassay.engine.comparison.verdict_rules import OFFLINE, agreements
-from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.run.rescoring import Evidence, Explained
-from ragassay.judges.offline.offline_judge import LABEL
+from ragassay.judges.judge_answer import short
 from ragassay.judges.offline.words import LONGEST
 from ragassay.reports.model import Block, Cell, Column, Part, Report, Style, lines, part, table
 from ragassay.reports.text import wording
-from ragassay.reports.views import judge_answer_view
-from ragassay.reports.views.judge_answer_view import PIECES, AnswerPiece, answer_pieces
-from ragassay.texts.languages import language_in
 
-_HELD: Mapping[str, tuple[str, Style]] = {
+CLIP, _MOST = 400, 30
+"""Characters of a text, and pieces of an answer or nuggets, that are shown unless all was asked
+for."""
+
+_NUGGETS, _PIECES = ("nuggets", "labels", "assignments"), ("claims", "supported", "statements")
+"""Parts of a score that are the columns of one table, and those that are shown piece by piece."""
+
+_LISTED = re.compile(r"(passages|claims|nuggets) \(\d+\)")
+"""What a question is about that the page of its sample lists in full."""
+
+_WORDS = {"explanation", "reasoning", "reason"}
+"""Fields of an answer that are not voted on."""
+
+Held = Literal["yes", "partly", "no"]
+
+_SUPPORT: Mapping[str, Held] = {"full": "yes", "partial": "partly", "none": "no"}
+_MARKS: Mapping[Held, tuple[str, Style]] = {
     "yes": ("+", "good"),
     "partly": ("~", "doubt"),
     "no": ("-", "bad"),
 }
-"""The mark and style of a piece of the answer: supported, in part, not."""
 
-CLIP = 400
-"""Characters of a reply or text that are shown unless all was asked for."""
 
-_MOST_PIECES = 30
-"""Pieces of an answer, or nuggets, that are shown unless all was asked for."""
+@dataclass(frozen=True)
+class AnswerPiece:
+    """A piece of an answer.
 
-_MOST_RUNS = 10
-_MOST_IN_FULL = 6
-"""Up to so many metrics over the runs of a query are shown in full; of more each has a line."""
+    ``start`` and ``end`` are characters ``[start, end)`` of the answer; ``None`` where the piece
+    does not stand there word for word (an LLM rephrases claims). ``by`` names the passages that
+    were looked at, where the score says which.
+    """
+
+    text: str
+    start: int | None
+    end: int | None
+    held: Held
+    by: str = ""
+
+
+def answer_pieces(parts: Mapping[str, Any], answer: str) -> list[AnswerPiece]:
+    """The claims in a score's parts with their support, or statements with their citations."""
+    folded = searchable(answer)
+
+    def piece(text: str, held: Held, by: str = "") -> AnswerPiece:
+        start, end = place_of(text, folded) or (None, None)
+        return AnswerPiece(text.strip(), start, end, held, by)
+
+    if isinstance(parts.get("claims"), list | tuple) and "supported" in parts:
+        pairs = zip(parts["claims"], parts["supported"], strict=False)
+        return [piece(claim, "yes" if held else "no") for claim, held in pairs]
+    pieces = []
+    for statement in parts.get("statements") or ():
+        if not isinstance(statement, Mapping) or "text" not in statement:
+            return []
+        cited = statement.get("citations") or []
+        levels = [_SUPPORT.get(str(one.get("support")), "no") for one in cited]
+        best: Held = min(levels, key=("yes", "partly", "no").index, default="no")
+        by = [f"{one.get('citation')}: {one.get('support') or 'not there'}" for one in cited]
+        pieces.append(piece(statement["text"], best, ", ".join(by) or "cites nothing"))
+    return pieces
+
+
+def searchable(answer: str) -> str:
+    """An answer's text without regard to case; empty where its characters would change places."""
+    folded = answer.casefold()
+    return folded if len(folded) == len(answer) else ""
+
+
+def place_of(text: str, folded: str, at: int = 0) -> tuple[int, int] | None:
+    """The characters ``[start, end)`` of an answer that are a text, but for case and a full stop;
+    ``None`` where it does not stand there."""
+    piece = text.strip().rstrip(".").casefold()
+    start = folded.find(piece, at) if piece else -1
+    return None if start < 0 else (start, start + len(piece))
+
+
+def nugget_table(parts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Each nugget of a score, its importance, and whether the answer holds it (``support``,
+    ``partial``, ``not``); empty where its parts are of another kind."""
+    columns = [parts.get(name) or () for name in _NUGGETS]
+    if not all(isinstance(one, list | tuple) and one for one in columns):
+        return []
+    if len({*map(len, columns)}) != 1:
+        return []
+    said = {"partial_support": "partial", "not_support": "not"}
+    rows = zip(*columns, strict=True)
+    return [(str(n), str(label), said.get(str(held), str(held))) for n, label, held in rows]
+
+
+def ranks_of(sample: Sample | None) -> Mapping[str, int]:
+    """The first rank of each passage of a sample, from 1, by how its text begins (`short`)."""
+    ranks: dict[str, int] = {}
+    for rank, passage in enumerate((sample.passages if sample else None) or (), start=1):
+        ranks.setdefault(short(passage.text or ""), rank)
+    return ranks
+
+
+def about(record: Mapping[str, Any], ranks: Mapping[str, int], *, quoted: bool = True) -> str:
+    """What an answer's question is about: ``passage [2] "Open daily ..."``."""
+    pieces = []
+    for name, text in (record.get("about") or {}).items():
+        place = f" [{ranks[text]}]" if name == "passage" and text in ranks else ""
+        bare = not quoted and (place or _LISTED.fullmatch(name))
+        pieces.append(f"{name}{place}" if bare else f'{name}{place} "{text}"')
+    return ", ".join(pieces)
+
+
+def spread(record: Mapping[str, Any]) -> str:
+    """Whether a panel's votes agree, and what differs: ``2 votes differ: grade 1, 3``. Empty where
+    fewer than two judges answered."""
+    answers = [vote["answer"] for vote in record.get("votes", ()) if vote.get("answer") is not None]
+    if len(answers) < 2:
+        return ""
+    differences = []
+    for name in (one for one in answers[0] if one.rpartition("_")[2] not in _WORDS):
+        said = [answer.get(name) for answer in answers]
+        if all(isinstance(one, list) for one in said):
+            differences += [name] * any(one != said[0] for one in said)
+        elif all(isinstance(one, int | float) or str(one).isidentifier() for one in said):
+            several = dict.fromkeys(map(str, said))
+            differences += [f"{name} {', '.join(several)}"] * (len(several) > 1)
+    words = f"differ: {'; '.join(differences)}" if differences else "agree"
+    return f"{len(answers)} votes {words}"
+
+
+def shared_prompt(votes: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, str]]:
+    """The messages that several votes sent and all alike; empty where they differ."""
+    sent = [vote["messages"] for vote in votes if vote.get("messages")]
+    return sent[0] if len(sent) > 1 and all(messages == sent[0] for messages in sent) else ()
 
 
 def evidence_report(explanation: Explained, *, full: bool = False) -> Report:
     """All scores of a sample with their evidence. What several scores share, an answer or a table
-    of nuggets, is shown once."""
-    limit = None if full else CLIP
-    sample = explanation.sample
-    fields: list[Cell] = []
-    if sample.query:
-        fields.append(_field("query", sample.query, limit))
+    of nuggets, is shown once; texts are cut unless all is asked for."""
+    sample, scores = explanation.sample, _Scores(explanation.sample, full)
+    fields = [scores.field("query", sample.query)] if sample.query else []
     if sample.answer is not None:
-        fields.append(_field("answer", sample.answer.text, limit))
-    runs = sample.runs[: _MOST_RUNS if limit is not None else None]
-    for run in runs:
-        answer_text = f"none ({run.failure})" if run.answer is None else run.answer.text
-        fields.append(_field(f"answer, repeat {run.repeat}", answer_text, limit))
-    if more := len(sample.runs) - len(runs):
-        fields.append(Cell(f"… and {more:,} more runs; --full shows them", style="dim"))
-    blocks: list[Block] = [lines(fields, "text")]
-    scores = _Scores(sample, limit)
-    if sample.runs and limit is not None and len(explanation.scores) > _MOST_IN_FULL:
-        blocks += _over_runs(explanation.scores, limit)
-    else:
-        blocks += map(scores.part, explanation.scores)
+        fields.append(scores.field("answer", sample.answer.text))
+    for run in sample.runs:
+        said = f"none ({run.failure})" if run.answer is None else run.answer.text
+        fields.append(scores.field(f"answer, repeat {run.repeat}", said))
+    blocks: list[Block] = [lines(fields, "text"), *map(scores.part, explanation.scores)]
     if not explanation.scores:
         blocks.append(lines(["The run keeps no score for this sample."], "text"))
-    if limit is not None and scores.seen:
+    if scores.seen and not full:
         blocks.append(lines(["--full shows prompts, and all texts in full."]))
-    about = [sample.system, f"repeat {sample.repeat}" if sample.repeat else ""]
-    return Report(sample.id, tuple(blocks), ", ".join(filter(None, about)))
-
-
-def _agreement(one: Evidence, sample: Sample) -> Iterator[Cell]:
-    """What was measured of the offline judge, for each kind of question that it was asked for this
-    score, in the sample's language where that is known."""
-    language = language_in(sample)
-    judges = {record["question"]: record.get("judge", "") for record in one.judge_answers}
-    for kind, rows in agreements(one.metric).items():
-        judge = judges.get(kind, "")
-        if judge.startswith(OFFLINE):
-            here = [row for row in rows if language in ("", row.language) and judge == LABEL]
-            where = " in this language" if rows and judge == LABEL else ""
-            said = "; ".join(map(str, here)) or f"not measured{where}"
-            text = f"agreement of the offline judge, {kind.replace('_', ' ')}: {said}"
-            yield Cell(text, style="dim")
-
-
-def _over_runs(scores: Sequence[Evidence], limit: int) -> Iterator[Block]:
-    """The values of a query's runs, a line for each metric of single runs: its figures, and the
-    values in each run or of each pair of runs."""
-    groups = grouped((_measured(one.row.metric), one.row) for one in scores)
-    columns = [Column("metric", "name"), Column("figures", "words"),
-               Column("in the runs, or of pairs of runs", "words", style="dim")]  # fmt: skip
-    yield table(columns, (_figures(name, rows, limit) for name, rows in groups.items()))
-    yield lines(["A metric's name shows it whole; --full shows all."])
-
-
-def _measured(metric: str) -> str:
-    """``consistency_f1`` of ``consistency_f1.mean``."""
-    base, _, last = metric.rpartition(".")
-    return base if base and last.isidentifier() else metric
-
-
-def _figures(name: str, rows: Sequence[ScoreRow], limit: int) -> list[Cell | str]:
-    figures = {
-        row.metric.removeprefix(name).lstrip("."): wording.reason(row.reason or "")
-        if row.value is None
-        else wording.value(row.value)
-        for row in rows
-    }
-    shown = ", ".join(f"{last} {figure}".lstrip() for last, figure in figures.items())
-    if rows[0].value is None and len({*figures.values()}) == 1:
-        shown = wording.reason(rows[0].reason or "")
-    values = next((row.parts["values"] for row in rows if "values" in row.parts), ())
-    listed = (one if isinstance(one, str) else wording.number(one) for one in values)
-    return [name, shown, _clip(" ".join(listed), limit // 10)]
+    of = [sample.system, f"repeat {sample.repeat}" if sample.repeat else ""]
+    return Report(sample.id, tuple(blocks), ", ".join(filter(None, of)))
 
 
 def labels_to_give(explanation: Explained) -> list[str]:
@@ -131,12 +182,15 @@ def labels_to_give(explanation: Explained) -> list[str]:
 class _Scores:
     """Shows the scores of a sample one by one, and remembers the evidence that was shown."""
 
-    def __init__(self, sample: Sample, limit: int | None) -> None:
-        self._sample, self._limit = sample, limit
-        self._most = None if limit is None else _MOST_PIECES
-        self._ranks = judge_answer_view.ranks_of(sample)
+    def __init__(self, sample: Sample, full: bool) -> None:
+        self._sample, self._full = sample, full
+        self._ranks = ranks_of(sample)
         self.seen: dict[str, int] = {}
         self._drawn: list[Sequence[Any]] = []
+
+    def field(self, name: str, text: str) -> Cell:
+        """A text with its name."""
+        return Cell(self._clip(text), label=f"{name}: ")
 
     def part(self, one: Evidence) -> Part:
         """A score with its parts and answers."""
@@ -149,133 +203,111 @@ class _Scores:
         said = [replace(shown, tail=f"{shown.tail}  {one.title}")]
         said += [Cell(row.explanation)] if row.explanation else []
         blocks: list[Block] = [lines(said, "text"), *self._parts(row.parts)]
-        blocks.append(lines([one.signature, *_agreement(one, self._sample)], "text", "dim"))
-        above = [
-            self.seen[record["id"]] for record in one.judge_answers if record["id"] in self.seen
-        ]
+        blocks.append(lines([one.signature], "text", "dim"))
+        above = [str(self.seen[r["id"]]) for r in one.judge_answers if r["id"] in self.seen]
         if above:
-            text = f"answer{'s' if above[1:] else ''} {few(list(map(str, above)))} (above)"
+            text = f"answer{'s' if above[1:] else ''} {few(above)} (above)"
             blocks.append(lines([text], "text", "dim"))
-        new = [record for record in one.judge_answers if record["id"] not in self.seen]
-        for record in new:
-            self.seen.setdefault(record["id"], len(self.seen) + 1)
-        blocks += map(self._judge_answer, new[: self._most])
-        return part(row.metric, *blocks, *self._rest(len(new)))
+        for record in one.judge_answers:
+            if record["id"] not in self.seen:
+                self.seen[record["id"]] = len(self.seen) + 1
+                blocks.append(self._judge_answer(record))
+        return part(row.metric, *blocks)
 
     def _parts(self, parts: Mapping[str, Any]) -> Iterator[Block]:
         answer = "" if self._sample.answer is None else self._sample.answer.text
-        nuggets = judge_answer_view.nugget_table(parts)
-        pieces = answer_pieces(parts, answer)
-        heads = (Column(one, "words") for one in ("nugget", "importance", "in the answer"))
-        yield from self._once("nuggets", nuggets, lambda rows: table(heads, rows))
-        yield from self._once(
-            "pieces of the answer", pieces, lambda some: lines(map(self._piece, some), "text")
-        )
-        shown_already = {
-            *(judge_answer_view.NUGGETS if nuggets else ()),
-            *(PIECES if pieces else ()),
-        }
-        rest = {n: v for n, v in parts.items() if n not in shown_already}
-        if rest:
-            yield lines([_field("parts", dumps(rest).decode(), self._limit)], "text")
-
-    def _once(
-        self, name: str, rows: Sequence[Any], draw: Callable[[Sequence[Any]], Block]
-    ) -> Iterator[Block]:
-        """Rows that several scores may share: drawn with the first of them."""
-        if rows and rows in self._drawn:
-            yield lines([f"{name}: as above"], "text", "dim")
-        elif rows:
-            self._drawn.append(rows)
-            yield draw(rows[: self._most])
-            yield from self._rest(len(rows))
+        nuggets, pieces = nugget_table(parts), answer_pieces(parts, answer)
+        for name, rows in (("nuggets", nuggets), ("pieces of the answer", pieces)):
+            if rows in self._drawn:
+                yield lines([f"{name}: as above"], "text", "dim")
+            elif rows:
+                self._drawn.append(rows)
+                heads = ("nugget", "importance", "in the answer")
+                few_rows = rows if self._full else rows[:_MOST]
+                if rows is nuggets:
+                    yield table((Column(one, "words") for one in heads), few_rows)  # type: ignore[arg-type]
+                else:
+                    yield lines(map(self._piece, few_rows), "text")  # type: ignore[arg-type]
+                if more := len(rows) - len(few_rows):
+                    yield lines([f"… and {more:,} more; --full shows them"])
+        shown = {*(_NUGGETS if nuggets else ()), *(_PIECES if pieces else ())}
+        if rest := {name: value for name, value in parts.items() if name not in shown}:
+            yield lines([self.field("parts", dumps(rest).decode())], "text")
 
     def _piece(self, piece: AnswerPiece) -> Cell:
-        mark, style = _HELD[piece.held]
+        mark, style = _MARKS[piece.held]
         place = "" if piece.start is None else f"  [{piece.start}, {piece.end})"
         by = f"  {piece.by}" if piece.by else ""
-        return Cell(f"{mark} {_clip(piece.text, self._limit)}", f"{place}{by}", style=style)
-
-    def _rest(self, n: int) -> Iterator[Block]:
-        if self._most is not None and n > self._most:
-            yield lines([f"… and {n - self._most:,} more; --full shows them"])
+        return Cell(f"{mark} {self._clip(piece.text)}", f"{place}{by}", style=style)
 
     def _judge_answer(self, record: Mapping[str, Any]) -> Part:
         votes = record.get("votes", ())
         who = f"panel of {len(votes)}" if len(votes) > 1 else record.get("judge", "")
-        title = replace(
-            self._answer_or_failure(record),
-            label=f"[{self.seen[record['id']]}] {record['question'].replace('_', ' ')}  ",
-            tail=f"  {who}",
-        )
+        label = f"[{self.seen[record['id']]}] {record['question'].replace('_', ' ')}  "
+        title = replace(self._said(record), label=label, tail=f"  {who}")
         said: list[Cell] = []
-        if about := judge_answer_view.about(record, self._ranks):
-            said.append(Cell(f"on {about}"))
+        if subject := about(record, self._ranks):
+            said.append(Cell(f"on {subject}"))
         if cut := record.get("cut"):
-            names = _clip(", ".join(cut), self._limit)
+            names = self._clip(", ".join(cut))
             note = f"the offline judge read no more than {LONGEST:,} characters of: {names}"
             said.append(Cell(note, style="doubt"))
-        if self._limit is None and not record.get("messages"):
+        if self._full and not record.get("messages"):
             for name, value in (record.get("data") or {}).items():
-                text = value if isinstance(value, str) else dumps(value).decode()
-                said.append(_field(name, text, None))
-        if spread := judge_answer_view.spread(record):
-            said.append(Cell(spread, style="dim" if spread.endswith("agree") else "doubt"))
-        prompt = judge_answer_view.shared_prompt(votes)
-        if self._limit is None and prompt:
-            said += _messages(prompt)
+                said.append(self.field(name, value if isinstance(value, str) else _json(value)))
+        if differing := spread(record):
+            said.append(Cell(differing, style="dim" if differing.endswith("agree") else "doubt"))
+        prompt = shared_prompt(votes)
+        said += self._sent({"messages": prompt} if prompt else {}, facts=False)
         said += self._sent(record)
-        return part(title, lines(said, "text"), *(self._vote(one, not prompt) for one in votes))
+        of_votes = (
+            part(
+                replace(self._said(vote), label=f"vote of {vote.get('judge', '')}  "),
+                lines(self._sent(vote, prompt=not prompt), "text"),
+            )
+            for vote in votes
+        )
+        return part(title, lines(said, "text"), *of_votes)
 
-    def _vote(self, vote: Mapping[str, Any], prompt: bool) -> Part:
-        title = replace(self._answer_or_failure(vote), label=f"vote of {vote.get('judge', '')}  ")
-        return part(title, lines(self._sent(vote, prompt=prompt), "text"))
-
-    def _answer_or_failure(self, record: Mapping[str, Any]) -> Cell:
+    def _said(self, record: Mapping[str, Any]) -> Cell:
         if record.get("answer") is None:
             failure = f"{wording.reason(record.get('reason') or '')}: {record.get('detail', '')}"
             return Cell(failure, style="doubt")
-        return Cell(_clip(dumps(record["answer"]).decode(), self._limit), style="good")
+        return Cell(self._clip(_json(record["answer"])), style="good")
 
-    def _sent(self, record: Mapping[str, Any], *, prompt: bool = True) -> Iterator[Cell]:
-        """Tokens, time and cost of an answer, and the texts that were sent and came back."""
+    def _sent(
+        self, record: Mapping[str, Any], *, prompt: bool = True, facts: bool = True
+    ) -> Iterator[Cell]:
+        """Tokens, time and cost of an answer; in full the texts that were sent and came back, and
+        the reply also where there is no answer."""
         if not (record.get("messages") or record.get("model")):
             return
-        cost = record.get("cost")
-        earlier = record.get("attempts") == 0 and record.get("answer") is not None
-        facts = [
-            record.get("model") or "",
-            f"{record.get('input_tokens', 0):,} tokens in, {record.get('output_tokens', 0):,} out",
-            "price not known" if cost is None else f"${cost:.6f}",
-            f"{record.get('latency', 0.0):.2f} s",
-            "from the ledger" if record.get("cached") else "recorded earlier" if earlier else "",
-            f"prompt {record.get('prompt_hash', '')}",
-        ]
-        yield Cell(" · ".join(fact for fact in facts if fact), style="dim")
-        if self._limit is None and prompt:
-            yield from _messages(record.get("messages", ()))
-        reply = record.get("reply") or ""
-        if self._limit is None or not _is_answer(reply, record.get("answer")):
-            yield _field("reply", reply, self._limit)
+        if facts:
+            cost = record.get("cost")
+            earlier = record.get("attempts") == 0 and record.get("answer") is not None
+            whence = "from the ledger" if record.get("cached") else "recorded earlier" * earlier
+            n_in, n_out = record.get("input_tokens", 0), record.get("output_tokens", 0)
+            known = [
+                record.get("model") or "",
+                f"{n_in:,} tokens in, {n_out:,} out",
+                "price not known" if cost is None else f"${cost:.6f}",
+                f"{record.get('latency', 0.0):.2f} s",
+                whence,
+                f"prompt {record.get('prompt_hash', '')}",
+            ]
+            yield Cell(" · ".join(filter(None, known)), style="dim")
+        if self._full and prompt:
+            yield from (
+                self.field(one["role"], one["content"]) for one in record.get("messages", ())
+            )
+        if facts and (self._full or record.get("answer") is None):
+            yield self.field("reply", record.get("reply") or "")
+
+    def _clip(self, text: str) -> str:
+        if self._full or len(text) <= CLIP:
+            return text
+        return f"{text[:CLIP].rstrip()} … [{len(text) - CLIP:,} more characters]"
 
 
-def _messages(messages: Iterable[Mapping[str, str]]) -> Iterator[Cell]:
-    return (_field(message["role"], message["content"], None) for message in messages)
-
-
-def _is_answer(reply: str, answer: Any) -> bool:
-    """Whether a raw reply is the typed answer, which is shown already."""
-    try:
-        return bool(orjson.loads(reply) == answer)
-    except ValueError:
-        return False
-
-
-def _field(name: str, text: str, limit: int | None) -> Cell:
-    return Cell(_clip(text, limit), label=f"{name}: ")
-
-
-def _clip(text: str, limit: int | None) -> str:
-    if limit is None or len(text) <= limit:
-        return text
-    return f"{text[:limit].rstrip()} … [{len(text) - limit:,} more characters]"
+def _json(value: Any) -> str:
+    return dumps(value).decode()

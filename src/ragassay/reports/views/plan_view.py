@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 
 from ragassay.base.counts import few
-from ragassay.engine.plan.cost_estimate import Amount, CallPlan, Range
+from ragassay.engine.plan.cost_estimate import CallPlan, Range
 from ragassay.engine.plan.data_preview import Preview
 from ragassay.reports.model import (
     Block,
@@ -65,26 +65,37 @@ def preview_report(preview: Preview) -> Report:
 
 
 def _metrics(preview: Preview) -> Iterator[Block]:
-    """The metrics that can be scored, now or with what they need installed, and the others."""
-    scored = {
-        name: preview.needs_extra.get(name, 0)
-        for name, n in preview.applicable.items()
-        if n or preview.needs_extra.get(name)
-    }
+    """The metrics that can be scored, now or with what they need installed, the suites that suit
+    the data, and the metrics that cannot be scored."""
+    n, extra = preview.n_samples, preview.needs_extra
+    scored = [name for name, of in preview.applicable.items() if of or extra.get(name)]
     columns = [Column("metric", "name"), Column("can be scored"), Column("", "words")]
     rows = (
         [
             name,
-            _share(preview.applicable[name], preview.n_samples),
-            f"{extra:,} more: needs extra" if extra else "",
+            _share(preview.applicable[name], n),
+            f"{extra[name]:,} more: needs extra" if extra.get(name) else "",
         ]
-        for name, extra in scored.items()
+        for name in scored
     )
     yield without_empty(table(columns, rows))
     extras = ((why, name) for name, why in preview.extras.items() if scored)
     yield lines(wording.sentences("needs extra: {} ({}).", extras), "text", "doubt")
     if preview.suites:
-        yield from _suites(preview)
+        seen = next(iter(preview.suites.values())).n_seen
+        first = "" if seen == n else f" of the first {seen:,}"
+        columns = [Column("suite that the data suits", "name")]
+        columns += map(Column, (f"samples{first}", "metrics"))
+        fits = {name: fit for name, fit in preview.suites.items() if fit.n_samples}
+        yield table(
+            columns,
+            (
+                [name, _share(fit.n_samples, seen), f"{fit.n_applicable} of {fit.n_metrics}"]
+                for name, fit in fits.items()
+            ),
+        )
+        if none := [name for name in preview.suites if name not in fits]:
+            yield lines([f"no sample can be scored by: {', '.join(none)}"])
     unscored = (
         (next(iter(preview.lacking.get(name, ())), "no samples"), name)  # what most of them lack
         for name in preview.applicable
@@ -104,32 +115,37 @@ def call_part(plan: CallPlan) -> Part:
 
 def _calls(plan: CallPlan) -> Table:
     """The table of calls: each metric by itself, and last all together."""
-
-    def row(name: str, amount: Amount) -> list[str]:
-        return [
-            name,
+    columns = [Column("metric, alone", "words")]
+    columns += map(Column, ("calls", "in ledger", "tokens in", "tokens out", "cost", "time"))
+    rows = [
+        [
+            few([wording.one_line(name) for name in names], _NAMES),
             _span(amount.calls, _COUNT),
             _span(amount.held, _COUNT),
             *(_span(size, _short) for size in (amount.input_tokens, amount.output_tokens)),
             "unknown" if amount.cost is None else _span(amount.cost, _dollars),
             _span(plan.throughput.span(amount.calls, amount.tokens), _duration),
         ]
-
-    heads = ("calls", "in ledger", "tokens in", "tokens out", "cost", "time")
-    rows = [
-        row(few([wording.one_line(name) for name in names], _NAMES), amount)
-        for names, amount in plan.metrics.items()
+        for names, amount in (*plan.metrics.items(), (("together",), plan.total))
     ]
-    columns = [Column("metric, alone", "words"), *map(Column, heads)]
-    return table(columns, [*rows, row("together", plan.total)])
+    return table(columns, rows)
 
 
 def _lines(plan: CallPlan) -> Iterator[Cell]:
     """Sentences below the table of calls."""
-    total = plan.total
+    total, throughput = plan.total, plan.throughput
     asks, cost = total.calls.high > 0, total.cost
-    first = sentence("all_in_ledger") if total.held.high else sentence("nothing_to_ask")
-    yield Cell(_time_sentence(plan) if asks else first, style="strong")
+    each = f"{throughput.seconds:.2g} s a call"
+    limits = [
+        f"{throughput.concurrency:,} at once",
+        f"{each} as in the ledger's last answers" if throughput.measured else f"assuming {each}",
+        "" if throughput.rpm is None else f"{throughput.rpm:g} requests a minute",
+        "" if throughput.tpm is None else f"{throughput.tpm:g} tokens a minute",
+    ]
+    span = _span(throughput.span(total.calls, total.tokens), _duration)
+    time = sentence("plan_time", span=span, limits=", ".join(filter(None, limits)))
+    nothing = sentence("all_in_ledger") if total.held.high else sentence("nothing_to_ask")
+    yield Cell(time if asks else nothing, style="strong")
     if plan.fit is not None:
         kind, style = _FITS.get(plan.fit, ("budget_unpriced", "doubt"))
         yield Cell(sentence(kind, budget=str(plan.budget)), style=style)
@@ -150,19 +166,6 @@ def _lines(plan: CallPlan) -> Iterator[Cell]:
         yield Cell(sentence("not_planned", n=n, why=detail), style="doubt")
 
 
-def _time_sentence(plan: CallPlan) -> str:
-    throughput = plan.throughput
-    each = f"{throughput.seconds:.2g} s a call"
-    limits = [
-        f"{throughput.concurrency:,} at once",
-        f"{each} as in the ledger's last answers" if throughput.measured else f"assuming {each}",
-        "" if throughput.rpm is None else f"{throughput.rpm:g} requests a minute",
-        "" if throughput.tpm is None else f"{throughput.tpm:g} tokens a minute",
-    ]
-    span = _span(plan.seconds, _duration)
-    return sentence("plan_time", span=span, limits=", ".join(filter(None, limits)))
-
-
 def _span(ends: Range, spell: Callable[[float], str]) -> str:
     """Both ends, or one where they read the same."""
     low, high = spell(ends.low), spell(ends.high)
@@ -180,44 +183,24 @@ def _short(tokens: float) -> str:
 def _dollars(value: float) -> str:
     if 0 < value < 0.00005:
         return "<$0.0001"
-    return f"${value:,.{4 if value < 0.0005 else 3 if value < 0.9995 else 2}f}" if value else "$0"
+    return f"${value:,.{4 if value < 0.9995 else 2}f}" if value else "$0"
 
 
 def _duration(seconds: float) -> str:
     """``2 s``, ``1 min 40 s``, ``3 h 5 min``."""
-    rounded = math.ceil(seconds)
-    if rounded < 100:
-        return f"{rounded} s"
-    minutes, rest = divmod(rounded, 60)
+    minutes, rest = divmod(math.ceil(seconds), 60)
+    hours, of_hour = divmod(minutes + (rest > 0), 60)
+    if not minutes:
+        return f"{rest} s"
     if minutes < 100:
         return f"{minutes} min {rest} s" if rest else f"{minutes} min"
-    hours, minutes = divmod(math.ceil(rounded / 60), 60)
-    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return f"{hours} h {of_hour} min" if of_hour else f"{hours} h"
 
 
 def can_score(preview: Preview) -> bool:
     """Whether a metric of the run can score a sample now or with what it needs installed."""
     counts = [*preview.applicable.values(), *preview.needs_extra.values()]
     return any(counts) or not preview.applicable
-
-
-def _suites(preview: Preview) -> Iterator[Block]:
-    """The suites that could score a sample, and those that could not."""
-    seen = next(iter(preview.suites.values())).n_seen
-    first = "" if seen == preview.n_samples else f" of the first {seen:,}"
-    columns = [
-        Column("suite that the data suits", "name"),
-        *map(Column, (f"samples{first}", "metrics")),
-    ]
-    rows = [
-        [name, _share(fit.n_samples, seen), f"{fit.n_applicable} of {fit.n_metrics}"]
-        for name, fit in preview.suites.items()
-        if fit.n_samples
-    ]
-    if rows:
-        yield table(columns, rows)
-    if none := [name for name, fit in preview.suites.items() if not fit.n_samples]:
-        yield lines([f"no sample can be scored by: {', '.join(none)}"])
 
 
 def _share(count: int, n: int) -> str:

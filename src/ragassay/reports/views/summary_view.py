@@ -1,19 +1,30 @@
-"""What a run shows: its metrics, slices, and what must be known to read them."""
+"""What a run shows: its metrics, its slices, and what must be known to read them: how the numbers
+were computed, and who was asked."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 
 from ragassay import suites
-from ragassay.base.counts import grouped
+from ragassay.base.counts import few, grouped, share
+from ragassay.base.note import joined
+from ragassay.base.score import Reason
+from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import GateResult
-from ragassay.engine.results.summary import MetricSummary, Slice, Summary, missing_by_accident
+from ragassay.engine.results.score_columns import names_in
+from ragassay.engine.results.summarising import lacks_no_sample, plain
+from ragassay.engine.results.summary import (
+    Slice,
+    Spending,
+    Summary,
+    missing_by_accident,
+)
 from ragassay.reports.charts import figures
 from ragassay.reports.model import (
     Block,
@@ -31,10 +42,22 @@ from ragassay.reports.model import (
     without_empty,
 )
 from ragassay.reports.text import wording
+from ragassay.reports.text.wording import sentence
 from ragassay.reports.views.consistency_view import consistency_report
-from ragassay.reports.views.summary_notes import label_notes, summary_notes, unscored_notes
 
 _NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?")
+
+MOST_LABELS = 6
+"""Labels of a metric, or names of metrics, that are listed one by one."""
+
+_ADVICE: Mapping[Reason, str] = {
+    Reason.AUTH: " (mend the key, the model's name or the address, then run again)",
+    Reason.BUDGET: " (the same run with a larger budget goes on from here)",
+    Reason.REFUSED: " (--retry-failed asks again)",
+    Reason.UNPARSABLE: " (--retry-failed asks again)",
+    Reason.CONTEXT_TOO_LONG: " (it needs a longer context, or shorter passages)",
+}
+"""What to do about questions without an answer; after other passing failures: run again."""
 
 
 def result_report(
@@ -49,21 +72,18 @@ def result_report(
     blocks: list[Block] = list(report.blocks)
     if beside:
         further = wording.plural(len(beside), "further metric")
-        blocks.append(
-            lines([f"{further}, by '--metrics all' of run and report: {', '.join(beside)}."])
-        )
+        names = ", ".join(beside)
+        blocks.append(lines([f"{further}, by '--metrics all' of run and report: {names}."]))
     if gates:
         blocks.append(gate_lines(result.gates))
-    if inner is None:
-        return replace(report, blocks=tuple(blocks))
-    consistency = consistency_report(inner.summary)
-    if not summary.metrics:
-        warnings = lines(summary.warnings, "warning")
-        return replace(consistency, blocks=(*consistency.blocks, warnings))
-    about = consistency.about.removeprefix("consistency of repeated runs")
-    return replace(
-        report, blocks=(*blocks, part(f"Consistency of repeated runs{about}", *consistency.blocks))
-    )
+    if inner is not None:
+        consistency = consistency_report(inner.summary)
+        if not summary.metrics:
+            warnings = lines(summary.warnings, "warning")
+            return replace(consistency, blocks=(*consistency.blocks, warnings))
+        about = consistency.about.removeprefix("consistency of repeated runs")
+        blocks.append(part(f"Consistency of repeated runs{about}", *consistency.blocks))
+    return replace(report, blocks=tuple(blocks))
 
 
 def gate_lines(gates: Iterable[GateResult]) -> Lines:
@@ -86,94 +106,77 @@ def warning_lines(summary: Summary) -> Lines:
     """The warnings of a run; last, that it is incomplete."""
     warnings = list(summary.warnings)
     if summary.incomplete:
-        where = " (see 'unscored')" if summary.n_missing else ""
-        warnings.append(f"{missing_by_accident(summary)}{where}: this run is incomplete.")
+        warnings.append(f"{missing_by_accident(summary)}: this run is incomplete.")
     return lines(warnings, "warning")
 
 
 def metric_blocks(summary: Summary, *, page: bool = False) -> Iterator[Block]:
-    """The table of metrics and its notes; nothing where there is no metric."""
+    """The table of metrics and its notes; nothing where there is no metric. On a page the table is
+    by family, and says what each metric measures."""
     if not summary.metrics or summary.is_empty:
         return
-    gaps = tuple(f"Unscored: {one}." for one in unscored_notes(summary))
+    metrics = summary.metrics.values()
     columns = [
         Column("metric", "name"),
         Column("mean", style="strong"),
         Column("interval", style="dim", under="mean"),
         Column("scored"),
-        Column("on its scale", "figure", drop=1, instead=()),
-        Column("judge", "words", drop=2, instead=(), style="dim"),
-        Column("unscored", "words", drop=3, instead=gaps, style="dim"),
+        Column("on its scale", "figure", drop=1),
+        Column("judge", "words", drop=2, style="dim"),
     ]
-    shown = without_empty(Table(tuple(columns), tuple(map(_row, summary.metrics.values()))))
-    yield _by_family(shown, summary) if page else shown
-    yield lines(summary_notes(summary) + label_notes(summary))
-
-
-def _by_family(shown: Table, summary: Summary) -> Table:
-    """The table by family, with what each metric measures."""
-    rows = [
-        Row((row.cells[0], Cell(metric.title), *row.cells[1:]), metric.group or metric.family)
-        for row, metric in zip(shown.rows, summary.metrics.values(), strict=True)
-    ]
-    first, *others = shown.columns
-    families = grouped((row.group, row) for row in rows).values()
-    return Table((first, Column("", "words"), *others), tuple(chain.from_iterable(families)))
-
-
-def _row(metric: MetricSummary) -> Row:
-    low, high = metric.bounds
-    share = None
-    if low is not None and high is not None and metric.mean is not None and high > low:
-        share = min(1.0, max(0.0, (metric.mean - low) / (high - low)))
-    bounds = wording.bounds(metric.low, metric.high)
-    cells = (
-        name_of(metric.name, metric.higher_is_better, wording.aggregate_note(metric)),
-        Cell(wording.number(metric.mean)),
-        Cell(bounds),
-        Cell(wording.coverage(metric)),
-        Cell(share=share, figure=partial(figures.interval_bar, metric)),
-        Cell(wording.judge_and_agreement(metric)),
-        Cell(wording.reasons(metric.unscored)),
-    )
-    return Row(cells, metric.group.partition(" (")[0])
+    rows = []
+    for one in metrics:
+        low, high = one.bounds
+        placed = low is not None and high is not None and one.mean is not None and high > low
+        judge = wording.judge_and_agreement(one)
+        cells = (
+            name_of(one.name, one.higher_is_better, wording.aggregate_note(one)),
+            Cell(wording.number(one.mean)),
+            Cell(wording.bounds(one.low, one.high)),
+            Cell(wording.coverage(one)),
+            Cell(
+                share=(one.mean - low) / (high - low) if placed else None,  # type: ignore[operator]
+                figure=partial(figures.interval_bar, one),
+            ),
+            Cell("; ".join(filter(None, (one.title, judge))) if page else judge),
+        )
+        group = one.group or one.family if page else one.group.partition(" (")[0]
+        rows.append(Row(cells, group))
+    if page:
+        rows = list(chain.from_iterable(grouped((row.group, row) for row in rows).values()))
+    yield without_empty(Table(tuple(columns), tuple(rows)))
+    unscored = ((wording.reasons(m.unscored), m.name) for m in metrics if m.unscored)
+    yield lines(wording.sentences("Unscored: {}: {}.", unscored), "text", "dim")
+    yield lines(summary_notes(summary))
 
 
 def slice_parts(summary: Summary) -> list[Part]:
-    """A part for each slicing column: the mean of each metric in each slice."""
-    return [_slices(column, pieces) for column, pieces in by_column(summary.slices).items()]
-
-
-def _slices(column: str, pieces: list[Slice]) -> Part:
-    metrics = {name: one for piece in pieces for name, one in piece.metrics.items()}
-    heads = [Column("metric", "name")] + [
-        Column(f"{wording.one_line(one.value)}\nn={one.n:,}") for one in pieces
-    ]
-    rows = [
-        [name_of(name, one.higher_is_better), *(_mean(p.metrics.get(name)) for p in pieces)]
-        for name, one in metrics.items()
-    ]
-    return part(f"By {column}", table(heads, rows), aside=True)
-
-
-def _mean(metric: MetricSummary | None) -> Cell:
-    """A mean with how many were scored; on pages with its interval, too."""
-    if metric is None:
-        return Cell()
-    bounds = () if metric.low is None else (wording.bounds(metric.low, metric.high),)
-    return Cell(wording.number(metric.mean), f" {wording.coverage(metric)}", below=bounds)
+    """A part for each slicing column: the mean of each metric in each slice, with how many were
+    scored; on pages with its interval, too."""
+    parts = []
+    for column, pieces in by_column(summary.slices).items():
+        metrics = {name: one for piece in pieces for name, one in piece.metrics.items()}
+        heads = [Column("metric", "name")]
+        heads += [Column(f"{wording.one_line(one.value)}\nn={one.n:,}") for one in pieces]
+        rows = []
+        for name, metric in metrics.items():
+            row = [name_of(name, metric.higher_is_better)]
+            for one in (piece.metrics.get(name) for piece in pieces):
+                bounds = wording.bounds(one.low, one.high) if one and one.low is not None else ""
+                mean = wording.number(one.mean) if one else ""
+                n = f" {wording.coverage(one)}" if one else ""
+                row.append(Cell(mean, n, below=(bounds,) if bounds else ()))
+            rows.append(row)
+        parts.append(part(f"By {column}", table(heads, rows), aside=True))
+    return parts
 
 
 def by_column(slices: Iterable[Slice]) -> dict[str, list[Slice]]:
     """The slices of each column: numbers (a turn, a year) by value, then the rest as they come."""
     pieces_of = grouped((piece.column, piece) for piece in slices)
     for pieces in pieces_of.values():
-        pieces.sort(key=lambda piece: _numeric(piece.value))
+        pieces.sort(key=lambda one: float(one.value) if _NUMERIC.fullmatch(one.value) else math.inf)
     return pieces_of
-
-
-def _numeric(text: str) -> float:
-    return float(text) if _NUMERIC.fullmatch(text) else math.inf
 
 
 def name_of(name: str, higher_is_better: bool | None, note: str = "") -> Cell:
@@ -189,10 +192,7 @@ def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
     by_canonical = {one.metric: name for name, one in summary.metrics.items()}
     shown: set[str] = set()
     own_metrics: dict[str, None] = {}
-    for name in used:
-        suite = suites.all_suites().get(name)
-        if suite is None:
-            continue
+    for suite in filter(None, map(suites.all_suites().get, used)):
         own = [str(metric) for metric in suite.resolve()]
         if suite.headline and by_canonical.keys() >= set(own):
             own_metrics |= dict.fromkeys(own)
@@ -200,3 +200,148 @@ def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
         else:
             shown.update(own)
     return [by_canonical[one] for one in own_metrics if one not in shown]
+
+
+def summary_notes(summary: Summary) -> Iterator[str]:
+    """What a reader must know to read the means of a run; one sentence each."""
+    metrics = summary.metrics.values()
+    if summary.averaged_over:
+        yield sentence("means_over", what=summary.averaged_over)
+    kinds = grouped((m.interval, m) for m in metrics if m.low is not None)
+    clustered = ", clustered" if any(m.n_clusters for m in metrics) else ""
+    for at, (kind, members) in enumerate(sorted(kinds.items(), key=lambda one: -len(one[1]))):
+        of = f" of {', '.join(one.name for one in members)}" if at else ""
+        level, how = members[0].level, wording.INTERVALS.get(kind, kind)
+        yield sentence("intervals", of=of, level=level, how=how, clustered=clustered)
+    warnings = " ".join(summary.warnings)
+    not_said = any(why.rstrip(".") not in warnings for why in summary.failures)
+    if not_said and not summary.all_failed:
+        yield sentence("system_failed", why=wording.counts(summary.failures).rstrip("."))
+    yield from _given_notes(summary)
+    if summary.judging is not None and summary.judging.questions:
+        yield from _judge_notes(summary, summary.judging)
+    if (spent := summary.embedding) is not None:
+        pieces = _calls(spent, "text")
+        if spent.calls:
+            pieces += [wording.plural(spent.input_tokens, "token"), wording.cost(spent)]
+        yield f"Embedded by {spent.judge}: {', '.join(pieces)}."
+        if spent.failures:
+            yield sentence("no_vectors", why=_advised(spent, kept=False))
+    # How far the offline judge is known to agree with people.
+    found = [judge_agreement(metric) for metric in metrics]
+    offline = [one for one in found if one is not None and one.offline]
+    agreement = (trusted(one) if summary.trust_offline else one.note for one in offline)
+    yield from wording.all_said(joined(agreement))
+    for suite in _suites(summary):
+        places = suite.elsewhere.items()
+        yield from (f"{name}: {place}" for name, place in places if name in summary.metrics)
+    yield from _total_notes(summary)
+    for metric in metrics:
+        if metric.n_assumed:
+            assumed = share(metric.n_assumed, metric.n_scored, "value")
+            without = "there is no mean"
+            if metric.mean_measured is not None:
+                without = f"the mean without them is {wording.number(metric.mean_measured)}"
+            yield sentence("assumed", names=(metric.name,), share=assumed, without=without)
+    for metric in metrics:
+        if metric.labels:
+            counts = [f"{n:,} {label}" for label, n in metric.labels.items()]
+            yield f"{metric.name}: {few(counts, MOST_LABELS)}"
+
+
+def _total_notes(summary: Summary) -> Iterator[str]:
+    """The figures of the run as a whole: what each is, of which samples, or why there is none."""
+    by_name = {plain(metric.metric): metric for metric in summary.metrics.values()}
+    totals = {name: total for suite in _suites(summary) for name, total in suite.totals.items()}
+    for name, value in summary.totals.items():
+        if name not in totals:
+            yield f"{name}: {wording.number(value)}."
+    for name, total in totals.items():
+        means = [by_name[metric] for metric in total.means.values() if metric in by_name]
+        if len(means) < len(total.means):
+            continue  # the run was asked for fewer
+        if name in summary.totals:
+            gaps = [f"{m.name} {wording.coverage(m)}" for m in means if m.n_scored < m.n_total]
+            tail = f" Not over all samples: {', '.join(gaps)} scored." if gaps else ""
+            yield f"{name}: {wording.number(summary.totals[name])}. {total.title}.{tail}"
+        else:
+            lacking = [one for one in means if not lacks_no_sample(one)]
+            why = "; ".join(f"{one.name}: {wording.reasons(one.unscored)}" for one in lacking)
+            yield f"{name}: none ({why}). {total.title}."
+
+
+def _suites(summary: Summary) -> list[suites.Suite]:
+    """The suites that a run used."""
+    every = suites.all_suites()
+    return [every[name] for name in summary.suite.split("+") if name in every]
+
+
+def _given_notes(summary: Summary) -> Iterator[str]:
+    """Notes on the values that came with the records; metrics with the same note share it."""
+    pairs = []
+    for metric in summary.metrics.values():
+        every = metric.n_given == metric.n_scored
+        by = f", of {metric.judge}" if every and metric.judge else ""
+        values = wording.plural(metric.n_scored, "value")
+        if metric.n_given:
+            how = f"{'all' if every else f'{metric.n_given:,}'} of {values}{by}"
+            pairs.append((how, metric.name))
+    for how, names in grouped(pairs).items():
+        yield sentence("given", how=how, metrics=", ".join(names))
+
+
+def _judge_notes(summary: Summary, spent: Spending) -> Iterator[str]:
+    """What the judge was asked, and what came back."""
+    judged = _judged(summary, spent)
+    rules = " (rules about words, not a model)" if spent.judge.startswith("offline") else ""
+    judge = f"{spent.judge}{rules}"
+    if judged:
+        every = len(judged) == len(summary.metrics)
+        named = len(judged) <= MOST_LABELS
+        some = ", ".join(judged) if named else share(len(judged), len(summary.metrics), "metric")
+        yield sentence("judged", judge=judge, which="all metrics" if every else some)
+    if spent.calls or spent.cached:
+        pieces = _calls(spent, "question")
+        if not spent.by_functions:
+            tokens = wording.plural(spent.input_tokens, "token")
+            pieces += [f"{tokens} in and {spent.output_tokens:,} out", wording.cost(spent)]
+        whom = "" if judged else f" of {judge}"
+        yield f"Asked{whom}: {', '.join(pieces)}, {spent.seconds:,.1f} s."
+    if spent.failures:
+        yield sentence("no_answers", why=_advised(spent))
+    if spent.in_part:
+        yield sentence("partial_answers", why=wording.reasons(spent.in_part))
+    if spent.disagreed:
+        questions = share(spent.disagreed, spent.questions, "question")
+        yield sentence("panel_disagreed", questions=questions)
+    if spent.lost_votes:
+        yield sentence("panel_lost", lost=spent.lost, why=wording.reasons(spent.lost_votes))
+
+
+def _judged(summary: Summary, spent: Spending) -> list[str]:
+    """The metrics with a value that rests on the run's judge. Runs of older versions do not store
+    who judged each value; their judged values are those neither assumed nor given."""
+    return [
+        metric.name
+        for metric in summary.metrics.values()
+        if (
+            spent.judge in names_in(metric.judges)
+            if metric.judges
+            else metric.judge and metric.n_scored > metric.n_assumed + metric.n_given
+        )
+    ]
+
+
+def _calls(spent: Spending, noun: str) -> list[str]:
+    pieces = [wording.plural(spent.questions, noun), wording.plural(spent.calls, "call")]
+    return [*pieces, f"{spent.cached:,} from the ledger"] if spent.cached else pieces
+
+
+def _advised(spent: Spending, *, kept: bool = True) -> str:
+    """How many questions have no answer for each reason, with what helps."""
+    pieces = []
+    for name, n in spent.failures.items():
+        reason = Reason(name)
+        again = " (run again to ask these)" if reason.passing or not kept else ""
+        pieces.append(f"{n:,} {wording.reason(name)}{_ADVICE.get(reason, again)}")
+    return ", ".join(pieces)

@@ -25,7 +25,7 @@ from ragassay.engine.results.folders.run_folder import JUDGE_ANSWERS, SAMPLES, S
 from ragassay.engine.results.judge_answers import AnswerFile
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.formats import from_records
-from ragassay.reports.html.browse import Limits, details_of, headline, script_json
+from ragassay.reports.html.browse import details_of, headline, script_json, share
 from ragassay.reports.html.pages import diagnosed, environment, run_parts
 from ragassay.reports.html.query_browser import metric_entry, run_filters, tag
 from ragassay.service.store.run_archives import as_report
@@ -245,7 +245,7 @@ class ReportView:
             judge_answers = dict(index.execute(of_rows, [keys]))
         details = details_of(
             sample.identity, sample, {one.metric: one for one in rows},
-            AnswerFile(self.run / JUDGE_ANSWERS, judge_answers), Limits.share(TEXT_OF_ONE, 1),
+            AnswerFile(self.run / JUDGE_ANSWERS, judge_answers), share(TEXT_OF_ONE, 1),
         )  # fmt: skip
         return {"id": key, **details}
 

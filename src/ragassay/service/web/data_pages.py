@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse
 
 from ragassay.client.service_shapes import Report
 from ragassay.formats import from_records
-from ragassay.reports.html.browse import Limits, details_of, script_json
+from ragassay.reports.html.browse import details_of, script_json, share
 from ragassay.service.api.access import EXPIRED, SESSION
 from ragassay.service.api.record_routes import decoded, encoded
 from ragassay.service.api.route_parts import (
@@ -143,7 +143,7 @@ def record_page(
     versions = records.read_versions(store, task.id, record_id)
     chosen = versions[min(at, len(versions) - 1)]
     (sample,) = from_records([chosen.record])
-    details = details_of(sample.identity, sample, {}, {}, Limits.share(TEXT_OF_ONE, 1))
+    details = details_of(sample.identity, sample, {}, {}, share(TEXT_OF_ONE, 1))
     return task_page(
         "tasks/record.html.j2",
         *(store, access, task),

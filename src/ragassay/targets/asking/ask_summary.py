@@ -155,9 +155,7 @@ def asked_report(summaries: Sequence[AskSummary]) -> Report:
     columns = [Column("system", "name")]
     for (head, drop), cells in zip(_COLUMNS.items(), values, strict=True):
         is_empty = {*cells} <= {"0", "-"}
-        columns.append(
-            Column(head, drop=_EMPTY, instead=()) if is_empty else Column(head, drop=drop)
-        )
+        columns.append(Column(head, drop=_EMPTY if is_empty else drop))
     return Report("", (table(columns, rows), lines(lines_below(summaries), "text")))
 
 
@@ -243,12 +241,12 @@ class Answers:
         return f"<Answers: systems={len(self.summaries)} samples={len(self.samples)}>"
 
     def __str__(self) -> str:
-        from ragassay.reports.notebook import text_of
+        from ragassay.reports.run_reports import text_of
 
         return text_of(asked_report(list(self.summaries.values())))
 
     def _repr_html_(self) -> str:
-        from ragassay.reports.notebook import html_of
+        from ragassay.reports.run_reports import html_of
 
         return html_of(asked_report(list(self.summaries.values())))
 

@@ -4,21 +4,10 @@ class AnswerText {
   constructor(sample, follow) {
     this.text = sample.answer || "";
     this.passages = sample.passages || [];
-    this.sets = (sample.pieces || []).map(({ of, list }) => ({ of, list: AnswerText.placed(list) }));
+    this.sets = (sample.pieces || []).map(({ of, list }) => ({ of, list }));
     this.follow = follow;
     this.links = this.placedLinks(sample.cited);
     this.unplaced = (sample.cited || []).filter(([start]) => start === null);
-  }
-
-  // Pieces with start and end, which are packed as the distance from the piece before and a length.
-  static placed(list) {
-    let at = 0;
-    return list.map(([text, gap, length, held, by]) => {
-      if (gap === null) return [text, null, null, held, by];
-      const start = at + gap;
-      at = start + length;
-      return [text, start, at, held, by];
-    });
   }
 
   element() {

@@ -25,7 +25,6 @@ class Browser {
     this.head = document.querySelector("#queries thead tr");
     this.controls();
     this.restore(new URLSearchParams(location.search));
-    this.keys();
     if (source.row) addEventListener("hashchange", () => this.follow());
     this.ready = this.update().then(() => this.follow());
   }
@@ -61,45 +60,6 @@ class Browser {
 
   address(row) {
     return "#" + new URLSearchParams({ sample: this.source.name(row) });
-  }
-
-  // j and k go from row to row, Enter opens the row that has the focus (it is a button), Esc closes.
-  keys() {
-    document.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const typing = event.target.closest("input, select, textarea");
-      if (event.key === "Escape") {
-        if (typing?.id === "search") { typing.value = ""; this.page = 0; this.update(); typing.blur(); } else this.close();
-      }
-      if (typing) return;
-      if (event.key === "j" || event.key === "k") this.step(event.key === "j" ? 1 : -1);
-      if (event.key === "/") { event.preventDefault(); document.getElementById("search").focus(); }
-    });
-  }
-
-  // The row that has the focus, or in whose details it is.
-  current() {
-    const line = document.activeElement.closest("tr[data-row], tr.detail");
-    return line?.classList.contains("detail") ? line.previousElementSibling : line;
-  }
-
-  async step(by) {
-    const buttons = [...this.body.querySelectorAll(".expand")], at = buttons.indexOf(this.current()?.querySelector(".expand"));
-    let next = buttons[at < 0 ? (by > 0 ? 0 : buttons.length - 1) : at + by];
-    const turn = at >= 0 && !next && !document.getElementById(by > 0 ? "next" : "previous").disabled;
-    if (turn) {
-      await this.turn(by);
-      next = [...this.body.querySelectorAll(".expand")].at(by > 0 ? 0 : -1);
-    }
-    next?.focus();
-    next?.scrollIntoView({ block: "nearest" });
-  }
-
-  close() {
-    const line = this.current() || this.body.querySelector("tr.opened");
-    if (!line?.classList.contains("opened")) return;
-    this.toggle(Number(line.dataset.row));
-    line.querySelector(".expand").focus();
   }
 
   controls() {

@@ -75,6 +75,8 @@ _CONSISTENCY = "consistency_"
 _INNER = ("all", "all_strict", "vital_strict", "weighted", "weighted_strict")
 _FLAG = ("no_answer", "no_answer_score", "generation_score_no_answer_score")
 _CUT_OFF = re.compile(r"(.*@)(\d+)")
+_GOLDEN = ("answer_similarity",
+           *(f"factual_correctness.{part}" for part in ("precision", "recall", "f1")))  # fmt: skip
 
 Paths = Mapping[str, str]
 """The metrics of a column, by their place in its JSON: empty for the whole of it, ``a.*`` for each
@@ -127,24 +129,12 @@ def _consistency(column: str) -> Paths | None:
     return {"": column[len(_CONSISTENCY) :]} if column.startswith(_CONSISTENCY) else None
 
 
-_GOLDEN = ("answer_similarity",
-           *(f"factual_correctness.{part}" for part in ("precision", "recall", "f1")))  # fmt: skip
-
-
 @dataclass(frozen=True)
 class Layout:
-    """One evaluator: the columns of its tables, and what pictures call them.
-
-    Attributes:
-        evaluator: its name in messages.
-        suite: of the same metrics.
-        paths: the metrics of a column (without the run's number); ``None`` where it is of another
-            kind.
-        default: the metrics that are drawn by default.
-        facts: columns that say something of a run, and are no scores.
-        titles: of metrics, by their names without prefixes.
-        over_runs: whether cells hold the values over the runs of a query.
-    """
+    """One evaluator: its name in messages, the suite of the same metrics, the metrics of a column
+    (``paths``; ``None`` for other columns), those drawn by default, columns that are no scores
+    (``facts``), titles by names without prefixes, and whether cells hold the values over the runs
+    of a query."""
 
     evaluator: str
     suite: str
@@ -197,7 +187,7 @@ class Layout:
     def main_metrics(self, available: Iterable[str]) -> tuple[str, ...]:
         """Of the available metrics those that its pictures show."""
         if not self.over_runs:
-            return self.default
+            return tuple(name for name in self.default if name in available)
         order, every = list(self.titles), tuple(available)
         titled = [name for name in every if plain(name) in order]
         return tuple(sorted(titled, key=lambda name: order.index(plain(name)))) or every

@@ -1,2 +1,0 @@
-"""Reports for continuous integration: JUnit XML, GitHub's annotations and step summary.
-All show the same gates."""

@@ -1,0 +1,230 @@
+"""Reports for continuous integration, all of the same gates: JUnit XML (a test case for each gate,
+and one for completeness), and annotations and the step summary of GitHub Actions."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
+from xml.etree import ElementTree
+
+from ragassay.base import files, printable
+from ragassay.engine.comparison import gates
+from ragassay.engine.comparison.comparison_gates import metrics_of, worst_queries
+from ragassay.engine.results import Result
+from ragassay.engine.results.comparison_result import Comparison, GateResult
+from ragassay.engine.results.score_rows import ScoreRow
+from ragassay.engine.results.summary import Summary, missing_by_accident
+from ragassay.reports.text import wording
+
+_WORST = 5
+"""Samples (or queries) that a gate which did not pass names."""
+
+_STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+"""The variable that names the file of the step's summary (Markdown)."""
+
+_NO_XML = re.compile("[\ufffe\uffff]")
+_LINE_END = re.compile("[\u2028\u2029]")
+"""Line ends of Unicode, which some readers of a log take for one."""
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A test case: its class and name, figures, how it failed (empty where it passed), and lines,
+    of which the first is the message."""
+
+    of: str
+    name: str
+    figures: Mapping[str, object]
+    outcome: str
+    lines: Sequence[str]
+
+
+def write_junit(result: Result, path: Path) -> None:
+    """Writes the gates of a run as JUnit XML.
+
+    A gate that failed is a ``failure``; one that is undecided is an ``error``, as is a run in which
+    scores are missing by accident or nothing was scored. Without that last case, a run without
+    gates would be a file without tests, which build servers refuse.
+    """
+    summary, metrics = result.summary, gates.summaries_of(result)
+    name = ".".join(filter(None, ("ragassay", summary.suite)))
+    cases = []
+    for gate in gates.results_of(result):
+        one = metrics.get(gate.metrics[0])
+        figures = {"mean": one and one.mean, "scored": one and wording.coverage(one)}
+        worst = [] if gate.passed else worst_rows(result, gate, _WORST)
+        told = [
+            f"{row.sample}{f' ({row.system})' if row.system else ''}: {wording.number(value)}"
+            f"{f', {row.explanation}' if row.explanation else ''}"
+            for value, row in worst
+        ]
+        cases.append(_gate_case(name, gate, figures, told))
+    lack = lack_of([step.summary for step in result.steps])
+    cases.append(_state_case(name, "no score is missing by accident", lack, summary.warnings))
+    facts = {
+        "data": summary.title,
+        "system": summary.system,
+        "samples": summary.n_samples,
+        "queries": summary.n_queries,
+        "judge": "" if summary.judging is None else summary.judging.judge,
+    }
+    _write(path, ", ".join(filter(None, (summary.title, summary.suite))), facts, cases)
+
+
+def write_junit_of_comparisons(compared: Sequence[Comparison], path: Path) -> None:
+    """Writes the gates of comparisons as JUnit XML, as `write_junit` does."""
+    cases, names = [], [f"{one.a} against {one.b}" for one in compared]
+    for one, title in zip(compared, names, strict=True):
+        name = f"ragassay.compare.{title}"
+        for gate in one.gates:
+            worst = [] if gate.passed else worst_queries(one, gate, _WORST)
+            cases.append(_gate_case(name, gate, _compared_figures(one, gate), worst))
+        missing = f"No metric could be compared: {wording.compared_on(one)}."
+        lack = "" if one.decidable else missing
+        cases.append(_state_case(name, "a metric is compared", lack, one.warnings))
+    facts = {"correction": compared[0].correction, "level": compared[0].level}
+    _write(path, ", ".join(names), facts, cases)
+
+
+def _compared_figures(comparison: Comparison, gate: GateResult) -> dict[str, object]:
+    """The figures of the one metric that a gate is on; those of the drop come first where the gate
+    limits one."""
+    differences = metrics_of(comparison, gate)
+    if len(differences) != 1:
+        return {}
+    (d,), (low, high) = differences, gate.drop_bounds
+    drop = {"value": gate.drop, "limit": gate.limit, "low": low, "high": high}
+    return {
+        **(drop if gate.limit is not None else {}),
+        "a_mean": d.a_mean,
+        "b_mean": d.b_mean,
+        "difference": d.diff,
+        "interval": wording.bounds(d.low, d.high, sign=True),
+        "p_adjusted": d.p_adjusted,
+        "n": d.n,
+        "verdict": d.verdict,
+    }
+
+
+def _gate_case(
+    of: str, gate: GateResult, figures: Mapping[str, object], worst: Iterable[str]
+) -> _Case:
+    facts = {"value": gate.value, "low": gate.low, "high": gate.high, **figures}
+    outcome = {True: "", False: "failure", None: "error"}[gate.passed]
+    return _Case(of, gate.gate, facts, outcome, [gate.sentence, *worst])
+
+
+def _state_case(of: str, name: str, lack: str, warnings: Iterable[str]) -> _Case:
+    return _Case(of, name, {}, "error" if lack else "", [lack, *warnings])
+
+
+def _write(path: Path, name: str, facts: Mapping[str, object], cases: Sequence[_Case]) -> None:
+    outcomes = [case.outcome for case in cases]
+    counts = {
+        "tests": str(len(cases)),
+        "failures": str(outcomes.count("failure")),
+        "errors": str(outcomes.count("error")),
+        "skipped": "0",
+    }
+    root = ElementTree.Element("testsuites", {"name": "ragassay", **counts})
+    suite = _add(root, "testsuite", {"name": name or "ragassay", **counts})
+    _add_properties(suite, facts)
+    for case in cases:
+        element = _add(suite, "testcase", {"classname": case.of, "name": case.name, "time": "0"})
+        if case.figures:
+            _add_properties(element, case.figures)
+        if case.outcome:
+            kind = "gate" if case.outcome == "failure" else "undecided"
+            failure = _add(element, case.outcome, {"message": case.lines[0], "type": kind})
+            failure.text = _allowed("\n".join(case.lines))
+    ElementTree.indent(root)
+    body: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    files.write_bytes(path, body + b"\n")
+
+
+def _add(parent: ElementTree.Element, tag: str, facts: Mapping[str, str]) -> ElementTree.Element:
+    plain = {name: printable.one_line(_allowed(text)) for name, text in facts.items()}
+    return ElementTree.SubElement(parent, tag, plain)
+
+
+def _add_properties(parent: ElementTree.Element, facts: Mapping[str, object]) -> None:
+    properties = _add(parent, "properties", {})
+    for name, value in facts.items():
+        if value not in (None, ""):
+            _add(properties, "property", {"name": name, "value": str(value)})
+
+
+def _allowed(text: str) -> str:
+    """Text of characters that XML has."""
+    return _NO_XML.sub("\ufffd", printable.lines(text))
+
+
+def lack_of(summaries: Sequence[Summary]) -> str:
+    """Why a run is incomplete; empty where it is not. What a failed system leaves unscored is no
+    accident of the scoring: gates count it."""
+    if missing := missing_by_accident(*summaries):
+        return f"{missing}."
+    if not any(metric.n_scored for one in summaries for metric in one.metrics.values()):
+        return "Nothing was scored."
+    return ""
+
+
+def worst_rows(result: Result, gate: GateResult, most: int) -> list[tuple[float, ScoreRow]]:
+    """The values of a gate's metric that break its condition, worst first, with their rows."""
+    condition = gates.parse(gate.gate)
+    values = (
+        (float(row.value), row)
+        for row in result.scores
+        if row.metric == condition.metric
+        if isinstance(row.value, int | float) and not condition.holds(float(row.value))
+    )
+    worst = heapq.nsmallest if condition.at_least else heapq.nlargest
+    return worst(most, values, key=itemgetter(0))
+
+
+def github_commands(
+    results: Iterable[GateResult], summaries: Sequence[Summary] = ()
+) -> Iterator[str]:
+    """Commands of a GitHub workflow, one a line: an error for each gate that did not pass, a notice
+    for each that did, an error where scores are missing by accident or nothing was scored."""
+    for gate in results:
+        level = "notice" if gate.passed else "error"
+        state = {True: "passed", False: "failed", None: "undecided"}[gate.passed]
+        yield _command(level, f"gate {state}: {gate.gate}", gate.sentence)
+    if summaries and (lack := lack_of(summaries)):
+        yield _command("error", "run incomplete", lack)
+
+
+def _command(level: str, title: str, message: str) -> str:
+    """A command; what would end its line, or its title, is written by its code."""
+    plain = [_LINE_END.sub(" ", printable.lines(text)).replace("%", "%25")
+             for text in (title, message)]  # fmt: skip
+    title, message = (one.replace("\r", "%0D").replace("\n", "%0A") for one in plain)
+    title = title.replace(":", "%3A").replace(",", "%2C")
+    return f"::{level} title={title}::{message}"
+
+
+def gate_list(results: Iterable[GateResult]) -> str:
+    """What gates found, as Markdown."""
+    from ragassay.reports.drawn.markdown import escape
+
+    marks = {True: "✅", False: "❌", None: "⚠"}
+    return "".join(f"- {marks[one.passed]} {escape(one.sentence)}\n" for one in results)
+
+
+def add_to_step_summary(text: str, environment: Mapping[str, str]) -> bool:
+    """Adds Markdown to the summary of the step, where the environment names its file; whether it
+    does."""
+    place = environment.get(_STEP_SUMMARY)
+    if not place:
+        return False
+    try:
+        with Path(place).open("ab") as stream:
+            stream.write(f"{text.rstrip()}\n\n".encode())
+    except OSError as error:
+        raise files.cannot_write(Path(place), error) from error
+    return True

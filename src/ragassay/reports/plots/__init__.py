@@ -1,1 +1,0 @@
-"""Pictures for slides: box plots of result files beside each other, and two runs compared."""
