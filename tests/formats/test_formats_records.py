@@ -330,7 +330,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"answerability": "PARTIAL", "Answerability": ["ANSWERABLE"]},
-        "labelled PARTIAL in one place and ANSWERABLE",
+        "several labels: PARTIAL",
     ),
     *(
         ({"answerability": value}, "field 'answerability'")

@@ -82,23 +82,6 @@ def test_a_list_beside_what_describes_it_is_read_as_the_records(
     assert any("around a list of records" in one for one in notes)
 
 
-@pytest.mark.parametrize(
-    ("content", "path_of_list"),
-    [
-        ({"status": "ok", "body": {"page": {"entries": ROWS, "n": 2}}}, "body.page.entries"),
-        ({"data": {"items": ROWS, "others": ROWS}}, None),  # which one?
-    ],
-)
-def test_a_list_of_objects_anywhere_else_is_named_and_not_read(
-    tmp_path: Path, content: Any, path_of_list: str | None
-) -> None:
-    path = tmp_path / "export.json"
-    path.write_text(json.dumps(content))
-    said = error(path)
-    assert "no column is known" in said
-    assert (f"list of objects in '{path_of_list}'" in said) == (path_of_list is not None)
-
-
 def test_records_of_several_tables_are_numbered_without_a_gap(tmp_path: Path) -> None:
     path = tmp_path / "tables.jsonl"
     tables = [{"id": ["1", "2"], "query": ["a", "b"]}, {"id": ["3", "1"], "query": ["c", "d"]}]

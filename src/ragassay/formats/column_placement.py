@@ -15,7 +15,7 @@ from ragassay.formats import reading
 from ragassay.formats.format import get
 from ragassay.formats.format_words import Notes
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
-from ragassay.formats.records.field_names import FieldKeys, keys_by_field, suggestions
+from ragassay.formats.records.field_names import FIELD_OF, Fields, folded, suggestions
 from ragassay.formats.records.sample_records import Mapper, MapperOptions
 from ragassay.formats.sources.json_files import all_texts, text_paths, unread
 
@@ -44,8 +44,7 @@ class Placement:
 
     def without_field(self, columns: Columns) -> list[str]:
         """The columns that hold no field when some are chosen."""
-        chosen = ChosenColumns(columns)
-        used = chosen.names() | chosen.joined(self.unplaced)
+        used = ChosenColumns(columns).used(self.unplaced)
         return [one for one in self.unplaced if one not in used]
 
 
@@ -73,7 +72,7 @@ def place(
     with suppress(InputError):  # reading all of the file raises it
         list(islice(reader.read(file, mapper), _LOOKED_AT))
     columns = list(dict.fromkeys(key for row in mapper.rows for key in row))
-    used = set(mapper.placed.values()) | mapper.columns.joined(columns)
+    used = set(mapper.placed.values()) | mapper.columns.used(columns)
     unplaced = [key for key in columns if key not in used]
     shown = tuple(path for key in unplaced for path in _paths(mapper.rows, key, used))
     return Placement(reader.name, mapper.placed, shown, suggestions(shown, mapper.placed.keys()))
@@ -129,16 +128,17 @@ class PlacingMapper(Mapper):
         """What stands for the record of a line that cannot be read, for that reason."""
         return Sample(id=f"line {line}, which cannot be read")
 
-    def field_keys(self, record: Mapping[str, Any], chosen: Mapping[str, str]) -> FieldKeys:
-        """Where the fields of a record are, which is kept. Arguments as of `Mapper.field_keys`."""
+    def fields(self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any]) -> Fields:
+        """Where the fields of a record are, which is kept. Arguments as of `Mapper.fields`."""
         try:
-            field_keys = super().field_keys(record, chosen)
+            fields = super().fields(record, line, beside)
         except InputError:  # what is clear nevertheless
-            clear = {
-                field: names[0] for field, names in keys_by_field(record).items() if not names[1:]
-            }
+            names: dict[str, list[str]] = {}
+            for key in record:
+                names.setdefault(FIELD_OF.get(folded(key), ""), []).append(key)
+            clear = {field: one for field, (one, *more) in names.items() if field and not more}
             self.placed = {**clear, **self.placed}
             raise
-        labels = {"answerability": field_keys.labels[0]} if field_keys.labels else {}
-        self.placed = {**field_keys.keys, **labels, **self.placed}
-        return field_keys
+        keys = {field: key for field, (key, _) in fields.values.items()}
+        self.placed = {**keys, **self.placed}
+        return fields

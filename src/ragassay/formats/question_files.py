@@ -16,7 +16,7 @@ from ragassay.formats.format import Format
 from ragassay.formats.format_words import Notes, wrong
 from ragassay.formats.records.chosen_columns import Columns, canonical
 from ragassay.formats.records.field_values import folded_text
-from ragassay.formats.records.record_parts import has_made_id
+from ragassay.formats.records.record_values import has_made_id
 from ragassay.formats.records.sample_records import Mapper, MapperOptions
 
 _EXPECTED = (

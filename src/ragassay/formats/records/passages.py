@@ -39,12 +39,11 @@ _READ: Mapping[str, Read] = {
 }
 """How a part of a passage is read."""
 
-_PLACE = frozenset({"document", "start", "end"})
-_NESTED = _PLACE | {"id", "score"}
-_PASSAGE = _NESTED | {"text"}
-_GOLD_NESTED = _PLACE | {"id"}
-_GOLD = _GOLD_NESTED | {"text", "grade"}
-_RANK = frozenset({"rank"})
+_IN_METADATA = frozenset({"id", "document", "start", "end"})
+"""Parts that may also be in the metadata of a passage."""
+_OF_PASSAGE = _IN_METADATA | {"text", "score"}
+_OF_GOLD = _IN_METADATA | {"text", "grade"}
+_TEXT, _RANK = frozenset({"text"}), frozenset({"rank"})
 
 
 def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
@@ -52,52 +51,45 @@ def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
     objects, from one object, or from a mapping id -> text; ``None`` where the value is ``None``."""
     if value is None:
         return None
-    made = _each(value, field, _passage, _passage_of_entry)
-    items = value
-    if isinstance(value, dict):
-        items = [value] if _is_one(value) else value.values()
-    ranks = [_rank(item, field) for item in items]
-    return made if ranks.count(None) == len(ranks) else _in_order(made, ranks, f"{field}.rank")
-
-
-def _in_order(
-    listed: tuple[Passage, ...], ranks: Sequence[int | None], field: str
-) -> tuple[Passage, ...]:
-    """The passages in the order of their ranks, of which each has its own."""
+    items = _items(value, field, _entry)
+    made = tuple([_passage(item, field) for item in items])
+    try:
+        ranks = [
+            _parts(item, _RANK, field).get("rank") if isinstance(item, dict) else None
+            for item in items
+        ]
+    except InputError as error:
+        raise error.but(hint=wrong("no_rank", at=0, n=0).hint) from None
+    if ranks.count(None) == len(ranks):
+        return made
     by_rank: dict[int, Passage] = {}
-    for at, (passage, rank) in enumerate(zip(listed, ranks, strict=True), 1):
+    for at, (passage, rank) in enumerate(zip(made, ranks, strict=True), 1):
         if rank is None:
-            raise wrong("no_rank", field=field, at=at, n=len(ranks))
+            raise wrong("no_rank", field=f"{field}.rank", at=at, n=len(ranks))
         if rank in by_rank:
-            raise wrong("same_rank", field=field, at=at, first=ranks.index(rank) + 1, rank=rank)
+            facts = {"at": at, "first": ranks.index(rank) + 1, "rank": rank}
+            raise wrong("same_rank", field=f"{field}.rank", **facts)
         by_rank[rank] = passage
     return tuple(by_rank[rank] for rank in sorted(by_rank))
 
 
-def _rank(item: Any, field: str) -> int | None:
-    try:
-        return _parts(item, _RANK, field).get("rank") if isinstance(item, dict) else None
-    except InputError as error:
-        raise error.but(hint=wrong("no_rank", at=0, n=0).hint) from None
-
-
-def _each(
-    value: Any, field: str, of_item: Callable[[Any, str], P], of_entry: Callable[[Any, Any, str], P]
-) -> tuple[P, ...]:
+def _items(
+    value: Any, field: str, of_entry: Callable[[str, Any, str], dict[str, Any]]
+) -> Sequence[Any]:
     """The passages of a list, of one object, or of a mapping with an entry for each passage."""
     if isinstance(value, list):
-        return tuple([of_item(item, field) for item in value])
+        return value
     if not isinstance(value, dict):
         raise not_a_list(value, field)
-    if _is_one(value):
-        return (of_item(value, field),)
-    return tuple([of_entry(key, item, field) for key, item in value.items()])
+    text_key, id_key = pick(tuple(value), (NAMES["passage.text"], NAMES["passage.id"]))
+    name = value.get(id_key or "")
+    if isinstance(value.get(text_key or ""), str) or isinstance(name, str | int):
+        return [value]  # its keys name the parts of one passage
+    return [of_entry(key, item, field) for key, item in value.items()]
 
 
-def _passage_of_entry(key: Any, item: Any, field: str) -> Passage:
-    if isinstance(item, dict):
-        return _passage({"id": key, **item}, field)
-    return Passage(passage_text(item, field), needed_identifier(key, field))
+def _entry(key: str, item: Any, field: str) -> dict[str, Any]:
+    return {"id": key, **item} if isinstance(item, dict) else {"id": key, "text": item}
 
 
 def with_ids(
@@ -127,8 +119,7 @@ def with_ids(
 def with_scores(
     listed: tuple[Passage, ...] | None, scores: Any, field: str
 ) -> tuple[Passage, ...] | None:
-    """Passages with the scores of another column, a list, joined by rank. Arguments: as of
-    `with_ids`."""
+    """Passages with the scores of another column, a list, joined by rank."""
     if scores is None or listed is None:
         return listed
     if not isinstance(scores, list):
@@ -144,7 +135,7 @@ def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
         return None
     if is_number(value):
         value = [text(value, field)]
-    listed = _each(value, field, _gold, _gold_of_entry)
+    listed = tuple([_gold(item, field) for item in _items(value, field, _gold_entry)])
     grades: dict[str, int] = {}
     for one in listed:
         if one.id is None or one.text is not None or one.document is not None:
@@ -154,17 +145,14 @@ def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
     return listed
 
 
-def _gold_of_entry(key: Any, item: Any, field: str) -> GoldPassage:
+def _gold_entry(key: str, item: Any, field: str) -> dict[str, Any]:
     if isinstance(item, dict | list):
         columns, inner = OptionWords().columns, f"{field}.{key}"
         ways = {name: columns(name, inner) for name in ("references", "gold")}
         raise wrong("no_gold", field=field, value=kind(item), key=str(key), **ways)
-    if isinstance(item, str):
-        return GoldPassage(id=str(key), text=passage_text(item, field))
-    grade = whole_number(item, field)
-    if grade is None:
+    if item is None:
         raise wrong("no_grade", field=field)
-    return GoldPassage(id=str(key), grade=grade)
+    return {"id": key, "text" if isinstance(item, str) else "grade": item}
 
 
 def gold_with_ids(
@@ -214,14 +202,6 @@ def _joined(
     return tuple(joined)
 
 
-def _is_one(value: Mapping[str, Any]) -> bool:
-    """Whether an object is one passage, not several by their ids: its keys name its parts."""
-    text_key, id_key = pick(tuple(value), (NAMES["passage.text"], NAMES["passage.id"]))
-    return isinstance(value.get(text_key or ""), str) or isinstance(
-        value.get(id_key or ""), str | int
-    )
-
-
 @lru_cache(maxsize=512)
 def _entries(
     keys: tuple[str, ...], wanted: frozenset[str], field: str
@@ -229,6 +209,7 @@ def _entries(
     """The parts that an object has: each with its key, how it is read, and the name of the value
     for errors."""
     parts = [part for part in _READ if part in wanted]
+    # `source`, the last name of a document, names one in metadata only.
     names = tuple(
         NAMES[f"passage.{part}"][: -1 if "text" in wanted and part == "document" else None]
         for part in parts
@@ -245,46 +226,40 @@ def _parts(item: Mapping[str, Any], wanted: frozenset[str], field: str) -> dict[
     return {part: read(item[key], where) for part, key, read, where in entries}
 
 
+def _with_metadata(
+    item: Mapping[str, Any], parts: dict[str, Any], wanted: frozenset[str], field: str
+) -> dict[str, Any]:
+    """The parts of an object, with those that it lacks and its metadata has."""
+    if not isinstance(item.get("metadata"), dict):
+        return parts
+    lacking = wanted.difference(part for part in parts if parts[part] is not None)
+    return parts | _parts(item["metadata"], lacking, f"{field}.metadata")
+
+
 def _passage(item: Any, field: str) -> Passage:
     if type(item) is str:
         return Passage(passage_text(item, field))
     if not isinstance(item, dict):
         raise unexpected(item, "a passage", field)
-    parts = _parts(item, _PASSAGE, field)
+    parts = _parts(item, _OF_PASSAGE, field)
     has_name = "text" in parts or "id" in parts
     if has_name and parts.get("text", "") is None:  # another name may hold it
         others = {key: part for key, part in item.items() if part is not None}
-        parts["text"] = _parts(others, frozenset({"text"}), field).get("text")
-    parts |= _in_metadata(item, parts, _NESTED, field)
+        parts["text"] = _parts(others, _TEXT, field).get("text")
+    parts = _with_metadata(item, parts, _IN_METADATA | {"score"}, field)
     if not has_name and parts.get("id") is None and parts.get("document") is None:
         raise wrong("bare_passage", field=field, names=", ".join(map(repr, item)) or "no keys")
     return Passage(**parts, names=_names(item, parts))
 
 
-def _in_metadata(
-    item: Mapping[str, Any], parts: Mapping[str, Any], wanted: frozenset[str], field: str
-) -> dict[str, Any]:
-    """The parts that an object lacks and that its metadata has."""
-    if not isinstance(item.get("metadata"), dict):
-        return {}
-    lacking = wanted.difference(part for part in parts if parts[part] is not None)
-    return _parts(item["metadata"], lacking, f"{field}.metadata")
-
-
 def _names(item: Mapping[str, Any], parts: Mapping[str, Any]) -> tuple[str, ...]:
     """The title and the address of a passage."""
-    own = item.get("names")
+    own, metadata = item.get("names"), item.get("metadata")
     found = [one for one in own if isinstance(one, str)] if isinstance(own, list) else []
-    metadata = item.get("metadata")
     for place in (item, metadata if isinstance(metadata, dict) else {}):
         found += [place[key] for key in NAMES["passage.names"] if isinstance(place.get(key), str)]
     others = (parts.get("id"), parts.get("document"), "")
     return tuple(dict.fromkeys(name for name in found if name not in others))
-
-
-_LIKE_GRADES = NAMES["passage.like_grades"]
-"""Names under which a gold passage may have its grade: read without, its grade would be 1, also
-where it was judged not relevant. Scores of systems are seldom whole."""
 
 
 def _gold(item: Any, field: str) -> GoldPassage:
@@ -292,12 +267,12 @@ def _gold(item: Any, field: str) -> GoldPassage:
         return GoldPassage(text=passage_text(item, field))
     if not isinstance(item, dict):
         raise unexpected(item, "a gold passage", field)
-    parts = _parts(item, _GOLD, field)
+    parts = _parts(item, _OF_GOLD, field)
     if parts.get("grade", 1) is None:
         del parts["grade"]
     if "grade" not in parts:
-        (key,) = pick(tuple(item), (_LIKE_GRADES,))
+        # Read without, its grade would be 1, also where it was judged not relevant.
+        (key,) = pick(tuple(item), (NAMES["passage.like_grades"],))
         if key is not None and isinstance(item[key], int) and item[key] != 1:
             raise wrong("other_grade", field=f"{field}.{key}", key=key, value=item[key])
-    parts |= _in_metadata(item, parts, _GOLD_NESTED, field)
-    return GoldPassage(**parts)
+    return GoldPassage(**_with_metadata(item, parts, _IN_METADATA, field))

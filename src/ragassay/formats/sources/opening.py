@@ -57,7 +57,6 @@ _MARKS = (
 """Byte order marks; that of UTF-32 begins with that of UTF-16."""
 
 _COMMON = ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "cp1251", "gbk", "shift_jis")
-_BLOCK = 1 << 16
 
 
 def by_mark(start: bytes) -> str | None:
@@ -81,39 +80,12 @@ def checked_encoding(encoding: str | None) -> str | None:
 
 
 def recoded(stream: IO[bytes], encoding: str, path: Path) -> IO[bytes]:
-    """A stream in another encoding as one in UTF-8, which cannot be read twice. Text that is not in
-    that encoding is an error while it is read."""
-    return io.BufferedReader(_Recoded(stream, encoding, path), _BLOCK)
-
-
-class _Recoded(io.RawIOBase):
-    def __init__(self, source: IO[bytes], encoding: str, path: Path) -> None:
-        self.source, self._encoding, self._path = source, encoding, path
-        self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._ready = b""
-        self._ended = False
-        self._mark = "\ufeff"
-
-    def readable(self) -> bool:
-        """That it can be read."""
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        """Fills a buffer; see `io.RawIOBase`."""
-        while not self._ready and not self._ended:
-            block = self.source.read(_BLOCK)
-            self._ended = not block
-            try:
-                text = self._decoder.decode(block, self._ended)
-            except UnicodeError as error:
-                facts = {"encoding": self._encoding, "why": error}
-                raise wrong("other_encoding", path=self._path, **facts) from None
-            self._ready = text.removeprefix(self._mark).encode("utf-8", "surrogatepass")
-            self._mark = ""  # elsewhere the character is a part of the text
-        piece = self._ready[: len(buffer)]
-        buffer[: len(piece)] = piece
-        self._ready = self._ready[len(piece) :]
-        return len(piece)
+    """All text of a stream in another encoding, as UTF-8."""
+    try:
+        text = b"".join(blocks(stream, path)).decode(encoding)
+    except UnicodeError as error:
+        raise wrong("other_encoding", path=path, encoding=encoding, why=error) from None
+    return io.BytesIO(text.removeprefix("\ufeff").encode("utf-8", "surrogatepass"))
 
 
 _BOM = b"\xef\xbb\xbf"
@@ -342,9 +314,8 @@ def _rest_of_line(stream: IO[bytes], size: int, path: Path) -> Iterator[bytes]:
 
 
 def _check(stream: IO[bytes], size: int, path: Path) -> None:
-    source: object = getattr(getattr(stream, "raw", None), "source", stream)  # of recoded text
-    if not isinstance(source, gzip.GzipFile) or size < _STEP:
+    if not isinstance(stream, gzip.GzipFile) or size < _STEP:
         return
-    packed = cast("IO[bytes]", source.fileobj).tell()
+    packed = cast("IO[bytes]", stream.fileobj).tell()
     if size > _MOST_PACKED * packed:
         raise wrong("large_gzip", path=path, most=_MOST_PACKED)
