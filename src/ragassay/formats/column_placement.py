@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -9,10 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Unpack
 
-from ragassay.base.errors import InputError
+from ragassay.base.errors import InputError, RagassayError
 from ragassay.base.sample import Sample
 from ragassay.formats import reading
-from ragassay.formats.format import get
+from ragassay.formats.format import Format, get
 from ragassay.formats.format_words import Notes
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
 from ragassay.formats.records.field_names import FIELD_OF, Fields, folded, suggestions
@@ -67,21 +68,26 @@ def place(
     """
     file = reading.files_of(path)[0]
     reader = get(format) if format else reading.detect(file, options.get("encoding"))
-    options["notes"] = Notes()
-    mapper = PlacingMapper(file, **options)
-    with suppress(InputError):  # reading all of the file raises it
-        list(islice(reader.read(file, mapper), _LOOKED_AT))
+    mapper = look(reader, file, options)
     columns = list(dict.fromkeys(key for row in mapper.rows for key in row))
     used = set(mapper.placed.values()) | mapper.columns.used(columns)
     unplaced = [key for key in columns if key not in used]
     shown = tuple(path for key in unplaced for path in _paths(mapper.rows, key, used))
-    return Placement(reader.name, mapper.placed, shown, suggestions(shown, mapper.placed.keys()))
+    return Placement(reader.name, mapper.placed, shown, suggestions(shown, mapper.placed))
+
+
+def look(reader: Format, file: Path, options: MapperOptions) -> PlacingMapper:
+    """The mapper that read the first records of a file. Reading all of it raises what is wrong."""
+    mapper = PlacingMapper(file, **(options | MapperOptions(notes=Notes())))
+    with suppress(RagassayError):
+        deque(islice(reader.read(file, mapper), _LOOKED_AT), maxlen=0)
+    return mapper
 
 
 def _paths(rows: Sequence[Mapping[str, Any]], key: str, used: Collection[str]) -> list[str]:
     """A column that holds no field, or the paths to the texts in it that hold none."""
     values = [row.get(key) for row in rows]
-    paths = list(text_paths(values, key))
+    paths = text_paths(values, key)
     if not any(isinstance(value, dict) for value in values) and paths in ([], [key]):
         return [key]
     read = {path.replace("[0]", "[*]") for path in used}
@@ -94,12 +100,14 @@ class PlacingMapper(Mapper):
     Attributes:
         rows: the records, as they were given.
         placed: column of each field.
+        held: those of the chosen columns that the records have.
     """
 
     def __init__(self, path: Path, **options: Unpack[MapperOptions]) -> None:
         super().__init__(path, **options)
         self.rows: list[Mapping[str, Any]] = []
         self.placed: dict[str, str] = {}
+        self.held: dict[str, Sequence[str]] = {}
 
     def sample(
         self,
@@ -108,6 +116,7 @@ class PlacingMapper(Mapper):
         beside: Mapping[str, Any] | None = None,
     ) -> Sample:
         """The sample of a record, or `unread`. Arguments: as of `Mapper.sample`."""
+        self.held |= self.columns.held({**record, **(beside or {})})
         texts = set(all_texts(record))
         rest = {
             key: unread(value, texts) for key, value in (beside or {}).items() if key not in record

@@ -50,9 +50,6 @@ _MOST_LOOKED_AT = 1000
 _MISSING = frozenset({"nan", "n/a", "#n/a", "none", "null", "<na>", "nat"})
 """What programs write for a missing value, where the text holds nothing else."""
 
-_LONGEST_MISSING = 8
-"""Characters from which a text is none of these, with the blanks around it."""
-
 
 class MapperOptions(TypedDict, total=False):
     """What a caller may choose for a source: see `Mapper`."""
@@ -167,21 +164,16 @@ class Mapper:
                 raise wrong("questions_beside_answers", path=of_questions, file=of_questions)
 
     def claim(self, sample: Sample, line: int) -> None:
-        """Registers a sample and its line, so that a later sample with the same identity is
-        refused.
-
-        Args:
-            sample: the sample.
-            line: 1-based line or record number.
-        """
-        key = hash((sample.id, sample.system, sample.repeat))
+        """Registers a sample and its line (or record number), so that a later sample with the same
+        identity is refused."""
+        key = hash(sample.identity)
         if key not in self._places:
             self._places[key] = (self.path, line)
             return
-        first = self._places[key]
+        path, first = self._places[key]
         facts: dict[str, Any] = {"path": self.path, "line": line}
         facts["of"] = f" of system {sample.system!r}" if sample.system else ""
-        facts["where"] = f"{first[1]} of {first[0]}" if self._several else first[1]
+        facts["where"] = f"{first} of {path}" if self._several else first
         facts["more"] = _ELSEWHERE if self._several else ""
         if has_made_id(sample):
             choice = OptionWords().columns("id", LINE)
@@ -189,19 +181,8 @@ class Mapper:
             raise wrong("same_made_id", query=query, choice=choice, **facts)
         raise wrong("same_identity", field="id", id=sample.id, repeat=sample.repeat, **facts)
 
-    def note(self, fact: str, consequence: str, line: int | None = None, *, count: int = 1) -> None:
-        """Adds a remark (see `Notes.add`), without its line where the source is several files.
-
-        Args:
-            fact: what occurs, in the plural.
-            consequence: what follows, as a sentence.
-            line: where it occurs.
-            count: how often it occurs.
-        """
-        self._notes.add(fact, consequence, line=None if self._several else line, count=count)
-
     def tell(self, kind: str, line: int | None = None, /, *, count: int = 1, **facts: Any) -> None:
-        """As `note`, of a kind that ``format_words.yaml`` has, with what its sentences show."""
+        """As `Notes.tell`, without the line where the source is several files."""
         self._notes.tell(kind, None if self._several else line, count=count, **facts)
 
     def left_out(self, beside: Record, line: int) -> None:
@@ -216,13 +197,7 @@ class Mapper:
         self.tell("left_out", line, why=self.nothing_known.problem, how=self.nothing_known.hint)
 
     def fits_metadata(self, key: str, value: Any, line: int) -> bool:
-        """Whether the value of an unknown field stays in the metadata; notes where it does not.
-
-        Args:
-            key: of the field.
-            value: what it holds.
-            line: 1-based line or record number.
-        """
+        """Whether the value of an unknown field stays in the metadata; notes where it does not."""
         fits = field_values.is_small(value)
         if not fits:
             self.tell("large_value", line, key=key)
@@ -264,13 +239,7 @@ class Mapper:
     def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
         """An id for a record that has none: a hash of the query and the turns before it, so that
         the same query asked of two systems has the same id. Without a query it is the record's
-        number.
-
-        Args:
-            query: the record's query.
-            history: the turns before it.
-            line: 1-based line or record number.
-        """
+        number."""
         self.tell("no_id" if query is not None else "no_id_or_query", line)
         return f"row-{line}" if query is None else made_id(query, history)
 
@@ -278,11 +247,7 @@ class Mapper:
         """Which value of a record holds which field: where the user chose columns, what they lead
         to, else what is called as the field. The first record of a file must have the columns. A
         name that means one field here and another one in an earlier record is an error: a system's
-        answer would be read as the reference.
-
-        Args:
-            record, line, beside: as of `sample`.
-        """
+        answer would be read as the reference. Arguments: as of `sample`."""
         rest = with_dotted(record)
         chosen: Values = {}
         if self.columns:
@@ -433,7 +398,7 @@ class Mapper:
         }
         for subject, texts in texts_of.items():
             for text in texts:
-                if text and len(text) < _LONGEST_MISSING and text.strip().casefold() in _MISSING:
+                if text and len(text) < 8 and text.strip().casefold() in _MISSING:
                     self.tell("missing_words", line, subject=subject)
 
 

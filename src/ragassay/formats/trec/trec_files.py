@@ -193,10 +193,12 @@ def _n_contradicted(run: pl.DataFrame) -> int:
     ranks = run["rank"].cast(pl.Int32, strict=False)
     if ranks.has_nulls():  # no whole numbers
         return 0
-    ordered = run.with_columns(rank=ranks).sort(
-        "query", "score", "rank", descending=[False, True, False]
-    )
+    run = run.with_columns(rank=ranks)
     same = pl.col("query") == pl.col("query").shift()
+    rising = pl.col("score") > pl.col("score").shift()
+    if run.filter(same & (rising | (pl.col("rank") < pl.col("rank").shift()))).is_empty():
+        return 0  # the usual case needs no sorting
+    ordered = run.sort("query", "score", "rank", descending=[False, True, False])
     return ordered.filter(same & (pl.col("rank") < pl.col("rank").shift()))["query"].n_unique()
 
 

@@ -110,7 +110,8 @@ def _separator(line: bytes, layout: Layout) -> bytes:
 def _tidy(text: bytes, layout: Layout) -> tuple[bytes, bytes]:
     """The same lines with one separator between fields, without comments and blank lines; and the
     separator."""
-    text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     text = text.lstrip(b"\n")
     separator = _separator(text.split(b"\n", 1)[0], layout)
     if separator == b" ":
