@@ -334,16 +334,6 @@ def test_a_sheet_that_states_too_small_a_size_is_read_to_its_end(tmp_path: Path,
     assert load(path, notes=Notes()) == EXPECTED
 
 
-def test_a_formula_whose_value_was_not_saved_is_told(tmp_path: Path) -> None:
-    rows = [["query", "answer", "truth"], ["Who?", "I", None], ["Where?", "Here", '="a"&"b"']]
-    notes = Notes()
-    read = load(sheet(tmp_path / "a.xlsx", rows), notes=notes, columns={"references": "truth"})
-    assert [one.references for one in read] == [(), ()]
-    assert any(
-        "'truth' with a formula whose value was not saved: 1 (first: line 3)" in x for x in notes
-    )
-
-
 def test_an_archive_that_is_no_sheet_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     path.write_bytes(b"PK\x03\x04" + b"0" * 100)

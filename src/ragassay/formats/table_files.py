@@ -214,7 +214,6 @@ def _sheet_rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any
     chosen, *others = with_content
     for sheet in others:
         mapper.tell("further_sheets", sheet=sheet.title, chosen=chosen.title)
-    formulas: Iterator[tuple[int, Any]] | None = None
     header: list[str] | None = None
     for line, row in enumerate(chosen.iter_rows(), 1):
         cells = [cell.value for cell in row]
@@ -235,16 +234,6 @@ def _sheet_rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any
                 value = value.date()
             with placed(path, line):
                 values[name] = plain(value, name)
-        # The cell of a formula whose value was not saved looks empty; a cell that was never
-        # written has no format.
-        if any(cell.value is None and cell.number_format is not None for cell in row):
-            if formulas is None:
-                again = load_workbook(path, values=False)[chosen.title]
-                formulas = enumerate(again.iter_rows(), 1)
-            written = next((cells for number, cells in formulas if number == line), ())
-            for name, cell, formula in zip(header, row, written, strict=False):
-                if name and cell.value is None and formula.data_type == "f":
-                    mapper.tell("unsaved_formula", line, name=name)
         yield line, values
 
 

@@ -135,15 +135,12 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
                 raise wrong("empty_gzip", path=path)
             wanted = None if start.startswith(BINARY) else checked_encoding(encoding)
             wanted = wanted or by_mark(start)
-            is_wide = 0 in start[:2]
-            if (is_wide if wanted is None else encoding is None) and not _is_utf16(start):
+            if wanted is None and 0 in start[:2] and not start.startswith(BINARY):
                 raise wrong("no_text_file", path=path)
             if wanted is not None:
                 stream.seek(0)
                 yield recoded(stream, wanted, path)
                 return
-            if is_wide:
-                raise wrong("no_byte_order_mark", path=path)
             rest = blocks(stream, path)
             if start.isspace() and all(block.isspace() for block in rest):
                 raise wrong("blank_file", path=path)
@@ -151,18 +148,6 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
             yield stream
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise wrong("damaged_gzip", path=path, why=error) from None
-
-
-def _is_utf16(head: bytes) -> bool:
-    """Whether the beginning of a file is text in UTF-16 or UTF-32."""
-    for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"):
-        try:
-            text = codecs.getincrementaldecoder(encoding)().decode(head)
-        except UnicodeError:
-            continue
-        if all(character.isprintable() or character.isspace() for character in text):
-            return True
-    return False
 
 
 def folder(path: Path) -> InputError:
