@@ -111,8 +111,7 @@ def get(name: str) -> Format:
 
 def detect(path: Path, encoding: str | None = None) -> Format:
     """The format that fits a file or folder best, first by its content, then by its name."""
-    formats = all_formats()
-    start = head(path, encoding)
+    formats, start = all_formats(), head(path, encoding)
     ranked = ((one.fits(start), start.suffix in one.suffixes, one) for one in formats.values())
     fit, _, best = max(ranked, key=lambda item: item[:2])
     if not fit:
@@ -148,10 +147,8 @@ def head(path: Path, encoding: str | None = None) -> Head:
     if start.lstrip()[:1] in (b"{", b"["):
         record = json_files.first_record(path, encoding)
         return Head(path, suffix, "json", tuple(record), record, start)
-    columns = delimited.header(path, encoding)
-    if not columns:
-        return Head(path, suffix, "other", start=start)
-    return Head(path, suffix, "table", columns, delimited.first_row(path, encoding), start)
+    columns, row = delimited.beginning(path, encoding)
+    return Head(path, suffix, "table" if columns else "other", columns, row, start)
 
 
 def _columns(path: Path) -> tuple[str, ...]:

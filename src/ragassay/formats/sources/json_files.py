@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import chain, count
@@ -18,7 +17,7 @@ from ragassay.base.errors import InputError
 from ragassay.base.problem_words import json_problem
 from ragassay.formats.format_words import unexpected, wrong
 from ragassay.formats.records.field_names import FIELD_OF, NAMES, SUBSTANCE, folded
-from ragassay.formats.sources.opening import lines, opened, placed, read_all
+from ragassay.formats.sources.opening import lines, placed, read_all
 
 
 def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) -> Any:
@@ -219,13 +218,12 @@ def json_records(
 
 def first_record(path: Path, encoding: str | None = None) -> dict[str, Any]:
     """The first record of `json_records`, or the whole document where that is an object; empty
-    where there is none. Reads little of a JSON Lines file or a list."""
+    where there is none."""
     with suppress(InputError), closing(lines(path, encoding)) as stream:
         _, raw = next(stream, (0, b""))
-        if raw.lstrip()[:1] == b"[":
-            record = _first_of_list(path, encoding)
-        else:
-            record = parse_json(read_all(path, encoding) if _is_document(raw) else raw)
+        record = parse_json(read_all(path, encoding) if _is_document(raw) else raw)
+        if isinstance(record, list):
+            record = record[0] if record else {}
         return record if isinstance(record, dict) else {}
     return {}
 
@@ -307,17 +305,6 @@ _SINGLE = ("id", "query")
 def _is_document(first_line: bytes) -> bool:
     text = first_line.strip()
     return text[:1] == b"[" or (text[:1] == b"{" and text[-1:] != b"}")
-
-
-def _first_of_list(path: Path, encoding: str | None) -> Any:
-    with opened(path, encoding) as stream:
-        start = stream.read(1 << 20).decode(errors="ignore")
-    begin = re.compile(r"\s*\[\s*").match(start)
-    try:
-        return json.JSONDecoder().raw_decode(start, begin.end() if begin else 0)[0]
-    except (ValueError, RecursionError):
-        value = parse_json(read_all(path, encoding))
-        return value[0] if isinstance(value, list) and value else None
 
 
 def _object(value: Any, path: Path, line: int) -> dict[str, Any]:
