@@ -263,7 +263,7 @@ class _Reader:
         return Span(
             line=line,
             id=_text(values.get("id")),
-            parent=values.get("parent"),
+            parent=_text(values.get("parent")) or None,
             trace=_text(values.get("trace")),
             kind=kind,
             name=_text(values.get("name")),

@@ -30,8 +30,7 @@ class Head:
     """The beginning of a file: all that detection looks at.
 
     Attributes:
-        path: the file.
-        suffix: its last suffix in lower case, ``.gz`` left aside.
+        suffix: the last one in lower case, ``.gz`` left aside.
         container: ``json`` (lines or a document), ``table`` (text with a header), ``parquet``,
             ``archive`` (zip), ``folder`` or ``other``.
         columns: names in the header, keys of the first record, or names in the folder.

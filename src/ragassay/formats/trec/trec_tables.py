@@ -27,23 +27,14 @@ _NO_NUMBER = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of a file. Those that begin with ``_`` are left out.
+    """The columns of a file. Those that begin with ``_`` are left out."""
 
-    Attributes:
-        what: what the file is called in messages.
-        columns: their names, in order.
-        number: the column that holds numbers; the others are texts.
-        whole_numbers: whether they are whole numbers.
-        separator: what separates them; ``None`` stands for any blanks.
-        header: whether the first line names the columns.
-    """
-
-    what: str
+    what: str  # what the file is called in messages
     columns: tuple[str, ...]
-    number: str
+    number: str  # the column that holds numbers; the others are texts
     whole_numbers: bool
-    separator: bytes | None = None
-    header: bool = False
+    separator: bytes | None = None  # any blanks where it is None
+    header: bool = False  # whether the first line names the columns
 
     @property
     def results(self) -> list[str]:
