@@ -427,12 +427,6 @@ def test_two_columns_for_one_field_are_an_error_and_not_a_choice(record: dict[st
     assert getattr(one(record, columns={field: column}), field) is not None
 
 
-def test_a_separator_cuts_one_text_into_passages() -> None:
-    record = {"id": 1, "query": "q", "context": "a<<sep>>b<<sep>>"}
-    passages = one(record, separator="<<sep>>").passages
-    assert passages == (Passage("a"), Passage("b"), Passage(""))
-
-
 @pytest.mark.parametrize("name", ["input", "user_input", "messages", "conversation_history"])
 def test_the_last_user_turn_is_the_query_and_the_rest_is_history(name: str) -> None:
     talk = [
@@ -463,13 +457,6 @@ def test_columns_rename_fields_and_key_map_names_mean_the_same() -> None:
     sample = one(record, columns=named)
     assert (sample.id, sample.query, sample.references) == ("1", "q", ("r",))
     assert sample == one(record, columns=key_map)
-
-
-def test_a_column_that_is_absent_is_an_error_with_the_nearest() -> None:
-    with pytest.raises(
-        InputError, match=r"no column 'qestion'.*Did you mean 'question'.*Found: id"
-    ):
-        one({"id": 1, "question": "q"}, columns={"query": "qestion"})
 
 
 def test_a_column_that_later_records_lack_loses_no_record() -> None:
