@@ -87,16 +87,14 @@ class Export:
         source = prepared_records.Source(first[0][1] if first else {}, mapper)
         steps = _Reader(shape, self.row.get("hint"), source).steps
         every = chain(first, listed)
-        if {"trace", "parent"}.isdisjoint(shape["span"]):  # each record is a request
-            for one in every:
-                yield from samples([one], steps, tool, mapper)
-        else:
-            yield from samples(every, steps, tool, mapper)
+        is_request = {"trace", "parent"}.isdisjoint(shape["span"])  # each record
+        for several in ([one] for one in every) if is_request else [every]:
+            yield from samples(several, steps, tool, mapper)
 
 
 def formats_of(table: Mapping[str, Row]) -> list[Format]:
     """The formats that the rows of a table describe."""
-    exports = [Export(name, row) for name, row in table.items()]
+    exports = (Export(name, row) for name, row in table.items())
     return [
         Format(one.name, one.row["title"], tuple(one.row["suffixes"]), one.sniff, one.read)
         for one in exports

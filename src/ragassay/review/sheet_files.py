@@ -93,7 +93,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     except InputError as error:
         hint = "Nothing of the file was taken. Save it whole, as 'CSV UTF-8', and read it again."
         raise error.but(hint=hint) from error
-    yield 1, list(delimited.header(path))
+    yield 1, list(delimited.beginning(path)[0])
     for number, cells in enumerate(rows, start=2):
         yield number, [_unguarded(cell or "") for cell in cells]
 

@@ -114,7 +114,8 @@ class _Candidate:
         if self.path is not None:
             keys = [*takewhile(lambda step: isinstance(step, str), self.path.steps)]
             into_list = len(keys) < len(self.path.steps)
-            if not (into_list and len(keys) == 1 and chosen.field_of(str(keys[0]))):
+            is_field = into_list and len(keys) == 1 and chosen.field_of(str(keys[0]))
+            if keys and not is_field:
                 _without(record, keys)
 
 
@@ -126,7 +127,7 @@ def _order(match: re.Match[str]) -> tuple[tuple[int, int, str], ...]:
 
 def _without(record: dict[str, Any], keys: Sequence[Any]) -> None:
     """Removes a nested value, and the objects that are empty then."""
-    first, *rest = keys or (None,)
+    first, *rest = keys
     inner = opened(record.get(first))
     if rest and isinstance(inner, dict):
         record[first] = dict(inner)
@@ -136,23 +137,23 @@ def _without(record: dict[str, Any], keys: Sequence[Any]) -> None:
 
 
 class ChosenColumns:
-    """Finds in each record what the user's columns name."""
+    """Finds in each record what the user's columns name: ``fields`` has the candidates of each."""
 
     def __init__(self, columns: Columns | None) -> None:
-        self._fields: dict[str, list[_Candidate]] = {}
+        self.fields: dict[str, list[_Candidate]] = {}
         for field, names in canonical(columns).items():
             pieces = [one.strip() for name in names for one in name.split("|") if one]
             listed = dict.fromkeys((names[0], *pieces))
-            self._fields[field] = [_Candidate.parse(name, field) for name in listed]
+            self.fields[field] = [_Candidate.parse(name, field) for name in listed]
         self._field_of = {
-            one.name: field for field, listed in self._fields.items() for one in listed
+            one.name: field for field, listed in self.fields.items() for one in listed
         }
 
     def __contains__(self, field: str) -> bool:
-        return field in self._fields
+        return field in self.fields
 
     def __bool__(self) -> bool:
-        return bool(self._fields)
+        return bool(self.fields)
 
     def find(self, record: Mapping[str, Any]) -> tuple[Values, dict[str, Any], dict[str, str]]:
         """The values of the chosen fields; the record without them; and the first candidates of
@@ -160,7 +161,7 @@ class ChosenColumns:
         values: Values = {}
         used: list[_Candidate] = []
         missing: dict[str, str] = {}
-        for field, candidates in self._fields.items():
+        for field, candidates in self.fields.items():
             empty: _Candidate | None = None
             for candidate in candidates:
                 value = candidate.value(record)
@@ -183,7 +184,7 @@ class ChosenColumns:
         """Those of the chosen columns that a record has."""
         return {
             field: tuple(one.name for one in listed)
-            for field, listed in self._fields.items()
+            for field, listed in self.fields.items()
             if any(one.value(record) is not NOTHING for one in listed)
         }
 
@@ -191,7 +192,7 @@ class ChosenColumns:
         """Every name and path that was chosen, with those of these columns that make a list."""
         listed = list(columns)
         joined = {
-            name for each in self._fields.values() for one in each for name in one.columns(listed)
+            name for each in self.fields.values() for one in each for name in one.columns(listed)
         }
         return {*self._field_of, *joined}
 
@@ -214,7 +215,7 @@ class ChosenColumns:
         failed = any(map(says_failure, causes))
         is_whole = True
         for field, name in missing.items():
-            paths = [one.path for one in self._fields[field]]
+            paths = [one.path for one in self.fields[field]]
             roots = [path.steps[0] if path and path.steps else "" for path in paths]
             if any(path and path.optional for path in paths):
                 continue
@@ -227,7 +228,7 @@ class ChosenColumns:
             more = f" A ? at its end ({name}?) lets records lack it." if any(paths) else ""
             raise wrong(
                 "chosen_column_missing", field=name, of=field, more=more,
-                names=" or ".join(repr(one.name) for one in self._fields[field]),
+                names=" or ".join(repr(one.name) for one in self.fields[field]),
                 found=", ".join(found), near=did_you_mean(name, found),
             )  # fmt: skip
         return is_whole

@@ -259,7 +259,7 @@ class Mapper:
             rest = {key: one for key, one in rest.items() if key not in beside}
             for column in missing.values():
                 self.tell("no_column", line, column=column)
-        known = field_names.known_fields(rest, self._words, self.columns)
+        known = field_names.known_fields(rest, self._words, self.columns.fields)
         fields = Fields({**chosen, **known.values}, known.rest)
         field_names.demand_substance(fields, self._words)
         for word, (of, other) in PAIRS.items():
@@ -326,14 +326,14 @@ class Mapper:
         if asked.history:
             parts["history"] = asked.history
         if metadata:
-            key = values["metadata"][0] if "metadata" in values else None
-            parts["metadata"] = field_values.checked_depth(metadata, key)
+            where = values["metadata"][0] if "metadata" in values else None
+            parts["metadata"] = field_values.checked_depth(metadata, where)
         add_embeddings(parts, values)
         if "runs" in values:
             parts["runs"] = tuple(self._map(run, line, beside) for run in values["runs"][1])
-        label = agreed(asked.label, parts.get("answerability"), "answerability")
-        if label is not None:
-            parts["answerability"] = label
+        if asked.label is not None:
+            given = parts.get("answerability")
+            parts["answerability"] = agreed(asked.label, given, "answerability")
         answer = self._answer(values, asked.answer, line)
         if answer is not None and not answer.text and "failure" in values:
             # An empty answer beside an error message is none.

@@ -299,8 +299,9 @@ def _rest_of_line(stream: IO[bytes], size: int, path: Path) -> Iterator[bytes]:
 
 
 def _check(stream: IO[bytes], size: int, path: Path) -> None:
-    if not isinstance(stream, gzip.GzipFile) or size < _STEP:
+    source: object = stream
+    if not isinstance(source, gzip.GzipFile) or size < _STEP:
         return
-    packed = cast("IO[bytes]", stream.fileobj).tell()
+    packed = cast("IO[bytes]", source.fileobj).tell()
     if size > _MOST_PACKED * packed:
         raise wrong("large_gzip", path=path, most=_MOST_PACKED)

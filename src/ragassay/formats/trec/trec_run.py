@@ -38,8 +38,8 @@ def with_gold(
     as gold; queries without any stay unchanged. A judged query that the data lacks becomes a sample
     that retrieved nothing, for each system: a mean over judged queries counts it."""
     if files and all(one is RUN for one, _ in files) and not isinstance(gold, Mapping):
-        for _, path in files:
-            yield from judged_samples(path, Path(gold), mapper)
+        for _, run in files:
+            yield from judged_samples(run, Path(gold), mapper)
         return
     path = None if isinstance(gold, Mapping) else Path(gold)
     qrels = gold if isinstance(gold, Mapping) else trec_files.read_qrels_by_query(Path(gold))
