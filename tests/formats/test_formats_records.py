@@ -477,20 +477,9 @@ def test_the_system_is_the_records_own_or_the_one_named() -> None:
     assert [s.system for s in from_records(rows, system="B")] == ["A", "B"]
 
 
-def test_columns_called_nearly_like_a_field_are_told(tmp_path: Path) -> None:
-    record = {"id": "a", "query": "x", "answer": "y", "contxts": ["p"], "reference_id": "7"}
-    notes = Notes()
-    (sample,) = from_records([record, {**record, "id": "b"}][:1], notes=notes)
-    assert sample.passages is None
-    (told,) = [line for line in notes if "nearly like" in line]
-    assert "'contxts'" in told and "--columns passages=contxts" in told
-    # Where the field is there, and where the name is another one, nothing is told.
-    for other in ({"passages": []}, {"retrieved_ids": []}):
-        notes = Notes()
-        list(from_records([{**record, **other}], notes=notes))
-        assert not [line for line in notes if "nearly like" in line]
+def test_where_no_column_is_known_the_nearest_are_named() -> None:
     with pytest.raises(InputError, match=r"Perhaps: .*--columns query=qury.*answer=anser"):
-        list(from_records([{"id": "a", "qury": "x", "anser": "y"}], notes=Notes()))
+        one({"id": "a", "qury": "x", "anser": "y"})
 
 
 @pytest.mark.parametrize("key", ["id", "ticket"])

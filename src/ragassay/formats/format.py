@@ -45,10 +45,6 @@ class Head:
     record: Mapping[str, Any] = field(default_factory=dict)
     start: bytes = b""
 
-    def has(self, *names: str) -> bool:
-        """Whether all of these columns are there."""
-        return all(name in self.columns for name in names)
-
     def holds(self, *fields: str) -> bool:
         """Whether a column is known, by its name, to hold one of these fields."""
         return any(FIELD_OF.get(folded(name)) in fields for name in self.columns)

@@ -60,16 +60,11 @@ class Questions:
         by_id = by_name is not None and not has_made_id(sample)
         self.n_by_id += by_id
         self.n_by_query += not by_id
-        return _with_expected(sample, question)
-
-
-def _with_expected(sample: Sample, question: Sample) -> Sample:
-    """A sample with those of the expected things that a question has."""
-    values = {name: getattr(question, name) for name in _EXPECTED}
-    expected = {name: one for name, one in values.items() if one != getattr(_BLANK, name)}
-    if question.references:
-        expected["reference_groups"] = question.reference_groups
-    return replace(sample, query=sample.query or question.query, **expected)
+        values = {name: getattr(question, name) for name in _EXPECTED}
+        expected = {name: one for name, one in values.items() if one != getattr(_BLANK, name)}
+        if question.references:
+            expected["reference_groups"] = question.reference_groups
+        return replace(sample, query=sample.query or question.query, **expected)
 
 
 _BLANK = Sample(id="none")

@@ -44,9 +44,6 @@ Record = Mapping[str, Any]
 _MOST_PATHS = 20
 """Paths that are listed where no column is known."""
 
-_MOST_LOOKED_AT = 1000
-"""Columns without a field in which mistyped names are looked for."""
-
 _MISSING = frozenset({"nan", "n/a", "#n/a", "none", "null", "<na>", "nat"})
 """What programs write for a missing value, where the text holds nothing else."""
 
@@ -120,7 +117,6 @@ class Mapper:
         )
         self.nothing_known: InputError | None = None
         self._several = self._has_begun = False
-        self._looked_at: set[str] = set()
         self._meanings: dict[str, str] = {}
         self._places: dict[int, tuple[Path | None, int]] = {}
 
@@ -271,20 +267,7 @@ class Mapper:
                     ways = ", or ".join(self._words.columns(one, word) for one in (other, of))
                     facts = {"word": word, "meaning": field, "earlier": earlier}
                     raise wrong("two_meanings", field=key, of=of, other=other, ways=ways, **facts)
-        self._tell_mistyped(fields)
         return fields
-
-    def _tell_mistyped(self, fields: Fields) -> None:
-        """Notes columns that hold no field and are called nearly like one, once each."""
-        new = fields.rest.keys() - self._looked_at
-        if not new or len(self._looked_at) > _MOST_LOOKED_AT:
-            return
-        self._looked_at |= new
-        for field, key in field_names.suggestions(fields.rest, fields.values).items():
-            fits = field not in ("query", "answer") or isinstance(fields.rest[key], str)
-            if fits and key in new:
-                choice = self._words.columns(field, key)
-                self.tell("mistyped", key=key, field=field, choice=choice)
 
     def _map(self, record: Record, line: int, beside: Record) -> Sample:
         found, rest = self.fields(record, line, beside)
