@@ -21,7 +21,7 @@ from ragassay.base.sample import Passage
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.run.source import open_source
-from ragassay.formats import Notes, from_records, load, place
+from ragassay.formats import Notes, from_records, load, opening, place
 
 ROWS = [
     {"id": "1", "question": "Who wrote Emma?", "contexts": ["By Austen."], "answer": "Austen"},
@@ -270,6 +270,13 @@ def test_an_encoding_can_be_named(tmp_path: Path, name: str, content: str, encod
     path = tmp_path / name
     path.write_bytes(content.encode(encoding))
     assert read(path, encoding=encoding) == EXPECTED
+
+
+def test_text_in_another_encoding_is_limited_as_a_line_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes((LINES * 10).encode("utf-16"))
+    with opening.pieces_within(1000), pytest.raises(InputError, match="utf-16 is read as a whole"):
+        load(path)
 
 
 def test_a_wrong_encoding_is_told(tmp_path: Path) -> None:

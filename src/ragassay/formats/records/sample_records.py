@@ -19,7 +19,6 @@ from ragassay.formats.records import (
 )
 from ragassay.formats.records.answers_and_turns import references
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
-from ragassay.formats.records.contexts import ContextSplitter
 from ragassay.formats.records.field_names import PAIRS, Fields, Values, folded
 from ragassay.formats.records.record_values import (
     LINE,
@@ -108,7 +107,7 @@ class Mapper:
             )
         self.columns = ChosenColumns(options.get("columns"))
         self.system = options.get("system") or ""
-        self.splitter = ContextSplitter(
+        self.splitter = passages.ContextSplitter(
             options.get("separator"),
             self._notes,
             single=options.get("single_chunk", False),

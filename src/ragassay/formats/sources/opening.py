@@ -80,9 +80,14 @@ def checked_encoding(encoding: str | None) -> str | None:
 
 
 def recoded(stream: IO[bytes], encoding: str, path: Path) -> IO[bytes]:
-    """All text of a stream in another encoding, as UTF-8."""
+    """All text of a stream in another encoding, as UTF-8: one piece, limited as a line is."""
+    raw = bytearray()
+    for block in blocks(stream, path):
+        raw += block
+        if len(raw) > _most.get():
+            raise wrong("large_text", path=path, encoding=encoding, most=_most.get() // 1024**2)
     try:
-        text = b"".join(blocks(stream, path)).decode(encoding)
+        text = raw.decode(encoding)
     except UnicodeError as error:
         raise wrong("other_encoding", path=path, encoding=encoding, why=error) from None
     return io.BytesIO(text.removeprefix("\ufeff").encode("utf-8", "surrogatepass"))
@@ -100,7 +105,6 @@ _MOST_PACKED = 100
 """How many bytes one packed byte may stand for, in one piece: texts and JSON have 3 to 30."""
 
 _most: ContextVar[int] = ContextVar("most", default=sys.maxsize)
-
 
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 """Bytes that no text holds, in whatever encoding of one byte a character."""
