@@ -44,9 +44,14 @@ SUBSTANCE = (
 and nothing unknown."""
 
 
-@lru_cache(maxsize=1024)
 def folded(name: str) -> str:
     """A name in the form in which names are compared."""
+    # Very long ones, which a stranger may send, are not kept.
+    return _folded(name) if len(name) < 100 else _folded.__wrapped__(name)
+
+
+@lru_cache(maxsize=1024)
+def _folded(name: str) -> str:
     return _HUMP.sub("_", name.strip()).casefold().replace(" ", "_").replace("-", "_")
 
 
