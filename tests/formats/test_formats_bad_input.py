@@ -164,6 +164,12 @@ def test_a_truncated_gzip_file_is_an_error_whatever_was_read(tmp_path: Path) -> 
         assert "gzip file is damaged or cut off" in error(path)
 
 
+def test_a_gzip_file_made_to_fill_the_memory_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"id": "' + b"x" * (1 << 26)))
+    assert "unpacks to more than 100 times its size" in error(path)
+
+
 def test_a_run_folder_is_called_one_with_the_commands_that_read_it(tmp_path: Path) -> None:
     (tmp_path / "run.yaml").write_text("suites: [qa]\n")
     message = error(tmp_path)
