@@ -120,7 +120,7 @@ def test_a_damaged_workbook_is_read_as_it_was_or_is_one_error(
     path, data, rng = tmp_path / "book.xlsx", made(), random.Random(7)
     path.write_bytes(data)
     right, wrong = reader(path), 0
-    for _ in range(120):
+    for _ in range(60):
         path.write_bytes(damage(rng, data))
         try:
             found = reader(path)
@@ -131,7 +131,7 @@ def test_a_damaged_workbook_is_read_as_it_was_or_is_one_error(
         else:
             # What is well-formed may say something else.
             assert found == right or damage in (broken, unlike)
-    assert wrong > 20
+    assert wrong > 8
 
 
 @pytest.mark.parametrize("part", ["xl/styles.xml", "xl/worksheets/sheet1.xml"])

@@ -234,11 +234,3 @@ def test_statements_beside_references_make_no_answer_of_trec(tmp_path: Path, ans
     (sample,) = load(path)
     assert (sample.id, sample.query, sample.references) == ("1", "Who?", ("Ann",))
     assert sample.passages is None
-
-
-def test_a_byte_order_mark_counts_at_the_beginning_only(tmp_path: Path) -> None:
-    """Text is recoded in blocks, one of which may begin with that character."""
-    query = "\ufeff" * 100_000
-    path = tmp_path / "a.jsonl"
-    path.write_text(json.dumps({"id": "1", "query": query}, ensure_ascii=False), "utf-16-le")
-    assert load(path, encoding="utf-16-le")[0].query == query

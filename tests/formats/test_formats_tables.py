@@ -287,18 +287,6 @@ def test_numpy_values_and_dates_become_plain_ones() -> None:
     assert sample.passages == (Passage("a"), Passage("b"))
 
 
-def test_whole_numbers_of_frames_are_texts_without_a_point() -> None:
-    frame = pd.DataFrame({"id": [1, 2], "query": ["a", "b"], "reference": [1965, None]})
-    assert frame["reference"].dtype == float
-    first, second = from_records(frame)
-    assert (first.references, second.references) == (("1965",), ())
-
-
-def test_lists_that_went_through_a_csv_file_are_lists_again() -> None:
-    frame = pd.read_csv(io.StringIO(pd.DataFrame(ROWS[:1]).to_csv(index=False)))
-    assert list(from_records(frame)) == SAMPLES[:1]
-
-
 @pytest.mark.parametrize("records", ["a.jsonl", {"question": "a"}, 3, [3], ["a"]])
 def test_what_is_no_list_of_records_is_an_error(records: object) -> None:
     with pytest.raises(InputError, match=r"load|Give a list of dicts"):

@@ -144,16 +144,6 @@ def test_ids_that_belong_to_other_queries_are_an_error(tmp_path: Path) -> None:
         ragassay.evaluate(str(answers), "em", references=str(questions))
 
 
-def test_a_question_that_expects_two_things_is_an_error(tmp_path: Path) -> None:
-    asked = [
-        {"id": "1", "query": EMMA, "system": name, "gold": [{"id": f"d{name}"}]} for name in "ab"
-    ]
-    questions = write(tmp_path / "q.jsonl", *asked)
-    answers = write(tmp_path / "a.jsonl", {"id": "1", "query": EMMA, "answer": "Ann."})
-    with pytest.raises(InputError, match="with different references, gold or labels"):
-        ragassay.evaluate(str(answers), "em", references=str(questions))
-
-
 @pytest.fixture
 def german(tmp_path: Path) -> Path:
     """What is expected, under names of somebody's own."""
@@ -206,14 +196,3 @@ def test_references_under_unknown_names_are_told_with_suggestions(
     german.write_text("nr,Truth,reference\n1,yes,no\n")
     with pytest.raises(InputError, match="no column 'id' or 'query'"):
         ragassay.evaluate(runs, ["em"], references=str(german))
-
-
-def test_expected_answers_are_found_beside_any_name_of_the_query(tmp_path: Path) -> None:
-    """Open RAG Eval's table has ``query_id`` or ``query``; others are read by our names."""
-    runs = write(tmp_path / "r.jsonl", run("r1", EMMA), run("r2", PERSUASION))
-    table = tmp_path / "q.csv"
-    for header in ("question,expected_answer", "query,expected_answer"):
-        table.write_text(f"{header}\n{EMMA},Jane Austen\n{PERSUASION},1817\n")
-        result = ragassay.evaluate(runs, ["covers_answer"], references=str(table))
-        assert result.summary.metrics["covers_answer"].n_scored == 2
-        assert "2 samples joined with what it expects" in " ".join(result.summary.warnings)

@@ -21,7 +21,7 @@ from ragassay.base.sample import Passage
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.run.source import open_source
-from ragassay.formats import Notes, from_records, load, place
+from ragassay.formats import Notes, from_records, load, opening, place
 
 ROWS = [
     {"id": "1", "question": "Who wrote Emma?", "contexts": ["By Austen."], "answer": "Austen"},
@@ -80,23 +80,6 @@ def test_a_list_beside_what_describes_it_is_read_as_the_records(
     notes = Notes()
     assert load(path, notes=notes) == EXPECTED
     assert any("around a list of records" in one for one in notes)
-
-
-@pytest.mark.parametrize(
-    ("content", "path_of_list"),
-    [
-        ({"status": "ok", "body": {"page": {"entries": ROWS, "n": 2}}}, "body.page.entries"),
-        ({"data": {"items": ROWS, "others": ROWS}}, None),  # which one?
-    ],
-)
-def test_a_list_of_objects_anywhere_else_is_named_and_not_read(
-    tmp_path: Path, content: Any, path_of_list: str | None
-) -> None:
-    path = tmp_path / "export.json"
-    path.write_text(json.dumps(content))
-    said = error(path)
-    assert "no column is known" in said
-    assert (f"list of objects in '{path_of_list}'" in said) == (path_of_list is not None)
 
 
 def test_records_of_several_tables_are_numbered_without_a_gap(tmp_path: Path) -> None:
@@ -289,6 +272,13 @@ def test_an_encoding_can_be_named(tmp_path: Path, name: str, content: str, encod
     assert read(path, encoding=encoding) == EXPECTED
 
 
+def test_text_in_another_encoding_is_limited_as_a_line_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes((LINES * 10).encode("utf-16"))
+    with opening.pieces_within(1000), pytest.raises(InputError, match="utf-16 is read as a whole"):
+        load(path)
+
+
 def test_a_wrong_encoding_is_told(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(TABLE.encode("cp1252"))
@@ -349,16 +339,6 @@ def test_a_sheet_that_states_too_small_a_size_is_read_to_its_end(tmp_path: Path,
             part = re.sub(rb'(?<=<dimension ref=")[^"]*', size.encode(), old.read(name))
             new.writestr(name, part)
     assert load(path, notes=Notes()) == EXPECTED
-
-
-def test_a_formula_whose_value_was_not_saved_is_told(tmp_path: Path) -> None:
-    rows = [["query", "answer", "truth"], ["Who?", "I", None], ["Where?", "Here", '="a"&"b"']]
-    notes = Notes()
-    read = load(sheet(tmp_path / "a.xlsx", rows), notes=notes, columns={"references": "truth"})
-    assert [one.references for one in read] == [(), ()]
-    assert any(
-        "'truth' with a formula whose value was not saved: 1 (first: line 3)" in x for x in notes
-    )
 
 
 def test_an_archive_that_is_no_sheet_is_an_error(tmp_path: Path) -> None:

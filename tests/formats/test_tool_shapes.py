@@ -25,7 +25,7 @@ SHAPES = Path(__file__).parent / "shapes"
 CASES = {path.stem: yaml.safe_load(path.read_text()) for path in sorted(SHAPES.glob("*.yaml"))}
 
 
-def written(folder: Path, case: dict[str, Any]) -> Path:
+def export(folder: Path, case: dict[str, Any]) -> Path:
     """The file of a case."""
     path = folder / str(case["file"])
     content = case.get("text")
@@ -48,18 +48,21 @@ def test_a_shape_is_recognised_and_read(
     name: str, at: int, tmp_path: Path, pytestconfig: Any
 ) -> None:
     case = CASES[name][at]
-    path = written(tmp_path, case)
+    path = export(tmp_path, case)
     assert detect(path).name == name, case["case"]
     found = samples(path, case)
     if pytestconfig.getoption("approve") and found != case["samples"]:
         case["samples"] = found
-        dump(SHAPES / f"{name}.yaml", CASES[name])
+        written = yaml.safe_dump(
+            CASES[name], sort_keys=False, allow_unicode=True, width=118, default_flow_style=None
+        )
+        (SHAPES / f"{name}.yaml").write_text(written)
     assert found == case["samples"], case["case"]
 
 
 def test_what_a_request_took_is_scored(tmp_path: Path) -> None:
     (case,) = (one for one in CASES["otlp"] if one["case"] == "what a request took is read")
-    found = ragassay.evaluate(written(tmp_path, case), "serving").summary.metrics
+    found = ragassay.evaluate(export(tmp_path, case), "serving").summary.metrics
     assert found["latency"].mean == 2.5 and found["cost"].mean == 0.25
 
 
@@ -84,40 +87,6 @@ def test_an_export_of_another_shape_is_read_or_refused(tmp_path: Path, data: Any
         for key in above:
             inner = inner[key]
         inner[last] = copy.deepcopy(data.draw(JUNK))
-    path = written(tmp_path, {"file": "a.jsonl", "records": records})
+    path = export(tmp_path, {"file": "a.jsonl", "records": records})
     with contextlib.suppress(RagassayError):
         load(path, notes=Notes(), passages_from=data.draw(st.sampled_from(["retrieval", "tools"])))
-
-
-class Written(yaml.SafeDumper):
-    """A record or sample a line, as far as it fits."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-    def represent_flow(self, data: dict[str, Any]) -> yaml.Node:
-        return self.represent_mapping("tag:yaml.org,2002:map", data, flow_style=True)
-
-
-class Flow(dict[str, Any]):
-    """An object in braces."""
-
-
-Written.add_representer(Flow, Written.represent_flow)
-
-
-def dump(path: Path, cases: list[dict[str, Any]]) -> None:
-    """Writes the cases of a format."""
-    lists = ("records", "samples")
-    flat = [
-        {
-            key: [Flow(each) if isinstance(each, dict) else each for each in value]
-            if key in lists
-            else Flow(value)
-            if isinstance(value, dict)
-            else value
-            for key, value in one.items()
-        }
-        for one in cases
-    ]
-    path.write_text(yaml.dump(flat, Dumper=Written, sort_keys=False, allow_unicode=True, width=118))

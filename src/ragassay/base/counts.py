@@ -14,7 +14,8 @@ FEW = 5
 
 def plural(n: int, noun: str) -> str:
     """``1 query``, ``2 queries``."""
-    return f"{n:,} {either(n, noun, _several(noun))}"
+    several = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{n:,} {either(n, noun, several)}"
 
 
 def share(n: int, total: int, noun: str) -> str:
@@ -31,10 +32,6 @@ def few(names: Sequence[str], most: int = FEW) -> str:
 def either(n: int, one: str, several: str) -> str:
     """The words that go with a count: ``either(n, "has", "have")``."""
     return one if n == 1 else several
-
-
-def _several(noun: str) -> str:
-    return noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:

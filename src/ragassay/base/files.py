@@ -22,7 +22,6 @@ _KEPT = 64
 _LEFT = re.compile(r"\..+\.[0-9a-f]{8}-(?P<process>\d+)-[^.]*")
 """The name of a half-written file: whose it is, machine and process, and a random end."""
 
-
 _BUFFER = 1 << 20
 """Bytes: each write to the system lets other threads take over."""
 

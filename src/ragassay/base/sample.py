@@ -66,11 +66,9 @@ class Passage:
         if self.names != ():
             object.__setattr__(self, "names", _tuple_of(self.names, str, "passages.names"))
         if self.score is not None and not math.isfinite(self.score):
-            raise InputError(
-                f"a passage has the score {self.score}",
-                field="passages.score",
-                hint="Scores must be finite numbers; leave the score out if there is none.",
-            )
+            hint = "Scores must be finite numbers; leave the score out if there is none."
+            problem = f"a passage has the score {self.score}"
+            raise InputError(problem, field="passages.score", hint=hint)
         _check_span(self.start, self.end, "passages")
 
 
@@ -93,11 +91,9 @@ class GoldPassage:
 
     def __post_init__(self) -> None:
         if self.id is None and self.text is None and self.document is None:
-            raise InputError(
-                "a gold passage has neither an id, a text nor a document",
-                field="gold",
-                hint="Give 'id', 'text', or 'document' with 'start' and 'end'.",
-            )
+            hint = "Give 'id', 'text', or 'document' with 'start' and 'end'."
+            problem = "a gold passage has neither an id, a text nor a document"
+            raise InputError(problem, field="gold", hint=hint)
         _check_span(self.start, self.end, "gold")
 
 
@@ -209,9 +205,8 @@ class Sample:
         if not isinstance(self.id, str) or not self.id:
             raise InputError("the sample has no id", field="id", hint="Ids are non-empty strings.")
         if self.repeat < 0:
-            raise InputError(
-                f"repeat is {self.repeat}", field="repeat", hint="Repeats count from 0."
-            )
+            hint = "Repeats count from 0."
+            raise InputError(f"repeat is {self.repeat}", field="repeat", hint=hint)
         if self.timestamp is not None and not math.isfinite(self.timestamp):
             raise InputError(f"the timestamp is {self.timestamp}", field="timestamp")
         if not isinstance(self.language, str | None):
@@ -286,32 +281,23 @@ def _tuple_of(values: object, kind: type[T], field_name: str) -> tuple[T, ...]:
 
 def _wrong_type(what: str, value: object, kind: type[Any], field_name: str) -> InputError:
     hint = f"Give {kind.__name__} objects, or let ragassay.load read the record."
-    return InputError(
-        f"{what} is of the type {type(value).__name__}, not {kind.__name__}",
-        field=field_name,
-        hint="Give texts." if kind is str else hint,
-    )
+    problem = f"{what} is of the type {type(value).__name__}, not {kind.__name__}"
+    return InputError(problem, field=field_name, hint="Give texts." if kind is str else hint)
 
 
 def _label(value: object) -> Answerability:
     try:
         return Answerability(str(value).casefold())
     except ValueError:
-        hint = did_you_mean(str(value), map(str, Answerability))
-        labels = ", ".join(label.upper() for label in Answerability)
-        raise InputError(
-            f"{value!r} is no label",
-            field="answerability",
-            hint=f"{hint} There are {labels}.".strip(),
-        ) from None
+        near = did_you_mean(str(value), map(str, Answerability))
+        hint = f"{near} There are {', '.join(label.upper() for label in Answerability)}."
+        raise InputError(f"{value!r} is no label", field="answerability", hint=hint) from None
 
 
 def _check_span(start: int | None, end: int | None, field_name: str) -> None:
     if start is not None and start < 0:
         raise InputError(f"a span starts at {start}", field=f"{field_name}.start")
     if start is not None and end is not None and end < start:
-        raise InputError(
-            f"a span ends at {end}, before its start {start}",
-            field=f"{field_name}.end",
-            hint="Spans are [start, end) in characters.",
-        )
+        problem = f"a span ends at {end}, before its start {start}"
+        hint = "Spans are [start, end) in characters."
+        raise InputError(problem, field=f"{field_name}.end", hint=hint)

@@ -104,21 +104,12 @@ _EXCUSED = {
 }
 _PASSING = frozenset(
     {
-        Reason.TIMEOUT,
-        Reason.CONNECTION,
-        Reason.SERVER_ERROR,
-        Reason.JUDGE_ERROR,
-        Reason.RATE_LIMITED,
-        Reason.AUTH,
-        Reason.BUDGET,
-        Reason.STOPPED,
+        *(Reason.TIMEOUT, Reason.CONNECTION, Reason.SERVER_ERROR, Reason.JUDGE_ERROR),
+        *(Reason.RATE_LIMITED, Reason.AUTH, Reason.BUDGET, Reason.STOPPED),
     }
 )
 _INCOMPLETE = _PASSING | {
-    Reason.FAILED,
-    Reason.REFUSED,
-    Reason.UNPARSABLE,
-    Reason.CONTEXT_TOO_LONG,
+    *(Reason.FAILED, Reason.REFUSED, Reason.UNPARSABLE, Reason.CONTEXT_TOO_LONG)
 }
 
 

@@ -60,8 +60,8 @@ def marked(
     later_wins: bool = False,
 ) -> Marked:
     """What a YAML text holds, with its lines; a key given twice is an error, unless ``later_wins``.
-    ``fill`` changes scalars: a plain one (without quotation marks) that it changes is read anew, so
-    that it may become a number, or a list in brackets."""
+    ``fill`` changes scalars: a plain one (without quotation marks) that it changes is read again,
+    so that it may become a number, or a list in brackets."""
     with explained(path):
         loader = _Loader(text, path, fill, later_wins=later_wins)
         return Marked(loader.get_single_data(), loader.lines, path)
@@ -117,10 +117,8 @@ class _Loader(yaml.SafeLoader):  # libyaml's dies of deep nesting, this one rais
         try:
             return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
         except UnicodeDecodeError as error:
-            problem, hint = (
-                "holds half a character (a lone surrogate)",
-                "Write the whole character.",
-            )
+            problem = "holds half a character (a lone surrogate)"
+            hint = "Write the whole character."
             raise self._wrong(problem, line, hint, self._place) from error
 
     def _wrong(
@@ -137,7 +135,7 @@ def _filled(node: Any, place: Place, fill: Fill) -> Any:
     text = fill(node.value, place)
     if text == node.value:
         return node
-    made = _read_anew(text) if node.style is None else None
+    made = _read_again(text) if node.style is None else None
     if made is None:
         tag = "tag:yaml.org,2002:str"
         return yaml.ScalarNode(tag, text, node.start_mark, node.end_mark, style=node.style or '"')
@@ -145,7 +143,7 @@ def _filled(node: Any, place: Place, fill: Fill) -> Any:
     return made
 
 
-def _read_anew(text: str) -> Any:
+def _read_again(text: str) -> Any:
     """The node of a plain scalar, or of a list or mapping in brackets; ``None`` for all else, which
     is a text as it stands (a path with ': ' or ' #' in it)."""
     if not text.strip():
@@ -169,10 +167,7 @@ def explained(path: object) -> Iterator[None]:
         problem = getattr(error, "problem", None) or " ".join(str(error).split())
         if isinstance(error, yaml.constructor.ConstructorError) and "the tag '" in problem:
             problem = f"the tag {problem.partition('the tag ')[2]} is not known"
-        raise InputError(
-            f"is not YAML ({problem})",
-            path=path,
-            line=mark.line + 1 if mark else None,
-        ) from error
+        line = mark.line + 1 if mark else None
+        raise InputError(f"is not YAML ({problem})", path=path, line=line) from error
     except (RecursionError, ValueError) as error:
         raise InputError(f"cannot be read ({error})", path=path) from error

@@ -17,11 +17,8 @@ def parse(text: str, model: type[M], path: object) -> M:
     """The model that a YAML mapping holds."""
     content = marked(text, path)
     if not isinstance(content.value, dict):
-        raise InputError(
-            "is not a mapping of keys",
-            path=path,
-            hint=f"It takes {_named(model)}.",
-        )
+        hint = f"It takes {_named(model)}."
+        raise InputError("is not a mapping of keys", path=path, hint=hint)
     return validated(content, content.value, model)
 
 

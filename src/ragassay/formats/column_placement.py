@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -9,13 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Unpack
 
-from ragassay.base.errors import InputError
+from ragassay.base.errors import InputError, RagassayError
 from ragassay.base.sample import Sample
 from ragassay.formats import reading
-from ragassay.formats.format import get
+from ragassay.formats.format import Format, get
 from ragassay.formats.format_words import Notes
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
-from ragassay.formats.records.field_names import FieldKeys, keys_by_field, suggestions
+from ragassay.formats.records.field_names import FIELD_OF, Fields, folded, suggestions
 from ragassay.formats.records.sample_records import Mapper, MapperOptions
 from ragassay.formats.sources.json_files import all_texts, text_paths, unread
 
@@ -44,8 +45,7 @@ class Placement:
 
     def without_field(self, columns: Columns) -> list[str]:
         """The columns that hold no field when some are chosen."""
-        chosen = ChosenColumns(columns)
-        used = chosen.names() | chosen.joined(self.unplaced)
+        used = ChosenColumns(columns).used(self.unplaced)
         return [one for one in self.unplaced if one not in used]
 
 
@@ -68,21 +68,26 @@ def place(
     """
     file = reading.files_of(path)[0]
     reader = get(format) if format else reading.detect(file, options.get("encoding"))
-    options["notes"] = Notes()
-    mapper = PlacingMapper(file, **options)
-    with suppress(InputError):  # reading all of the file raises it
-        list(islice(reader.read(file, mapper), _LOOKED_AT))
+    mapper = look(reader, file, options)
     columns = list(dict.fromkeys(key for row in mapper.rows for key in row))
-    used = set(mapper.placed.values()) | mapper.columns.joined(columns)
+    used = set(mapper.placed.values()) | mapper.columns.used(columns)
     unplaced = [key for key in columns if key not in used]
     shown = tuple(path for key in unplaced for path in _paths(mapper.rows, key, used))
-    return Placement(reader.name, mapper.placed, shown, suggestions(shown, mapper.placed.keys()))
+    return Placement(reader.name, mapper.placed, shown, suggestions(shown, mapper.placed))
+
+
+def look(reader: Format, file: Path, options: MapperOptions) -> PlacingMapper:
+    """The mapper that read the first records of a file. Reading all of it raises what is wrong."""
+    mapper = PlacingMapper(file, **(options | MapperOptions(notes=Notes())))
+    with suppress(RagassayError):
+        deque(islice(reader.read(file, mapper), _LOOKED_AT), maxlen=0)
+    return mapper
 
 
 def _paths(rows: Sequence[Mapping[str, Any]], key: str, used: Collection[str]) -> list[str]:
     """A column that holds no field, or the paths to the texts in it that hold none."""
     values = [row.get(key) for row in rows]
-    paths = list(text_paths(values, key))
+    paths = text_paths(values, key)
     if not any(isinstance(value, dict) for value in values) and paths in ([], [key]):
         return [key]
     read = {path.replace("[0]", "[*]") for path in used}
@@ -95,12 +100,14 @@ class PlacingMapper(Mapper):
     Attributes:
         rows: the records, as they were given.
         placed: column of each field.
+        held: those of the chosen columns that the records have.
     """
 
     def __init__(self, path: Path, **options: Unpack[MapperOptions]) -> None:
         super().__init__(path, **options)
         self.rows: list[Mapping[str, Any]] = []
         self.placed: dict[str, str] = {}
+        self.held: dict[str, Sequence[str]] = {}
 
     def sample(
         self,
@@ -109,6 +116,7 @@ class PlacingMapper(Mapper):
         beside: Mapping[str, Any] | None = None,
     ) -> Sample:
         """The sample of a record, or `unread`. Arguments: as of `Mapper.sample`."""
+        self.held |= self.columns.held({**record, **(beside or {})})
         texts = set(all_texts(record))
         rest = {
             key: unread(value, texts) for key, value in (beside or {}).items() if key not in record
@@ -129,16 +137,17 @@ class PlacingMapper(Mapper):
         """What stands for the record of a line that cannot be read, for that reason."""
         return Sample(id=f"line {line}, which cannot be read")
 
-    def field_keys(self, record: Mapping[str, Any], chosen: Mapping[str, str]) -> FieldKeys:
-        """Where the fields of a record are, which is kept. Arguments as of `Mapper.field_keys`."""
+    def fields(self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any]) -> Fields:
+        """Where the fields of a record are, which is kept. Arguments as of `Mapper.fields`."""
         try:
-            field_keys = super().field_keys(record, chosen)
+            fields = super().fields(record, line, beside)
         except InputError:  # what is clear nevertheless
-            clear = {
-                field: names[0] for field, names in keys_by_field(record).items() if not names[1:]
-            }
+            names: dict[str, list[str]] = {}
+            for key in record:
+                names.setdefault(FIELD_OF.get(folded(key), ""), []).append(key)
+            clear = {field: one for field, (one, *more) in names.items() if field and not more}
             self.placed = {**clear, **self.placed}
             raise
-        labels = {"answerability": field_keys.labels[0]} if field_keys.labels else {}
-        self.placed = {**field_keys.keys, **labels, **self.placed}
-        return field_keys
+        keys = {field: key for field, (key, _) in fields.values.items()}
+        self.placed = {**keys, **self.placed}
+        return fields

@@ -11,7 +11,7 @@ from typing import Any
 
 from ragassay.formats.format_words import OptionWords, wrong
 from ragassay.formats.records import step_contents
-from ragassay.formats.records.field_names import FIELD_OF, NAMES, field_keys, folded
+from ragassay.formats.records.field_names import NAMES, known_fields
 from ragassay.formats.records.field_values import opened, unpacked
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import delimited, json_files, opening
@@ -248,10 +248,8 @@ def provider_record(
         system = f"{system}#{prompts[system][str(one.get('promptIdx'))]}"
     output = response.get("output")
     # Two variables that could be the same field are an error, unless a column is chosen for it.
-    wanted = {field for field in _FIELDS if field not in mapper.columns}
-    known = [name for name in variables if FIELD_OF.get(folded(name)) in wanted]
-    chosen = field_keys(known, {}, _VariableWords()).keys if known else {}
-    keys = {field: name for field, name in chosen.items() if field in _FIELDS}
+    known = known_fields(variables, _VariableWords(), mapper.columns.fields).values
+    keys = {field: key for field, (key, _) in known.items() if field in _FIELDS}
     fields = {field: variables[name] for field, name in keys.items()}
     if isinstance(fields.get("passages"), str):
         fields["passages"] = [fields["passages"]]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.base import package_files
-from ragassay.base.json_paths import NOTHING, JsonPath, PathError
+from ragassay.base.json_paths import NOTHING, JsonPath
 from ragassay.base.sample import Sample
 from ragassay.formats import benchmark_files, evaluations, native, prepared_records
 from ragassay.formats.format import NO, SURE, Format, Head
@@ -87,16 +87,14 @@ class Export:
         source = prepared_records.Source(first[0][1] if first else {}, mapper)
         steps = _Reader(shape, self.row.get("hint"), source).steps
         every = chain(first, listed)
-        if {"trace", "parent"}.isdisjoint(shape["span"]):  # each record is a request
-            for one in every:
-                yield from samples([one], steps, tool, mapper)
-        else:
-            yield from samples(every, steps, tool, mapper)
+        is_request = {"trace", "parent"}.isdisjoint(shape["span"])  # each record
+        for several in ([one] for one in every) if is_request else [every]:
+            yield from samples(several, steps, tool, mapper)
 
 
 def formats_of(table: Mapping[str, Row]) -> list[Format]:
     """The formats that the rows of a table describe."""
-    exports = [Export(name, row) for name, row in table.items()]
+    exports = (Export(name, row) for name, row in table.items())
     return [
         Format(one.name, one.row["title"], tuple(one.row["suffixes"]), one.sniff, one.read)
         for one in exports
@@ -192,28 +190,25 @@ class _Reader:
             whole = self._step(row, self._of_request, line)
             key = whole.id or f"line {line}"
             whole = replace(whole, id=key, trace=key)
-        if whole is not None and self._request_is_step:
+        above = whole.id if whole is not None and self._request_is_step else None
+        if whole is not None and above is not None:
             yield whole
-            for record in self._records(row, listed=True):
-                for step in self._with_children(record, line, whole.id):
-                    yield step if step.trace else replace(step, trace=whole.trace)
-            return
-        for record in self._records(row, listed=not self._request_is_step):
-            for step in self._with_children(record, line, None):
-                if whole is None:
-                    yield step
-                elif step.parent is not None:
-                    yield replace(step, trace=whole.trace)
-                else:  # what the record says of the request counts before what its first step says
-                    yield replace(
-                        step,
-                        trace=whole.trace,
-                        error=step.error or whole.error,
-                        fields=whole.fields,
-                        clock=whole.clock,
-                        metadata={**step.metadata, **whole.metadata},
-                        own={**step.own, **whole.own},
-                    )
+        listed = self._records(row, listed=whole is not None or not self._request_is_step)
+        for step in (each for one in listed for each in self._with_children(one, line, above)):
+            if whole is None or (above is not None and step.trace):
+                yield step
+            elif step.parent is not None:
+                yield replace(step, trace=whole.trace)
+            else:  # what the record says of the request counts before what its first step says
+                yield replace(
+                    step,
+                    trace=whole.trace,
+                    error=step.error or whole.error,
+                    fields=whole.fields,
+                    clock=whole.clock,
+                    metadata={**step.metadata, **whole.metadata},
+                    own={**step.own, **whole.own},
+                )
 
     def _records(self, row: Row, *, listed: bool) -> list[Row]:
         """The records of the steps in a record, where it lists them."""
@@ -225,13 +220,8 @@ class _Reader:
             return [one for one in found or () if isinstance(one, dict)]
         if isinstance(found, list) and all(isinstance(one, dict) for one in found):
             return found
-        path, reason = _paths(places)[0], ""
-        try:
-            path.find(row, unpacked)
-        except PathError as error:
-            reason = f" ({error})"
-        missing = wrong("no_spans", field=str(path.steps[0]), reason=reason)
-        raise missing.but(hint=self._hint)
+        field = str(_paths(places)[0].steps[0])
+        raise wrong("no_spans", field=field).but(hint=self._hint)
 
     def _with_children(self, record: Row, line: int, above: str | None) -> Iterator[Span]:
         step = self._step(record, self._shape["span"], line)
@@ -271,7 +261,7 @@ class _Reader:
         return Span(
             line=line,
             id=_text(values.get("id")),
-            parent=values.get("parent"),
+            parent=_text(values.get("parent")) or None,
             trace=_text(values.get("trace")),
             kind=kind,
             name=_text(values.get("name")),
@@ -367,7 +357,6 @@ def _scores(written: Any) -> dict[str, Any]:
 
 
 _VALUE = "avg|value|stringValue|string_value"
-
 
 FORMATS = formats_of(package_files.table("ragassay.formats", "exports.yaml"))
 """The format of each row of the table."""

@@ -30,8 +30,7 @@ class Head:
     """The beginning of a file: all that detection looks at.
 
     Attributes:
-        path: the file.
-        suffix: its last suffix in lower case, ``.gz`` left aside.
+        suffix: the last one in lower case, ``.gz`` left aside.
         container: ``json`` (lines or a document), ``table`` (text with a header), ``parquet``,
             ``archive`` (zip), ``folder`` or ``other``.
         columns: names in the header, keys of the first record, or names in the folder.
@@ -45,10 +44,6 @@ class Head:
     columns: tuple[str, ...] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
     start: bytes = b""
-
-    def has(self, *names: str) -> bool:
-        """Whether all of these columns are there."""
-        return all(name in self.columns for name in names)
 
     def holds(self, *fields: str) -> bool:
         """Whether a column is known, by its name, to hold one of these fields."""
@@ -111,8 +106,7 @@ def get(name: str) -> Format:
 
 def detect(path: Path, encoding: str | None = None) -> Format:
     """The format that fits a file or folder best, first by its content, then by its name."""
-    formats = all_formats()
-    start = head(path, encoding)
+    formats, start = all_formats(), head(path, encoding)
     ranked = ((one.fits(start), start.suffix in one.suffixes, one) for one in formats.values())
     fit, _, best = max(ranked, key=lambda item: item[:2])
     if not fit:
@@ -148,10 +142,8 @@ def head(path: Path, encoding: str | None = None) -> Head:
     if start.lstrip()[:1] in (b"{", b"["):
         record = json_files.first_record(path, encoding)
         return Head(path, suffix, "json", tuple(record), record, start)
-    columns = delimited.header(path, encoding)
-    if not columns:
-        return Head(path, suffix, "other", start=start)
-    return Head(path, suffix, "table", columns, delimited.first_row(path, encoding), start)
+    columns, row = delimited.beginning(path, encoding)
+    return Head(path, suffix, "table" if columns else "other", columns, row, start)
 
 
 def _columns(path: Path) -> tuple[str, ...]:

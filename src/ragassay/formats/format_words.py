@@ -22,13 +22,8 @@ def _section(name: str) -> dict[str, Any]:
 
 
 def wrong(kind: str, /, **facts: Any) -> InputError:
-    """The error of a kind (``errors`` in ``format_words.yaml``).
-
-    Args:
-        kind: of the error.
-        facts: what its sentences show, and its place as far as the caller knows it (``path``,
-            ``line``, ``field``).
-    """
+    """The error of a kind (``errors`` in ``format_words.yaml``), with what its sentences show, and
+    its place as far as the caller knows it (``path``, ``line``, ``field``)."""
     sentences = _section("errors")[kind]
     problem, hint = (sentences, "") if isinstance(sentences, str) else sentences
     place = {name: facts.get(name) for name in ("path", "line", "field")}
@@ -36,13 +31,8 @@ def wrong(kind: str, /, **facts: Any) -> InputError:
 
 
 def unexpected(value: Any, wanted: str, field: str | None = None) -> InputError:
-    """The error for a value of another kind than is expected.
-
-    Args:
-        value: what was given.
-        wanted: what is expected, with its article; ``wanted`` in the file has what to do.
-        field: name of the value.
-    """
+    """The error for a value of another kind than is ``wanted`` (with its article; ``wanted`` in
+    ``format_words.yaml`` has what to do)."""
     hints = _section("wanted")
     hint = hints.get(wanted) or (hints["a list"] if wanted.startswith("a list of ") else None)
     return InputError(f"{kind(value)} stands where {wanted} is expected", field=field, hint=hint)
@@ -73,28 +63,18 @@ class Notes:
     def __init__(self) -> None:
         self._seen: dict[tuple[str, str], tuple[int, int | None]] = {}
 
-    def add(self, fact: str, consequence: str, *, line: int | None = None, count: int = 1) -> None:
-        """Counts a remark.
-
-        Args:
-            fact: what occurs, as a plural: ``records without an id``.
-            consequence: what follows, as a sentence.
-            line: 1-based line (or record) number.
-            count: how often it occurs.
-        """
-        before, first = self._seen.get((fact, consequence), (0, line))
-        self._seen[fact, consequence] = (before + count, first)
-
     def tell(self, kind: str, line: int | None = None, /, *, count: int = 1, **facts: Any) -> None:
         """Counts a remark of a kind that ``notes`` in ``format_words.yaml`` has.
 
         Args:
             kind: of the remark.
-            line, count: as of `add`.
+            line: 1-based line (or record) number.
+            count: how often it occurs.
             facts: what its sentences show.
         """
         fact, consequence = (one.format_map(facts) for one in _section("notes")[kind])
-        self.add(fact, consequence, line=line, count=count)
+        before, first = self._seen.get((fact, consequence), (0, line))
+        self._seen[fact, consequence] = (before + count, first)
 
     def __iter__(self) -> Iterator[str]:
         for (fact, consequence), (count, first) in self._seen.items():
@@ -115,12 +95,7 @@ class OptionWords:
     elsewhere derives words of their own."""
 
     def columns(self, field: str, column: str) -> str:
-        """What says that a column holds a field.
-
-        Args:
-            field: of ours.
-            column: of the file.
-        """
+        """What says that a column of the file holds a field of ours."""
         flag = f"--columns {field}={shlex.quote(column)}"
         if BY_FLAGS.get():
             return flag

@@ -28,25 +28,11 @@ from ragassay.formats.sources import json_files
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """The samples of a JSON Lines file (or a JSON list), one by one."""
-    sample = mapper.sample
     records = json_files.json_records(
         path, mapper.tell, mapper.encoding, is_record=mapper.reaches_into
     )
     for line, record in records:
-        try:
-            made = sample(record, line)
-        except InputError as error:
-            raise _with_list_within(error, record) from None
-        yield made
-
-
-def _with_list_within(error: InputError, record: Mapping[str, Any]) -> InputError:
-    """An error about a record that is rather an object around the records: with what to do."""
-    names = list(json_files.lists_within(record))
-    if len(names) != 1 or not error.problem.startswith("no column is known"):
-        return error
-    within = wrong("list_within", name=names[0]).problem
-    return error.but(hint=f"{error.hint} {within}.")
+        yield mapper.sample(record, line)
 
 
 def to_record(sample: Sample) -> dict[str, Any]:

@@ -93,15 +93,8 @@ class NuggetBank(Mapping[str, QueryNuggets]):
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def check(self, name: str, query: str | None) -> None:
-        """Checks that the entry of a query id is about that query, as far as both name it.
-
-        Args:
-            name: the query's id.
-            query: the query in the data.
-
-        Raises:
-            InputError: the entry is about another query (white space and case do not matter).
-        """
+        """Refuses an entry of a query id that is about another query than the data's (white space
+        and case do not matter), as far as both name it."""
         own = self._entries[name].query if name in self._entries else None
         if not own or not query or folded_text(own) == folded_text(query):
             return
@@ -116,12 +109,8 @@ class NuggetBank(Mapping[str, QueryNuggets]):
 
     @classmethod
     def read(cls, path: str | Path) -> NuggetBank:
-        """The bank that a file holds.
-
-        Raises:
-            InputError: the file cannot be read, holds nothing, or a line is no entry; with line
-                and field.
-        """
+        """The bank that a file holds. Raises `InputError`, with line and field, where there is
+        none, or a line is no entry."""
         source = Path(path)
         entries: dict[str, QueryNuggets] = {}
         lines: dict[str, int] = {}

@@ -20,12 +20,7 @@ Row = Mapping[str, Any]
 
 
 class Source(NamedTuple):
-    """The file of a record.
-
-    Attributes:
-        first: its first record.
-        mapper: takes notes, and knows which columns are chosen.
-    """
+    """The file of a record: its first record, and the mapper that reads it."""
 
     first: Row
     mapper: Mapper
@@ -77,12 +72,10 @@ def _nested(entries: Row) -> dict[str, Any]:
             below = inner.get(last)
             inner[last] = {**(below if isinstance(below, dict) else {}), **_nested(value)}
         elif value is not None and not isinstance(inner.get(last), dict):
-            inner[last] = [_each(one) for one in value] if isinstance(value, list) else value
+            inner[last] = value if not isinstance(value, list) else [
+                _nested(one) if isinstance(one, Mapping) else one for one in value
+            ]  # fmt: skip
     return made
-
-
-def _each(value: Any) -> Any:
-    return _nested(value) if isinstance(value, Mapping) else value
 
 
 def _listed(value: Any) -> Any:
@@ -159,20 +152,16 @@ def _with_addresses(passages: list[Any] | None, expected: Any) -> list[Any] | No
     made: list[Any] = []
     for one in passages or ():
         parts = (one, one.get("metadata")) if isinstance(one, dict) else ()
-        addresses = [part.get("doc_uri") for part in parts if isinstance(part, dict)]
+        addresses = (part.get("doc_uri") for part in parts if isinstance(part, dict))
         address = next(filter(None, addresses), None)
-        own = one.get("id") if isinstance(one, dict) else None
-        if address is None or (own is not None and not by_address):
-            made.append(one)
-            continue
-        made.append({**one, "id": address})
+        keeps = address is None or (one.get("id") is not None and not by_address)
+        made.append(one if keeps else {**one, "id": address})
     return passages if passages is None else made
 
 
 def _gold(one: Any) -> Any:
-    if not isinstance(one, dict) or "doc_uri" not in one:
-        return one
-    return {"id": one["doc_uri"], "text": one.get("content")}
+    is_address = isinstance(one, dict) and "doc_uri" in one
+    return {"id": one["doc_uri"], "text": one.get("content")} if is_address else one
 
 
 _GROUPS = {

@@ -102,7 +102,8 @@ def _is_tsv(head: Head) -> int:
 
 
 def _is_data_set(head: Head) -> int:
-    return SURE if head.has(_STATE, "dataset_info.json") or head.has(_SPLITS) else NO
+    is_whole = {_STATE, "dataset_info.json"} <= {*head.columns}
+    return SURE if is_whole or _SPLITS in head.columns else NO
 
 
 _PARQUET = "Parquet with known column names"
@@ -201,8 +202,11 @@ def _read_workbook(path: Path, mapper: Mapper) -> Iterator[Sample]:
 def _sheet_rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
     """The number and the values of each row of the chosen sheet."""
     book = load_workbook(path, values=True)
-    # More than a header.
-    with_content = [one for one in book.worksheets if len(list(islice(_filled_rows(one), 2))) == 2]
+    with_content = []
+    for one in book.worksheets:
+        filled = filter(None, map(_filled, one.iter_rows(values_only=True)))
+        if len(list(islice(filled, 2))) == 2:  # more than a header
+            with_content.append(one)
     if mapper.sheet is not None:
         with_content = [sheet for sheet in with_content if sheet.title == mapper.sheet]
         if not with_content:
@@ -214,7 +218,6 @@ def _sheet_rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any
     chosen, *others = with_content
     for sheet in others:
         mapper.tell("further_sheets", sheet=sheet.title, chosen=chosen.title)
-    formulas: Iterator[tuple[int, Any]] | None = None
     header: list[str] | None = None
     for line, row in enumerate(chosen.iter_rows(), 1):
         cells = [cell.value for cell in row]
@@ -235,26 +238,11 @@ def _sheet_rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any
                 value = value.date()
             with placed(path, line):
                 values[name] = plain(value, name)
-        # The cell of a formula whose value was not saved looks empty; a cell that was never
-        # written has no format.
-        if any(cell.value is None and cell.number_format is not None for cell in row):
-            if formulas is None:
-                again = load_workbook(path, values=False)[chosen.title]
-                formulas = enumerate(again.iter_rows(), 1)
-            written = next((cells for number, cells in formulas if number == line), ())
-            for name, cell, formula in zip(header, row, written, strict=False):
-                if name and cell.value is None and formula.data_type == "f":
-                    mapper.tell("unsaved_formula", line, name=name)
         yield line, values
 
 
 def _filled(cells: Iterable[Any]) -> list[Any]:
     return [cell for cell in cells if cell not in (None, "")]
-
-
-def _filled_rows(sheet: Any) -> Iterator[list[Any]]:
-    """The cells that hold something, of each row with any."""
-    return filter(None, map(_filled, sheet.iter_rows(values_only=True)))
 
 
 def _sheet_names(cells: list[Any], path: Path, line: int) -> list[str]:

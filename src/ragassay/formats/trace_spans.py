@@ -37,48 +37,25 @@ def kind_of(name: Any) -> str:
 
 @dataclass(frozen=True)
 class Span:
-    """One step of a request.
+    """One step of a request, with what its tool says of it."""
 
-    Attributes:
-        line: 1-based line or record number in the file.
-        id: of the step.
-        parent: id of the step that it is part of; ``None`` for the request itself.
-        trace: id of the request; empty where only ``parent`` says which one it is.
-        kind: one of `RETRIEVAL`, `RERANK`, `TOOL`, `MODEL`, `OTHER`.
-        name: what it is called.
-        start: when it began, as the tool writes it.
-        inputs, outputs: its inputs and outputs.
-        documents: what it retrieved, where the tool stores that apart from ``outputs``.
-        error: why it failed.
-        fields: further fields of the request's record, by our names.
-        clock: what the tool calls its ``timestamp``, for errors.
-        metadata: of the request.
-        served: what it took (`request_costs.measured`).
-        own: metadata and tags that the makers of the system gave the step, by their own names.
-        beside: further values that only chosen columns may read, as ``inputs`` and ``outputs``.
-    """
-
-    line: int
+    line: int  # in the file, or the number of its record
     id: str
-    parent: str | None = None
-    trace: str = ""
+    parent: str | None = None  # the step that it is part of; none for the request itself
+    trace: str = ""  # id of the request; empty where only `parent` says which one it is
     kind: str = OTHER
     name: str = ""
-    start: Any = None
+    start: Any = None  # as the tool writes it
     inputs: Any = None
     outputs: Any = None
-    documents: Any = None
+    documents: Any = None  # what it retrieved, where that is apart from the outputs
     error: str | None = None
-    fields: Mapping[str, Any] = field(default_factory=dict)
-    clock: str = "timestamp"
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    served: Mapping[str, float] = field(default_factory=dict)
-    own: Mapping[str, Any] = field(default_factory=dict)
-    beside: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        above = None if self.parent is None or self.parent == "" else str(self.parent)
-        object.__setattr__(self, "parent", above)
+    fields: Mapping[str, Any] = field(default_factory=dict)  # of the request's record
+    clock: str = "timestamp"  # what the tool calls its time, for errors
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # of the request
+    served: Mapping[str, float] = field(default_factory=dict)  # what it took
+    own: Mapping[str, Any] = field(default_factory=dict)  # metadata of the system's makers
+    beside: Mapping[str, Any] = field(default_factory=dict)  # what only chosen columns may read
 
 
 SpansOf = Callable[[Mapping[str, Any], int], Iterable[Span]]

@@ -40,30 +40,25 @@ def answer(value: Any, field: str) -> Answer | None:
             raise wrong("answer_without_text", field=field, names=", ".join(map(repr, value)))
         words = text(value[text_key], field) if text_key else None
         parts = value[parts_key] if parts_key else None
-        if words is None and parts is None:
-            return None
-        if parts is None and value.get("citations"):
+        if parts is None and words is not None and value.get("citations"):
             parts = [{"text": words, "citations": value["citations"]}]
-        stated = _statements(parts, field)
-        return Answer(_joined(stated) if words is None else words, stated)
+        if parts is None:
+            return None if words is None else Answer(words)
+        return _of_statements(parts, field, words)
     if isinstance(value, list) and all(isinstance(item, dict) for item in value):
-        stated = _statements(value, field)
-        return Answer(_joined(stated), stated)
+        return _of_statements(value, field)
     raise unexpected(value, "an answer", field)
 
 
 def with_statements(cell: str) -> Any:
     """The answer with statements and citations, as our own records have it, that the text of a cell
     holds; any other text, also JSON, unchanged: a system may have answered so."""
-    if not _STATED.match(cell):
-        return cell
-    parsed = opened(cell)
+    parsed = opened(cell) if _STATED.match(cell) else None
     if isinstance(parsed, dict) and parsed.keys() == {"text", "statements"}:
         return parsed
-    of_parts = isinstance(parsed, list) and all(
-        isinstance(one, dict) and one.keys() == {"text", "citations"} for one in parsed
-    )
-    return parsed if of_parts else cell
+    items = parsed if isinstance(parsed, list) else [None]
+    ours = all(isinstance(one, dict) and one.keys() == {"text", "citations"} for one in items)
+    return parsed if ours else cell
 
 
 _STATED = re.compile(r"\s*(?:\{|\[\s*\{)\s*[\"'](?:text|statements|citations)[\"']\s*:")
@@ -114,25 +109,21 @@ _LABELS: Mapping[str, Answerability] = {
 }
 
 
-def _statements(value: Any, field: str) -> tuple[Statement, ...]:
-    if value is None:
-        return ()
+def _of_statements(value: Any, field: str, words: str | None = None) -> Answer:
+    """An answer from its statements, with their text where it has none of its own."""
     if not isinstance(value, list):
         raise not_a_list(value, field, "statements")
     statements = []
     for item in value:
-        words = text(item.get("text"), f"{field}.text") if isinstance(item, dict) else None
-        if words is None:
+        said = text(item.get("text"), f"{field}.text") if isinstance(item, dict) else None
+        if said is None:
             raise wrong("statement_without_text", field=field)
         cited = item.get("citations") or []
         if not isinstance(cited, list):
             raise not_a_list(cited, f"{field}.citations", "passage ids")
-        statements.append(Statement(words, tuple(needed_identifier(one, field) for one in cited)))
-    return tuple(statements)
-
-
-def _joined(statements: Sequence[Statement]) -> str:
-    return " ".join(statement.text for statement in statements)
+        statements.append(Statement(said, tuple(needed_identifier(one, field) for one in cited)))
+    joined = " ".join(statement.text for statement in statements)
+    return Answer(joined if words is None else words, tuple(statements))
 
 
 def _reference(item: Any, field: str) -> str:
@@ -158,14 +149,9 @@ _SPEAKERS: Mapping[str, str] = {
 
 
 class Conversation(NamedTuple):
-    """What a list of messages holds.
-
-    Attributes:
-        turns: of users and agents, oldest first; messages that only call tools are none.
-        rules: texts of system messages.
-        results: the results of tools after the last user turn.
-        steps: how many messages of tools, or that call tools, there are.
-    """
+    """What a list of messages holds: the turns of users and agents, oldest first; the texts of
+    system messages; the results of tools after the last user turn; and how many messages are of
+    tools, or call some."""
 
     turns: list[Turn]
     rules: list[str]
@@ -218,19 +204,17 @@ def are_pairs(value: list[Any]) -> bool:
     """Whether a list holds pairs of texts, as LangChain writes a history: a question and its
     answer, or a speaker and what it said."""
     return bool(value) and all(
-        isinstance(one, list | tuple)
-        and len(one) == 2
-        and all(isinstance(text, str) for text in one)
-        for one in value
+        isinstance(one, list | tuple) and [*map(type, one)] == [str, str] for one in value
     )
 
 
 def _turns_of(pairs: list[Any]) -> list[dict[str, str]]:
     """The turns in pairs of texts."""
-    if all(str(first).casefold() in _SPEAKERS for first, _ in pairs):
-        return [{"speaker": speaker, "text": words} for speaker, words in pairs]
-    turns = [zip(("user", "agent"), pair, strict=True) for pair in pairs]
-    return [{"speaker": speaker, "text": words} for turn in turns for speaker, words in turn]
+    named = all(str(first).casefold() in _SPEAKERS for first, _ in pairs)
+    turns = pairs if named else [
+        turn for question, answer in pairs for turn in (("user", question), ("agent", answer))
+    ]  # fmt: skip
+    return [{"speaker": speaker, "text": words} for speaker, words in turns]
 
 
 def _unwrapped(item: Mapping[str, Any]) -> Mapping[str, Any]:

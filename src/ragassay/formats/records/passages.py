@@ -1,16 +1,19 @@
-"""Retrieved and gold passages from the shapes that files hold; ``field`` is their name there."""
+"""Retrieved and gold passages from the shapes that files hold, and contexts that are one text: cut
+into chunks at a separator, or checked for signs that they hold several. ``field`` is their name in
+the file."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from ragassay.base.counts import either, plural
-from ragassay.base.errors import InputError
+from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import GoldPassage, Passage
-from ragassay.formats.format_words import OptionWords, kind, unexpected, wrong
+from ragassay.formats.format_words import Notes, OptionWords, kind, unexpected, wrong
 from ragassay.formats.records.field_names import NAMES, pick
 from ragassay.formats.records.field_values import (
     identifier,
@@ -39,12 +42,11 @@ _READ: Mapping[str, Read] = {
 }
 """How a part of a passage is read."""
 
-_PLACE = frozenset({"document", "start", "end"})
-_NESTED = _PLACE | {"id", "score"}
-_PASSAGE = _NESTED | {"text"}
-_GOLD_NESTED = _PLACE | {"id"}
-_GOLD = _GOLD_NESTED | {"text", "grade"}
-_RANK = frozenset({"rank"})
+_IN_METADATA = frozenset({"id", "document", "start", "end"})
+"""Parts that may also be in the metadata of a passage."""
+_OF_PASSAGE = _IN_METADATA | {"text", "score"}
+_OF_GOLD = _IN_METADATA | {"text", "grade"}
+_TEXT, _RANK = frozenset({"text"}), frozenset({"rank"})
 
 
 def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
@@ -52,52 +54,45 @@ def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
     objects, from one object, or from a mapping id -> text; ``None`` where the value is ``None``."""
     if value is None:
         return None
-    made = _each(value, field, _passage, _passage_of_entry)
-    items = value
-    if isinstance(value, dict):
-        items = [value] if _is_one(value) else value.values()
-    ranks = [_rank(item, field) for item in items]
-    return made if ranks.count(None) == len(ranks) else _in_order(made, ranks, f"{field}.rank")
-
-
-def _in_order(
-    listed: tuple[Passage, ...], ranks: Sequence[int | None], field: str
-) -> tuple[Passage, ...]:
-    """The passages in the order of their ranks, of which each has its own."""
+    items = _items(value, field, _entry)
+    made = tuple([_passage(item, field) for item in items])
+    try:
+        ranks = [
+            _parts(item, _RANK, field).get("rank") if isinstance(item, dict) else None
+            for item in items
+        ]
+    except InputError as error:
+        raise error.but(hint=wrong("no_rank", at=0, n=0).hint) from None
+    if ranks.count(None) == len(ranks):
+        return made
     by_rank: dict[int, Passage] = {}
-    for at, (passage, rank) in enumerate(zip(listed, ranks, strict=True), 1):
+    for at, (passage, rank) in enumerate(zip(made, ranks, strict=True), 1):
         if rank is None:
-            raise wrong("no_rank", field=field, at=at, n=len(ranks))
+            raise wrong("no_rank", field=f"{field}.rank", at=at, n=len(ranks))
         if rank in by_rank:
-            raise wrong("same_rank", field=field, at=at, first=ranks.index(rank) + 1, rank=rank)
+            facts = {"at": at, "first": ranks.index(rank) + 1, "rank": rank}
+            raise wrong("same_rank", field=f"{field}.rank", **facts)
         by_rank[rank] = passage
     return tuple(by_rank[rank] for rank in sorted(by_rank))
 
 
-def _rank(item: Any, field: str) -> int | None:
-    try:
-        return _parts(item, _RANK, field).get("rank") if isinstance(item, dict) else None
-    except InputError as error:
-        raise error.but(hint=wrong("no_rank", at=0, n=0).hint) from None
-
-
-def _each(
-    value: Any, field: str, of_item: Callable[[Any, str], P], of_entry: Callable[[Any, Any, str], P]
-) -> tuple[P, ...]:
+def _items(
+    value: Any, field: str, of_entry: Callable[[str, Any, str], dict[str, Any]]
+) -> Sequence[Any]:
     """The passages of a list, of one object, or of a mapping with an entry for each passage."""
     if isinstance(value, list):
-        return tuple([of_item(item, field) for item in value])
+        return value
     if not isinstance(value, dict):
         raise not_a_list(value, field)
-    if _is_one(value):
-        return (of_item(value, field),)
-    return tuple([of_entry(key, item, field) for key, item in value.items()])
+    text_key, id_key = pick(tuple(value), (NAMES["passage.text"], NAMES["passage.id"]))
+    name = value.get(id_key or "")
+    if isinstance(value.get(text_key or ""), str) or isinstance(name, str | int):
+        return [value]  # its keys name the parts of one passage
+    return [of_entry(key, item, field) for key, item in value.items()]
 
 
-def _passage_of_entry(key: Any, item: Any, field: str) -> Passage:
-    if isinstance(item, dict):
-        return _passage({"id": key, **item}, field)
-    return Passage(passage_text(item, field), needed_identifier(key, field))
+def _entry(key: str, item: Any, field: str) -> dict[str, Any]:
+    return {"id": key, **item} if isinstance(item, dict) else {"id": key, "text": item}
 
 
 def with_ids(
@@ -127,8 +122,7 @@ def with_ids(
 def with_scores(
     listed: tuple[Passage, ...] | None, scores: Any, field: str
 ) -> tuple[Passage, ...] | None:
-    """Passages with the scores of another column, a list, joined by rank. Arguments: as of
-    `with_ids`."""
+    """Passages with the scores of another column, a list, joined by rank."""
     if scores is None or listed is None:
         return listed
     if not isinstance(scores, list):
@@ -144,7 +138,7 @@ def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
         return None
     if is_number(value):
         value = [text(value, field)]
-    listed = _each(value, field, _gold, _gold_of_entry)
+    listed = tuple([_gold(item, field) for item in _items(value, field, _gold_entry)])
     grades: dict[str, int] = {}
     for one in listed:
         if one.id is None or one.text is not None or one.document is not None:
@@ -154,17 +148,14 @@ def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
     return listed
 
 
-def _gold_of_entry(key: Any, item: Any, field: str) -> GoldPassage:
+def _gold_entry(key: str, item: Any, field: str) -> dict[str, Any]:
     if isinstance(item, dict | list):
         columns, inner = OptionWords().columns, f"{field}.{key}"
         ways = {name: columns(name, inner) for name in ("references", "gold")}
         raise wrong("no_gold", field=field, value=kind(item), key=str(key), **ways)
-    if isinstance(item, str):
-        return GoldPassage(id=str(key), text=passage_text(item, field))
-    grade = whole_number(item, field)
-    if grade is None:
+    if item is None:
         raise wrong("no_grade", field=field)
-    return GoldPassage(id=str(key), grade=grade)
+    return {"id": key, "text" if isinstance(item, str) else "grade": item}
 
 
 def gold_with_ids(
@@ -214,14 +205,6 @@ def _joined(
     return tuple(joined)
 
 
-def _is_one(value: Mapping[str, Any]) -> bool:
-    """Whether an object is one passage, not several by their ids: its keys name its parts."""
-    text_key, id_key = pick(tuple(value), (NAMES["passage.text"], NAMES["passage.id"]))
-    return isinstance(value.get(text_key or ""), str) or isinstance(
-        value.get(id_key or ""), str | int
-    )
-
-
 @lru_cache(maxsize=512)
 def _entries(
     keys: tuple[str, ...], wanted: frozenset[str], field: str
@@ -229,6 +212,7 @@ def _entries(
     """The parts that an object has: each with its key, how it is read, and the name of the value
     for errors."""
     parts = [part for part in _READ if part in wanted]
+    # `source`, the last name of a document, names one in metadata only.
     names = tuple(
         NAMES[f"passage.{part}"][: -1 if "text" in wanted and part == "document" else None]
         for part in parts
@@ -245,46 +229,40 @@ def _parts(item: Mapping[str, Any], wanted: frozenset[str], field: str) -> dict[
     return {part: read(item[key], where) for part, key, read, where in entries}
 
 
+def _with_metadata(
+    item: Mapping[str, Any], parts: dict[str, Any], wanted: frozenset[str], field: str
+) -> dict[str, Any]:
+    """The parts of an object, with those that it lacks and its metadata has."""
+    if not isinstance(item.get("metadata"), dict):
+        return parts
+    lacking = wanted.difference(part for part in parts if parts[part] is not None)
+    return parts | _parts(item["metadata"], lacking, f"{field}.metadata")
+
+
 def _passage(item: Any, field: str) -> Passage:
     if type(item) is str:
         return Passage(passage_text(item, field))
     if not isinstance(item, dict):
         raise unexpected(item, "a passage", field)
-    parts = _parts(item, _PASSAGE, field)
+    parts = _parts(item, _OF_PASSAGE, field)
     has_name = "text" in parts or "id" in parts
     if has_name and parts.get("text", "") is None:  # another name may hold it
         others = {key: part for key, part in item.items() if part is not None}
-        parts["text"] = _parts(others, frozenset({"text"}), field).get("text")
-    parts |= _in_metadata(item, parts, _NESTED, field)
+        parts["text"] = _parts(others, _TEXT, field).get("text")
+    parts = _with_metadata(item, parts, _IN_METADATA | {"score"}, field)
     if not has_name and parts.get("id") is None and parts.get("document") is None:
         raise wrong("bare_passage", field=field, names=", ".join(map(repr, item)) or "no keys")
     return Passage(**parts, names=_names(item, parts))
 
 
-def _in_metadata(
-    item: Mapping[str, Any], parts: Mapping[str, Any], wanted: frozenset[str], field: str
-) -> dict[str, Any]:
-    """The parts that an object lacks and that its metadata has."""
-    if not isinstance(item.get("metadata"), dict):
-        return {}
-    lacking = wanted.difference(part for part in parts if parts[part] is not None)
-    return _parts(item["metadata"], lacking, f"{field}.metadata")
-
-
 def _names(item: Mapping[str, Any], parts: Mapping[str, Any]) -> tuple[str, ...]:
     """The title and the address of a passage."""
-    own = item.get("names")
+    own, metadata = item.get("names"), item.get("metadata")
     found = [one for one in own if isinstance(one, str)] if isinstance(own, list) else []
-    metadata = item.get("metadata")
     for place in (item, metadata if isinstance(metadata, dict) else {}):
         found += [place[key] for key in NAMES["passage.names"] if isinstance(place.get(key), str)]
     others = (parts.get("id"), parts.get("document"), "")
     return tuple(dict.fromkeys(name for name in found if name not in others))
-
-
-_LIKE_GRADES = NAMES["passage.like_grades"]
-"""Names under which a gold passage may have its grade: read without, its grade would be 1, also
-where it was judged not relevant. Scores of systems are seldom whole."""
 
 
 def _gold(item: Any, field: str) -> GoldPassage:
@@ -292,12 +270,104 @@ def _gold(item: Any, field: str) -> GoldPassage:
         return GoldPassage(text=passage_text(item, field))
     if not isinstance(item, dict):
         raise unexpected(item, "a gold passage", field)
-    parts = _parts(item, _GOLD, field)
+    parts = _parts(item, _OF_GOLD, field)
     if parts.get("grade", 1) is None:
         del parts["grade"]
     if "grade" not in parts:
-        (key,) = pick(tuple(item), (_LIKE_GRADES,))
+        # Read without, its grade would be 1, also where it was judged not relevant.
+        (key,) = pick(tuple(item), (NAMES["passage.like_grades"],))
         if key is not None and isinstance(item[key], int) and item[key] != 1:
             raise wrong("other_grade", field=f"{field}.{key}", key=key, value=item[key])
-    parts |= _in_metadata(item, parts, _GOLD_NESTED, field)
-    return GoldPassage(**parts)
+    return GoldPassage(**_with_metadata(item, parts, _IN_METADATA, field))
+
+
+_WORDS = "sep|separator|chunk|passage|break|split"
+_AFTER_SENTENCE = r"(?<=[.!?…\"'”’)\]])"
+
+_MARK = re.compile(
+    rf"<<\s*/?\s*(?:{_WORDS})\s*>>|<\|?\s*/?\s*(?:{_WORDS})\s*/?\s*\|?>|\[\[?(?:{_WORDS})\]\]?"
+    r"|\|{3,}|(?:(?:\\r)?\\n){2,}"
+    rf"|{_AFTER_SENTENCE}[ \t]*([#@~;^$])\1{{2,}}[ \t]*(?=\S)"
+    rf"|{_AFTER_SENTENCE}[ \t]+(?:([|#@~;^$%&+/\\<>:])\2+|([-=*])\3{{3,}})[ \t]+(?=\S)"
+    rf"|{_AFTER_SENTENCE}[ \t]*\r?\n[-=*_~+#]{{3,}}[ \t]*\r?\n(?=\S)",
+    re.IGNORECASE,
+)
+"""Separators of chunks that hardly ever occur inside one: a word such as "chunk" in brackets;
+escaped line ends; after a sentence a run of one sign, the commoner the sign, the longer the run."""
+
+_BLANK_LINE = re.compile(r"\n[ \t\r]*(?:[-=*_#~+]{3,}[ \t\r]*)?\n")
+"""A separator of chunks that also separates the paragraphs of one."""
+
+
+class ContextSplitter:
+    """Cuts the contexts of one source."""
+
+    def __init__(
+        self,
+        separator: str | None,
+        notes: Notes,
+        *,
+        single: bool = False,
+        refused: bool | Literal["marks"] = False,
+        words: OptionWords,
+    ) -> None:
+        if single and separator:
+            raise UsageError(
+                f"The separator {separator!r} cuts contexts into chunks, and with single_chunk "
+                "each is one. Leave one of them out."
+            )
+        self.separator = separator or None
+        self._single, self._refused, self._notes = single, refused, notes
+        self._words = words
+        written = separator or ""
+        read = written.replace(r"\n", "\n").replace(r"\r", "\r").replace(r"\t", "\t")
+        self._pattern = re.compile("|".join(map(re.escape, (written, read))))
+        self._uncut = 0
+        self._has_cut = False
+
+    def cut(self, text: str, field: str, line: int) -> list[str]:
+        """The chunks of a context, including empty ones; an empty text has none. One that seems to
+        hold several chunks, which nothing cuts, is an error where that is refused."""
+        pieces = self.pieces(text)
+        self._has_cut = self._has_cut or len(pieces) > 1
+        if len(pieces) != 1 or self._single:
+            return pieces
+        self._uncut += 1
+        mark = _between(_MARK, text)
+        how = f"joined by '{mark}'"
+        if mark is None and self._refused is True and not self.separator:
+            # A task with a separator may retrieve one chunk, with paragraphs of its own.
+            mark = None if _between(_BLANK_LINE, text) is None else r"\n\n"
+            how = "joined by blank lines"
+        if mark is None:
+            return pieces
+        how += f", not by the separator {self.separator!r}" if self.separator else ""
+        if not self._refused:
+            self._notes.tell("joined_chunks", line, how=how, mark=mark)
+            return pieces
+        ways = (self._words.separator(mark), self._words.single_chunk(), _AS_LIST)
+        raise wrong("joined_chunks", field=field, how=how, ways=", or ".join(filter(None, ways)))
+
+    def pieces(self, text: str) -> list[str]:
+        """The chunks of a text, without any check (gold, whose chunks no metric numbers)."""
+        if not text:
+            return []
+        return self._pattern.split(text) if self.separator else [text]
+
+    def finish(self) -> None:
+        """Notes, after the last context, that none of them had the separator."""
+        if self.separator and self._uncut and not self._has_cut:
+            self._notes.tell("no_separator", count=self._uncut, separator=self.separator)
+
+
+_AS_LIST = 'give each as a list of chunks (in a cell as JSON, ["first", "second"]).'
+
+
+def _between(pattern: re.Pattern[str], text: str) -> str | None:
+    """The text that the pattern matches between two pieces of text, line ends as they are written
+    in a separator; ``None`` where there is none."""
+    match = pattern.search(text)
+    pieces = [piece for piece in pattern.sub("\0", text).split("\0") if piece.strip()]
+    if match is None or len(pieces) < 2:
+        return None
+    return match[0].strip(" \t").replace("\r", "\\r").replace("\n", "\\n")

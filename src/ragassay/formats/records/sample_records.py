@@ -1,8 +1,9 @@
-"""From one record (a JSON object, a CSV row, a row of a frame) to one `Sample`."""
+"""From one record (a JSON object, a CSV row, a row of a frame) to one `Sample`: each field is found
+(`Mapper.fields`), its value is read as the field's type, and errors get the file and the line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
@@ -14,13 +15,24 @@ from ragassay.formats.records import (
     field_names,
     field_values,
     passages,
-    record_parts,
     step_contents,
 )
+from ragassay.formats.records.answers_and_turns import references
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
-from ragassay.formats.records.field_names import FieldAssignments, FieldKeys, Keys, folded
-from ragassay.formats.records.field_values import in_zone, lacks_zone, refuse_printed
-from ragassay.formats.records.record_parts import ContextSplitter
+from ragassay.formats.records.field_names import PAIRS, Fields, Values, folded
+from ragassay.formats.records.record_values import (
+    LINE,
+    OURS,
+    READ,
+    add_embeddings,
+    agreed,
+    asked_in,
+    has_made_id,
+    made_id,
+    plain_value,
+    set_repeat,
+    with_dotted,
+)
 from ragassay.formats.sources.json_files import text_paths
 
 if TYPE_CHECKING:
@@ -33,9 +45,6 @@ _MOST_PATHS = 20
 
 _MISSING = frozenset({"nan", "n/a", "#n/a", "none", "null", "<na>", "nat"})
 """What programs write for a missing value, where the text holds nothing else."""
-
-_LONGEST_MISSING = 8
-"""Characters from which a text is none of these, with the blanks around it."""
 
 
 class MapperOptions(TypedDict, total=False):
@@ -98,7 +107,7 @@ class Mapper:
             )
         self.columns = ChosenColumns(options.get("columns"))
         self.system = options.get("system") or ""
-        self.splitter = ContextSplitter(
+        self.splitter = passages.ContextSplitter(
             options.get("separator"),
             self._notes,
             single=options.get("single_chunk", False),
@@ -106,8 +115,8 @@ class Mapper:
             words=self._words,
         )
         self.nothing_known: InputError | None = None
-        self._assignments = FieldAssignments(self._words, self._notes)
         self._several = self._has_begun = False
+        self._meanings: dict[str, str] = {}
         self._places: dict[int, tuple[Path | None, int]] = {}
 
     def sample(self, record: Record, line: int, beside: Record | None = None) -> Sample:
@@ -126,7 +135,7 @@ class Mapper:
             sample = self._map(record, line, beside or {})
         except InputError as error:
             if self.columns:
-                error = self.columns.with_texts_below(error, {**record, **(beside or {})})
+                error = self.columns.with_places(error, {**record, **(beside or {})})
             raise error.at(path=self.path, line=line) from None
         self.claim(sample, line)
         return sample
@@ -139,7 +148,7 @@ class Mapper:
         has_outputs = False
         for reader, path in files:
             self.path, self.cells, self._has_begun = path, False, False
-            self._assignments.begin_file()
+            self._meanings = {}
             asks_alone = True
             for sample in reader.read(path, self):
                 asks_alone = asks_alone and _is_question(sample)
@@ -150,41 +159,25 @@ class Mapper:
                 raise wrong("questions_beside_answers", path=of_questions, file=of_questions)
 
     def claim(self, sample: Sample, line: int) -> None:
-        """Registers a sample and its line, so that a later sample with the same identity is
-        refused.
-
-        Args:
-            sample: the sample.
-            line: 1-based line or record number.
-        """
-        key = hash((sample.id, sample.system, sample.repeat))
+        """Registers a sample and its line (or record number), so that a later sample with the same
+        identity is refused."""
+        key = hash(sample.identity)
         if key not in self._places:
             self._places[key] = (self.path, line)
             return
-        first = self._places[key]
+        path, first = self._places[key]
         facts: dict[str, Any] = {"path": self.path, "line": line}
         facts["of"] = f" of system {sample.system!r}" if sample.system else ""
-        facts["where"] = f"{first[1]} of {first[0]}" if self._several else first[1]
+        facts["where"] = f"{first} of {path}" if self._several else first
         facts["more"] = _ELSEWHERE if self._several else ""
-        if record_parts.has_made_id(sample):
-            choice = OptionWords().columns("id", record_parts.LINE)
+        if has_made_id(sample):
+            choice = OptionWords().columns("id", LINE)
             query = (sample.query or "")[:80]
             raise wrong("same_made_id", query=query, choice=choice, **facts)
         raise wrong("same_identity", field="id", id=sample.id, repeat=sample.repeat, **facts)
 
-    def note(self, fact: str, consequence: str, line: int | None = None, *, count: int = 1) -> None:
-        """Adds a remark (see `Notes.add`), without its line where the source is several files.
-
-        Args:
-            fact: what occurs, in the plural.
-            consequence: what follows, as a sentence.
-            line: where it occurs.
-            count: how often it occurs.
-        """
-        self._notes.add(fact, consequence, line=None if self._several else line, count=count)
-
     def tell(self, kind: str, line: int | None = None, /, *, count: int = 1, **facts: Any) -> None:
-        """As `note`, of a kind that ``format_words.yaml`` has, with what its sentences show."""
+        """As `Notes.tell`, without the line where the source is several files."""
         self._notes.tell(kind, None if self._several else line, count=count, **facts)
 
     def left_out(self, beside: Record, line: int) -> None:
@@ -199,13 +192,7 @@ class Mapper:
         self.tell("left_out", line, why=self.nothing_known.problem, how=self.nothing_known.hint)
 
     def fits_metadata(self, key: str, value: Any, line: int) -> bool:
-        """Whether the value of an unknown field stays in the metadata; notes where it does not.
-
-        Args:
-            key: of the field.
-            value: what it holds.
-            line: 1-based line or record number.
-        """
+        """Whether the value of an unknown field stays in the metadata; notes where it does not."""
         fits = field_values.is_small(value)
         if not fits:
             self.tell("large_value", line, key=key)
@@ -244,152 +231,142 @@ class Mapper:
         if self._warns:
             self._notes.warn(about)
 
-    def field_keys(self, record: Record, chosen: Keys) -> FieldKeys:
-        """The key of the record that holds each field. Decided once for each set of keys."""
-        field_keys = self._assignments.of(record, chosen)
-        empty = [key for key in field_keys.contested if record[key] is None]
-        if not empty:
-            return field_keys
-        return self.field_keys({key: record[key] for key in record if key not in empty}, chosen)
-
     def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
         """An id for a record that has none: a hash of the query and the turns before it, so that
         the same query asked of two systems has the same id. Without a query it is the record's
-        number.
-
-        Args:
-            query: the record's query.
-            history: the turns before it.
-            line: 1-based line or record number.
-        """
+        number."""
         self.tell("no_id" if query is not None else "no_id_or_query", line)
-        return f"row-{line}" if query is None else record_parts.made_id(query, history)
+        return f"row-{line}" if query is None else made_id(query, history)
+
+    def fields(self, record: Record, line: int, beside: Record) -> Fields:
+        """Which value of a record holds which field: where the user chose columns, what they lead
+        to, else what is called as the field. The first record of a file must have the columns. A
+        name that means one field here and another one in an earlier record is an error: a system's
+        answer would be read as the reference. Arguments: as of `sample`."""
+        rest = with_dotted(record)
+        chosen: Values = {}
+        if self.columns:
+            every = {**rest, **beside}
+            if self.columns.field_of(LINE):
+                every[LINE] = line
+            self._has_begun = self._has_begun or self.columns.check(every)
+            chosen, rest, missing = self.columns.find(every)
+            rest = {key: one for key, one in rest.items() if key not in beside}
+            for column in missing.values():
+                self.tell("no_column", line, column=column)
+        known = field_names.known_fields(rest, self._words, self.columns.fields)
+        fields = Fields({**chosen, **known.values}, known.rest)
+        field_names.demand_substance(fields, self._words)
+        for word, (of, other) in PAIRS.items():
+            for field in (of, other):
+                if field not in fields.values or folded(fields.values[field][0]) != word:
+                    continue
+                if (earlier := self._meanings.setdefault(word, field)) != field:
+                    key = fields.values[field][0]
+                    ways = ", or ".join(self._words.columns(one, word) for one in (other, of))
+                    facts = {"word": word, "meaning": field, "earlier": earlier}
+                    raise wrong("two_meanings", field=key, of=of, other=other, ways=ways, **facts)
+        return fields
 
     def _map(self, record: Record, line: int, beside: Record) -> Sample:
-        record = record_parts.with_dotted(record)
-        chosen: Keys = {}
-        if self.columns:
-            if record_parts.LINE in self.columns.names():
-                record = {**record, record_parts.LINE: line}
-            record, chosen = self._with_chosen(record, beside)
-        field_keys = self.field_keys(record, chosen)
-        record = record_parts.with_lists(record, field_keys, cells=self.cells)
-        for column in field_keys.missing:
-            self.tell("no_column", line, column=column)
-        keys = field_keys.keys
+        found, rest = self.fields(record, line, beside)
+        values = {
+            field: (key, plain_value(field, key, one, cells=self.cells))
+            for field, (key, one) in found.items()
+        }
+        # Another tool may hold something else under the names of our own fields.
+        for field, is_ours in OURS.items():
+            if field in values and not is_ours(values[field][1]):
+                key, rest[key] = values.pop(field)
         # Only what the record holds; the rest are Sample's defaults.
-        parts = record_parts.own_parts(record, keys)
+        parts = {field: READ[field](one, key) for field, (key, one) in values.items()
+                 if field in READ}  # fmt: skip
         own_id = parts.pop("id", None)
-        if "timestamp" in keys and lacks_zone(record[keys["timestamp"]]):
+        set_repeat(parts, values)
+        for field in ("references", "reference_groups"):
+            if field in values:
+                key, value = values[field]
+                listed, parts["reference_groups"] = references(value, key)
+                parts["references"] = parts.get("references") or listed
+        if "timestamp" in values and field_values.lacks_zone(values["timestamp"][1]):
             if self.zone is None:
-                self.without_zone(keys["timestamp"], line)
+                self.without_zone(values["timestamp"][0], line)
             else:
-                parts["timestamp"] = in_zone(parts["timestamp"], self.zone)
-        if "system" in keys or self.system:
+                parts["timestamp"] = field_values.in_zone(parts["timestamp"], self.zone)
+        if "system" in values or self.system:
             parts["system"] = parts.get("system") or self.system
-        for field, (ids, *_) in record_parts.WITH_IDS.items():
-            if field in keys or ids in keys:
-                parts[field] = self._chunks(field, record, keys, line)
-        metadata = self._metadata(record, field_keys, line)
-        asked = record_parts.asked_in(record, keys, metadata)
+        for field, ids in (("passages", "passage_ids"), ("gold", "gold_ids")):
+            if field in values or ids in values:
+                parts[field] = self._chunks(field, values, line)
+        metadata = self._metadata(values, rest, line)
+        asked = asked_in(values, metadata)
         if asked.steps and not self.from_tools:
             self.tell("tools", line)
         if asked.results and self.from_tools and parts.get("passages") is None:
             documents = [one for result in asked.results for one in step_contents.documents(result)]
-            parts["passages"] = passages.passages(documents, asked.key)
+            parts["passages"] = passages.passages(documents, values.get("history", ("",))[0])
         if asked.history:
             parts["history"] = asked.history
         if metadata:
-            parts["metadata"] = field_values.checked_depth(metadata, keys.get("metadata"))
-        for name in field_keys.given:
-            value = record[keys[name]]
-            if isinstance(value, dict):
-                parts[name] = dict(value) if name == "given" else field_values.texts_of(value)
-        if not keys.keys().isdisjoint(field_names.EMBEDDINGS):
-            record_parts.add_embeddings(parts, record, keys)
-        if "runs" in keys and record_parts.are_runs(record[keys["runs"]]):
-            parts["runs"] = tuple(self._map(run, line, beside) for run in record[keys["runs"]])
-        label = asked.label
-        for key in field_keys.labels:
-            label = record_parts.agreed(
-                label, answers_and_turns.answerability(record[key], key), key
-            )
-        if label is not None:
-            parts["answerability"] = label
-        answer = self._answer(record, keys, asked.answer, line)
-        if answer is not None and not answer.text and keys.get("failure", "failure") != "failure":
+            where = values["metadata"][0] if "metadata" in values else None
+            parts["metadata"] = field_values.checked_depth(metadata, where)
+        add_embeddings(parts, values)
+        if "runs" in values:
+            parts["runs"] = tuple(self._map(run, line, beside) for run in values["runs"][1])
+        if asked.label is not None:
+            given = parts.get("answerability")
+            parts["answerability"] = agreed(asked.label, given, "answerability")
+        answer = self._answer(values, asked.answer, line)
+        if answer is not None and not answer.text and "failure" in values:
             # An empty answer beside an error message is none.
-            answer = None if parts["failure"] else answer
+            is_own = values["failure"][0] == "failure"
+            answer = None if parts["failure"] and not is_own else answer
         parts |= {"query": asked.query, "answer": answer}
         self._tell_missing_words(parts, line)
         return Sample(id=own_id or self.made_id(asked.query, asked.history, line), **parts)
 
-    def _with_chosen(self, record: Record, beside: Record) -> tuple[Record, Keys]:
-        """The record with the values of chosen columns, and the key of each chosen field. A column
-        that the file lacks, as far as its first record shows that, is an error."""
-        record = {**record, **beside}
-        if not self._has_begun:
-            excused = self.columns.excused(record)
-            self.columns.refuse_missing(record, excused)
-            self._has_begun = not excused  # else the next record shows its columns
-        record, chosen = self.columns.resolve(record)
-        read = set(chosen.values())
-        return {key: one for key, one in record.items() if key not in beside or key in read}, chosen
-
-    def _metadata(self, record: Record, field_keys: FieldKeys, line: int) -> dict[str, Any]:
-        key = field_keys.keys.get("metadata", "")
-        own = record[key] if key else None
-        metadata = dict(own) if isinstance(own, dict) else {} if own is None else {key: own}
-        # Another tool may hold something else under the names of our own fields.
-        others = [field_keys.keys[name] for name in field_keys.given]
-        rest = [
-            *field_keys.rest,
-            *(key for key in others if not isinstance(record[key], dict | None)),
-        ]
-        language, runs = field_keys.keys.get("language"), field_keys.keys.get("runs")
-        if language is not None and not isinstance(record[language], str | None):
-            rest.append(language)
-        if runs is not None and not record_parts.are_runs(record[runs]):
-            rest.append(runs)
-        for key in rest:
-            if metadata.get(key, record[key]) != record[key]:
-                self.tell("two_values", line, key=key, metadata=field_keys.keys["metadata"])
-            if self.fits_metadata(key, record[key], line):
-                metadata[key] = record[key]
+    def _metadata(self, values: Values, rest: Record, line: int) -> dict[str, Any]:
+        name, own = values.get("metadata", ("", None))
+        metadata = dict(own) if isinstance(own, dict) else {} if own is None else {name: own}
+        for key, value in rest.items():
+            if metadata.get(key, value) != value:
+                self.tell("two_values", line, key=key, metadata=name)
+            if self.fits_metadata(key, value, line):
+                metadata[key] = value
         return metadata
 
-    def _answer(
-        self, record: Record, keys: Keys, answer_after: Answer | None, line: int
-    ) -> Answer | None:
-        key = keys.get("answer")
-        if key is None:
-            return answer_after
-        value = record[key]
+    def _answer(self, values: Values, after: Answer | None, line: int) -> Answer | None:
+        """The answer of a record, or the turn after the query in its conversation."""
+        key, value = values.get("answer", ("", None))
         if isinstance(value, list) and folded(key) == "predictions":
             if len(value) > 1:
                 self.tell("several_predictions", line)
             value = value[0] if value else None
         own = answers_and_turns.answer(value, key)
-        if own is None or answer_after is None or own.text == answer_after.text:
-            return answer_after if own is None else own
+        if own is None or after is None or own.text == after.text:
+            return after if own is None else own
         raise wrong("two_answers", field=key)
 
-    def _chunks(self, field: str, record: Record, keys: Keys, line: int) -> Any:
-        """The retrieved or gold passages, with the ids of another column."""
-        ids, read, join = record_parts.WITH_IDS[field]
-        listed = None
-        if (key := keys.get(field)) is not None:
-            value = record[key]
+    def _chunks(self, field: str, values: Values, line: int) -> Any:
+        """The retrieved or gold passages, with the ids and scores of other columns."""
+        listed: Any = None
+        is_gold = field == "gold"
+        if field in values:
+            key, value = values[field]
             if isinstance(value, str):
-                refuse_printed(value, key)
-                cut = field == "passages"
-                value = self.splitter.cut(value, key, line) if cut else self.splitter.pieces(value)
-            listed = read(value, key)
-        if (key := keys.get(ids)) is not None:
-            refuse_printed(record[key], key)
-            listed = join(listed, record[key], key)
-        if field == "passages" and (key := keys.get("passage_scores")) is not None:
-            return passages.with_scores(listed, record[key], key)
+                field_values.refuse_printed(value, key)
+                pieces = self.splitter.pieces(value)
+                value = pieces if is_gold else self.splitter.cut(value, key, line)
+            listed = passages.gold(value, key) if is_gold else passages.passages(value, key)
+        ids = "gold_ids" if is_gold else "passage_ids"
+        if ids in values:
+            key, value = values[ids]
+            field_values.refuse_printed(value, key)
+            join: Callable[..., Any] = passages.gold_with_ids if is_gold else passages.with_ids
+            listed = join(listed, value, key)
+        if not is_gold and "passage_scores" in values:
+            key, value = values["passage_scores"]
+            listed = passages.with_scores(listed, value, key)
         return listed
 
     def _tell_missing_words(self, parts: Record, line: int) -> None:
@@ -400,11 +377,10 @@ class Mapper:
             "answers": [parts["answer"] and parts["answer"].text],
             "references": parts.get("references", ()),
             "passages": [one.text for one in parts.get("passages") or ()],
-            "gold passages": [one.text for one in parts.get("gold") or ()],
         }
         for subject, texts in texts_of.items():
             for text in texts:
-                if text and len(text) < _LONGEST_MISSING and text.strip().casefold() in _MISSING:
+                if text and len(text) < 8 and text.strip().casefold() in _MISSING:
                     self.tell("missing_words", line, subject=subject)
 
 

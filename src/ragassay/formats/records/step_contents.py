@@ -83,19 +83,13 @@ def name_of_list(value: Any) -> str | None:
 _NAME = re.compile(r"https?://\S+|[^\n,;:!?]{1,80}\.[A-Za-z]{2,4}\d?|[!-~]*[\d_/#-][!-~]*")
 """An address, the name of a file, or an id: no text that could support an answer."""
 
-
 _WORDS = re.compile(r"(?:[!-~\u00c0-\u052f]+ ){0,3}[!-~\u00c0-\u052f]+(?<![.!?])")
 """A few words that are no sentence, in a script that parts words by blanks."""
 
 
 def are_names(items: list[Any], under: str = "") -> bool:
-    """Whether a list names documents in place of holding their texts: file names, addresses, ids;
-    as ``sources`` also a few words that are no sentence.
-
-    Args:
-        items: that an output holds.
-        under: the name of the list; may be empty.
-    """
+    """Whether a list in an output names documents in place of holding their texts: file names,
+    addresses, ids; under ``sources`` also a few words that are no sentence."""
     return bool(items) and all(
         isinstance(one, str)
         and (_NAME.fullmatch(one) or (under == "sources" and _WORDS.fullmatch(one)))
@@ -165,9 +159,8 @@ def answer(value: Any) -> str | None:
     content = _content(value, NAMES["answer"], _last_agent)
     if content is None:
         parsed = unpacked(value)
-        values: list[Any] = [parsed]
-        if isinstance(parsed, Mapping):
-            values = [parsed.get(name) for name in NAMES["answer"]]
+        is_object = isinstance(parsed, Mapping)
+        values = [parsed.get(name) for name in NAMES["answer"]] if is_object else [parsed]
         numbers = (one for one in values if field_values.is_number(one) and abs(one) < EXACT)
         content = next((field_values.text(one, "") for one in numbers), None)
     return content if isinstance(content, str) else None
@@ -218,10 +211,15 @@ def _content(value: Any, names: tuple[str, ...], of_messages: Any) -> Any:
 
 
 def _messages(listed: list[Any]) -> list[Any] | None:
-    """The list, where it is one of messages."""
+    """The list, where it is one of messages, without the objects that OpenInference puts around
+    them."""
     if listed and all(isinstance(one, list) for one in listed):
         return _messages(listed[0])
-    listed = [_bare(one) for one in listed]
+    inner = (one.get("message") if isinstance(one, dict) else None for one in listed)
+    listed = [
+        message if isinstance(message, dict) else one
+        for one, message in zip(listed, inner, strict=True)
+    ]
     return listed if listed and all(_role(one) is not None for one in listed) else None
 
 
@@ -236,11 +234,6 @@ def _last_agent(listed: list[Any]) -> str | None:
     return None
 
 
-def _bare(one: Any) -> Any:
-    """A message without the object that OpenInference puts around it."""
-    return one["message"] if isinstance(one, dict) and isinstance(one.get("message"), dict) else one
-
-
 def _role(one: Any) -> str | None:
     if not isinstance(one, dict):
         return None
@@ -252,10 +245,8 @@ def _role(one: Any) -> str | None:
 
 
 def failure(error: Any) -> tuple[Any, str]:
-    """Why a step failed, in one line, and the whole text where that says more.
-
-    Of a text with a traceback the line is the exception at its end; of one that was cut before its
-    end, what stands before the traceback."""
+    """Why a step failed, in one line, and the whole text where that says more. Of a text with a
+    traceback the line is the exception at its end, or else what comes before the traceback."""
     if not isinstance(error, str):
         return error, ""
     before, *traces = error.split(_TRACEBACK)
@@ -284,19 +275,15 @@ def number(value: Any) -> float | None:
 def measured(
     *, start: Any = None, end: Any = None, first_token: Any = None, **numbers: Any
 ) -> dict[str, float]:
-    """What a step took.
-
-    Args:
-        start, end, first_token: times, in any unit since 1970 (`of_any_unit`) or in ISO 8601.
-        numbers: ``latency`` (seconds, also as ``2.50s``), ``latency_ms``, ``input_tokens``,
-            ``output_tokens``, ``total_tokens``, ``cost`` (US dollars).
-
-    Returns:
-        Those that are known, and the seconds between the times. A number below 0 is not known.
-        ``total_tokens`` only where one of the two kinds is not.
-    """
+    """What a step took: those of the numbers that are known (``latency`` in seconds, also as
+    ``2.50s``, ``latency_ms``, counts of tokens, ``cost`` in US dollars), and the seconds between
+    the times, which are in any unit since 1970 or in ISO 8601. A number below 0 is not known;
+    ``total_tokens`` are given only where one of the two kinds is not."""
     began, ended, answered = map(_seconds, (start, end, first_token))
-    values = {name: _measure(value) for name, value in numbers.items()}
+    values: dict[str, float | None] = {}
+    for name, value in numbers.items():
+        shown = _SHOWN.fullmatch(value) if isinstance(value, str) else None
+        values[name] = number(value if shown is None else shown[1])
     milliseconds = values.pop("latency_ms", None)
     if milliseconds is not None and values.get("latency") is None:
         values["latency"] = milliseconds / 1000
@@ -308,11 +295,6 @@ def measured(
     if {"input_tokens", "output_tokens"} <= known.keys():
         known.pop("total_tokens", None)
     return known
-
-
-def _measure(value: Any) -> float | None:
-    shown = _SHOWN.fullmatch(value) if isinstance(value, str) else None
-    return number(value if shown is None else shown[1])
 
 
 _SHOWN = re.compile(r"\s*([\d.]+)\s*s\s*")

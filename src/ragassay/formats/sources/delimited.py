@@ -62,19 +62,17 @@ def demand(row: Row, columns: Iterable[str], path: Path, wanted: str) -> None:
         raise wrong("no_such_column", path=path, field=lacking[0], **facts)
 
 
-def header(path: Path, encoding: str | None = None) -> tuple[str, ...]:
-    """The names in a table's header; empty where the first line is no header."""
-    with suppress(InputError, csv.Error), closing(opening.text_lines(path, encoding)) as lines:
-        first, declared = _opening(lines)
-        return tuple(next(csv.reader([first], delimiter=declared or _delimiter(first)), []))
-    return ()
-
-
-def first_row(path: Path, encoding: str | None = None) -> Row:
-    """A table's first row; empty where there is none, or it cannot be read."""
-    with suppress(InputError), closing(rows(path, encoding)) as listed:
-        return next(listed, (0, Row()))[1]
-    return {}
+def beginning(path: Path, encoding: str | None = None) -> tuple[tuple[str, ...], Row]:
+    """The names in a table's header, none where the first line is no header; and its first row,
+    empty where there is none or it cannot be read."""
+    columns: tuple[str, ...] = ()
+    with suppress(InputError, csv.Error):
+        with closing(opening.text_lines(path, encoding)) as lines:
+            first, declared = _opening(lines)
+            columns = tuple(next(csv.reader([first], delimiter=declared or _delimiter(first)), []))
+        with closing(rows(path, encoding)) as listed:
+            return columns, next(listed, (0, Row()))[1]
+    return columns, {}
 
 
 def _opening(lines: Iterator[str]) -> tuple[str, str | None]:

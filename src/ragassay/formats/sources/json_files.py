@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import chain, count
@@ -15,11 +14,10 @@ from typing import Any
 import orjson
 
 from ragassay.base.errors import InputError
-from ragassay.base.json_paths import EVERY, JsonPath
 from ragassay.base.problem_words import json_problem
 from ragassay.formats.format_words import unexpected, wrong
 from ragassay.formats.records.field_names import FIELD_OF, NAMES, SUBSTANCE, folded
-from ragassay.formats.sources.opening import lines, opened, placed, read_all
+from ragassay.formats.sources.opening import lines, placed, read_all
 
 
 def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) -> Any:
@@ -117,18 +115,11 @@ def _without_lone_surrogates(text: str) -> str:
 _DEEPEST = 6
 """Levels of objects and lists that are looked into."""
 
-_Steps = tuple[str | int, ...]
 
-
-def text_paths(values: Sequence[Any], column: str, *, listed: bool = False) -> dict[str, list[Any]]:
-    """The paths to the texts and lists of texts in the values of a column."""
-    values_of: dict[str, list[Any]] = {}
-    for path, steps in dict(_paths_below(list(values), column, (), listed)).items():
-        way = JsonPath(path, steps, optional=True)
-        texts = [_texts_of(way.find(value)) for value in values]
-        if present := [one for one in texts if one is not None]:
-            values_of[path] = present
-    return values_of
+def text_paths(values: Sequence[Any], column: str, *, listed: bool = False) -> list[str]:
+    """The paths to the texts and lists of texts in the values of a column. With ``listed``, the
+    paths into lists of objects lead to every item, also of a list of one."""
+    return list(dict.fromkeys(_paths_below(list(values), column, 0, listed)))
 
 
 def is_list_of_texts(value: Any) -> bool:
@@ -136,33 +127,22 @@ def is_list_of_texts(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
 
 
-def _texts_of(value: Any) -> Any:
-    """A text, or the texts of a list; ``None`` where there are none."""
-    if isinstance(value, list):
-        return [one for one in value if isinstance(one, str)] or None
-    return value if isinstance(value, str) else None
-
-
-def _paths_below(
-    values: list[Any], path: str, steps: _Steps, listed: bool
-) -> Iterator[tuple[str, _Steps]]:
-    """Paths into values that stand at one place in several records, with their steps."""
+def _paths_below(values: list[Any], path: str, depth: int, listed: bool) -> Iterator[str]:
     if any(isinstance(one, str) or is_list_of_texts(one) for one in values):
-        yield path, steps
-    if len(steps) >= _DEEPEST:
+        yield path
+    if depth >= _DEEPEST:
         return
     objects = [one for one in values if isinstance(one, dict)]
     for key in dict.fromkeys(key for one in objects for key in one):
         plain = str(key).replace("_", "").replace("-", "").isalnum()
         step = f".{key}" if plain else f'["{key}"]'
-        inner_values = [one[key] for one in objects if key in one]
-        yield from _paths_below(inner_values, f"{path}{step}", (*steps, key), listed)
+        inner = [one[key] for one in objects if key in one]
+        yield from _paths_below(inner, f"{path}{step}", depth + 1, listed)
     lists = [one for one in values if isinstance(one, list) and one and isinstance(one[0], dict)]
     if lists:
         items = [item for one in lists for item in one if isinstance(item, dict)]
-        every = listed or any(len(one) > 1 for one in lists)
-        step, at = ("[*]", EVERY) if every else ("[0]", 0)
-        yield from _paths_below(items, f"{path}{step}", (*steps, at), listed)
+        step = "[*]" if listed or any(len(one) > 1 for one in lists) else "[0]"
+        yield from _paths_below(items, f"{path}{step}", depth + 1, listed)
 
 
 def unread(value: Any, texts: set[str]) -> Any:
@@ -238,13 +218,12 @@ def json_records(
 
 def first_record(path: Path, encoding: str | None = None) -> dict[str, Any]:
     """The first record of `json_records`, or the whole document where that is an object; empty
-    where there is none. Reads little of a JSON Lines file or a list."""
+    where there is none."""
     with suppress(InputError), closing(lines(path, encoding)) as stream:
         _, raw = next(stream, (0, b""))
-        if raw.lstrip()[:1] == b"[":
-            record = _first_of_list(path, encoding)
-        else:
-            record = parse_json(read_all(path, encoding) if _is_document(raw) else raw)
+        record = parse_json(read_all(path, encoding) if _is_document(raw) else raw)
+        if isinstance(record, list):
+            record = record[0] if record else {}
         return record if isinstance(record, dict) else {}
     return {}
 
@@ -263,15 +242,6 @@ def records_within(
         return outer[names[0]], others
     table = _table_rows(outer)
     return None if table is None else (table, [])
-
-
-def lists_within(outer: Mapping[str, Any], before: str = "") -> Iterator[str]:
-    """The dotted keys that lead to lists of objects, under whatever names."""
-    for key, inner in outer.items():
-        if isinstance(inner, dict):
-            yield from lists_within(inner, f"{before}{key}.")
-        elif are_objects(inner) and FIELD_OF.get(folded(key)) is None:
-            yield f"{before}{key}"
 
 
 def are_objects(value: Any) -> bool:
@@ -335,17 +305,6 @@ _SINGLE = ("id", "query")
 def _is_document(first_line: bytes) -> bool:
     text = first_line.strip()
     return text[:1] == b"[" or (text[:1] == b"{" and text[-1:] != b"}")
-
-
-def _first_of_list(path: Path, encoding: str | None) -> Any:
-    with opened(path, encoding) as stream:
-        start = stream.read(1 << 20).decode(errors="ignore")
-    begin = re.compile(r"\s*\[\s*").match(start)
-    try:
-        return json.JSONDecoder().raw_decode(start, begin.end() if begin else 0)[0]
-    except (ValueError, RecursionError):
-        value = parse_json(read_all(path, encoding))
-        return value[0] if isinstance(value, list) and value else None
 
 
 def _object(value: Any, path: Path, line: int) -> dict[str, Any]:

@@ -57,7 +57,6 @@ _MARKS = (
 """Byte order marks; that of UTF-32 begins with that of UTF-16."""
 
 _COMMON = ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "cp1251", "gbk", "shift_jis")
-_BLOCK = 1 << 16
 
 
 def by_mark(start: bytes) -> str | None:
@@ -81,39 +80,17 @@ def checked_encoding(encoding: str | None) -> str | None:
 
 
 def recoded(stream: IO[bytes], encoding: str, path: Path) -> IO[bytes]:
-    """A stream in another encoding as one in UTF-8, which cannot be read twice. Text that is not in
-    that encoding is an error while it is read."""
-    return io.BufferedReader(_Recoded(stream, encoding, path), _BLOCK)
-
-
-class _Recoded(io.RawIOBase):
-    def __init__(self, source: IO[bytes], encoding: str, path: Path) -> None:
-        self.source, self._encoding, self._path = source, encoding, path
-        self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._ready = b""
-        self._ended = False
-        self._mark = "\ufeff"
-
-    def readable(self) -> bool:
-        """That it can be read."""
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        """Fills a buffer; see `io.RawIOBase`."""
-        while not self._ready and not self._ended:
-            block = self.source.read(_BLOCK)
-            self._ended = not block
-            try:
-                text = self._decoder.decode(block, self._ended)
-            except UnicodeError as error:
-                facts = {"encoding": self._encoding, "why": error}
-                raise wrong("other_encoding", path=self._path, **facts) from None
-            self._ready = text.removeprefix(self._mark).encode("utf-8", "surrogatepass")
-            self._mark = ""  # elsewhere the character is a part of the text
-        piece = self._ready[: len(buffer)]
-        buffer[: len(piece)] = piece
-        self._ready = self._ready[len(piece) :]
-        return len(piece)
+    """All text of a stream in another encoding, as UTF-8: one piece, limited as a line is."""
+    raw = bytearray()
+    for block in blocks(stream, path):
+        raw += block
+        if len(raw) > _most.get():
+            raise wrong("large_text", path=path, encoding=encoding, most=_most.get() // 1024**2)
+    try:
+        text = raw.decode(encoding)
+    except UnicodeError as error:
+        raise wrong("other_encoding", path=path, encoding=encoding, why=error) from None
+    return io.BytesIO(text.removeprefix("\ufeff").encode("utf-8", "surrogatepass"))
 
 
 _BOM = b"\xef\xbb\xbf"
@@ -128,7 +105,6 @@ _MOST_PACKED = 100
 """How many bytes one packed byte may stand for, in one piece: texts and JSON have 3 to 30."""
 
 _most: ContextVar[int] = ContextVar("most", default=sys.maxsize)
-
 
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 """Bytes that no text holds, in whatever encoding of one byte a character."""
@@ -163,15 +139,12 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
                 raise wrong("empty_gzip", path=path)
             wanted = None if start.startswith(BINARY) else checked_encoding(encoding)
             wanted = wanted or by_mark(start)
-            is_wide = 0 in start[:2]
-            if (is_wide if wanted is None else encoding is None) and not _is_utf16(start):
+            if wanted is None and 0 in start[:2] and not start.startswith(BINARY):
                 raise wrong("no_text_file", path=path)
             if wanted is not None:
                 stream.seek(0)
                 yield recoded(stream, wanted, path)
                 return
-            if is_wide:
-                raise wrong("no_byte_order_mark", path=path)
             rest = blocks(stream, path)
             if start.isspace() and all(block.isspace() for block in rest):
                 raise wrong("blank_file", path=path)
@@ -179,18 +152,6 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
             yield stream
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise wrong("damaged_gzip", path=path, why=error) from None
-
-
-def _is_utf16(head: bytes) -> bool:
-    """Whether the beginning of a file is text in UTF-16 or UTF-32."""
-    for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"):
-        try:
-            text = codecs.getincrementaldecoder(encoding)().decode(head)
-        except UnicodeError:
-            continue
-        if all(character.isprintable() or character.isspace() for character in text):
-            return True
-    return False
 
 
 def folder(path: Path) -> InputError:
@@ -342,7 +303,7 @@ def _rest_of_line(stream: IO[bytes], size: int, path: Path) -> Iterator[bytes]:
 
 
 def _check(stream: IO[bytes], size: int, path: Path) -> None:
-    source: object = getattr(getattr(stream, "raw", None), "source", stream)  # of recoded text
+    source: object = stream
     if not isinstance(source, gzip.GzipFile) or size < _STEP:
         return
     packed = cast("IO[bytes]", source.fileobj).tell()

@@ -93,8 +93,7 @@ def _of_mapping(value: Mapping[str, Any], path: Path) -> Iterator[tuple[int, str
     for query, documents in value.items():
         if not isinstance(documents, Mapping):
             raise wrong("no_documents", path=path, field=query)
-        for document, number in documents.items():
-            yield 0, query, document, number
+        yield from ((0, query, document, number) for document, number in documents.items())
 
 
 def _of_parquet(path: Path, number: str) -> pl.DataFrame:
@@ -119,7 +118,10 @@ def _frame(rows: Iterable[tuple[int, Any, Any, Any]], number: str, path: Path) -
         for name, one in (("query", query), ("document", document)):
             if not isinstance(one, str | int) or isinstance(one, bool) or one == "":
                 raise wrong("no_id", field=name, id=one, **place)
-        if (fault := _fault(value, number)) is not None:
+        fault = None if _is_number(value) else unexpected(value, "a finite number", number)
+        if fault is None and number == "grade" and value != int(value):
+            fault = not_whole(str(value))
+        if fault is not None:
             where = f"query {query!r}, document {document!r}"
             raise fault.but(problem=f"{where}: {fault.problem}", **place)
         kept.append((str(query), str(document), value))
@@ -128,13 +130,6 @@ def _frame(rows: Iterable[tuple[int, Any, Any, Any]], number: str, path: Path) -
     kind = pl.Int64() if number == "grade" else pl.Float64()
     columns = cast("Any", {"query": pl.String(), "document": pl.String(), number: pl.Float64()})
     return pl.DataFrame(kept, schema=columns, orient="row", strict=False).cast({number: kind})
-
-
-def _fault(value: Any, number: str) -> InputError | None:
-    if not _is_number(value):
-        return unexpected(value, "a finite number", number)
-    is_broken = number == "grade" and value != int(value)
-    return not_whole(str(value)) if is_broken else None
 
 
 def _is_number(value: Any) -> bool:
@@ -149,9 +144,7 @@ class TrecRun(NamedTuple):
     frame: pl.DataFrame
 
 
-_RUN = Layout(
-    "run", ("query", "_Q0", "document", "_rank", "score", "tag"), "score", False, aside="_rank"
-)
+_RUN = Layout("run", ("query", "_Q0", "document", "rank", "score", "tag"), "score", False)
 _QRELS = Layout("qrels file", ("query", "_iteration", "document", "grade"), "grade", True)
 _BEIR_NAMES = {"query-id": "query", "corpus-id": "document", "score": "grade"}
 
@@ -163,15 +156,13 @@ def read_run(path: Path) -> TrecRun:
     if (frame := read_other(path, "score")) is None:
         frame = read_table(path, _RUN)
         tag = str(frame["tag"][-1])
-        frame = frame.drop("tag")
-    _tell_equal_scores(frame, path)
-    if "_rank" in frame.columns:
         if n := _n_contradicted(frame):
             warn_user(
                 f"{called(path)}: in {share(n, frame['query'].n_unique(), 'query')} the rank "
                 "column contradicts the scores. Ranks follow from the scores, as in trec_eval."
             )
-        frame = frame.drop("_rank")
+        frame = frame.drop("rank", "tag")
+    _tell_equal_scores(frame, path)
     return TrecRun(tag, frame)
 
 
@@ -179,8 +170,7 @@ def _tell_equal_scores(run: pl.DataFrame, path: Path) -> None:
     """Warns where the run holds queries whose documents all have one score."""
     import polars as pl
 
-    block = run.select(query=pl.col("query").rle_id(), score=pl.col("score"))
-    queries = block.group_by("query").agg(
+    queries = run.group_by("query").agg(
         equal=(pl.col("score").min() == pl.col("score").max()), n=pl.len()
     )
     several = queries.filter(pl.col("n") > 1)
@@ -200,14 +190,16 @@ def _n_contradicted(run: pl.DataFrame) -> int:
     """In how many queries a document with a higher score also has a higher rank number."""
     import polars as pl
 
-    ranked = run.select(pl.col("query").rle_id(), "score", "_rank")
-    block, score, rank = (ranked[name].to_numpy() for name in ("query", "score", "_rank"))
-    in_order = (score[1:] <= score[:-1]) & (rank[1:] >= rank[:-1])
-    if (in_order | (block[1:] != block[:-1])).all():
-        return 0  # the usual case needs no sorting
-    ordered = run.sort("query", "score", "_rank", descending=[False, True, False])
+    ranks = run["rank"].cast(pl.Int32, strict=False)
+    if ranks.has_nulls():  # no whole numbers
+        return 0
+    run = run.with_columns(rank=ranks)
     same = pl.col("query") == pl.col("query").shift()
-    return ordered.filter(same & (pl.col("_rank") < pl.col("_rank").shift()))["query"].n_unique()
+    rising = pl.col("score") > pl.col("score").shift()
+    if run.filter(same & (rising | (pl.col("rank") < pl.col("rank").shift()))).is_empty():
+        return 0  # the usual case needs no sorting
+    ordered = run.sort("query", "score", "rank", descending=[False, True, False])
+    return ordered.filter(same & (pl.col("rank") < pl.col("rank").shift()))["query"].n_unique()
 
 
 def read_qrels(path: Path) -> pl.DataFrame:

@@ -4,7 +4,6 @@ TREC runs, in the folder itself or in ``runs/``."""
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import re
 from collections import Counter
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ragassay.base.counts import either, plural
-from ragassay.base.errors import InputError, warn_user
+from ragassay.base.errors import warn_user
 from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.format_words import OptionWords, wrong
@@ -39,50 +38,33 @@ def with_gold(
     as gold; queries without any stay unchanged. A judged query that the data lacks becomes a sample
     that retrieved nothing, for each system: a mean over judged queries counts it."""
     if files and all(one is RUN for one, _ in files) and not isinstance(gold, Mapping):
-        for _, path in files:
-            yield from judged_samples(path, Path(gold), mapper)
+        for _, run in files:
+            yield from judged_samples(run, Path(gold), mapper)
         return
-    if isinstance(gold, Mapping):
-        yield from _judged(samples, gold, None, mapper)
-    else:
-        path = Path(gold)
-        yield from _judged(samples, trec_files.read_qrels_by_query(path), path, mapper)
-
-
-def _judged(
-    samples: Iterator[Sample], qrels: Qrels, path: Path | None, mapper: Mapper
-) -> Iterator[Sample]:
+    path = None if isinstance(gold, Mapping) else Path(gold)
+    qrels = gold if isinstance(gold, Mapping) else trec_files.read_qrels_by_query(Path(gold))
     asked: dict[str, set[str]] = {}
     for sample in samples:
         asked.setdefault(sample.system, set()).add(sample.id)
         grades = qrels.get(sample.id)
-        yield (
-            sample if grades is None else dataclasses.replace(sample, gold=judged_documents(grades))
-        )
+        yield sample if grades is None else replace(sample, gold=judged_documents(grades))
     for system, queries in asked.items():
         # A mean of zeros, all of them of queries that the data lacks, would measure nothing.
         if qrels and queries.isdisjoint(qrels):
-            raise _none_judged(queries, system if len(asked) > 1 else None, qrels, path)
+            of = f"samples of system {system!r}" if system else "samples that name no system"
+            raise wrong(
+                "no_sample_judged",
+                path=path,
+                of=of if len(asked) > 1 else "samples",
+                in_data=min(queries),
+                in_qrels=next(iter(qrels)),
+                choice=OptionWords().columns("id", "<your column>"),
+            )
     for system, queries in asked.items():
         for query, grades in qrels.items():
             if query not in queries:
                 mapper.tell("absent_query")
                 yield Sample(id=query, system=system, passages=(), gold=judged_documents(grades))
-
-
-def _none_judged(
-    queries: set[str], system: str | None, qrels: Qrels, path: Path | None
-) -> InputError:
-    """The error for samples none of which is of a judged query."""
-    of = f"samples of system {system!r}" if system else "samples that name no system"
-    return wrong(
-        "no_sample_judged",
-        path=path,
-        of="samples" if system is None else of,
-        in_data=min(queries),
-        in_qrels=next(iter(qrels)),
-        choice=OptionWords().columns("id", "<your column>"),
-    )
 
 
 def judged_documents(grades: Mapping[str, int]) -> tuple[GoldPassage, ...]:
@@ -136,12 +118,6 @@ def judged_samples(run_path: Path, qrels_path: Path, mapper: Mapper) -> Iterator
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """Refuses the file: a run can only be evaluated with its judgements, by `with_gold`."""
     raise wrong("run_alone", path=path)
-
-
-def is_run(path: Path) -> bool:
-    """Whether a file begins like a TREC run."""
-    with opened(path) as stream:
-        return _begins_like_run(stream.read(1 << 12))
 
 
 def _is_run(head: Head) -> int:
@@ -226,28 +202,21 @@ def _read_beir(path: Path, mapper: Mapper) -> Iterator[Sample]:
     wanted = {one.id for sample in samples for one in sample.passages or ()}
     wanted |= {one.id for sample in samples for one in sample.gold or ()}
     corpus = _beir_texts(path, "corpus", wanted)
+
+    def filled(one: P) -> P:
+        if (text := corpus.get(one.id or "")) is None:
+            mapper.tell("not_in_corpus")
+        return one if text is None else replace(one, text=text)
+
     for number, sample in enumerate(samples, 1):
         if sample.id not in queries:
             mapper.tell("query_without_text")
-        filled = replace(
-            sample,
-            query=queries.get(sample.id),
-            passages=None
-            if sample.passages is None
-            else tuple(_filled(one, corpus, mapper) for one in sample.passages),
-            gold=tuple(_filled(one, corpus, mapper) for one in sample.gold or ()),
-        )
+        retrieved, gold = sample.passages, tuple(map(filled, sample.gold or ()))
+        retrieved = None if retrieved is None else tuple(map(filled, retrieved))
+        made = replace(sample, query=queries.get(sample.id), passages=retrieved, gold=gold)
         with placed(path):
-            mapper.claim(filled, number)
-        yield filled
-
-
-def _filled(one: P, corpus: dict[str, str], mapper: Mapper) -> P:
-    text = corpus.get(one.id or "")
-    if text is None:
-        mapper.tell("not_in_corpus")
-        return one
-    return replace(one, text=text)
+            mapper.claim(made, number)
+        yield made
 
 
 def _beir_texts(folder: Path, name: str, wanted: set[str | None]) -> dict[str, str]:
@@ -270,7 +239,11 @@ def _beir_texts(folder: Path, name: str, wanted: set[str | None]) -> dict[str, s
 def _runs(folder: Path) -> list[Path]:
     paths = [*folder.glob("*"), *folder.glob("runs/*")]
     files = (one for one in sorted(paths) if one.is_file() and one.suffix not in _OTHERS)
-    return [one for one in files if is_run(one)]
+    runs: list[Path] = []
+    for one in files:
+        with opened(one) as stream:
+            runs += [one] if _begins_like_run(stream.read(1 << 12)) else []
+    return runs
 
 
 def _is_beir(head: Head) -> int:

@@ -14,13 +14,11 @@ import numpy as np
 
 from ragassay.base.errors import InputError
 from ragassay.formats.format_words import wrong
-from ragassay.formats.sources import opening
 from ragassay.formats.sources.opening import opened, placed, raw_lines, read_all
 
 if TYPE_CHECKING:
     import polars as pl
 
-_BLOCK = 1 << 18
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 """A number as these files write it."""
 _WHOLE_NUMBER = re.compile(rb"[+-]?\d{1,15}(\.0*)?|[+-]?\d{1,18}")
@@ -29,26 +27,14 @@ _NO_NUMBER = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of a file. Those that begin with ``_`` are left out.
+    """The columns of a file. Those that begin with ``_`` are left out."""
 
-    Attributes:
-        what: what the file is called in messages.
-        columns: their names, in order.
-        number: the column that holds numbers; the others are texts.
-        whole_numbers: whether they are whole numbers.
-        separator: what separates them; ``None`` stands for any blanks.
-        header: whether the first line names the columns.
-        aside: one of the columns that are left out, which is read all the same where it holds whole
-            numbers and polars reads the file at once.
-    """
-
-    what: str
+    what: str  # what the file is called in messages
     columns: tuple[str, ...]
-    number: str
+    number: str  # the column that holds numbers; the others are texts
     whole_numbers: bool
-    separator: bytes | None = None
-    header: bool = False
-    aside: str = ""
+    separator: bytes | None = None  # any blanks where it is None
+    header: bool = False  # whether the first line names the columns
 
     @property
     def results(self) -> list[str]:
@@ -61,15 +47,10 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
     lines. A file without lines, lines with other columns and numbers that are none are errors."""
     import polars as pl
 
-    with opened(path):
-        pass  # says at once what is wrong with the file as such
-    frame = _read_fast(path, layout, layout.aside) if layout.aside else None
-    if frame is None or frame[layout.aside].has_nulls():
-        frame = _read_fast(path, layout)
-    if frame is not None:
-        is_complete = not any(frame.null_count().row(0))
-        if is_complete and frame[layout.number].is_finite().all():
-            return frame
+    frame = _read_at_once(path, layout)
+    is_complete = frame is not None and not any(frame.null_count().row(0))
+    if frame is not None and is_complete and frame[layout.number].is_finite().all():
+        return frame
     rows: list[list[str | int | float]] = []
     for line, fields in fields_of(path, layout):
         with placed(path, line):
@@ -80,33 +61,25 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=types, orient="row")
 
 
-def _read_fast(path: Path, layout: Layout, aside: str = "") -> pl.DataFrame | None:
+def _read_at_once(path: Path, layout: Layout) -> pl.DataFrame | None:
     """The frame, or ``None`` where anything is unexpected."""
     import polars as pl
 
-    path = opening.on_disk(path)
-    plain = _plain(path, layout)
-    source: str | bytes
-    if plain is not None:
-        source, (separator, n_separators, n_lines) = str(path), plain
-    else:
-        source, separator = _tidy(read_all(path), layout)
-        n_separators, n_lines = source.count(separator), len(source.splitlines())
+    text, separator = _tidy(read_all(path), layout)
+    n_lines = text.count(b"\n") + (text[-1:] not in (b"", b"\n"))
     # A line with more columns shows here, unless another one has fewer, which gives nulls.
-    if not n_lines or n_separators != n_lines * (len(layout.columns) - 1):
+    if not n_lines or text.count(separator) != n_lines * (len(layout.columns) - 1):
         return None
-    wanted = {*layout.results, aside}
-    types = {layout.number: _number_type(layout), aside: pl.Int32()}
+    types = {layout.number: _number_type(layout)}
     try:
         return pl.read_csv(
-            source,
+            text,
             separator=separator.decode(),
             has_header=False,
             skip_rows=int(layout.header),
             quote_char=None,
-            columns=[at for at, name in enumerate(layout.columns) if name in wanted],
+            columns=[at for at, name in enumerate(layout.columns) if name in layout.results],
             schema={name: types.get(name, pl.String()) for name in layout.columns},
-            glob=False,
         )
     except pl.exceptions.PolarsError:
         return None
@@ -125,33 +98,11 @@ def _separator(line: bytes, layout: Layout) -> bytes:
     return layout.separator or (b"\t" if tabs else b" ")
 
 
-def _plain(path: Path, layout: Layout) -> tuple[bytes, int, int] | None:
-    """Separator, number of separators and number of lines of a file whose lines have fields with
-    one space (or one tab) between them; ``None`` where it has to be tidied (or decompressed)
-    first."""
-    n_separators = n_lines = 0
-    with path.open("rb", buffering=0) as raw:
-        block = raw.read(_BLOCK)
-        separator = _separator(block.split(b"\n", 1)[0], layout)
-        if block[0] <= 32 or block[0] >= 0x7F:  # a blank, gzip, a byte order mark
-            return None
-        last = b""
-        while block:
-            if (separator == b" " and b"\t" in block) or b"#" in block or b"\r" in block:
-                return None
-            blank = np.frombuffer(last + block, np.uint8) <= 32
-            if (blank[1:] & blank[:-1]).any():  # an empty field, a blank line, an indent
-                return None
-            n_separators += block.count(separator)
-            n_lines += block.count(b"\n")
-            last, block = block[-1:], raw.read(_BLOCK)
-    return separator, n_separators, n_lines + (last != b"\n")
-
-
 def _tidy(text: bytes, layout: Layout) -> tuple[bytes, bytes]:
     """The same lines with one separator between fields, without comments and blank lines; and the
     separator."""
-    text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     text = text.lstrip(b"\n")
     separator = _separator(text.split(b"\n", 1)[0], layout)
     if separator == b" ":
@@ -159,7 +110,7 @@ def _tidy(text: bytes, layout: Layout) -> tuple[bytes, bytes]:
         while b"  " in text:
             text = text.replace(b"  ", b" ")
         text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
-    elif layout.separator is None:
+    elif layout.separator is None and re.search(rb"\t | \t|(?m:^ | $)", text):
         text = re.sub(rb"(?m)^ +| +$| *(\t) *", rb"\1", text)
     if layout.separator is None and b"#" in text:
         text = re.sub(rb"(?m)^#.*(\n|\Z)", b"", text)

@@ -244,7 +244,9 @@ def _read_table(path: Path, layout: Layout, signatures: Mapping[str, str]) -> li
     says by ``signatures`` how each column was computed."""
     with opening.opened(path):
         pass  # says what is wrong with a file that cannot be read at all
-    heads = tuple(name.strip() for name in delimited.header(path))
+    heads = tuple(name.strip() for name in delimited.beginning(path)[0])
+    if not any(heads):
+        raise InputError("there is no header", path=path, hint="The first line names the columns.")
     columns = layout.columns_of(heads)
     if not columns:
         raise _other_kind(path, heads, layout)
