@@ -390,13 +390,12 @@ def test_a_value_by_the_shorter_rule_is_never_taken_for_the_papers(tmp_path: Pat
         assert lines(source)[0]["metrics"]["RL_F_idk"] == kept
 
 
-def test_a_given_value_that_contradicts_its_record_is_made_anew(tmp_path: Path) -> None:
+def test_a_given_value_that_contradicts_its_record_is_computed_again(tmp_path: Path) -> None:
     given = {"idk_eval": [1.0], "RL_F": [0.5], "RB_llm": [0.5], "RB_agg": [0.5], "RL_F_idk": [0.5]}
     source = written(tmp_path / "in.jsonl", [record(1, metrics=given)])
-    summary = stepped("idk_condition", source, source)
+    stepped("idk_condition", source, source)
     (found,) = lines(source)
     assert found["metrics"]["RB_agg_idk"] == found["metrics"]["RL_F_idk"] == [0.0]
-    assert [text for text in told(summary) if text.startswith("1 given value of RL_F_idk")]
 
 
 def test_refresh_asks_for_all_that_judges_gave_and_keeps_what_models_gave(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_a_dry_run_asks_nothing_and_makes_no_ledger(capsys: pytest.CaptureFixtur
     assert not Path(".ragassay").exists() and not Path("answers.jsonl").exists()
     assert call([*command, "--dry-run"]) == 0
     shown = capsys.readouterr().out
-    assert "2 min" in shown and "not known" in shown and "Nothing was asked" in shown
+    assert "2.0 min" in shown and "not known" in shown and "Nothing was asked" in shown
 
 
 def test_a_plan_takes_the_time_of_kept_answers_that_go_side_by_side() -> None:
