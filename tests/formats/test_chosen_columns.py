@@ -102,12 +102,6 @@ def test_a_first_record_without_the_column_says_where_texts_are(column: Any, nam
     assert "Found: qid, outputs.choices[0].message.content, hits[*].body.text" in str(caught.value)
 
 
-def test_an_object_in_a_chosen_column_is_an_error_with_the_paths_to_its_texts() -> None:
-    record = {"id": "1", "query": "Q?", "outputs": {"final": {"txt": "A."}, "note": "n"}}
-    with pytest.raises(InputError, match=r"Name a text in it: outputs\.final\.txt\."):
-        samples([record], {"answer": "outputs.final"})
-
-
 def test_paths_to_texts_for_a_list_take_every_item_of_a_list_of_one() -> None:
     record = {"id": "1", "query": "Q?", "hits": [{"chunk": {"body": "A."}}]}
     with pytest.raises(InputError, match=r"Did you mean 'hits\[\*\].chunk.body'"):

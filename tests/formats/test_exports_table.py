@@ -56,17 +56,6 @@ def test_every_row_is_a_format_and_names_functions_that_there_are() -> None:
     assert named - {None} <= exports.FUNCTIONS.keys()
 
 
-def test_every_field_of_a_row_is_one_that_is_read() -> None:
-    table = exports.package_files.table("ragassay.formats", "exports.yaml")
-    shapes = [shape for row in table.values() for shape in row.get("shapes", ())]
-    named = {name for shape in shapes for name in (*shape["span"], *shape.get("request", ()))}
-    known = {one.name for one in fields(Span)} | {*exports._USED, *exports._NO_PATHS}
-    known |= {"when", "timestamp", "end", "order", "failed", "expected", "scores"}
-    known |= {"tags", "environment", "when"}
-    others = {name for name in named if name.partition(".")[0] not in ("metadata", "field")}
-    assert others <= known
-
-
 def test_of_several_candidates_the_first_that_holds_something_counts(tmp_path: Path) -> None:
     trace = {"id": "t", "sessionId": None, "session_id": "s", "input": "Who?", "output": "I."}
     path = tmp_path / "a.json"

@@ -57,17 +57,6 @@ def test_tables_are_read_whatever_stands_between_cells(
     ]
 
 
-@pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "SEP=;\r"])
-def test_the_delimiter_that_excel_names_is_taken(tmp_path: Path, first: str) -> None:
-    path = written(tmp_path, f"{first}\nid;query, or so;answer\n1;a;b\n")
-    assert detect(path).name == "csv"
-    (sample,) = load(path, columns={"query": "query, or so"})
-    assert (sample.query, sample.answer) == ("a", Answer("b"))
-    path = written(tmp_path, f"{first}\nid;query\n1;a\n2\n")
-    with pytest.raises(InputError, match="line 4: the row has 1 cells"):
-        load(path)
-
-
 def test_lists_stand_in_cells_as_json_or_as_python_prints_them(tmp_path: Path) -> None:
     content = (
         "id,query,contexts,references,gold\n"

@@ -11,7 +11,6 @@ import pytest
 
 import ragassay
 from ragassay import InputError, Sample
-from ragassay.formats import Notes, load
 
 EMMA, PERSUASION = "Who wrote Emma?", "When did Persuasion appear?"
 
@@ -64,14 +63,6 @@ def test_examples_of_langsmith_are_joined_to_its_runs(examples: Path, tmp_path: 
     gold = [[one.id for one in sample.gold or ()] for sample in result.samples]
     assert gold == [["d1"], ["d2"], []]
     assert "1 by id" in told and "1 by query" in told and "another query" in told
-
-
-def test_a_file_of_questions_among_the_data_is_refused(examples: Path, tmp_path: Path) -> None:
-    answers = write(tmp_path / "a.jsonl", {"id": "x", "query": "Why?", "answer": "A."})
-    for files in ([answers, examples], [examples, answers]):
-        with pytest.raises(InputError, match=r"--references .*examples\.jsonl"):
-            load(files, notes=Notes())
-    assert [one.id for one in load([examples], notes=Notes())] == ["e1", "e2"]
 
 
 def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) -> None:

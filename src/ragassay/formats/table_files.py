@@ -11,9 +11,8 @@ from datetime import datetime, time
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, TypeVar, cast
-from xml.etree import ElementTree
 
-from ragassay.base.errors import InputError, RagassayError, did_you_mean, extra_needed
+from ragassay.base.errors import RagassayError, did_you_mean, extra_needed
 from ragassay.base.sample import Sample
 from ragassay.formats import frames
 from ragassay.formats.format import CONTAINER, NO, SURE, Format, Head, by_container
@@ -118,9 +117,6 @@ _LARGE = 1 << 26
 _SHOWN = 120
 """Characters of what the library says."""
 
-_READ = ("worksheet+xml", "styles+xml")
-"""Ends of the kinds of parts that openpyxl reads without, as if they were empty."""
-
 T = TypeVar("T")
 
 
@@ -130,7 +126,7 @@ def load_workbook(path: Path, *, values: bool) -> Any:
         import openpyxl
     with opening.opened(path):
         pass  # says at once what is wrong with the file as such
-    _check_parts(path)
+    _check_size(path)
     with _damage(path):
         file = opening.on_disk(path).open("rb")
         book = openpyxl.load_workbook(file, read_only=True, data_only=values)
@@ -164,27 +160,17 @@ def _damage(path: Path) -> Iterator[None]:
             raise
         said = " ".join(str(error).split())
         said = f": {said if len(said) <= _SHOWN else f'{said[:_SHOWN]}…'}" if said else ""
-        raise _unreadable(path, f"{type(error).__name__}{said}") from error
+        why = f"{type(error).__name__}{said}"
+        raise wrong("damaged_workbook", path=path, why=why) from error
 
 
-def _unreadable(path: Path, why: str) -> InputError:
-    return wrong("damaged_workbook", path=path, why=why)
-
-
-def _check_parts(path: Path) -> None:
-    """Refuses an archive that lacks a sheet or the formats of cells, without which dates are read
-    as numbers; and one that unpacks to far more than it is: it may fill the memory."""
+def _check_size(path: Path) -> None:
+    """Refuses an archive that unpacks to far more than it is: it may fill the memory."""
     with _damage(path), zipfile.ZipFile(opening.on_disk(path)) as archive:
         parts = archive.infolist()
         size = sum(part.file_size for part in parts)
         if size > max(_LARGE, _MOST_OF_BOOK * sum(part.compress_size for part in parts)):
             raise wrong("large_workbook", path=path, most=_MOST_OF_BOOK)
-        there = {part.filename for part in parts}
-        for one in ElementTree.fromstring(archive.read("[Content_Types].xml")):
-            part = one.get("PartName", "").lstrip("/")
-            is_read = one.get("ContentType", "").endswith(_READ)
-            if is_read and part not in there:
-                raise _unreadable(path, f"its part {part} is missing")
 
 
 _MOST_COLUMNS = 16_384

@@ -34,21 +34,17 @@ _PRINTED = re.compile(
 )
 _CALL = r"(?:[\[(][\[(\s]*)?(?:\w+\.)*[A-Z]\w*\(\s*"
 _END = r"(?:.*(?:\)\s*\]?|(?:\.\.\.|…)\s*\]?)|[^)]*)"  # closed, or cut off
-_OBJECTS = rf"""
+_OBJECT = re.compile(
+    rf"""\s*(?:
     {_CALL}(?:[a-z_]\w*[=:].*\b)?(?:(?:page_)?content|metadata|response)[=:]{_END}
     | (?:page_)?content=(['"]).*\1\s+\w+=.*          # a document or message of LangChain
     | Node\ ID:\ [-\w]+\nText:.*                   # a node of LlamaIndex
     | .*\ndtype:\ \w+|.*\nName:\ .*,\ dtype:\ \w+  # a column of pandas
     | (?:\[\s*)?(?:<[\w.]+\ object\b[^<>]*\ at\ 0x[0-9a-fA-F]+>(?:,\s*)?)+\]?
-"""
-_OBJECT = re.compile(rf"\s*(?:{_OBJECTS})\s*", re.DOTALL | re.VERBOSE)
-"""The prints of objects that hold a text, and of any whose class prints no more than its name."""
-_ANY_OBJECT = re.compile(
-    rf"\s*(?:{_OBJECTS} | {_CALL}[a-z_]\w*[=:](?!=){_END} | (?:\[\s*)?<[A-Z]\w*:\ .*>\s*\]?)\s*",
+    )\s*""",
     re.DOTALL | re.VERBOSE,
 )
-"""The prints of any object, which code that is an answer looks like, too: ``Point(x=1)``."""
-
+"""The prints of objects that hold a text, and of any whose class prints no more than its name."""
 _MOST = 1_000_000
 """Characters of a text that is read as Python, whose parser takes some hundred times as much
 memory."""
@@ -106,18 +102,17 @@ class _Missing(ast.NodeTransformer):
         return ast.Constant(None) if node.id in ("nan", "NaN", "NaT") else node
 
 
-def refuse_object(value: Any, field: str, *, any_object: bool = False) -> None:
-    """Refuses a text that is wholly what Python prints for an object or a list of objects, also cut
-    off: its metadata would count as text. With ``any_object``, as is right for passages, objects of
-    any class; else those of which it is known that they hold a text."""
-    if type(value) is str and (_ANY_OBJECT if any_object else _OBJECT).fullmatch(value):
+def refuse_object(value: Any, field: str) -> None:
+    """Refuses a text that is wholly what Python prints for an object that holds a text, or a list
+    of them, also cut off: its metadata would count as text."""
+    if type(value) is str and _OBJECT.fullmatch(value):
         raise wrong("printed_object", field=field, text=value[:60])
 
 
 def refuse_printed(value: Any, field: str) -> None:
     """Refuses a text that is wholly what numpy or Python prints for an array, a tuple or an object:
     it would count as one passage, or as one id."""
-    refuse_object(value, field, any_object=True)
+    refuse_object(value, field)
     if type(value) is not str or value.lstrip()[:1] not in "[(a" or not _PRINTED.fullmatch(value):
         return
     # A passage may stand in brackets and quotes.
@@ -163,12 +158,6 @@ def text(value: Any, field: str) -> str | None:
     if isinstance(value, float) and abs(value) < EXACT:
         return str(int(value) if value.is_integer() else value)
     raise unexpected(value, "a text", field)
-
-
-def passage_text(value: Any, field: str) -> str | None:
-    """As `text`, but a text that is what Python prints for an object of any class is refused."""
-    refuse_object(value, field, any_object=True)
-    return text(value, field)
 
 
 def identifier(value: Any, field: str) -> str | None:

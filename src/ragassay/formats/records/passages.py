@@ -20,7 +20,6 @@ from ragassay.formats.records.field_values import (
     is_number,
     needed_identifier,
     not_a_list,
-    passage_text,
     score,
     text,
     whole_number,
@@ -31,7 +30,7 @@ P = TypeVar("P", Passage, GoldPassage)
 Read = Callable[[Any, str], Any]
 
 _READ: Mapping[str, Read] = {
-    "text": passage_text,
+    "text": text,
     "id": identifier,
     "score": score,
     "rank": whole_number,
@@ -241,7 +240,7 @@ def _with_metadata(
 
 def _passage(item: Any, field: str) -> Passage:
     if type(item) is str:
-        return Passage(passage_text(item, field))
+        return Passage(text(item, field))
     if not isinstance(item, dict):
         raise unexpected(item, "a passage", field)
     parts = _parts(item, _OF_PASSAGE, field)
@@ -267,7 +266,7 @@ def _names(item: Mapping[str, Any], parts: Mapping[str, Any]) -> tuple[str, ...]
 
 def _gold(item: Any, field: str) -> GoldPassage:
     if type(item) is str:
-        return GoldPassage(text=passage_text(item, field))
+        return GoldPassage(text=text(item, field))
     if not isinstance(item, dict):
         raise unexpected(item, "a gold passage", field)
     parts = _parts(item, _OF_GOLD, field)

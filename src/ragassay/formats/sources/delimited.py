@@ -4,8 +4,7 @@ nothing was given; lists are JSON in a cell."""
 from __future__ import annotations
 
 import csv
-import re
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing, suppress
 from itertools import chain
 from pathlib import Path
@@ -15,21 +14,17 @@ from ragassay.formats.format_words import wrong
 from ragassay.formats.sources import opening
 
 Row = dict[str, str | None]
-_EXCEL = re.compile(r"""(?i)"?sep=([^\w"'\r\n])"?\s*""")
-"""Excel's first line: it names the delimiter and is not part of the table."""
 
 
 def rows(
     path: Path, encoding: str | None = None, delimiter: str | None = None
 ) -> Generator[tuple[int, Row]]:
     """Every row with a cell that is not empty (others are ``None``), with the line that it begins
-    in. A delimiter that is not given is found from the header, or named by a line ``sep=;`` above
-    it."""
+    in. A delimiter that is not given is found from the header."""
     csv.field_size_limit(min(2**31 - 1, opening.most_of_a_piece()))
     lines = opening.text_lines(path, encoding)
-    first, declared = _opening(lines)
-    above = int(declared is not None)
-    between = delimiter or declared or _delimiter(first)
+    first = next(lines, "")
+    between = delimiter or _delimiter(first)
     reader = csv.reader(
         chain([first], lines),
         delimiter=between,
@@ -37,11 +32,11 @@ def rows(
         skipinitialspace=0 < first.count(between) == first.count(f"{between} "),
         strict=True,
     )
-    number = 1 + above
+    number = 1
     try:
         columns = _checked(next(reader, []), path, number)
         width = len(columns)
-        number = reader.line_num + 1 + above
+        number = reader.line_num + 1
         for cells in reader:
             if len(cells) == width:
                 # Rows of delimiters alone are what spreadsheets leave at the end.
@@ -50,7 +45,7 @@ def rows(
                     yield number, row
             elif cells:
                 raise wrong("row_width", path=path, line=number, n=len(cells), width=width)
-            number = reader.line_num + 1 + above
+            number = reader.line_num + 1
     except csv.Error as error:
         raise wrong("no_table", path=path, line=number, why=error) from None
 
@@ -68,18 +63,11 @@ def beginning(path: Path, encoding: str | None = None) -> tuple[tuple[str, ...],
     columns: tuple[str, ...] = ()
     with suppress(InputError, csv.Error):
         with closing(opening.text_lines(path, encoding)) as lines:
-            first, declared = _opening(lines)
-            columns = tuple(next(csv.reader([first], delimiter=declared or _delimiter(first)), []))
+            first = next(lines, "")
+            columns = tuple(next(csv.reader([first], delimiter=_delimiter(first)), []))
         with closing(rows(path, encoding)) as listed:
             return columns, next(listed, (0, Row()))[1]
     return columns, {}
-
-
-def _opening(lines: Iterator[str]) -> tuple[str, str | None]:
-    """The header's line, and the delimiter where a line above it names one."""
-    first = next(lines, "")
-    declared = _EXCEL.fullmatch(first)
-    return (next(lines, ""), declared[1]) if declared else (first, None)
 
 
 def _delimiter(header_line: str) -> str:
