@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import yaml
 from ragassay.formats import Notes, exports, load
 from ragassay.formats.format import SURE, all_formats, head
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.trace_spans import Span
 
 DOCS = Path(__file__).parents[2] / "docs" / "formats.md"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragassay import InputError, Sample
+from ragassay import Sample
 from ragassay.formats import Notes, detect, load, place
 
 Q, A = "Who wrote Emma?", "Jane Austen."

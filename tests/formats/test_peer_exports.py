@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import pytest
 
-import ragassay
 from ragassay.formats import Notes, detect, load
 
 EXPORTS = Path(__file__).parent / "exports"

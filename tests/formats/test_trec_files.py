@@ -34,6 +34,7 @@ def write(folder: Path, content: str | bytes, name: str = "file") -> Path:
         pytest.param(RUN.replace("\n", "\r\n"), id="CRLF"),
         pytest.param(RUN.replace("\n", "\r"), id="CR alone"),
         pytest.param(RUN.rstrip("\n"), id="no last line end"),
+        pytest.param("#q0 Q0 a 1 9.0 tag\n" + RUN, id="a line that is commented out"),
         pytest.param("# about\n" + RUN.replace("\n", "\n\n # more\n"), id="comments, blank lines"),
         pytest.param(RUN.replace("tag\n", "tag # a note\n", 1), id="comment on the first line"),
         pytest.param(RUN.replace("tag\nq2", "tag\t#note \nq2"), id="comment on another line"),
@@ -147,27 +148,18 @@ def test_faulty_qrels_are_an_error_that_says_where(
 
 
 def test_a_document_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path) -> None:
-    qrels = write(tmp_path, QRELS, "qrels")
-    run = write(tmp_path, "# comment\n" + RUN + "q1  Q0 a 9 0.1 tag\n", "run")
-    for read in (
-        lambda: read_judged(qrels, run),
-        lambda: list(trec_run.judged_samples(run, qrels, Mapper(run, notes=Notes()))),
+    qrels, run = write(tmp_path, QRELS, "qrels"), write(tmp_path, RUN, "run")
+    twice = write(tmp_path, "# comment\n" + RUN + "q1  Q0 a 9 0.1 tag\n", "run2")
+    again = write(tmp_path, QRELS + "q1 0 a 0\n", "qrels2")
+    for path, line, read in (
+        (twice, 5, lambda: read_judged(qrels, twice)),
+        (twice, 5, lambda: list(trec_run.judged_samples(twice, qrels, Mapper(notes=Notes())))),
+        (again, 4, lambda: read_judged(again, run)),
+        (again, 4, lambda: trec_files.read_qrels_by_query(again)),
     ):
         with pytest.raises(InputError, match="'a' occurs a second time for query 'q1'") as caught:
             read()
-        assert (caught.value.path, caught.value.line) == (run, 5)
-
-
-def test_a_judgement_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path) -> None:
-    qrels = write(tmp_path, QRELS + "q1 0 a 0\n", "qrels")
-    run = write(tmp_path, RUN, "run")
-    for read in (
-        lambda: read_judged(qrels, run),
-        lambda: trec_files.read_qrels_by_query(qrels),
-    ):
-        with pytest.raises(InputError, match="'a' occurs a second time") as caught:
-            read()
-        assert (caught.value.path, caught.value.line) == (qrels, 4)
+        assert (caught.value.path, caught.value.line) == (path, line)
 
 
 def test_a_run_without_judged_queries_is_an_error_that_shows_both_spellings(

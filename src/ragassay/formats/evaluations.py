@@ -206,7 +206,8 @@ def _prompts(results: list[Any]) -> dict[str, dict[str, str]]:
     asked: dict[str, dict[str, str]] = {}
     for one in results:
         if isinstance(one, dict):
-            prompt = one.get("prompt") if isinstance(one.get("prompt"), dict) else {}
+            entry = one.get("prompt")
+            prompt = entry if isinstance(entry, dict) else {}
             label = str(prompt.get("label") or "")
             is_name = len(label) <= _LONGEST and "\n" not in label and label != prompt.get("raw")
             labels = asked.setdefault(_provider(one), {})

@@ -345,7 +345,7 @@ class ContextSplitter:
             self._notes.tell("joined_chunks", line, how=how, mark=mark)
             return pieces
         ways = (self._words.separator(mark), self._words.single_chunk(), _AS_LIST)
-        raise wrong("joined_chunks", field=field, how=how, ways=", or ".join(filter(None, ways)))
+        raise wrong("joined_chunks", field=field, how=how, ways=", or ".join(ways))
 
     def pieces(self, text: str) -> list[str]:
         """The chunks of a text, without any check (gold, whose chunks no metric numbers)."""

@@ -186,9 +186,7 @@ def json_records(
     one (`records_within`), with its line or number. ``tell`` takes a remark about what surrounds
     such a list; ``is_record`` says of an object that it is a record, whatever lists it holds."""
     stream = lines(path, encoding)
-    first = next(stream, None)
-    if first is None:
-        raise InputError("the file holds only blank lines", path=path)
+    first = next(stream, (1, b""))
     if _is_document(first[1]):
         stream.close()
         value = parse_json(read_all(path, encoding), path)

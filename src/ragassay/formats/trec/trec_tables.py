@@ -68,7 +68,7 @@ def _read_at_once(path: Path, layout: Layout) -> pl.DataFrame | None:
     beside its lines."""
     import polars as pl
 
-    text = read_all(path)
+    text = read_all(path).replace(b"\r\n", b"\n")
     separator = _separator(text.split(b"\n", 1)[0], layout)
     other = b"\t" if separator == b" " else b" "
     if _UNUSUAL.search(text) or (layout.separator is None and other in text):
