@@ -189,6 +189,10 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"run": {"a": 0.5, "b": 0.5, "c": 0.9}},
         {"passages": (Passage(None, "c", 0.9), Passage(None, "b", 0.5), Passage(None, "a", 0.5))},
     ),
+    (
+        {"passage_embeddings": [[1, 0]]},
+        {"given": {"passage_embeddings": [[1, 0]]}, "passages": (Passage(),)},
+    ),
     # Gold.
     *(
         ({"gold": value}, {"gold": expected})

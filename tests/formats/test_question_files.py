@@ -81,6 +81,14 @@ def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) ->
     assert expected(others) == {"q2": ("2",), "other": ()}
 
 
+def test_flat_references_replace_those_in_groups(tmp_path: Path) -> None:
+    answer = {"id": "q", "query": EMMA, "answer": "A.", "references": [["old"], ["x"]]}
+    question = {"id": "q", "query": EMMA, "references": ["new"]}
+    result, _ = joined(write(tmp_path / "a.jsonl", answer), write(tmp_path / "q.jsonl", question))
+    (sample,) = result.samples
+    assert (sample.references, sample.reference_groups) == (("new",), ())
+
+
 @pytest.mark.parametrize("name", ["examples.jsonl", "q.json", "q.csv"])
 def test_references_come_from_a_file_of_any_format(
     examples: Path, tmp_path: Path, name: str

@@ -135,6 +135,10 @@ def test_a_record_in_which_columns_are_chosen_is_not_taken_for_what_stands_aroun
     samples = read(path, columns=columns)
     assert [(one.id, one.query) for one in samples] == [("1", "Wer?"), ("2", "Wer?")]
     assert [one.text for one in samples[1].passages or ()] == ["Emma.", "Persuasion."]
+    # Nothing but the choice says that a title is a question.
+    path.write_text(json.dumps({"title": "Wer?", name: found}))
+    (one,) = read(path, columns={"query": "title", "passages": f"{name}[*].text"})
+    assert one.query == "Wer?" and len(one.passages or ()) == 2
     # Columns of the records within leave the object around them.
     path.write_text(json.dumps({"nr": 1, "data": [{"nr": 2, "frage": "Wer?"}]}))
     (one,) = read(path, columns={"id": "nr", "query": "frage"})
