@@ -102,12 +102,6 @@ def test_a_first_record_without_the_column_says_where_texts_are(column: Any, nam
     assert "Found: qid, outputs.choices[0].message.content, hits[*].body.text" in str(caught.value)
 
 
-def test_an_object_in_a_chosen_column_is_an_error_with_the_paths_to_its_texts() -> None:
-    record = {"id": "1", "query": "Q?", "outputs": {"final": {"txt": "A."}, "note": "n"}}
-    with pytest.raises(InputError, match=r"Name a text in it: outputs\.final\.txt\."):
-        samples([record], {"answer": "outputs.final"})
-
-
 def test_paths_to_texts_for_a_list_take_every_item_of_a_list_of_one() -> None:
     record = {"id": "1", "query": "Q?", "hits": [{"chunk": {"body": "A."}}]}
     with pytest.raises(InputError, match=r"Did you mean 'hits\[\*\].chunk.body'"):
@@ -165,9 +159,12 @@ def test_several_columns_make_one_list(column: str, texts: list[str], left: set[
 
 def test_texts_and_ids_in_columns_of_their_own_are_joined_by_rank(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("id,query,text_1,text_2,doc_1,doc_2\n1,Who?,a,b,d1,d2\n2,Who else?,c,,d3,\n")
+    path.write_text(
+        "id,query,text_1,text_2,doc_1,doc_2\n1,Who?,a,b,d1,d2\n2,Who else?,c,,d3,\n3,,,,,\n"
+    )
     chosen = {"passages": "text_*", "passage_ids": "doc_*"}
-    first, second = load(path, columns=chosen)
+    first, second, empty = load(path, columns=chosen, notes=Notes())
+    assert empty.passages == ()
     assert [(one.id, one.text) for one in first.passages or ()] == [("d1", "a"), ("d2", "b")]
     assert [(one.id, one.text) for one in second.passages or ()] == [("d3", "c")]
 
@@ -179,13 +176,6 @@ def test_objects_in_the_cells_of_several_columns_are_passages_with_their_parts(
     path.write_text('id,query,hit_1,hit_2\n1,Who?,"{""id"": ""d1"", ""text"": ""a""}",[1] b\n')
     (sample,) = load(path, columns={"passages": "hit_*"})
     assert [(one.id, one.text) for one in sample.passages or ()] == [("d1", "a"), (None, "[1] b")]
-
-
-def test_columns_that_are_all_empty_make_an_empty_list(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("id,query,hit_1,hit_2\n1,Who?,,\n")
-    (sample,) = load(path, columns={"passages": "hit_*"})
-    assert sample.passages == ()
 
 
 def test_a_column_whose_name_is_written_like_a_pattern_wins() -> None:

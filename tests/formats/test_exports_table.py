@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import yaml
 from ragassay.formats import Notes, exports, load
 from ragassay.formats.format import SURE, all_formats, head
 from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.trace_spans import Span
 
 DOCS = Path(__file__).parents[2] / "docs" / "formats.md"
 
@@ -54,17 +52,6 @@ def test_every_row_is_a_format_and_names_functions_that_there_are() -> None:
     named = {one.get("prepare") for shape in shapes for one in (shape, shape.get("request", {}))}
     named |= {row.get(part) for row in table.values() for part in ("items", "record", "samples")}
     assert named - {None} <= exports.FUNCTIONS.keys()
-
-
-def test_every_field_of_a_row_is_one_that_is_read() -> None:
-    table = exports.package_files.table("ragassay.formats", "exports.yaml")
-    shapes = [shape for row in table.values() for shape in row.get("shapes", ())]
-    named = {name for shape in shapes for name in (*shape["span"], *shape.get("request", ()))}
-    known = {one.name for one in fields(Span)} | {*exports._USED, *exports._NO_PATHS}
-    known |= {"when", "timestamp", "end", "order", "failed", "expected", "scores"}
-    known |= {"tags", "environment", "when"}
-    others = {name for name in named if name.partition(".")[0] not in ("metadata", "field")}
-    assert others <= known
 
 
 def test_of_several_candidates_the_first_that_holds_something_counts(tmp_path: Path) -> None:

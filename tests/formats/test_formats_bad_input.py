@@ -197,7 +197,7 @@ def test_a_missing_file_is_an_error_with_the_nearest_name(tmp_path: Path) -> Non
     message = error(tmp_path / "answer.jsonl")
     assert "no such file" in message
     assert "Did you mean 'answers.jsonl'?" in message
-    assert "no folder" in error(tmp_path / "no" / "a.jsonl")
+    assert "no such file" in error(tmp_path / "no" / "a.jsonl")
 
 
 @pytest.mark.parametrize("file", ["a.jsonl", "a.csv"])
@@ -267,7 +267,7 @@ def test_what_is_worth_telling_is_told_once_with_its_count(tmp_path: Path) -> No
     assert len(caught) == 1
     notes = Notes()
     load(path, notes=notes)
-    assert len(notes) == 1
+    assert len([*notes]) == 1
 
 
 def test_detecting_json_lines_imports_no_heavy_library(tmp_path: Path) -> None:

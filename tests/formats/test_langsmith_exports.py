@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragassay import InputError, Sample
+from ragassay import Sample
 from ragassay.formats import Notes, detect, load, place
 
 Q, A = "Who wrote Emma?", "Jane Austen."
@@ -72,16 +72,6 @@ def test_a_table_with_names_of_its_own_is_not_langsmiths(tmp_path: Path) -> None
     assert detect(path).name == "csv"
     path = table(tmp_path / "b.csv", input=Q, output=A)
     assert detect(path).name == "csv"
-
-
-@pytest.mark.parametrize(
-    "given", ["{'at': Timestamp('2026-01-01 00:00:00')}", "{'at': datetime.date(2026, 1, 1)}"]
-)
-def test_an_object_of_python_in_a_cell_is_named(tmp_path: Path, given: str) -> None:
-    path = table(tmp_path / "a.csv", **{**ROOT, "inputs": given})
-    with pytest.raises(InputError) as caught:
-        load(path)
-    assert f"{path}, line 2, field 'inputs': the cell begins like a list" in str(caught.value)
 
 
 def test_the_outputs_of_a_data_set_are_references_and_this_is_told(tmp_path: Path) -> None:

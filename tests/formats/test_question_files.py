@@ -11,7 +11,6 @@ import pytest
 
 import ragassay
 from ragassay import InputError, Sample
-from ragassay.formats import Notes, load
 
 EMMA, PERSUASION = "Who wrote Emma?", "When did Persuasion appear?"
 
@@ -66,14 +65,6 @@ def test_examples_of_langsmith_are_joined_to_its_runs(examples: Path, tmp_path: 
     assert "1 by id" in told and "1 by query" in told and "another query" in told
 
 
-def test_a_file_of_questions_among_the_data_is_refused(examples: Path, tmp_path: Path) -> None:
-    answers = write(tmp_path / "a.jsonl", {"id": "x", "query": "Why?", "answer": "A."})
-    for files in ([answers, examples], [examples, answers]):
-        with pytest.raises(InputError, match=r"--references .*examples\.jsonl"):
-            load(files, notes=Notes())
-    assert [one.id for one in load([examples], notes=Notes())] == ["e1", "e2"]
-
-
 def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) -> None:
     question = {"id": "q", "query": EMMA, "gold": ["g"], "answerability": "answerable"}
     question["references"] = ["x"]
@@ -88,6 +79,14 @@ def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) ->
     assert [one.system for one in (first, second)] == ["a", "b"]
     assert all(one.gold and one.answerability is not None for one in (first, second))
     assert expected(others) == {"q2": ("2",), "other": ()}
+
+
+def test_flat_references_replace_those_in_groups(tmp_path: Path) -> None:
+    answer = {"id": "q", "query": EMMA, "answer": "A.", "references": [["old"], ["x"]]}
+    question = {"id": "q", "query": EMMA, "references": ["new"]}
+    result, _ = joined(write(tmp_path / "a.jsonl", answer), write(tmp_path / "q.jsonl", question))
+    (sample,) = result.samples
+    assert (sample.references, sample.reference_groups) == (("new",), ())
 
 
 @pytest.mark.parametrize("name", ["examples.jsonl", "q.json", "q.csv"])

@@ -1,5 +1,12 @@
 from . import native as native
-from .column_placement import Placement as Placement, place as place
+from .column_placement import (
+    Held as Held,
+    Placement as Placement,
+    Questions as Questions,
+    columns_of_data as columns_of_data,
+    place as place,
+    source_columns as source_columns,
+)
 from .format import (
     NO as NO,
     SURE as SURE,
@@ -16,12 +23,6 @@ from .format_words import (
 )
 from .native import schema as schema, to_record as to_record
 from .nugget_bank_file import NuggetBank as NuggetBank
-from .question_files import (
-    Held as Held,
-    Questions as Questions,
-    columns_of_data as columns_of_data,
-    source_columns as source_columns,
-)
 from .reading import (
     detect as detect,
     files_of as files_of,

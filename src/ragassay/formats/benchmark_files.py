@@ -85,16 +85,14 @@ def _context(item: Any, documents: _Table) -> dict[str, Any]:
 
 def _by(content: dict[str, Any], table: str, key: str) -> _Table:
     entries: dict[str, dict[str, Any]] = {}
-    lines: dict[str, int] = {}
     for number, row in enumerate(_objects(content, table), 1):
         place: dict[str, Any] = {"line": number, "field": f"{table}.{key}"}
         if row.get(key) is None:
             raise wrong("entry_without_key", number=number, table=table, key=key, **place)
         name = str(row[key])
         if name in entries:
-            facts = {"key": key, "name": name, "table": table, "first": lines[name]}
-            raise wrong("entry_twice", number=number, **facts, **place)
-        entries[name], lines[name] = row, number
+            raise wrong("entry_twice", key=key, name=name, table=table, **place)
+        entries[name] = row
     return entries
 
 

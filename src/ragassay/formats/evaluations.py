@@ -132,12 +132,8 @@ def log_samples(path: Path, mapper: Mapper) -> Items:
         yield number, (one, (log.get("eval") or {}).get("model"))
 
 
-_WORDS = 3
-"""Words from which a text is rather a passage than a label."""
-
-
 def log_record(item: tuple[Any, Any], line: int, mapper: Mapper) -> Made:
-    """The record of a sample. Documents in its metadata, in a list or as one text, are passages."""
+    """The record of a sample. A list of documents in its metadata is its passages."""
     one, model = item
     if not isinstance(one, dict):
         raise wrong("no_object_item", field="samples", item="sample")
@@ -149,9 +145,7 @@ def log_record(item: tuple[Any, Any], line: int, mapper: Mapper) -> Made:
     if not error and not answer and isinstance(limit, dict):
         most = str(limit.get("limit")).removesuffix(".0")
         error = f"stopped at its limit of {limit.get('type')}: {most}"
-    texts = {name: metadata.get(name) for name in step_contents.LISTS}
-    named = (k for k, one in texts.items() if isinstance(one, str) and len(one.split()) >= _WORDS)
-    found = step_contents.name_of_list(metadata) or next(named, None)
+    found = step_contents.name_of_list(metadata)
     scores = one.get("scores") or {}
     record = {
         "id": one.get("id"),
@@ -209,22 +203,19 @@ def _results(outer: Row) -> Any:
 def _prompts(results: list[Any]) -> dict[str, dict[str, str]]:
     """Names of the prompts of those providers that were asked with several: provider -> index of
     the prompt -> its label, where each has a short one of its own, else ``2`` for the second."""
-    labels: dict[str, dict[str, str]] = {}
+    asked: dict[str, dict[str, str]] = {}
     for one in results:
         if isinstance(one, dict):
             entry = one.get("prompt")
             prompt = entry if isinstance(entry, dict) else {}
             label = str(prompt.get("label") or "")
             is_name = len(label) <= _LONGEST and "\n" not in label and label != prompt.get("raw")
-            own_labels = labels.setdefault(_provider(one), {})
-            own_labels.setdefault(str(one.get("promptIdx")), label if is_name else "")
-    return {
-        provider: own_labels
-        if all(own_labels.values()) and len({*own_labels.values()}) == len(own_labels)
-        else {index: str(number) for number, index in enumerate(own_labels, 1)}
-        for provider, own_labels in labels.items()
-        if len(own_labels) > 1
-    }
+            labels = asked.setdefault(_provider(one), {})
+            labels.setdefault(str(one.get("promptIdx")), label if is_name else "")
+    for labels in asked.values():
+        if "" in labels.values() or len({*labels.values()}) < len(labels):
+            labels |= {index: str(number) for number, index in enumerate(labels, 1)}
+    return {provider: labels for provider, labels in asked.items() if len(labels) > 1}
 
 
 def _provider(one: Row) -> str:

@@ -31,7 +31,6 @@ from ragassay.formats.trace_spans import (
     Span,
     kind_of,
     samples,
-    tell_unread_reference,
 )
 
 Row = Mapping[str, Any]
@@ -246,8 +245,9 @@ class _Reader:
         used = {name: values[name] for name in _USED if name in values}
         place, written = found.get("expected", _NOTHING)
         expected = step_contents.answer(written)
-        if expected is None and written not in (None, {}, ""):
-            tell_unread_reference(self._source.mapper, place, line)
+        chosen = "references" in self._source.mapper.columns
+        if expected is None and written not in (None, {}, "") and not chosen:
+            self._source.mapper.tell("unread_reference", line, column=place)
         kind = kind_of(values.get("kind"))
         named = places.get("kind_in_name")
         if named and kind == OTHER and named in str(values["name"]).casefold():

@@ -81,9 +81,6 @@ class Notes:
             where = f" (first: line {first})" if first is not None else ""
             yield f"{fact}: {count}{where}. {consequence}"
 
-    def __len__(self) -> int:
-        return len(self._seen)
-
     def warn(self, about: object) -> None:
         """Issues every line as a `RagassayWarning`, for callers that gave no notes of their own."""
         for line in self:
@@ -107,6 +104,6 @@ class OptionWords:
         return f"Name what separates the chunks, --separator '{mark}'{keyword}"
 
     def single_chunk(self) -> str:
-        """What says that each context is one chunk; empty where nothing can."""
+        """What says that each context is one chunk."""
         keyword = "" if BY_FLAGS.get() else " (single_chunk=True)"
         return f"say that each context is one chunk, --single-chunk{keyword}"

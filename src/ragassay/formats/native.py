@@ -28,9 +28,8 @@ from ragassay.formats.sources import json_files
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """The samples of a JSON Lines file (or a JSON list), one by one."""
-    records = json_files.json_records(
-        path, mapper.tell, mapper.encoding, is_record=mapper.reaches_into
-    )
+    is_record = mapper.reaches_into if mapper.columns else None
+    records = json_files.json_records(path, mapper.tell, mapper.encoding, is_record=is_record)
     for line, record in records:
         yield mapper.sample(record, line)
 

@@ -46,20 +46,17 @@ def files_of(path: Paths) -> list[Path]:
         InputError: a pattern names nothing.
         UsageError: the list is empty.
     """
-    if isinstance(path, str | os.PathLike):
-        return _matching(Path(path))
-    files = [file for one in path for file in _matching(Path(one))]
+    files: list[Path] = []
+    for one in map(Path, [path] if isinstance(path, str | os.PathLike) else path):
+        if one.exists() or not glob.has_magic(str(one)):
+            files.append(one)
+            continue
+        found = sorted(glob.glob(str(one), recursive=True))  # noqa: PTH207
+        if not found:
+            raise InputError("no file has a name of this pattern", path=one)
+        files += map(Path, found)
     if not files:
         raise UsageError("No data is named. Give a file.")
-    return files
-
-
-def _matching(path: Path) -> list[Path]:
-    if path.exists() or not glob.has_magic(str(path)):
-        return [path]
-    files = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207
-    if not files:
-        raise InputError("no file has a name of this pattern", path=path)
     return files
 
 

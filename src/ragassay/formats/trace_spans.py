@@ -153,12 +153,10 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
     ordered = sorted(steps, key=_begun)
     models = [one for one in ordered if one.kind == MODEL]
     asked, answered = step_contents.asked(root.inputs), step_contents.answer(root.outputs)
-    if not asked and models and (asked := step_contents.asked(models[0].inputs)):
-        mapper.tell("question_of_model")
+    if not asked and models:
+        asked = step_contents.asked(models[0].inputs)
     if answered is None and root.error is None and models:
         answered = step_contents.answer(models[-1].outputs)
-        if answered is not None:
-            mapper.tell("answer_of_model")
     passages = _passages(root, ordered, mapper)
     record: dict[str, Any] = {"id": name or None, **asked}
     error = root.error
@@ -183,23 +181,12 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
     others = (one for one in ordered if one.kind == OTHER and one.own)
     own = root.own or next((one.own for one in others), {})
     for name, value in own.items():
-        if value in (None, "", [], {}):
-            continue
-        if metadata.get(name, value) != value:
-            mapper.tell("taken_name", root.line, name=name)
-        elif mapper.fits_metadata(name, value, root.line):
-            metadata[name] = value
+        if value not in (None, "", [], {}) and mapper.fits_metadata(name, value, root.line):
+            metadata.setdefault(name, value)
     record["metadata"] = metadata
     record |= {key: value for key, value in root.fields.items() if value is not None}
     record["timestamp"] = step_contents.of_any_unit(record.get("timestamp"))
     return mapper.unchosen(record)
-
-
-def tell_unread_reference(mapper: Mapper, column: str, line: int | None = None) -> None:
-    """Notes that a column of expected outputs holds no reference under a known name, unless the
-    user chose a column for references."""
-    if "references" not in mapper.columns:
-        mapper.tell("unread_reference", line, column=column)
 
 
 def _served(root: Span, models: list[Span]) -> dict[str, float]:

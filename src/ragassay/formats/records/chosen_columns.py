@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from ragassay.base.errors import InputError, UsageError, did_you_mean
+from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.json_paths import NOTHING, JsonPath
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records.field_names import ALIASES, FIELD_OF, KEY_MAP, Values, folded
@@ -232,15 +232,6 @@ class ChosenColumns:
                 found=", ".join(found), near=did_you_mean(name, found),
             )  # fmt: skip
         return is_whole
-
-    def with_places(self, error: InputError, record: Mapping[str, Any]) -> InputError:
-        """An error about a chosen column; where it holds an object, with the places of texts."""
-        field = self._field_of.get(error.field or "")
-        value = next((one[1] for one in self.find(record)[0].values() if one[0] == error.field), 0)
-        if field is None or not isinstance(opened(value), dict):
-            return error
-        choice = ", ".join(_places({str(error.field): value}, field))
-        return error.but(hint=f"Name a text in it: {choice}.")
 
 
 def _places(record: Mapping[str, Any], field: str) -> list[str]:

@@ -166,7 +166,6 @@ _SUGGESTED = {
     "answer": "history",
     "references": "reference_groups",
     "passages": "passage_ids",
-    "gold": "gold_ids",
 }
 """Fields for which columns are suggested, with another one that may hold them."""
 
@@ -174,27 +173,19 @@ _EXPECTED, _WRONG = frozenset(NAMES["expected"]), frozenset(NAMES["wrong"])
 """Words of columns that hold what is expected, which as output of a system would be scored against
 itself, and what is wrong on purpose."""
 
-_OF_LISTS = re.compile(r"contexts?|ctxs?|passages?|chunks?|docs?|documents?|sources?|ids?|scores?")
-
 
 def suggestions(columns: Iterable[str], known: Collection[str]) -> dict[str, str]:
-    """Field -> the one column or path whose name is nearest to those of the field, of columns that
-    hold none. Nothing for the fields that are known, and where two are equally near: a person has
-    to choose."""
+    """Field that is not known -> the one column or path whose name is nearest to those of the
+    field; nothing where two are equally near: a person has to choose."""
     listed = list(columns)
-    near = sorted(
-        ((alike, field, column) for field, other in _SUGGESTED.items() for column in listed
-         if field not in known and other not in known
-         and (alike := _likeness(column, field)) >= 0.8), reverse=True,
-    )  # fmt: skip
     found: dict[str, str] = {}
-    for alike, field, column in near:
-        equal = [one for one in near if one[:2] == (alike, field)]
-        if len(equal) == 1 and field not in found and column not in found.values():
-            found[field] = column
-    for field in found.keys() & {"passages", "gold"}:  # every item of a list of objects is one
-        found[field] = found[field].replace("[0]", "[*]")
-    return {field: found[field] for field in _SUGGESTED if field in found}
+    for field, other in _SUGGESTED.items():
+        near = {one: _likeness(one, field) for one in listed if one not in found.values()}
+        most = max(near.values(), default=0.0)
+        best = [column for column, alike in near.items() if alike == most]
+        if most >= 0.8 and len(best) == 1 and {field, other}.isdisjoint(known):
+            found[field] = best[0].replace("[0]", "[*]") if field == "passages" else best[0]
+    return found
 
 
 def _likeness(column: str, field: str) -> float:
@@ -203,8 +194,6 @@ def _likeness(column: str, field: str) -> float:
     own = folded(last)
     words = set(re.findall(r"[^\W\d_]+", own))
     if words & _WRONG or (words & _EXPECTED and field in ("query", "answer", "passages")):
-        return 0.0
-    if any(map(_OF_LISTS.fullmatch, words)) != (field == "gold") and field != "passages":
         return 0.0
     if words.intersection(NAMES.get(f"of_{field}", ())):
         return 0.9

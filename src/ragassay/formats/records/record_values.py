@@ -69,14 +69,12 @@ def plain_value(field: str, key: str, value: Any, *, cells: bool) -> Any:
 
 
 _DOTTED = [(name, *name.split(".", 1)) for name in FIELD_OF if "." in name]
-_ROOTS = frozenset(root for _, root, _ in _DOTTED)
+DOTTED_ROOTS = frozenset(root for _, root, _ in _DOTTED)
 
 
 def with_dotted(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """The record with those nested values at the top that have a name of their own
     (``inputs.question``)."""
-    if _ROOTS.isdisjoint(record):
-        return record
     flat = dict(record)
     for name, root, key in _DOTTED:
         inner = flat.get(root)

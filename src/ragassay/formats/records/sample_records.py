@@ -21,6 +21,7 @@ from ragassay.formats.records.answers_and_turns import references
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
 from ragassay.formats.records.field_names import PAIRS, Fields, Values, folded
 from ragassay.formats.records.record_values import (
+    DOTTED_ROOTS,
     LINE,
     OURS,
     READ,
@@ -134,29 +135,18 @@ class Mapper:
         try:
             sample = self._map(record, line, beside or {})
         except InputError as error:
-            if self.columns:
-                error = self.columns.with_places(error, {**record, **(beside or {})})
             raise error.at(path=self.path, line=line) from None
         self.claim(sample, line)
         return sample
 
     def of_files(self, files: Sequence[tuple[Format, Path]]) -> Iterator[Sample]:
         """The samples of several files, one file after the other. Two samples of one identity are
-        an error, and so are a file that holds questions alone and another one with answers."""
+        an error."""
         self._several = len(files) > 1
-        of_questions: Path | None = None
-        has_outputs = False
         for reader, path in files:
             self.path, self.cells, self._has_begun = path, False, False
             self._meanings = {}
-            asks_alone = True
-            for sample in reader.read(path, self):
-                asks_alone = asks_alone and _is_question(sample)
-                yield sample
-            of_questions = path if asks_alone else of_questions
-            has_outputs = has_outputs or not asks_alone
-            if of_questions and has_outputs and not self.queries_alone:
-                raise wrong("questions_beside_answers", path=of_questions, file=of_questions)
+            yield from reader.read(path, self)
 
     def claim(self, sample: Sample, line: int) -> None:
         """Registers a sample and its line (or record number), so that a later sample with the same
@@ -243,7 +233,7 @@ class Mapper:
         to, else what is called as the field. The first record of a file must have the columns. A
         name that means one field here and another one in an earlier record is an error: a system's
         answer would be read as the reference. Arguments: as of `sample`."""
-        rest = with_dotted(record)
+        rest = record if DOTTED_ROOTS.isdisjoint(record) else with_dotted(record)
         chosen: Values = {}
         if self.columns:
             every = {**rest, **beside}
@@ -282,7 +272,8 @@ class Mapper:
         parts = {field: READ[field](one, key) for field, (key, one) in values.items()
                  if field in READ}  # fmt: skip
         own_id = parts.pop("id", None)
-        set_repeat(parts, values)
+        if not values.keys().isdisjoint(("repeat", "query_run")):
+            set_repeat(parts, values)
         for field in ("references", "reference_groups"):
             if field in values:
                 key, value = values[field]
@@ -310,7 +301,8 @@ class Mapper:
         if metadata:
             where = values["metadata"][0] if "metadata" in values else None
             parts["metadata"] = field_values.checked_depth(metadata, where)
-        add_embeddings(parts, values)
+        if not values.keys().isdisjoint(field_names.EMBEDDINGS):
+            add_embeddings(parts, values)
         if "runs" in values:
             parts["runs"] = tuple(self._map(run, line, beside) for run in values["runs"][1])
         if asked.label is not None:
@@ -329,8 +321,6 @@ class Mapper:
         name, own = values.get("metadata", ("", None))
         metadata = dict(own) if isinstance(own, dict) else {} if own is None else {name: own}
         for key, value in rest.items():
-            if metadata.get(key, value) != value:
-                self.tell("two_values", line, key=key, metadata=name)
             if self.fits_metadata(key, value, line):
                 metadata[key] = value
         return metadata
@@ -385,11 +375,3 @@ class Mapper:
 
 
 _ELSEWHERE = "Of questions with what is expected, give the file with --references."
-
-
-def _is_question(sample: Sample) -> bool:
-    """Whether a sample has no system and no outputs of one, but references, gold or a label."""
-    outputs = (sample.answer, sample.passages, sample.failure)
-    if sample.system or sample.runs or any(one is not None for one in outputs):
-        return False
-    return bool(sample.references or sample.gold or sample.answerability is not None)

@@ -180,15 +180,13 @@ def json_records(
     tell: Callable[..., None] = lambda kind, **facts: None,
     encoding: str | None = None,
     *,
-    is_record: Callable[[dict[str, Any]], bool] = lambda record: False,
+    is_record: Callable[[Any], bool] | None = None,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Every object of a JSON Lines file, or of a JSON document that is a list of objects or holds
     one (`records_within`), with its line or number. ``tell`` takes a remark about what surrounds
     such a list; ``is_record`` says of an object that it is a record, whatever lists it holds."""
     stream = lines(path, encoding)
-    first = next(stream, None)
-    if first is None:
-        raise InputError("the file holds only blank lines", path=path)
+    first = next(stream, (1, b""))
     if _is_document(first[1]):
         stream.close()
         value = parse_json(read_all(path, encoding), path)
@@ -202,14 +200,14 @@ def json_records(
     beginning = next(objects)
     objects = chain([beginning], objects)
     with placed(path):
-        within = records_within(beginning[1], is_record=is_record(beginning[1]))
+        within = records_within(beginning[1], is_record)
     if within is None:
         yield from objects
         return
     numbers = count(1)
     for _, outer in objects:
         with placed(path):
-            records, around = records_within(outer, is_record=is_record(outer)) or ([outer], [])
+            records, around = records_within(outer, is_record) or ([outer], [])
         if around:
             tell("around_records", around=", ".join(map(repr, around)))
         for record in records:
@@ -229,12 +227,13 @@ def first_record(path: Path, encoding: str | None = None) -> dict[str, Any]:
 
 
 def records_within(
-    outer: Mapping[str, Any], *, is_record: bool = False
+    outer: Mapping[str, Any], is_record: Callable[[Any], bool] | None = None
 ) -> tuple[Iterable[dict[str, Any]], list[str]] | None:
     """The records that an object holds, and the names of what stands around them; ``None`` where it
     is a record itself."""
-    own = {"id", "runs"} <= outer.keys()  # a sample of ours that holds the runs of its query
-    names = [] if is_record or own else [one for one in _LISTS if are_objects(outer.get(one))]
+    # A sample of ours may hold the runs of its query.
+    whole = {"id", "runs"} <= outer.keys() or (is_record is not None and is_record(outer))
+    names = [] if whole else [one for one in _LISTS if are_objects(outer.get(one))]
     if names and _says_nothing(outer, names):
         if len(names) > 1:
             raise wrong("several_lists", names=", ".join(map(repr, names)))

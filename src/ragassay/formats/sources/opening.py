@@ -13,7 +13,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, TextIO, cast
@@ -120,7 +120,9 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
             raise wrong("pipe", path=path)
         raw: IO[bytes] = file.open("rb")
     except FileNotFoundError:
-        raise wrong("no_file", path=path, near=_nearby(path)) from None
+        names = [one.name for one in path.parent.glob("*")]
+        near = did_you_mean(path.name, names, at_least=0.8)
+        raise wrong("no_file", path=path, near=near) from None
     except IsADirectoryError:
         raise folder(path) from None
     except OSError as error:
@@ -137,14 +139,15 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
             start = stream.read(_HEAD)
             if not start:
                 raise wrong("empty_gzip", path=path)
-            wanted = None if start.startswith(BINARY) else checked_encoding(encoding)
+            is_binary = start.startswith(BINARY)
+            wanted = checked_encoding(encoding) if encoding and not is_binary else None
             wanted = wanted or by_mark(start)
-            if wanted is None and 0 in start[:2] and not start.startswith(BINARY):
-                raise wrong("no_text_file", path=path)
             if wanted is not None:
                 stream.seek(0)
                 yield recoded(stream, wanted, path)
                 return
+            if 0 in start[:2] and not is_binary:
+                raise wrong("no_text_file", path=path)
             rest = blocks(stream, path)
             if start.isspace() and all(block.isspace() for block in rest):
                 raise wrong("blank_file", path=path)
@@ -171,10 +174,9 @@ def text_lines(path: Path, encoding: str | None = None) -> Generator[str]:
     """Each line as text, with its line ending. One that is not UTF-8 is an error, with the byte."""
     with opened(path, encoding) as stream:
         for number, line in enumerate(raw_lines(stream, path), 1):
-            try:
-                yield line.decode()
-            except UnicodeDecodeError as error:
-                raise _not_utf8(error, path, number) from None
+            with placed(path, number):
+                text = line.decode()
+            yield text
 
 
 def is_json(path: Path, encoding: str | None = None) -> bool:
@@ -243,15 +245,6 @@ def placed(path: Path | None, line: int | None = None) -> Iterator[None]:
         raise _not_utf8(error, path, line) from None
     except InputError as error:
         raise error.at(path=path, line=line) from None
-
-
-def _nearby(path: Path) -> str:
-    if not path.parent.is_dir():
-        return f"There is no folder {path.parent} either."
-    with suppress(OSError):
-        names = [entry.name for entry in path.parent.iterdir()]
-        return did_you_mean(path.name, names, at_least=0.8)
-    return ""
 
 
 @contextmanager
