@@ -93,17 +93,6 @@ def test_a_null_says_why_and_a_later_value_takes_its_reason_away(tmp_path: Path)
     assert found["metrics"] == {"idk_eval": [0.0]} and "metrics_unscored" not in found
 
 
-def test_without_contexts_two_fields_are_null(tmp_path: Path) -> None:
-    given = {"BertscoreR": [0.5], "BertKPrec": [0.0]}
-    source = written(tmp_path / "in.jsonl", [record(contexts=[], metrics=given)])
-    stepped("algorithmic", source, tmp_path / "out.jsonl")
-    (found,) = lines(tmp_path / "out.jsonl")
-    assert found["metrics"]["BertKPrec"] is found["metrics"]["Extractiveness_RougeL"] is None
-    assert found["metrics_unscored"]["BertKPrec"].startswith("nothing_retrieved: ")
-    assert found["metrics"]["RB_agg"] == [0.0]
-    assert found["metrics"]["RB_agg_zero_denominator"] == [False]
-
-
 @pytest.mark.parametrize(
     ("file", "tolerance"), [("llama405b_algorithmic_6.jsonl", 0.0), ("judged_42.jsonl", 1e-10)]
 )
@@ -393,10 +382,9 @@ def test_a_value_by_the_shorter_rule_is_never_taken_for_the_papers(tmp_path: Pat
 def test_a_given_value_that_contradicts_its_record_is_made_anew(tmp_path: Path) -> None:
     given = {"idk_eval": [1.0], "RL_F": [0.5], "RB_llm": [0.5], "RB_agg": [0.5], "RL_F_idk": [0.5]}
     source = written(tmp_path / "in.jsonl", [record(1, metrics=given)])
-    summary = stepped("idk_condition", source, source)
+    stepped("idk_condition", source, source)
     (found,) = lines(source)
     assert found["metrics"]["RB_agg_idk"] == found["metrics"]["RL_F_idk"] == [0.0]
-    assert [text for text in told(summary) if text.startswith("1 given value of RL_F_idk")]
 
 
 def test_refresh_asks_for_all_that_judges_gave_and_keeps_what_models_gave(tmp_path: Path) -> None:
@@ -573,13 +561,7 @@ def test_published_flags_name_a_judge(flags: Mapping[str, Any], words: str | Non
     assert judge_words(**flags) == words
 
 
-@pytest.mark.parametrize(
-    "flags",
-    [
-        {"provider": "vllm"},
-        {"provider": None, "judge_model": "m"},
-    ],
-)
+@pytest.mark.parametrize("flags", [{"provider": "vllm"}, {"provider": None, "judge_model": "m"}])
 def test_flags_that_name_no_judge_say_what_to_write(flags: Mapping[str, Any]) -> None:
     with pytest.raises(UsageError, match=r"--(judge|provider)"):
         judge_words(**flags)
