@@ -18,7 +18,7 @@ pytest.importorskip("httpx2", reason="needs the extra 'client'")
 
 
 from ragassay.client.clients import AsyncClient, Client
-from ragassay.client.service_shapes import Unreachable
+from ragassay.client.service_shapes import NotFound, Unauthorised, Unreachable
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import list_projects, list_tasks
 from ragassay.service.store.reports import list_reports
@@ -102,6 +102,13 @@ def test_a_service_that_stays_away_is_unreachable(client: Client, proxy: LossyPr
     with pytest.raises(Unreachable, match="busy") as caught:
         client.list_projects()
     assert caught.value.status == 503 and len(proxy.seen) == 12
+
+
+def test_errors_have_types(client: Client, proxy: LossyProxy) -> None:
+    with Client(proxy.url, "no token") as other, pytest.raises(Unauthorised):
+        other.list_projects()
+    with pytest.raises(NotFound):
+        client.list_tasks("nowhere")
 
 
 def test_the_asynchronous_client_does_so_too(proxy: LossyProxy, service: tuple[Any, str]) -> None:
