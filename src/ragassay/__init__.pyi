@@ -38,8 +38,14 @@ from .base.score import (
 )
 from .client.clients import AsyncClient as AsyncClient, Client as Client
 from .compat.open_rag_eval.evaluators import (
+    AutoNuggetizer as AutoNuggetizer,
+    AutoNuggetMetric as AutoNuggetMetric,
+    CitationMetric as CitationMetric,
     ConsistencyEvaluator as ConsistencyEvaluator,
+    HallucinationMetric as HallucinationMetric,
+    NoAnswerMetric as NoAnswerMetric,
     TRECEvaluator as TRECEvaluator,
+    UMBRELAMetric as UMBRELAMetric,
 )
 from .compat.open_rag_eval.judge_models import (
     AnthropicModel as AnthropicModel,
@@ -47,14 +53,6 @@ from .compat.open_rag_eval.judge_models import (
     LLMJudgeModel as LLMJudgeModel,
     OpenAIModel as OpenAIModel,
     TogetherModel as TogetherModel,
-)
-from .compat.open_rag_eval.metric_classes import (
-    AutoNuggetizer as AutoNuggetizer,
-    AutoNuggetMetric as AutoNuggetMetric,
-    CitationMetric as CitationMetric,
-    HallucinationMetric as HallucinationMetric,
-    NoAnswerMetric as NoAnswerMetric,
-    UMBRELAMetric as UMBRELAMetric,
 )
 from .compat.ultrarag import pipelines as pipelines
 from .engine.comparison.compare_runs import compare as compare

@@ -91,11 +91,7 @@ def test_a_server_that_does_not_start(fault: str, words: str, complaint: Complai
     ],
 )
 def test_a_server_that_never_answers(
-    fault: str,
-    seconds: float,
-    words: str,
-    complaint: Complaint,
-    monkeypatch: pytest.MonkeyPatch,
+    fault: str, seconds: float, words: str, complaint: Complaint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ragassay.compat.ultrarag.mcp_servers.START_S", seconds)
     write(with_fault(fault))
@@ -297,59 +293,6 @@ def until(holds: Callable[[], bool], otherwise: str) -> None:
             return
         time.sleep(0.02)
     pytest.fail(otherwise)
-
-
-RAW = """
-import json
-from pathlib import Path
-from mcp.server.mcpserver import MCPServer
-
-server = MCPServer("odd")
-
-
-@server.prompt()
-def ask(text_ls: str, text: str) -> list[str]:
-    return [f"{text} {one}" for one in json.loads(text_ls)]
-
-
-@server.prompt()
-def refuse(text_ls: str, text: str) -> list[str]:
-    raise ValueError("no place for a question")
-
-
-@server.tool()
-async def start() -> dict[str, list[str]]:
-    return {"text_ls": ["one", "12", "[3]"]}
-
-
-@server.tool()
-def build(parameter_file: str) -> None:
-    prompt = {"input": {"text_ls": "text_ls", "text": "$text"}, "output": ["prompt_ls"]}
-    body = {
-        "tools": {"start": {"input": {}, "output": ["text_ls"]}},
-        "prompts": {"ask": prompt, "refuse": prompt, "gone": prompt},
-    }
-    Path(parameter_file).with_name("server.yaml").write_text(json.dumps(body))
-
-
-server.run("stdio")
-"""
-
-
-def test_prompts_of_a_server_folder_are_steps(
-    complaint: Complaint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
-    Path("odd/src").mkdir(parents=True)
-    Path("odd/src/odd.py").write_text(RAW)
-    Path("odd/parameter.yaml").write_text("text: hello\n")
-    write("odd", "pipeline:\n- odd.start\n- odd.ask\n- odd.gone\n")
-    said = complaint()
-    assert "step 3 (odd.gone), server 'odd': Unknown prompt: gone. What the steps" in said
-    kept = json.loads(Path("output/p_steps/02_odd.ask.json").read_bytes())
-    assert kept["variables"] == {"prompt_ls": ["hello one", "hello 12", "hello [3]"]}
-    write("odd", "pipeline:\n- odd.start\n- odd.refuse\n")
-    assert "step 2 (odd.refuse), server 'odd': Error rendering prompt refuse." in complaint()
 
 
 def test_an_async_tool_of_a_server_folder_is_a_step(complaint: Complaint) -> None:

@@ -17,7 +17,6 @@ from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, formats, 
 from ragassay.cli.command_line import call
 from ragassay.compat.mtrag.mtrag_steps import STEPS
 from ragassay.metrics.core.window import Window
-from ragassay.metrics.mtrag.mtrag_aggregate import Shares, ranking_score
 
 SUITE = suites.get("mtrag")
 STEP_1 = (
@@ -196,21 +195,6 @@ def test_length_is_words_unless_the_published_values_are_asked_for() -> None:
     assert scored("Length", sample("")).value == 0
 
 
-def test_recall_counts_target_words_in_the_answer() -> None:
-    one = sample("The U.S. state-of-the-art art", "art art us", "the a an", "stateoftheart")
-    assert scored("Recall", one).parts["values"] == [2 / 3, 0, 1]
-    assert scored("Recall", one).value == 2 / 3
-
-
-def test_list_metrics_take_the_first_target_and_the_best_passage() -> None:
-    one = sample("red bus", "car", "red bus", passages=("tram", "red bus line", "red"))
-    assert scored("RougeL_stemFalse", one).value == 0
-    assert scored("RougeL_stemFalse", one).parts["values"] == [0, 1]
-    found = scored("Extractiveness_RougeL", one)
-    assert found.value == max(found.parts["values"]) == 1.0
-    assert found.parts["values"] == [0, 0.8, 1.0]
-
-
 def test_published_extractiveness_is_reversed_and_coverage_is_not() -> None:
     passage = " ".join(f"word{i}" for i in range(180)) + " snow falls in the mountains"
     copied = sample("Snow falls in the mountains.", passages=(passage,))
@@ -361,25 +345,6 @@ def test_the_text_of_a_number_is_the_number() -> None:
 def test_a_missing_answer_is_missing_input(field: str) -> None:
     outcome = score(field, replace(sample(None), failure="API_ERROR"))
     assert isinstance(outcome, Unscored) and outcome.reason is Reason.MISSING_INPUT
-
-
-share = st.floats(0, 1)
-
-
-@given(share, share, share)
-def test_rb_agg_is_a_harmonic_mean(x: float, y: float, z: float) -> None:
-    found = Shares(x, y, z)
-    if min(found) > 1e-3:
-        assert found.aggregate == pytest.approx(3 / (1 / x + 1 / y + 1 / z))
-    if 0 in found:
-        assert found.aggregate == 0.0
-    assert (found.denominator == 0) == (sorted(found)[1] == 0) or min(found) < 1e-100
-
-
-def test_the_ranking_score_is_a_harmonic_mean() -> None:
-    assert ranking_score(rl_f=0.5, rb_llm=0.5, rb_alg=0.5) == 0.5
-    assert ranking_score(rl_f=1, rb_llm=0.5, rb_alg=0.25) == pytest.approx(3 / 7)
-    assert ranking_score(rl_f=1, rb_llm=1, rb_alg=0) == 0
 
 
 def test_a_run_without_the_model_says_once_what_is_missing() -> None:

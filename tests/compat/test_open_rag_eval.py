@@ -7,13 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragassay import (
-    CitationMetric,
-    HallucinationMetric,
-    TRECEvaluator,
-    UMBRELAMetric,
-    UsageError,
-)
+from ragassay import CitationMetric, HallucinationMetric, TRECEvaluator, UMBRELAMetric, UsageError
 from ragassay.base.errors import RagassayWarning
 from ragassay.models.classifiers.hhem import HHEM
 
@@ -87,12 +81,3 @@ def test_hhems_folder_stands_beside_the_folders_of_other_models(tmp_path: Path) 
     assert result.config["models"] == {HHEM.name: str(tmp_path / "hhem")} | others
     part = HallucinationMetric(tmp_path / "hhem")
     assert part.running["models"] == {HHEM.name: str(tmp_path / "hhem")}
-
-
-def test_metrics_to_look_at_over_runs_are_checked_and_told_where_they_are_idle() -> None:
-    for consistency in (True, False):
-        options = {"run_consistency": consistency, "metrics_to_run_consistency": ["nonsense"]}
-        with pytest.raises(UsageError, match="nonsense"):
-            TRECEvaluator(options=options)
-    with pytest.warns(RagassayWarning, match="run_consistency is not true"):
-        TRECEvaluator(options={"run_consistency": False, "metrics_to_run_consistency": ["umbrela"]})

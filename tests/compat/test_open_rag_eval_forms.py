@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay import (
-    LLMJudgeModel,
-    NoAnswerMetric,
-    TRECEvaluator,
-    UsageError,
-)
+from ragassay import LLMJudgeModel, NoAnswerMetric, TRECEvaluator, UsageError
 from ragassay.cli.command_line import call
 
 ANSWERS = """\

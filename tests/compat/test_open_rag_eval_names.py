@@ -23,7 +23,6 @@ from ragassay import (
     UsageError,
     suites,
 )
-from ragassay.compat.open_rag_eval.judge_models import PAGE_MODEL
 from ragassay.compat.open_rag_eval.published_config import read_config
 from ragassay.engine.run.config_reading import checked
 from ragassay.judges.question import Question
@@ -99,7 +98,7 @@ def test_the_pages_python_works(page: str, tmp_path: Path) -> None:
     metric = UMBRELAMetric(Scripted({}), model_kwargs=found["model_kwargs"])
     assert metric.running["presence_penalty"] == 0.5 and metric.running["judge_seed"] == 42
     evaluator = TRECEvaluator(model=OpenAIModel(), options={"k_values": [1, 3, 5]})
-    assert evaluator.model == OpenAIModel("gpt-4o") and TREC.default_model == PAGE_MODEL
+    assert evaluator.model == OpenAIModel("gpt-4o") and TREC.default_model == "gpt-4o"
     result = TRECEvaluator().evaluate(sample())
     TRECEvaluator().to_csv(result, tmp_path / "out.csv")
     head = (tmp_path / "out.csv").read_text().partition("\n")[0].split(",")

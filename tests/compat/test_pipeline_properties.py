@@ -13,8 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from ragassay.compat.ultrarag import pipeline_file
 from ragassay.compat.ultrarag.binding import Binder
-from ragassay.compat.ultrarag.kept_steps import KeptSteps
-from ragassay.compat.ultrarag.pipeline_run import StepError, StepRunner
+from ragassay.compat.ultrarag.pipeline_run import KeptSteps, StepError, StepRunner
 from ragassay.compat.ultrarag.pipeline_tools import Flow, Progress, Tool
 
 names = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True).filter(lambda name: name != "none")

@@ -117,22 +117,6 @@ def test_inputs_and_outputs_are_renamed(words: Path) -> None:
     }
 
 
-def test_each_row_goes_the_way_of_its_state(words: Path) -> None:
-    path = pipeline(
-        words,
-        "- words.split\n- words.measure\n"
-        "- branch:\n    router:\n    - words.by_length\n    branches:\n"
-        "      short:\n      - words.extend\n      - words.measure\n"
-        "      long:\n      - words.shout\n"
-        "- words.extend\n",
-    )
-    assert pipelines.run(path).variables == {
-        "word_ls": ["a!!", "bb!!", "three!"],
-        "length_ls": [2, 3, 5],
-        "loud_ls": [None, None, "THREE"],
-    }
-
-
 def test_a_loop_of_branches_ends_rows_one_by_one(words: Path) -> None:
     path = pipeline(
         words,

@@ -151,12 +151,6 @@ def summary(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
 # As the page prints them
 
 
-def test_the_pages_trec_block_is_the_suite_with_its_cutoffs(desk: Path) -> None:
-    config = read(PAGE_TREC)
-    assert config.suite == ["trecrag"] and config.ks == [1, 3, 5]
-    assert not config.consistency_of and not config.consistency_metrics
-
-
 def test_the_pages_consistency_block_is_bertscore_and_all_of_rouge(desk: Path) -> None:
     config = read(PAGE_CONSISTENCY)
     assert config.suite == ["consistency"]

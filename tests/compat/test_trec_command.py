@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -227,14 +226,6 @@ def test_one_query_can_be_looked_at(trec: Trec) -> None:
     assert "no debug lines" in err
 
 
-def test_v_prints_the_version_and_o_changes_nothing(trec: Trec) -> None:
-    from ragassay import __version__
-
-    assert __version__ in trec.said("-v")[0]
-    words = "qrels new.run -T trec_results"
-    assert trec.lines(f"{words} -o") == trec.lines(words)
-
-
 def test_without_measures_those_come_that_suit_the_judgements(trec: Trec) -> None:
     prefs = trec.lines("qrels new.run -R qrels_prefs")
     assert prefs[-1] == ["prefs_avgjg", "all", "0.3333"]
@@ -318,13 +309,3 @@ def test_preferences_compare_runs_too(trec: Trec) -> None:
     assert [d["name"] for d in found["differences"]] == ["prefs_simp", "prefs_pair", "prefs_avgjg"]
     # Only q1 has a preference, a before b, which new.run fulfils and old.run does not.
     assert [d["wins"] for d in found["differences"]] == [1, 1, 1]
-
-
-def test_a_note_on_a_compared_run_from_standard_input_calls_it_so(
-    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with (files / "old.run").open("rb") as stream:
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(stream))
-        assert call(["trec", "qrels", "new.run", "-", "-m", "map"]) == 0
-    said = capsys.readouterr().err
-    assert "standard input: 1 of 3 judged queries" in said.replace("\n", " ")

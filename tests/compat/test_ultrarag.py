@@ -44,7 +44,7 @@ def test_answers_have_the_values_of_its_code() -> None:
 def test_names_are_those_of_its_page_too() -> None:
     found = ultrarag.evaluate(["x"], [["x"]], ["Acc", "StringEM", "Rouge_1", "acc"])["eval_res"]
     assert list(found) == [
-        *("acc", "avg_acc", "stringem", "avg_stringem", "rouge-1", "avg_rouge-1"),
+        *("acc", "avg_acc", "stringem", "avg_stringem", "rouge-1", "avg_rouge-1")
     ]
 
 

@@ -61,9 +61,7 @@ def evaluated(python: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
 @needs_bare
 @pytest.mark.parametrize("found_by", ["path", "name", "link", "first line"])
 def test_our_evaluation_finds_the_python_that_has_ragassay(
-    place: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    found_by: str,
+    place: Path, monkeypatch: pytest.MonkeyPatch, found_by: str
 ) -> None:
     scripts = place / "scripts"
     scripts.mkdir()

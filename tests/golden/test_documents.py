@@ -109,24 +109,12 @@ def test_all_that_cannot_be_taken_is_told_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ragassay.golden.documents.MOST_BYTES", 100)
-    for name, content in {
-        "a.md": b"The pool.",
-        "b.md": b"The pool.",
-        "c.txt": b"",
-        "d.txt": b"caf\xe9",
-        "e.txt": b"long " * 100,
-    }.items():
-        (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError) as error:
+    (tmp_path / "empty.txt").write_bytes(b"")
+    (tmp_path / "large.txt").write_bytes(b"long " * 100)
+    with pytest.raises(InputError, match="2 documents cannot be taken") as error:
         load_documents(tmp_path)
-    for said in (
-        "4 documents cannot be taken",
-        "b.md: holds the same text as a.md",
-        "c.txt: holds no text",
-        "d.txt: is not text in UTF-8 (byte 3). Save it as UTF-8.",
-        "e.txt: is larger than 0 MB. Split it.",
-    ):
-        assert said in str(error.value)
+    assert "empty.txt: holds no text" in str(error.value)
+    assert "large.txt: is larger than 0 MB. Split it." in str(error.value)
 
 
 def test_what_cannot_be_read_is_left_out_where_that_is_wanted(

@@ -45,7 +45,6 @@ def test_a_set_holds_what_the_file_said(desk: Path) -> None:
     manifest = json.loads(Path("golden/documents.json").read_text())
     assert manifest["folder"] == "../docs"
     assert {one["id"] for one in manifest["documents"]} == set(texts)
-    assert "imported from queries.jsonl" in Path("golden/card.md").read_text()
 
 
 def test_lines_are_of_the_schema_and_stay_as_they_are(desk: Path) -> None:

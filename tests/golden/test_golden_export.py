@@ -14,13 +14,7 @@ from ragassay.base.sample import Sample, Turn
 from ragassay.cli.command_line import call
 from ragassay.engine.run.source import with_references
 from ragassay.golden.documents import Document
-from ragassay.golden.golden_export import (
-    EXPORTS,
-    ExportFormat,
-    export_format,
-    exported,
-    left_out,
-)
+from ragassay.golden.golden_export import EXPORTS, ExportFormat, export_format, exported, left_out
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
 
 TEXT = "The tower is 330 metres high. It stands in Paris, by the river."
@@ -41,10 +35,7 @@ ITEMS = (
     GoldenItem(
         id="q2",
         query="=And where?\nSay it briefly.",
-        history=[
-            Turn("user", "What is high?"),
-            Turn("agent", "The tower."),
-        ],
+        history=[Turn("user", "What is high?"), Turn("agent", "The tower.")],
         references=["In Paris."],
     ),
 )

@@ -128,17 +128,6 @@ def test_groups_stay_whole_and_parts_are_off_by_no_more_than_the_largest_group(
         assert abs(len(part) - shares[name] * len(items)) <= max(sizes)
 
 
-@given(st.lists(st.sampled_from("abcd"), min_size=8, max_size=80), st.integers(0, 3))
-def test_single_items_keep_the_share_of_each_kind(kinds: list[str], seed: int) -> None:
-    items = [GoldenItem(id=str(at), query="q?", type=kind) for at, kind in enumerate(kinds)]
-    shares = {"dev": 0.3, "test": 0.7}
-    parts = split(items, shares, seed=seed)
-    assert abs(len(parts["dev"]) - 0.3 * len(items)) <= 2
-    for kind in set(kinds):
-        held = sum(one.type == kind for one in parts["dev"])
-        assert abs(held - 0.3 * kinds.count(kind)) <= 2
-
-
 def test_the_command_tells_the_groups_and_how_far_shares_are_off(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

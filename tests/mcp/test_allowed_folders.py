@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("mcp", reason="needs the extra 'mcp'")
 
 from ragassay.base.errors import ArgumentError
-from ragassay.mcp.allowed_folders import AllowedFolders
+from ragassay.mcp.agent_tools import AllowedFolders
 
 
 @pytest.mark.parametrize("path", ["a\0b", "circle/a", "..", "/"])

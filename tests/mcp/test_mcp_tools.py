@@ -70,9 +70,7 @@ def served(request: pytest.FixtureRequest, folder: Path) -> Callable[[], Any]:
         address = request.getfixturevalue("url")
         return lambda: mcp.Client(address)
     program = mcp.StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "ragassay", "mcp", str(folder)],
-        env=dict(os.environ),
+        command=sys.executable, args=["-m", "ragassay", "mcp", str(folder)], env=dict(os.environ)
     )
     return lambda: mcp.Client(program)
 
@@ -201,11 +199,7 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
     ("validate_file", {"file": "x"}, "has no argument 'file'."),
     ("run_suite", {"data": "hybrid.jsonl", "limt": 3}, "no argument 'limt'. Did you mean 'limit'"),
     ("list_metrics", {"suit": "qa"}, "no argument 'suit'. Did you mean 'suite'"),
-    (
-        "run_suite",
-        {"data": "hybrid.jsonl", "limit": "few"},
-        "run_suite: limit: ",
-    ),
+    ("run_suite", {"data": "hybrid.jsonl", "limit": "few"}, "run_suite: limit: "),
     ("run_suite", {"data": "config.yaml"}, "data: there is no file"),
     ("list_metrics", {"suite": "nothing"}, "nothing"),
     ("explain_score", {"run": "hybrid.jsonl", "sample": "x"}, "hybrid.jsonl"),

@@ -18,12 +18,7 @@ from ragassay.judges import Question
 from ragassay.judges.question import kinds
 from ragassay.judges.replay import label_of
 from ragassay.review.answer_labels import AnswerLabels
-from ragassay.review.label_forms import (
-    answer_fields,
-    answer_text,
-    guides,
-    shown_question,
-)
+from ragassay.review.label_forms import answer_fields, answer_text, guides, shown_question
 from ragassay.review.review_agreement import label_agreement
 from ragassay.review.review_store import ReviewStore
 from reviewed_set import small

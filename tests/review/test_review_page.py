@@ -205,29 +205,6 @@ def test_a_tag_with_a_comma_stays_one_and_escape_closes_the_help(
     assert item_of(served.store, "i0").tags == ["hours, winter", "late"]
 
 
-def usable(page: Any) -> str:
-    """The keys whose buttons can be pressed."""
-    buttons = page.locator(".actions button:enabled")
-    return "".join(buttons.evaluate_all("all => all.map((one) => one.dataset.key)"))
-
-
-@pytest.mark.browser
-def test_only_what_can_be_done_now_can_be_pressed(tmp_path: Path, serve: Any, visit: Any) -> None:
-    page = visit(serve(small(tmp_path / "g", 1).folder))
-    page.wait_for_selector("#alert >> text=Write your name")
-    assert usable(page) == "?" and page.is_disabled("#show") and not page.is_visible("#bar")
-    page.evaluate("document.activeElement.blur()")
-    page.keyboard.press("u")  # nobody's last review
-    assert "Write your name" in page.inner_text("#alert")
-    page.fill("#reviewer", "ann")
-    page.keyboard.press("Enter")
-    at_item(page, "i0")
-    assert usable(page) == "aertupn?" and page.is_enabled("#show") and page.is_visible("#bar")
-    page.click("button[data-key=a]")
-    page.wait_for_selector("#alert.panel >> text=i0: accepted.")  # not in a warning's colours
-    assert usable(page) == "u?" and "Nothing to show" in page.inner_text("#item")
-
-
 @pytest.mark.browser
 def test_hostile_texts_run_nothing_and_turn_nothing(tmp_path: Path, serve: Any, visit: Any) -> None:
     turned = "safe \u202egnp.exe\u202c **bold** "

@@ -120,8 +120,7 @@ CELLS = {
 def consistent(path: Path, *, ours: bool = False) -> Path:
     """The consistency of two queries."""
     return consistency(
-        path,
-        {q: {n: stats(v, ours=ours) for n, v in row.items()} for q, row in CELLS.items()},
+        path, {q: {n: stats(v, ours=ours) for n, v in row.items()} for q, row in CELLS.items()}
     )
 
 

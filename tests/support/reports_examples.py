@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 
 from ragassay.base.note import Note
-from ragassay.base.sample import (
-    Answer,
-    Answerability,
-    GoldPassage,
-    Passage,
-    Sample,
-    Turn,
-)
+from ragassay.base.sample import Answer, Answerability, GoldPassage, Passage, Sample, Turn
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.result import Result

@@ -147,7 +147,7 @@ def test_nothing_is_paid_for_twice(desk: Desk) -> None:
     lines, paid = (desk.folder / "queries.jsonl").read_bytes(), desk.server.stats()["requests"]
     desk.synthesize("--n", "8")
     assert (desk.folder / "queries.jsonl").read_bytes() == lines
-    for name in ("queries.jsonl", "rejected.jsonl", "documents.json", "card.md", "scorecard.md"):
+    for name in ("queries.jsonl", "rejected.jsonl", "documents.json", "scorecard.md"):
         (desk.folder / name).unlink()
     desk.folder.rmdir()
     desk.synthesize("--n", "8")

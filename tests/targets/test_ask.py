@@ -271,12 +271,6 @@ def test_it_works_inside_a_running_loop_and_with_every_kind_of_function() -> Non
     assert answers.of("w")[3].answer_text == "xxx"
 
 
-def test_evaluate_asks_a_system_first() -> None:
-    result = ragassay.evaluate(QUERIES, ["em", "error_rate"], system=lambda query: query[8:-1])
-    means = {name: metric.mean for name, metric in result.summary.metrics.items()}
-    assert means == {"em": 1.0, "error_rate": 0.0}
-
-
 def test_what_systems_made_of_the_queries_before_is_left_out() -> None:
     before = [
         Sample(id="q", query="Why?", system=name, answer="old", repeat=repeat, references=("r",))

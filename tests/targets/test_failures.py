@@ -55,19 +55,6 @@ def test_a_target_that_hangs_is_a_timeout_and_the_others_are_answered() -> None:
     assert "did not answer within 0.5 seconds" in failure and "--timeout" in failure
 
 
-def test_html_in_place_of_json_is_named() -> None:
-    page = Reply(b"<!DOCTYPE html><h1>Please log in</h1>", kind="text/html")
-    with SystemServer(lambda number, sent: page) as server:
-        answers = asked(server)
-        # The first queries show that this system answers nothing: the others are not asked.
-        assert 16 <= len(server.asked) < 40
-    summary = answers.summaries["mine"]
-    assert set(summary.failed) == {"unparsable", "stopped"} and summary.answered == 0
-    said = summary.details["unparsable"]
-    assert "query 'q0'" in said and "HTML" in said and "Please log in" in said
-    assert "mine.yaml" in said
-
-
 def pages_and_nulls(number: int, sent: Any) -> Any:
     """Every third reply is a page, the others hold null; a page names its request."""
     page = Reply(f"<html>502 bad gateway, request {number}</html>".encode(), kind="text/html")

@@ -1,9 +1,6 @@
-"""Finds the spans of a golden set again after their documents were edited.
-
-The same text is found in any document, by its surroundings; an edited text in its own document, by
-the run of words that costs the fewest characters to delete and insert. What could be at several
-places, or nowhere, is listed for a person and stays as it is.
-"""
+"""Finds the spans of a golden set again after their documents were edited: the same text in any
+document, by its surroundings; an edited text in its own document, by the words that cost the fewest
+characters to delete and insert. What is unclear is listed for a person."""
 
 from __future__ import annotations
 
@@ -52,16 +49,10 @@ _TOKEN = re.compile(rf"[{CHARACTERS}]|[^\W{CHARACTERS}]+|[^\w\s]")
 
 @dataclass(frozen=True)
 class Anchored:
-    """What became of a span.
-
-    Attributes:
-        found: ``unchanged`` and ``moved``: the same text; ``changed``: an edited text;
-            ``ambiguous``: several places could be it; ``unsure``: one could be it, and its
-            surroundings do not tell; ``lost``: none.
-        new: where it is now; ``None`` where a person must say.
-        distance: edits over characters between the old text and the new one.
-        places: where it could be, as document and start, for a person to choose.
-    """
+    """What became of a span: the same text ``unchanged`` or ``moved``, an edited text ``changed``,
+    or ``new`` is ``None`` and a person chooses among ``places``: ``ambiguous``: several;
+    ``unsure``: one, whose surroundings do not tell; ``lost``: none. ``distance``: edits over
+    characters."""
 
     item: str
     number: int
@@ -168,11 +159,8 @@ def _exact(span: GoldSpan, documents: Mapping[str, Document]) -> list[Place]:
 
 
 def _likeness(text: str, place: Place, span: GoldSpan, *, near: bool = False) -> float:
-    """How alike the surroundings of a place are to those that the span had, 0 to 1.
-
-    The better side counts more: an edit may be directly beside the span. Where ``near`` says so,
-    new text may be between the span and its surroundings.
-    """
+    """How alike the surroundings of a place are to those that the span had, 0 to 1. The better side
+    counts more: an edit may be directly beside the span, or (``near``) new text between them."""
     _, start, end = place
     reach = _NEAR if near else CONTEXT
     before, after = text[max(0, start - reach) : start], text[end : end + reach]

@@ -84,13 +84,8 @@ COPY = "holds the same text as"
 
 
 def load_documents(folder: Path, without: Container[str] = ()) -> dict[str, Document]:
-    """The documents of a folder and of the folders within, by id, without some files.
-
-    Raises:
-        InputError: no document, or some that cannot be read, are empty, encrypted or enormous, or
-            have the text or id of another. All of them are named at once.
-        UsageError: a package for this kind of file is missing.
-    """
+    """The documents of a folder and of the folders within, by id, without some files. One
+    `InputError` names all that cannot be read, are empty, or have the text or id of another."""
     return _loaded(folder, without, "Mend them or move them out")[0]
 
 

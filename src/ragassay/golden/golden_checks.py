@@ -106,16 +106,10 @@ many."""
 
 
 def blindness_of(look: Look) -> tuple[Blind, int]:
-    """Scores right and wrong answers of the items that have wrong ones, by each metric.
-
-    A wrong answer is scored against all references. A right answer is a reference that is scored
-    against the other ones, for against itself it has the highest score by each metric. Where there
-    is one reference, the right answer is the text of the gold spans, which hold the answer in other
-    words.
-
-    Returns:
-        What each metric does not see, and how many items have no right answer to compare with.
-    """
+    """Scores right and wrong answers of the items that have wrong ones, by each metric; also how
+    many items have no right answer to compare with. A right answer is a reference, scored against
+    the others (against itself it has the highest score), or, where there is one, the text of the
+    gold spans."""
     wronged = [item for item in look.items if item.negative_references]
     tried = [(item, right) for item in wronged if (right := _right(item))]
     counts: Blind = {}

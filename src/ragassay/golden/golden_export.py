@@ -1,8 +1,5 @@
-"""A golden set in the formats of other tools: those that `run` reads and that hold questions; and
-records as the bytes of files (JSON Lines, JSON, CSV, Parquet, Excel workbooks).
-
-Formats that hold only what systems did (traces, runs, results of other tools) are not written.
-"""
+"""A golden set in the formats of other tools that hold questions, and records as the bytes of files
+(JSON Lines, JSON, CSV, Parquet, Excel workbooks)."""
 
 from __future__ import annotations
 

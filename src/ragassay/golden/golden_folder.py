@@ -1,4 +1,4 @@
-"""The folder of a golden set: its queries, its documents, their manifest, and a card for people."""
+"""The folder of a golden set: its queries, its documents, and their manifest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import orjson
 from pydantic import ValidationError
 
 from ragassay.base.errors import InputError, UsageError
-from ragassay.base.files import atomic, write_bytes, write_text
+from ragassay.base.files import atomic, write_bytes
 from ragassay.base.subsets import Subset
 from ragassay.formats.sources.json_files import parse_json, whole_object
 from ragassay.golden.documents import Document, load_documents, text_at
@@ -26,7 +26,6 @@ from ragassay.texts.document_names import DocumentNames
 QUERIES = "queries.jsonl"
 DOCUMENTS = "documents"
 MANIFEST = "documents.json"
-CARD = "card.md"
 LOCK = ".review.lock"
 BUSY_S = 30.0
 """Seconds that a writer waits for another one."""
@@ -44,11 +43,7 @@ class GoldenSet:
 
     @classmethod
     def open(cls, folder: Path) -> GoldenSet:
-        """Reads a golden set.
-
-        Raises:
-            InputError: it is none, or a line is wrong; with the line and the field.
-        """
+        """Reads a golden set; an `InputError` has the line and the field."""
         path = folder / QUERIES
         make = "ragassay golden import FILE --documents DOCUMENTS -o golden"
         if folder.is_file():
@@ -136,27 +131,6 @@ class GoldenSet:
             body["left_out"] = [{"path": name, "why": why} for name, why in self.left_out.items()]
         options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
         write_bytes(self.folder / MANIFEST, orjson.dumps(body, option=options))
-
-    def save_card(self, made: str) -> None:
-        """Writes ``card.md``, which says how the set was made, unless the folder has one."""
-        path = self.folder / CARD
-        if path.exists():
-            return
-        text = f"""# {self.folder.resolve().name}
-
-What it is for: (write it here)
-
-How it was made: {made}
-
-Licence: (write it here)
-"""
-        write_text(path, text)
-
-    def write(self, documents: Mapping[str, Document], made: str) -> None:
-        """Writes all files of a new set."""
-        self.save()
-        self.save_manifest(documents)
-        self.save_card(made)
 
     def known_documents(self) -> dict[str, str]:
         """For each document of the manifest the hash of the file that the spans count in."""

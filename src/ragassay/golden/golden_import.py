@@ -87,10 +87,8 @@ def imported(
     columns: Columns | None = None,
     encoding: str | None = None,
 ) -> Imported:
-    """The items of a file: one for each query id, because a file may hold the answers of several
-    systems, and repeats, to each. Gold is put where its text is; what has no place is kept in
-    the item's provenance (see `unplaced`). ``columns``: field -> column of the file, for names
-    that are not known."""
+    """The items of a file: one for each query id, whatever systems and repeats answer it. Gold is
+    put where its text is; what has no place is kept in the item's provenance (see `unplaced`)."""
     name = formats.opening.checked_encoding(encoding)
     mapper = ItemMapper(path, columns, name)
     files = [(formats.detect(one, name), one) for one in formats.files_of(path)]

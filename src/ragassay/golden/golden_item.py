@@ -158,11 +158,8 @@ class GoldenItem(BaseModel):
     @classmethod
     def of_sample(cls, sample: Sample, own: Mapping[str, Any] | None = None) -> GoldenItem:
         """An item of what a sample knows about its query; gold without a document is left out.
-
-        Args:
-            own: what is known of fields that a sample does not have, and of ``kind`` and ``by`` of
-                its negative references: a mapping for each.
-        """
+        ``own``: fields that a sample does not have; of negative references a mapping of ``kind``
+        and ``by`` each."""
         more = dict(own or {})
         metadata = dict(sample.metadata)
         words = ("type", "complexity", "style", "source")

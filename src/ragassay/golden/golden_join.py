@@ -155,9 +155,7 @@ class _Join:
 def misplaced(
     golden: GoldenSet, items: Sequence[GoldenItem], documents: Mapping[str, Document]
 ) -> Iterator[Note]:
-    """A note about spans whose text does not stand where they say: `joined` takes their offsets
-    away, so that metrics of spans and characters leave their queries out.
-    """
+    """A note about spans whose text is not where they say; their offsets do not count."""
     spans = [(item.id, span) for item in items for span in item.gold or ()]
     moved = [name for name, one in spans if text_at(documents, one) != one.text]
     if moved:

@@ -160,12 +160,7 @@ def split(
     groups: Sequence[int] | None = None,
 ) -> dict[str, list[GoldenItem]]:
     """Disjoint parts that hold all items, in which each kind has its share, as far as the groups
-    allow it.
-
-    Args:
-        shares: name of each part with its share; they sum to 1.
-        groups: of each item; those of one group stay in one part. Each item is one when left out.
-    """
+    (whose items stay in one part) allow it. The shares sum to 1."""
     shown = ", ".join(f"{name}={share:g}" for name, share in shares.items())
     if min(shares.values()) <= 0:
         raise UsageError(f"The shares {shown} are not all above 0.")

@@ -1,8 +1,5 @@
-"""Finds texts in documents: chunks of any system, and texts that are to be gold.
-
-White space does not count: chunkers join lines. A chunk that stands in the documents is found
-exactly, by one of its sixteen-character pieces; one that was changed by the pieces that it kept.
-"""
+"""Finds texts in documents, whatever their white space: chunks of any system, by their
+sixteen-character pieces, and texts that are to be gold."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""The tools of an agent: look at data, run a suite, explain a score, compare runs."""
+"""The tools of an agent: look at data, run a suite, explain a score, compare runs; and the folders
+whose files it may reach."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from anyio import from_thread
@@ -16,12 +18,8 @@ from ragassay.engine.plan import preview
 from ragassay.engine.results import open_run
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.prepared_run import PreparedRun, prepare
-from ragassay.mcp.allowed_folders import AllowedFolders
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.views import catalogue_view as catalogue
-
-RUNS = "runs"
-"""Folder for runs that the agent does not name."""
 
 EVERY_S = 0.2
 """Seconds between two notices of progress."""
@@ -39,6 +37,51 @@ _OF_DIFFERENCE = (
 
 Names = list[str] | str | None
 AgentContext = Context[Any, Any]
+
+
+class AllowedFolders:
+    """The folders below which files are read and written. A relative path is looked up in each; the
+    first one that has it counts."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = [folder.resolve() for folder in folders]
+
+    def existing(self, path: str, argument: str) -> Path:
+        """A file or folder to read, with all links followed. An `ArgumentError` that names the
+        argument where it lies outside, or is not there, or a link within it leads outside."""
+        resolved = self.writable(path, argument)
+        if not resolved.exists():
+            raise ArgumentError(f"{argument}: there is no file {path!r} in {self._names()}.")
+        for inner in resolved.rglob("*") if resolved.is_dir() else ():
+            if inner.is_symlink() and not self._is_inside(inner.resolve()):
+                raise ArgumentError(f"{argument}: {inner} leads out of {self._names()}.")
+        return resolved
+
+    def writable(self, path: str, argument: str) -> Path:
+        """A file or folder to write, with all links followed; an `ArgumentError` where it lies
+        outside."""
+        if not self._folders:
+            raise ArgumentError(
+                f"{argument}: no folder is open, so no file can be reached. The person who started "
+                "the server names one."
+            )
+        try:
+            candidates = [(folder / path).resolve() for folder in self._folders]
+        except (ValueError, RuntimeError):  # a null character, links in a circle
+            candidates = []
+        inside = [one for one in candidates if self._is_inside(one)]
+        if not inside:
+            raise ArgumentError(
+                f"{argument}: {path!r} lies outside {self._names()}, which alone may be used. "
+                "Use a path below it."
+            )
+        return next((one for one in inside if one.exists()), inside[0])
+
+    def _is_inside(self, path: Path) -> bool:
+        return any(path.is_relative_to(folder) for folder in self._folders)
+
+    def _names(self) -> str:
+        return " and ".join(map(str, self._folders))
 
 
 class AgentTools:
@@ -134,7 +177,7 @@ class AgentTools:
         """
         report = _reporting(context)
         source = self._folders.existing(data, "data")
-        wanted = output or f"{RUNS}/{source.stem}"
+        wanted = output or f"runs/{source.stem}"
         target = self._folders.writable(wanted, "output")
         number = 1
         while output is None and target.exists():

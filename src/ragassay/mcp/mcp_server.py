@@ -18,8 +18,7 @@ from ragassay import __version__
 from ragassay.base.errors import RagassayError, did_you_mean
 from ragassay.base.problem_words import validation_problem
 from ragassay.compat import ultrarag
-from ragassay.mcp.agent_tools import AgentTools
-from ragassay.mcp.allowed_folders import AllowedFolders
+from ragassay.mcp.agent_tools import AgentTools, AllowedFolders
 from ragassay.mcp.pipeline_server import evaluation_server
 
 _INSTRUCTIONS = (

@@ -1,9 +1,6 @@
-"""Questions about answers of systems, and the labels that people give, ``labels.jsonl``.
-
-Each line is one of ``--judge replay:labels.jsonl``: of two lines by a person on a question the
-later one counts, one without an answer takes the one before back, and a final one (by somebody who
-saw what others said) settles its question.
-"""
+"""Questions about answers of systems, and the labels that people give, ``labels.jsonl``: lines of
+``--judge replay:labels.jsonl``. Of two lines by a person on a question the later one counts, and a
+final one (by somebody who saw what others said) settles it."""
 
 from __future__ import annotations
 
@@ -129,13 +126,9 @@ class LabelQuestion(NamedTuple):
 
 
 class AnswerLabels(Reviewing[Label]):
-    """Questions about answers that people answer in a judge's place, into ``labels.jsonl`` of the
-    golden set.
-
-    People answer the same questions as judges would; those that follow from answers (which claims
-    are supported) are asked once these are there. Systems are not named, and answers to one query
-    come one after another, in an order that does not tell the system.
-    """
+    """Questions that people answer in a judge's place, into ``labels.jsonl``. What follows from an
+    answer (which claims are supported) is asked once it is there. Systems are not named, and
+    answers to one query come in an order that does not tell the system."""
 
     kind = Label
 
@@ -230,13 +223,9 @@ class AnswerLabels(Reviewing[Label]):
         *,
         final: bool = False,
     ) -> None:
-        """Takes a label down.
-
-        Args:
-            answer: as `replay.label_of` reads it; ``None``: the person cannot tell.
-            seconds: that it took; ``None`` where nobody measured it.
-            final: the person saw what others had said; the label settles the question.
-        """
+        """Writes a label: an answer as `replay.label_of` reads it, or ``None`` for a person who
+        cannot tell. A ``final`` one, by somebody who saw the others' labels, settles the
+        question."""
         with self.deciding(reviewer):
             asked = self.question(key)
             record = {**_line(asked.question, reviewer), "answer": answer, "sample": asked.sample}

@@ -1,8 +1,5 @@
 """Sheets of a golden set (Excel workbooks), which people fill in, and what they decided read back.
-
-Texts stay texts: nothing becomes a formula, and a formula that somebody wrote is refused, never
-computed.
-"""
+Nothing becomes a formula, and a formula is refused, never computed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Reviews of the items of a golden set, by several people at a time.
-
-Whoever decides says which version of the item was decided on: nobody writes over another's change.
-"""
+"""Reviews of the items of a golden set. Whoever decides says which version of the item was decided
+on: nobody writes over another's change."""
 
 from __future__ import annotations
 
@@ -198,12 +196,9 @@ class ReviewStore(Reviewing[Review]):
         seconds: float = 0.0,
         calibration: bool = False,
     ) -> Review:
-        """Takes a decision down, carries it out, and gives it as the log has it.
-
-        An item that several people review stays as it is until all have decided: it is changed when
-        they decided alike, and else waits for somebody who settles it. A `ReviewConflictError`
-        where the item is another one by now.
-        """
+        """Carries a decision out, and gives it as the log has it. An item that several people
+        review is changed when all have decided alike, and else waits for somebody who settles it. A
+        `ReviewConflictError` where the item has changed by now."""
         with self.deciding(reviewer):
             item = self.item(item_id, calibration=calibration)
             if version_of(item) != version:

@@ -1,8 +1,5 @@
-"""People decide on many things, several at a time: what each waits for, who said what, undo; in the
-folder of a golden set, whose files are read again once somebody else has written.
-
-A log holds a line a decision, and no line is ever changed.
-"""
+"""People decide on many things of a golden set, several at a time: what each waits for, who said
+what, undo. A log holds a line a decision, and no line is ever changed."""
 
 from __future__ import annotations
 
@@ -209,11 +206,8 @@ class Thing:
 
 class Reviewing(ABC, Generic[E]):
     """A golden set's folder as it is now, and decisions by several people at a time in its log.
-
-    Whoever writes holds the folder's lock and reads the folder again. What several decide on waits
-    until all have; where they differ, the next decision by anybody settles it. A subclass says what
-    the things are and what a decision does.
-    """
+    Whoever writes holds the folder's lock and reads the folder again. A subclass says what the
+    things are and what a decision does."""
 
     kind: type[E]
 

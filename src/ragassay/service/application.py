@@ -64,18 +64,10 @@ HOUR_S = 3_600.0
 
 @dataclass(frozen=True)
 class ServiceOptions:
-    """How a service is offered.
-
-    Attributes:
-        hosts: names that it is called by, beside those of this machine.
-        most_bytes: of a request.
-        worker: of the worker that lives with it; none where left out.
-        views: folder for what the web pages need to show reports; no web pages where left out.
-        mcp: tools for agents, at ``/mcp``; none where left out.
-        open: serve this machine without a token although there were tokens.
-        behind_proxy: a reverse proxy asks for others, and says who they are and by which scheme.
-        keep_days: days after which records and reports are deleted; a task may say less.
-    """
+    """How a service is offered: ``hosts`` by which it is called, ``most_bytes`` of a request, no
+    web pages without a folder for ``views``, ``open`` without a token on this machine,
+    ``behind_proxy`` by whose headers the scheme and the client are known, ``keep_days`` before
+    deletion."""
 
     address: str = "127.0.0.1"
     hosts: tuple[str, ...] = ()

@@ -60,11 +60,7 @@ Kind = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Mix:
-    """Weights of values, for each part that is controlled.
-
-    Attributes:
-        weights: by part and value; they sum to 1 in each part.
-    """
+    """Weights by part and value; they sum to 1 in each part."""
 
     weights: Mapping[str, Mapping[str, float]]
 
@@ -287,10 +283,8 @@ class Rejection:
 
 def chosen(drafts: Sequence[Draft], kinds: Sequence[Kind]) -> list[Draft]:
     """As many drafts as there are kinds, or all: each time one of the kind that lacks most, and of
-    these the one that is least like those chosen before, from the least used document and section.
-
-    A kind without drafts leaves its place to the others.
-    """
+    these the one that is least like those chosen before, from the least used document and
+    section."""
     by_kind: defaultdict[Kind, list[int]] = defaultdict(list)
     for at, draft in enumerate(drafts):
         by_kind[draft.kind].append(at)
@@ -330,14 +324,8 @@ OFFLINE = "offline"
 
 @dataclass(frozen=True)
 class Wish:
-    """What is to be synthesized.
-
-    Attributes:
-        n: items that ``output`` is to hold in the end, those made before included.
-        generator, checker: ``offline``, or words of judges.
-        given: queries that only need answers; then ``n`` and ``mix`` do not count.
-        words: fewest and most words of a query.
-    """
+    """What is to be synthesized: ``output`` is to hold ``n`` items in the end, by ``generator`` and
+    ``checker`` (``offline``, or words of judges); for ``given`` queries only answers."""
 
     documents: Path
     output: Path

@@ -1,8 +1,5 @@
-"""Which drafts become items: what words tell first, then what the checker says.
-
-Each filter gives the first reason against a draft, or none. Filters that ask the checker come last,
-so that nothing is paid for a draft that words reject.
-"""
+"""Which drafts become items: what words tell first, then what the checker says, so that nothing is
+paid for a draft that words reject."""
 
 from __future__ import annotations
 
@@ -50,10 +47,8 @@ def no_answer(text: str, conversation: str = "") -> bool:
 
 
 def declined(text: str) -> bool:
-    """Whether a text that was to be a query is a refusal to write one.
-
-    What asks something is a query, whatever stands before it ("I cannot log in, what can I do?").
-    """
+    """Whether a text that was to be a query is a refusal to write one. What asks something is a
+    query, whatever comes before it ("I cannot log in, what can I do?")."""
     asked = [one for one in said(text) if one.endswith(("?", "？"))]
     return no_answer(text) and all(map(_MORE.search, asked))
 

@@ -1,10 +1,6 @@
 """What a generator is worth: how much was accepted, why the rest was not, and which groups of
-people and opinions it favours.
-
-A sentence of queries and first references that mentions something counts once, as does a sentence
-of the documents; rates are by the words of either side, language by language. p-values are
-corrected together (Holm).
-"""
+people and opinions it favours: sentences that mention them, by words and language, against the
+documents; p-values are corrected together (Holm)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""One synthesis: drafts, what is rejected of them and why, and the choice; written into a folder.
-
-The same command again continues: the folder has what was written, the ledger what was asked.
-"""
+"""One synthesis, written into a folder. The same command again continues: the folder has what was
+written, the ledger what was asked."""
 
 from __future__ import annotations
 
@@ -128,13 +126,8 @@ class Synthesis:
         )
 
     def plan(self) -> dict[str, Any]:
-        """What `run` would ask, as far as that is known without an answer.
-
-        Returns:
-            ``drafts`` that would be written; ``calls`` that are certain, and of them how many are
-            ``held`` in the ledger, their ``input_tokens``, ``output_tokens`` and ``cost`` (US
-            dollars; ``unpriced`` have no known price); ``most_calls`` with all that may follow.
-        """
+        """What `run` would ask: ``drafts``; certain ``calls``, how many of them are ``held`` in the
+        ledger, their tokens and ``cost`` (US dollars); ``most_calls`` with all that may follow."""
         with self._judges() as (writer, checker, _):
             offline = writer is None
             plans = [PlanningJudge(one, None) for one in (writer, checker) if one is not None]
@@ -265,10 +258,6 @@ class Synthesis:
             golden.items = [*golden.items, *(one for one in items if one.id not in existing)]
             golden.save()
         golden.save_manifest(self.corpus.documents)
-        golden.save_card(
-            f"synthesized by {made['generator']}, checked by {made['checker']} "
-            f"({SCORECARD} has the figures)."
-        )
         path = self.wish.output / REJECTED
         earlier = path.read_bytes().splitlines() if path.exists() else []
         lines = dict.fromkeys(

@@ -116,17 +116,8 @@ def open_asking(
 
 @dataclass(frozen=True)
 class AskPlan:
-    """What asking one system would do.
-
-    Attributes:
-        samples: queries times repeats.
-        from_ledger: of them, those whose answer is in the ledger.
-        to_send: requests; retries come on top.
-        at_most: whether there may be fewer, because requests depend on the system's own answers.
-        least_seconds: by ``rpm`` and by the latency of the answers in the ledger.
-        dollars: by the mean cost of the answers in the ledger; ``None`` where there is none.
-        known: answers in the ledger that the latter two rest on.
-    """
+    """What asking one system would do: ``to_send`` requests (retries come on top; maybe fewer where
+    ``at_most``), in seconds and dollars by the ``known`` answers in the ledger."""
 
     system: str
     samples: int

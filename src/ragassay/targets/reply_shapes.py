@@ -43,15 +43,9 @@ SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class SystemReply(Completion):
-    """What a system answered.
-
-    Attributes:
-        text: JSON that it was asked for, where it gave that; ``None`` for an answer.
-        answer: the answer; an empty text where the system says that it has none.
-        passages: what it retrieved, best first; ``None`` where it does not say.
-        first_token: seconds until the first words of the answer; ``None`` where it came at once.
-        not_found: paths that found no measurement, and where each is written.
-    """
+    """What a system answered: ``text`` is JSON where that was asked for; an empty ``answer`` says
+    that it has none; ``passages`` are ``None`` where it does not say; ``first_token`` in seconds;
+    ``not_found`` has paths that found no measurement, and where each is written."""
 
     answer: Answer = field(default_factory=lambda: Answer(""))
     passages: tuple[Passage, ...] | None = None

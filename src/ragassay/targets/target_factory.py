@@ -32,23 +32,13 @@ _FORMS = (
 
 @dataclass(frozen=True, slots=True)
 class AskOptions:
-    """How systems are asked.
-
-    Attributes:
-        repeat: how many times each query is asked.
-        concurrency: requests in flight at most, over all systems.
-        rpm: requests a minute to one system at most.
-        timeout: seconds that one query may take, with its retries and the waits between them.
-        retries: further attempts where a failure may pass (a 5xx, a rate limit, a lost connection).
-        history: ``given``: earlier turns as the data have them; ``own``: the system's own earlier
-            answers in place of the agent's.
-        refresh: ask again what was answered before.
-        stream: ask OpenAI-compatible chats for a stream, which tells the time to the first token.
-        key_file: file that holds the key of an OpenAI-compatible chat.
-        budget: what may be spent: dollars, calls or tokens (``"5.00"``, ``"200 calls"``,
-            ``"2M tokens"``), over all systems, of this run.
-        gold_passages: give each system the gold passages to answer from, in place of its retrieval.
-    """
+    """How systems are asked: each query ``repeat`` times, with ``concurrency`` requests in flight
+    over all systems and ``rpm`` a minute to one; ``timeout`` in seconds for a query with its
+    ``retries`` and the waits between them; ``history``: earlier turns as ``given``, or with the
+    system's ``own`` answers; ``refresh`` asks again what was answered before; ``stream`` and
+    ``key_file`` are for OpenAI-compatible chats; ``budget``: dollars, calls or tokens (``"5.00"``,
+    ``"200 calls"``, ``"2M tokens"``) over all systems, of this run; ``gold_passages`` to answer
+    from, in place of the system's retrieval."""
 
     repeat: int = 1
     concurrency: int = 8

@@ -240,12 +240,7 @@ def test_options_that_are_not_named_stay_as_they_are(client: TestClient) -> None
         (b"{bad", "application/json", 422, "The body is not JSON: "),
         (b"{}", "text/plain", 422, "Content-Type: application/json"),
         (b"", "application/json", 422, "The body is missing"),
-        (
-            b'{"name": "p", "description": "%s"}' % (b"x" * 10_001),
-            "application/json",
-            422,
-            "10000",
-        ),
+        (b'{"name": "p", "description": "%s"}' % (b"x" * 10_001), "application/json", 422, "10000"),
     ],
 )
 def test_a_body_that_cannot_be_read_is_said_in_words(
@@ -307,9 +302,7 @@ def test_a_page_of_another_site_does_not_reach_a_local_server(
         assert "'ragassay serve --name NAME'" in found.json()["detail"]
 
 
-def test_a_request_that_is_too_large_is_refused_also_where_it_does_not_say_so(
-    store: Store,
-) -> None:
+def test_a_request_that_is_too_large_is_refused_also_where_it_does_not_say_so(store: Store) -> None:
     client = asking(store, most_bytes=10_000)
     assert client.post(f"{API}/projects", content=b"x" * 20_000).status_code == 413
 

@@ -21,18 +21,8 @@ from ragassay.client.service_shapes import Ingested
 from ragassay.formats.records import field_names
 from ragassay.service.store import schema
 from ragassay.service.store.database import Store
-from ragassay.service.store.projects import (
-    Task,
-    TaskOptions,
-    create_project,
-    create_task,
-)
-from ragassay.service.store.records import (
-    add_records,
-    count_records,
-    read_page,
-    read_samples,
-)
+from ragassay.service.store.projects import Task, TaskOptions, create_project, create_task
+from ragassay.service.store.records import add_records, count_records, read_page, read_samples
 from ragassay.service.store.store_errors import Conflict, NotThere
 from ragassay.service.store.uploads import (
     create_upload,
@@ -286,11 +276,9 @@ def test_the_upload_page_offers_the_fields_of_a_record() -> None:
 
 
 @pytest.mark.usefixtures("forked")
-def test_files_come_over_rest_and_from_both_clients(tmp_path: Path) -> None:
+def test_files_come_over_rest_and_from_a_client(tmp_path: Path) -> None:
     pytest.importorskip("httpx2", reason="needs the extra 'client'")
-    import asyncio
-
-    from ragassay.client.clients import AsyncClient, Client
+    from ragassay.client.clients import Client
     from ragassay.client.service_shapes import RequestRefused
     from service_process import serving
 
@@ -314,15 +302,6 @@ def test_files_come_over_rest_and_from_both_clients(tmp_path: Path) -> None:
                 client.preview_upload(faulty.id)
             with pytest.raises(UsageError, match="cannot be opened"):
                 client.upload_file(task.id, tmp_path / "nothing.csv")
-
-        async def asynchronous() -> int:
-            path.write_bytes(CSV.replace(b"Because", b"So"))
-            async with AsyncClient(url) as client:
-                upload = await client.upload_file(task.id, path)
-                assert (await client.preview_upload(upload.id)).problem is None
-                return (await client.import_upload(upload.id)).changed
-
-        assert asyncio.run(asynchronous()) == 1
 
 
 def test_a_line_or_a_cell_that_is_too_long_is_refused(

@@ -91,10 +91,7 @@ def sent(client: TestClient, task: str, content: bytes, file_type: str, **more: 
     target = place["presigned_url"]
     answer = client.post(target["url"], data=target["fields"], files={"file": ("x", content)})
     assert answer.status_code == 204, answer.text
-    return {
-        "data_structure": "text",
-        "source": {"storing_process_id": place["storing_process_id"]},
-    }
+    return {"data_structure": "text", "source": {"storing_process_id": place["storing_process_id"]}}
 
 
 def test_json_and_sessions_and_several_models_become_records(

@@ -15,19 +15,8 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.client.service_shapes import Ingested
 from ragassay.service.store import schema
 from ragassay.service.store.database import Store, new_id
-from ragassay.service.store.jobs import (
-    Queue,
-    cancel_job,
-    get_job,
-    list_jobs,
-    retry_job,
-)
-from ragassay.service.store.projects import (
-    TaskOptions,
-    create_model,
-    create_project,
-    create_task,
-)
+from ragassay.service.store.jobs import Queue, cancel_job, get_job, list_jobs, retry_job
+from ragassay.service.store.projects import TaskOptions, create_model, create_project, create_task
 from ragassay.service.store.records import (
     count_records,
     read_batch,
@@ -35,16 +24,9 @@ from ragassay.service.store.records import (
     read_samples,
     read_versions,
 )
-from ragassay.service.store.reports import (
-    create_report,
-)
+from ragassay.service.store.reports import create_report
 from ragassay.service.store.store_errors import Conflict, NotThere, StoreUnavailable
-from ragassay.service.store.tokens import (
-    create_token,
-    find_token,
-    is_closed,
-    list_tokens,
-)
+from ragassay.service.store.tokens import create_token, find_token, is_closed, list_tokens
 from stored_records import SEPARATOR, a_job, a_task, add, item
 
 pytestmark = pytest.mark.both_stores

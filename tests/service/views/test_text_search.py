@@ -5,12 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import ragassay
-from ragassay.service.views.report_view import (
-    RUN,
-    ReportView,
-    RowQuery,
-    build_view,
-)
+from ragassay.service.views.report_view import RUN, ReportView, RowQuery, build_view
 
 PASSAGE = "The library lends up to thirty books at once, for three weeks each."
 

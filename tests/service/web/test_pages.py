@@ -56,8 +56,7 @@ def test_a_person_goes_from_a_file_to_a_report(page: Any) -> None:
     del records[0]["references"]
     content = "\n".join(json.dumps(record) for record in records).encode()
     page.set_input_files(
-        "#file [name=file]",
-        {"name": "a.jsonl", "mimeType": "application/jsonl", "buffer": content},
+        "#file [name=file]", {"name": "a.jsonl", "mimeType": "application/jsonl", "buffer": content}
     )
     page.click("text=Look at it")
     page.wait_for_selector(".mapping tbody tr")

@@ -59,7 +59,8 @@ def import_(given: Given) -> None:
     items = result.items
     with_contexts(items, loaded)
     golden_set = GoldenSet(given.output, items, given.documents, left_out)
-    golden_set.write(loaded, f"imported from {given.data.name}.")
+    golden_set.save()
+    golden_set.save_manifest(loaded)
     spans = sum(len(item.gold or ()) for item in items)
     references = sum(len(item.references) for item in items)
     show.lines(
@@ -156,8 +157,7 @@ def sample(given: Given) -> None:
     golden = GoldenSet.open(given.folder)
     among = golden.with_status("accepted", "draft", where=given.where or ())
     items = sampled(among, given.n, given.by.split(","), given.seed)
-    origin = f"{given.n} items of {given.folder.name}{_drawn(given)}."
-    _save_part(golden, items, given.output, origin)
+    _save_part(golden, items, given.output)
 
 
 @command("golden split")
@@ -206,27 +206,18 @@ def split(given: Given) -> None:
     for name, of_part in parts.items():
         place = given.folder.with_name(f"{given.folder.name}-{name}")
         share = f", {len(of_part) / len(items):.1%} for {shares[name]:.1%}"
-        origin = f"the part {name}{_drawn(given, given.into)}."
-        _save_part(golden, of_part, place, origin, share)
+        _save_part(golden, of_part, place, share)
 
 
-def _drawn(given: Given, parts: str = "") -> str:
-    """How a part was drawn, for its card."""
-    where = f" where {' and '.join(given.where)}" if given.where else ""
-    how = f"by {given.by}, seed {given.seed}"
-    return f"{where} ({parts}, {how})" if parts else f"{where}, {how}"
-
-
-def _save_part(
-    golden: GoldenSet, items: list[GoldenItem], place: Path, origin: str, share: str = ""
-) -> None:
-    """Writes a part of a golden set: ``origin`` stands in its card, ``share`` in the printed
-    line."""
+def _save_part(golden: GoldenSet, items: list[GoldenItem], place: Path, share: str = "") -> None:
+    """Writes a part of a golden set; ``share`` is printed."""
     from ragassay.golden.golden_folder import GoldenSet, check_output
 
     if (place / "queries.jsonl").exists():
         raise UsageError(f"{place} is a golden set already. Delete it or choose another folder.")
     check_output(place, golden.folder, golden.documents_folder)
     part = GoldenSet(place, items, golden.documents_folder, golden.left_out)
-    part.write(part.documents(), origin)
+    documents = part.documents()
+    part.save()
+    part.save_manifest(documents)
     show.lines(f"{place}: {plural(len(items), 'item')}{share}")

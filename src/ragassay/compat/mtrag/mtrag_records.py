@@ -21,9 +21,6 @@ UNSCORED = "metrics_unscored"
 JUDGE = "metrics_judge"
 """Beside ``metrics``: who was asked for a field, as ``{"RL_F": "offline-lexical/1"}``."""
 
-_OF_THE_TASK = ("input", "targets")
-"""What a prediction repeats of its task, if anything: the same texts."""
-
 
 def extended(
     record: Mapping[str, Any],
@@ -31,20 +28,8 @@ def extended(
     judged_by: Mapping[str, str] | None = None,
     rule: str | None = None,
 ) -> Record:
-    """The record with outcomes among its metrics: as lists, null where there is no score.
-
-    Beside them ``metrics_unscored`` says why a field is null, ``metrics_judge`` who was asked
-    for it, and ``metrics_rule`` by which rule the conditioned fields were made.
-
-    Args:
-        record: the record; it is not changed.
-        outcomes: outcomes by field.
-        judged_by: labels of judges by field; an empty label removes the record's own.
-        rule: of IDK conditioning; an empty one removes the record's own, ``None`` leaves it.
-
-    Raises:
-        InputError: the record's ``metrics`` are no object.
-    """
+    """The record with outcomes among its metrics: as lists, null where there is no score. An
+    empty label of ``judged_by``, or an empty rule of IDK conditioning, removes the record's own."""
     metrics, unscored = _object(record, METRICS), _object(record, UNSCORED)
     judges = {**_object(record, JUDGE), **(judged_by or {})}
     for field, outcome in outcomes.items():
@@ -109,7 +94,7 @@ class Tasks:
                     field="task_id",
                     hint="Name the file of tasks that the predictions were made for.",
                 )
-            for key in _OF_THE_TASK:
+            for key in ("input", "targets"):  # the same texts, where a prediction repeats them
                 if task.get(key) and record.get(key) and _texts(task[key]) != _texts(record[key]):
                     raise InputError(
                         f"the record's texts differ from those of its task in {self.path}",

@@ -6,25 +6,22 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ragassay import suites
 from ragassay.base import strict_json
+from ragassay.base.counts import either, share
 from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.files import atomic
 from ragassay.base.sample import Sample
-from ragassay.base.score import Outcome, Reason, Unscored
+from ragassay.base.score import RECORD, Outcome, Reason, Score, Unscored
 from ragassay.base.yaml_files import text_of, value_of
-from ragassay.compat.mtrag.mtrag_judges import (
-    GivenValues,
-    UnavailableJudge,
-    judge_of_field,
-)
 from ragassay.compat.mtrag.mtrag_records import Record, Tasks, extended
 from ragassay.engine.config.metric_selection import with_options
 from ragassay.engine.config.run_config import make_config
+from ragassay.engine.results.score_columns import judges_of
 from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.run_warnings import as_note, record_warnings
@@ -32,12 +29,19 @@ from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.formats import Mapper
 from ragassay.formats.native import packed
 from ragassay.formats.sources import json_files
+from ragassay.judges import Failure, Judge, JudgeAnswer, Provenance, Question
 from ragassay.judges.asking import Asker
+from ragassay.judges.judge_answer import evidence_id
 from ragassay.judges.offline.offline_judge import offline_asker
+from ragassay.judges.questions import ExtractClaims, ReferenceRating, SaysIdk
+from ragassay.judges.questions.answering import SaysUnderspecified
+from ragassay.judges.reply import R_co
+from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.naming import published_name
 from ragassay.metrics.mtrag.mtrag_conditioning import Conditioned
 from ragassay.metrics.mtrag.mtrag_judged import UnderspecifiedEval
+from ragassay.metrics.mtrag.mtrag_values import explained
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 
@@ -50,7 +54,6 @@ CONDITION: Step = "idk_condition"
 _BESIDE = "underspecified_eval"
 """Field that the step ``idk`` adds to records labelled UNDERSPECIFIED, whose conditioning needs it;
 the benchmark's own code fills it in a step that its description does not have."""
-
 
 _FIELD_OF = {
     ("recall", "target"): "Recall",
@@ -70,21 +73,9 @@ _FORM = "Write NAME: {func: recall, prediction: prediction, target: target}."
 
 @dataclass(frozen=True)
 class StepOptions:
-    """What to do with which file.
-
-    Attributes:
-        step: one of `STEPS`, or ``all``.
-        input: records with predictions.
-        output: the file to write, which may be ``input``.
-        tasks: another file, which holds contexts, targets and labels; its records are joined by
-            ``task_id``.
-        evaluators: the benchmark's ``config.yaml``, which chooses algorithmic metrics.
-        published: the benchmark's own values where its description differs (``Length``).
-        options: parameters for every metric that has them; ``given=False`` asks the judge, and
-            runs the model, also where a record brings its value.
-        refresh: ask the judge also for what the records bring of judges.
-        models: where neural models are, and how they run.
-    """
+    """What to do with which file: records of ``input`` are joined with those of ``tasks``, the
+    benchmark's ``config.yaml`` (``evaluators``) chooses algorithmic metrics, ``refresh`` asks the
+    judge also for what the records bring of judges."""
 
     step: str
     input: Path
@@ -172,24 +163,10 @@ def _scored(
 
 
 def run_steps(
-    options: StepOptions,
-    asker: Asker | None = None,
-    progress: Callable[[int], None] | None = None,
+    options: StepOptions, asker: Asker | None = None, progress: Callable[[int], None] | None = None
 ) -> Summary:
-    """Reads, scores and writes, and says what came out.
-
-    Args:
-        options: what to do.
-        asker: who is asked; the embedded judge where there is none. It stays open.
-        progress: called now and then with the number of records done.
-
-    Returns:
-        The summary of the fields of these steps, as of any other run.
-
-    Raises:
-        InputError: a file cannot be read, with line and field.
-        UsageError: an unknown step, or the output cannot be written.
-    """
+    """Reads, scores and writes; the summary of the fields of these steps. The asker, the embedded
+    judge where there is none, stays open; ``progress`` gets the number of records done."""
     fields = options.fields()
     shown = {name: metric for name, metric in fields.items() if name != _BESIDE}
     collected = Accumulator(make_config(), shown)
@@ -199,7 +176,10 @@ def run_steps(
     conditions = options.steps == (CONDITION,)
     used = Asker(UnavailableJudge(CONDITION)) if conditions else asker or offline_asker()
     collected.judge = used.judge.label if options.asks else ""
-    records = _records(options.input, tasks)
+    records = (
+        (line, record if tasks is None else tasks.join(record, options.input, line))
+        for line, record in json_files.json_records(options.input)
+    )
     models = Models(options.models)
     with (
         nullcontext() if used is asker else used,
@@ -239,16 +219,9 @@ def run_steps(
     )
 
 
-def _records(path: Path, tasks: Tasks | None) -> Iterator[tuple[int, Record]]:
-    for line, record in json_files.json_records(path):
-        yield line, record if tasks is None else tasks.join(record, path, line)
-
-
 def _read_evaluators(path: Path, *, published: bool = False) -> dict[str, Metric]:
-    """The metrics that a ``config.yaml`` of the benchmark names, by the fields that they fill.
-
-    Each entry is ``NAME: {func: ..., prediction: prediction, target: target | passage}``. As in the
-    published scripts ``RB_agg`` comes on top where all its parts are named."""
+    """The metrics that a ``config.yaml`` of the benchmark names, by the fields that they fill. As
+    in the published scripts ``RB_agg`` comes on top where all its parts are named."""
     body = value_of(text_of(path), path)
     if not isinstance(body, Mapping) or not body:
         raise InputError("is not a mapping of metrics", path=path, hint=_FORM)
@@ -276,3 +249,109 @@ def _field(name: str, entry: Any, path: Path) -> str:
             hint=f"{did_you_mean(wrong, choices)} There are: {', '.join(sorted(choices))}.",
         )
     return field
+
+
+# Which judged values count, and who gave them
+
+
+_STEP_OF = {
+    SaysIdk.kind: "idk",
+    SaysUnderspecified.kind: "idk",
+    ExtractClaims.kind: "ragas",
+    ReferenceRating.kind: "radbench",
+}
+"""The step that asks a question whose answer conditioning needs, in the order of the steps."""
+
+
+class GivenValues:
+    """Decides which of a record's judged values count, and which are asked for again. A step that
+    asks nobody takes all of them, nulls with their reasons included; a step that asks does so again
+    where a null is no answer (a failure, or a question that the judge could not answer)."""
+
+    def __init__(self, fields: Mapping[str, Metric], asks: bool, refresh: bool) -> None:
+        self._asks = asks
+        self._forgotten: set[str] = set()
+        if refresh:
+            for name, metric in fields.items():
+                if metric.kind == "judge":
+                    self._forgotten |= {name, metric.name, *_published(metric)}
+            if "idk_eval" in self._forgotten:
+                self._forgotten.add("conditional_idk")
+
+    def of(self, sample: Sample) -> Sample:
+        """The sample with those of its given values that count."""
+        values, why = sample.given, sample.given_unscored
+        if self._forgotten:
+            values = {name: one for name, one in values.items() if name not in self._forgotten}
+        if self._asks and why:
+            why = {
+                name: text
+                for name, text in why.items()
+                if Unscored.of_words(text).reason.excused is Reason.UNDEFINED
+            }
+        if values is sample.given and why is sample.given_unscored:
+            return sample
+        return replace(sample, given=values, given_unscored=why)
+
+
+def _published(metric: Metric) -> tuple[str, ...]:
+    names = getattr(metric, "published", ())
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def judge_of_field(metric: Metric, sample: Sample, outcome: Outcome, label: str) -> str | None:
+    """The judge of a field, for ``metrics_judge``: the label; empty where no judge gave the value;
+    ``None`` where the record's own entry stays."""
+    if isinstance(metric, JudgedMetric):
+        if outcome.evidence:
+            return label
+        is_explained = isinstance(outcome, Score) or any(
+            explained(sample, name) is not None for name in _published(metric)
+        )
+        return None if is_explained else ""
+    if metric.kind != "judge":
+        return None
+    who = judges_of(outcome, label) if isinstance(outcome, Score) else ""
+    return "" if who == RECORD else who
+
+
+class UnavailableJudge(Judge):
+    """Answers nothing: conditioning uses what earlier steps have written."""
+
+    def __init__(self, step: str) -> None:
+        self._step = step
+        self._step_of: dict[str, str] = {}
+        self._lacking: set[str] = set()
+        self._n_lacking = 0
+
+    @property
+    def label(self) -> str:
+        """Never shown: it gives no answer."""
+        return "nobody"
+
+    async def answer(
+        self, question: Question[R_co], repeat: int = 0
+    ) -> JudgeAnswer[R_co] | Failure:
+        """A failure that names the step that must run first."""
+        step = _STEP_OF[question.kind]
+        self._step_of[evidence_id(question, repeat)] = step
+        detail = f"the step {self._step} asks no judge; run the step {step} first, or the step all"
+        return Failure(question, Reason.UNSUPPORTED, detail, Provenance(self.label), repeat)
+
+    def add(self, outcomes: Iterable[Outcome]) -> None:
+        """Takes in the outcomes of a record: a step is missing where its judgement would count."""
+        unscored = (outcome for outcome in outcomes if isinstance(outcome, Unscored))
+        lacking = {self._step_of[one] for outcome in unscored for one in outcome.evidence}
+        self._lacking |= lacking
+        self._n_lacking += bool(lacking)
+
+    def advice(self, total: int) -> str:
+        """A sentence about records that lack the values of earlier steps; empty where none does."""
+        if not self._lacking:
+            return ""
+        steps = [step for step in dict.fromkeys(_STEP_OF.values()) if step in self._lacking]
+        return (
+            f"{share(self._n_lacking, total, 'record')} "
+            f"{either(self._n_lacking, 'lacks', 'lack')} values of {', '.join(steps)}, and "
+            f"{self._step} asks no judge: run these steps first, or the step all."
+        )

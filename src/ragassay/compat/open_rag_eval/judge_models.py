@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     from ragassay.judges import Judge
 
 
-PAGE_MODEL = "gpt-4o"
-"""What Open RAG Eval's page asks by default."""
-
-
 class LLMJudgeModel:
     """A model that judges: one of the subclasses here, or a subclass of your own with
     ``call(prompt, model_kwargs=None)``, which returns the reply as a text. It is asked by our
@@ -25,13 +21,9 @@ class LLMJudgeModel:
 
 @dataclass(frozen=True)
 class ProviderModel(LLMJudgeModel):
-    """A model at a provider. Use one of the subclasses.
-
-    Attributes:
-        model_name: the model's name at its provider.
-        api_key: the key; left out, the provider's usual environment variable counts.
-        base_url: another server that speaks OpenAI's protocol.
-    """
+    """A model at a provider, by its name there (use one of the subclasses). Without ``api_key`` the
+    provider's usual environment variable counts; ``base_url`` is another server that speaks
+    OpenAI's protocol."""
 
     model_name: str
     api_key: str | None = field(default=None, repr=False)
@@ -52,7 +44,7 @@ class OpenAIModel(ProviderModel):
     """A model of OpenAI's, or of any server that speaks its protocol; GPT-4o, the page's default,
     where none is named."""
 
-    model_name: str = PAGE_MODEL
+    model_name: str = "gpt-4o"
 
     provider = "openai"
 

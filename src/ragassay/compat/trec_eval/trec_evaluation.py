@@ -29,19 +29,9 @@ NO_Z_SCORE = -1_000_000.0
 
 @dataclass(frozen=True)
 class TrecScores:
-    """The values of some measures for one run.
-
-    Attributes:
-        tag: the run's tag.
-        measures: in the order in which they are printed.
-        queries: the queries averaged over, sorted by code points.
-        n_judged, n_missing: judged queries, and how many of them the run lacks.
-        n_unjudged: queries of the run that were never judged; they are left out.
-        complete: whether the missing queries are averaged over.
-        columns: for each measure one value a query.
-        standardised: whether the values are z-scores.
-        n_without_scale: how many z-scores could not be computed and count as `NO_Z_SCORE`.
-    """
+    """The values of some measures for one run: for each a column with a value a query. ``complete``
+    averages over the ``n_missing`` judged queries that the run lacks, too; its ``n_unjudged``
+    queries without judgements are left out; ``n_without_scale`` z-scores are `NO_Z_SCORE`."""
 
     tag: str
     measures: tuple[TrecMeasure, ...]
@@ -104,24 +94,9 @@ def score(
     scales: Mapping[tuple[str, str], Moments] | None = None,
     query: str | None = None,
 ) -> TrecScores:
-    """Evaluates a run.
-
-    Args:
-        judged: the run with its judgements, over all judged queries.
-        tag: the run's tag.
-        measures: what to compute (see `ragassay.metrics.retrieval.trec_names.resolve`).
-        complete: average over all judged queries (``-c``) and not only those in the run. A missing
-            query has the values of a ranking without documents, and 0 in utility and the residual
-            of RBP.
-        depth: use only the first ranks (``-M``).
-        judged_only: remove documents that were not judged (``-J``).
-        scales: mean and deviation by query and measure: the values become z-scores (``-Z``).
-        query: evaluate only this query (``-D``).
-
-    Raises:
-        InputError: preferences that contradict each other.
-        UsageError: there is no such query.
-    """
+    """Evaluates a run, with trec_eval's flags ``-c`` (``complete``: a missing query has the values
+    of a ranking without documents), ``-M`` (``depth``), ``-J`` (``judged_only``), ``-Z``
+    (``scales``, by query and measure) and ``-D`` (``query``)."""
     missing = ~judged.in_run
     n_judged, n_missing = len(judged), int(missing.sum())
     if depth is not None:
@@ -150,9 +125,8 @@ def score(
 def compared(
     scores: Sequence[TrecScores], names: Sequence[str], *, only: Mask | None = None, **test: Any
 ) -> list[Comparison]:
-    """Each run against the last one, by `compare_arrays` (``test`` are its options): scores over
-    the same queries (``complete``) by measures with a mean, the runs' names, and the queries that
-    count."""
+    """Each run against the last one, over the same queries (``complete``), of which ``only`` some
+    may count; ``test`` are options of `compare_arrays`."""
     chosen = slice(None) if only is None else only
     matrices = [np.array(one.columns, np.float64)[:, chosen] for one in scores]
     metrics = [measure.metric for measure in scores[0].measures if measure.metric is not None]
@@ -177,25 +151,21 @@ def _column(measure: TrecMeasure, judged: JudgedRun, missing: Mask) -> Sequence[
         return [""] * len(judged)
     if isinstance(metric, RelevanceString) and isinstance(judged, Rankings):
         return metric.strings(judged)
-    values = _values(measure, judged)
+    values: Floats
+    if metric.name == "NumQ":
+        values = np.ones(len(judged))
+    elif isinstance(metric, PreferenceMeasure):
+        assert isinstance(judged, Preferences)
+        values = metric.values(judged)
+    elif isinstance(judged, GroupedRankings):
+        values = judged.values(metric)
+    else:
+        assert isinstance(judged, Rankings)
+        values = metric.values(judged)
     if metric.name in ("Utility", "RBPResid"):
         values = np.where(missing, 0.0, values)
     numbers: list[float] = values.tolist()
     return [int(value) for value in numbers] if metric.aggregate == "sum" else numbers
-
-
-def _values(measure: TrecMeasure, judged: JudgedRun) -> Floats:
-    metric = measure.metric
-    if metric is not None and metric.name == "NumQ":
-        return np.ones(len(judged))
-    if isinstance(judged, Preferences) and isinstance(metric, PreferenceMeasure):
-        return metric.values(judged)
-    if metric is not None and not isinstance(metric, PreferenceMeasure):
-        if isinstance(judged, GroupedRankings):
-            return judged.values(metric)
-        if isinstance(judged, Rankings):
-            return metric.values(judged)
-    raise TypeError(f"{measure.label} cannot be computed from {type(judged).__name__}")
 
 
 def _standardised(raw: TrecScores, scales: Mapping[tuple[str, str], Moments]) -> TrecScores:

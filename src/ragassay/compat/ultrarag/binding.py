@@ -102,10 +102,9 @@ class Call:
 
 @dataclass
 class Bound:
-    """What the steps of a pipeline need: calls by the place of their steps, the parameters that are
-    used of each server, variables that nothing gives and parameters without a value and a default
-    (with the step), variables of which a step takes all values so far (``memory_NAME``), and notes
-    for a person."""
+    """What the steps of a pipeline need: calls by the place of their steps, parameters by server,
+    variables that are missing and parameters without a value and a default (``unset``), variables
+    of which a step takes all values so far (``memory_NAME``), and notes for a person."""
 
     calls: dict[tuple[str, ...], Call] = field(default_factory=dict)
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)

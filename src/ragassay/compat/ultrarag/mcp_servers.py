@@ -36,11 +36,6 @@ CALL_S, START_S = 3600.0, 120.0
 _SHOWN = 300
 """Characters of a server's own text that a message shows."""
 
-_CACHES = shutil.ignore_patterns("__pycache__")
-
-_TAIL = 8192
-"""Bytes of what a server printed that are searched for its last line."""
-
 _FORM = (
     "Write a folder with src/NAME.py and parameter.yaml, or servers/benchmark or "
     "servers/evaluation for the built-in ones."
@@ -109,11 +104,6 @@ def _interpreter(program: Path) -> str:
     return of_folder or shutil.which("python") or shutil.which("python3") or sys.executable
 
 
-def parameters_of(folder: Path) -> Mapping[str, Any]:
-    """The parameters of a server folder, with their defaults."""
-    return {name: value for name, value in _parameter_file(folder).items() if name != "path"}
-
-
 def _parameter_file(folder: Path) -> dict[str, Any]:
     path = folder / "parameter.yaml"
     body = marked(text_of(path), path, later_wins=True).value if path.is_file() else None
@@ -136,7 +126,8 @@ class McpServer:
         result = await self._answer(self._client.list_tools(), START_S)
         self.tools = {tool.name: _of_schema(tool) for tool in result.tools}
         if self._address.folder is not None:
-            self.parameters = parameters_of(self._address.folder)
+            own = _parameter_file(self._address.folder)
+            self.parameters = {name: value for name, value in own.items() if name != "path"}
             self.tools = await self._built(self._address.folder)
 
     async def _built(self, folder: Path) -> Mapping[str, Tool]:
@@ -148,7 +139,8 @@ class McpServer:
             place = Path(copy) / folder.resolve().name
             place.mkdir()
             if (folder / "src").is_dir():  # one that runs elsewhere may have none
-                shutil.copytree(folder / "src", place / "src", ignore=_CACHES)
+                ignored = shutil.ignore_patterns("__pycache__")
+                shutil.copytree(folder / "src", place / "src", ignore=ignored)
             parameters, written = place / "parameter.yaml", place / "server.yaml"
             has_file = (folder / "parameter.yaml").is_file()
             parameters.write_bytes((folder / "parameter.yaml").read_bytes() if has_file else b"{}")
@@ -317,7 +309,7 @@ class _Output:
         """A sentence with what the server printed last; empty where that is nothing."""
         if self.file.closed:
             return ""
-        self.file.seek(max(0, self.file.seek(0, os.SEEK_END) - _TAIL))
+        self.file.seek(max(0, self.file.seek(0, os.SEEK_END) - 8192))  # its last line is there
         lines = self.file.read().decode(errors="replace").splitlines()
         last = next((line for line in reversed(lines) if re.search(r"\w", line)), "")
         return f" Its last words: {_cut(last)!r}." if last else ""

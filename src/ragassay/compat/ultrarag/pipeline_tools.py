@@ -78,15 +78,8 @@ def _names(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool of a server.
-
-    Attributes:
-        name: of the tool.
-        flow: where its arguments come from and what it gives.
-        arguments: for each argument its default, `REQUIRED` where it has none; of a tool that
-            declares no flow.
-        is_prompt: whether it is a prompt, whose messages are its output.
-    """
+    """A tool of a server: its flow, or (without one) its arguments, each with its default or
+    `REQUIRED`. The output of a prompt are its messages."""
 
     name: str
     flow: Flow = Flow({}, ())

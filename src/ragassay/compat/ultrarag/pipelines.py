@@ -17,12 +17,17 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from ragassay.base.errors import ArgumentError, OptionError, RagassayError
-from ragassay.compat.ultrarag import mcp_servers, pipeline_file, ultrarag_evaluation
+from ragassay.compat.ultrarag import mcp_servers, pipeline_file, ultrarag_servers
 from ragassay.compat.ultrarag.binding import Binder, Bound, Built, parameter_file, written
-from ragassay.compat.ultrarag.kept_steps import KeptSteps, Variables, number_of
 from ragassay.compat.ultrarag.mcp_servers import ServerAddress
 from ragassay.compat.ultrarag.pipeline_file import Pipeline
-from ragassay.compat.ultrarag.pipeline_run import Observer, StepRunner
+from ragassay.compat.ultrarag.pipeline_run import (
+    KeptSteps,
+    Observer,
+    StepRunner,
+    Variables,
+    number_of,
+)
 from ragassay.compat.ultrarag.pipeline_tools import (
     FLOWS,
     PARAMETERS,
@@ -32,7 +37,6 @@ from ragassay.compat.ultrarag.pipeline_tools import (
     ServerError,
     Tool,
 )
-from ragassay.compat.ultrarag.ultrarag_benchmark import checked, get_data
 from ragassay.user_code.object_calls import in_thread
 
 P = ParamSpec("P")
@@ -43,14 +47,9 @@ _ENDING = (signal.SIGINT, signal.SIGTERM)
 
 @dataclass(frozen=True)
 class Options:
-    """How a pipeline is run.
-
-    Attributes:
-        parameters: its parameter file; the one beside the pipeline when left out.
-        begin: number or name of the step to begin with; what the steps before gave is taken from
-            the last run.
-        folder: for what each step gives.
-    """
+    """How a pipeline is run: its file of ``parameters`` (left out: the one beside it), the number
+    or name of the step to ``begin`` with (what the steps before gave is taken from the last run),
+    and the ``folder`` for what each step gives."""
 
     parameters: Path | None = None
     begin: str | None = None
@@ -214,8 +213,7 @@ def _start_error(
 
 
 _FUNCTIONS: Mapping[str, Callable[..., Mapping[str, Any]]] = {
-    "get_data": get_data,
-    **{tool: getattr(ultrarag_evaluation, tool) for tool in FLOWS["evaluation"]},
+    tool: getattr(ultrarag_servers, tool) for flows in FLOWS.values() for tool in flows
 }
 
 
@@ -233,11 +231,11 @@ class BuiltinServer:
         """The columns of the key map for ``get_data``, else what the tool declares."""
         if tool.name == "get_data" and "benchmark" in arguments:
             try:
-                return tuple(checked(arguments["benchmark"]).key_map)
+                return tuple(ultrarag_servers.checked(arguments["benchmark"]).key_map)
             except ArgumentError as error:
                 raise OptionError("benchmark", str(error)) from error
         for name, value in arguments.items():
-            ultrarag_evaluation.check_argument(tool.name, name, value)
+            ultrarag_servers.check_argument(tool.name, name, value)
         return tool.flow.outputs
 
     async def call(

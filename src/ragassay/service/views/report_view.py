@@ -47,16 +47,9 @@ LONG = 48
 
 @dataclass(frozen=True)
 class RowQuery:
-    """Which rows of a report are wanted.
-
-    Attributes:
-        words: that each row holds anywhere.
-        unscored: a metric's number: only rows where it is unscored; ``any`` metric.
-        slices: the wanted value by slicing column.
-        sort: ``order``, ``id`` (q2 before q10), ``query``, or ``m`` with a metric's number.
-        down: whether the largest comes first.
-        first, size: how many rows are passed over, and how many are wanted.
-    """
+    """Which rows of a report are wanted: those that hold ``words``, are ``unscored`` by a metric's
+    number (or ``any``), have the values of ``slices``; sorted by ``order``, ``id``, ``query`` or
+    ``m`` with a metric's number, the largest first where ``down``."""
 
     words: Sequence[str] = ()
     unscored: str = ""

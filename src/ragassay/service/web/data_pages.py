@@ -26,13 +26,7 @@ from ragassay.service.api.route_parts import (
 )
 from ragassay.service.store import records, schema
 from ragassay.service.store.database import Store
-from ragassay.service.store.projects import (
-    Task,
-    get_project,
-    get_task,
-    list_projects,
-    list_tasks,
-)
+from ragassay.service.store.projects import Task, get_project, get_task, list_projects, list_tasks
 from ragassay.service.store.reports import DEFAULT_SUITE, list_reports
 from ragassay.service.store.tokens import find_token
 from ragassay.service.views.report_view import TEXT_OF_ONE

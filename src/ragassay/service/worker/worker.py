@@ -50,14 +50,8 @@ FINAL_KEYS = ("headline", "lacking", "error", "unavailable")
 
 @dataclass(frozen=True)
 class WorkerOptions:
-    """How a worker works.
-
-    Attributes:
-        folder: for what a job needs while it runs.
-        beat: seconds between two signs of life.
-        lease: seconds without a sign of life after which it takes over the job of another worker.
-        poll: seconds between two looks into an empty queue.
-    """
+    """How a worker works, in seconds: ``beat`` between signs of life, ``lease`` without one after
+    which it takes over another worker's job, ``poll`` between looks into an empty queue."""
 
     folder: Path
     beat: float = BEAT_S

@@ -29,19 +29,9 @@ PERCENTILES = (50, 90, 95, 99)
 
 @dataclass(frozen=True)
 class AskSummary:
-    """What came of asking one system.
-
-    Attributes:
-        asked: samples: queries times repeats.
-        no_answer: of those answered, in which the system says that it has none.
-        from_ledger: of those answered, by an earlier run.
-        failed: samples without an answer, by type; ``stopped`` are those that were not asked.
-        ways: for each type the first sentence of each different failure, with its query, and how
-            many there are, the most frequent first.
-        latency, first_token: seconds, by percentile (``p50``); empty where there are none.
-        input_tokens, output_tokens, cost: of the answers that tell them; ``None`` where none does.
-        notes: of measurements that are missing, and of queries that had failed before.
-    """
+    """What came of asking one system: samples by outcome; ``ways`` has for each type of failure the
+    first sentences with their queries and numbers; seconds by percentile (``p50``); tokens and cost
+    of the answers that have them, ``None`` where none does."""
 
     system: str
     fingerprint: str

@@ -55,19 +55,10 @@ class _Interrupted(Exception):  # noqa: N818 - it is a signal
 
 
 class SystemsRun:
-    """Asks every query of every system in a thread of its own while the block runs, and makes a
-    sample of each answer. The end of the block waits for the last answer; an error in it stops the
-    asking, and waits for what is in flight, because that is paid for. The files appear when all is
-    asked.
-
-    For each query and repeat the systems are asked one right after the other, in turns first, so
-    that load and drift hit them alike. While an answer is being kept, the next query is asked
-    already, and never more than twice the concurrency.
-
-    Attributes:
-        arriving: the samples of each system.
-        done, total: samples that are finished, and that there will be.
-    """
+    """Asks every query of every system in a thread while the block runs, and makes a sample of each
+    answer (``arriving``). An error in the block stops the asking, but what is in flight, which is
+    paid for, is waited for. For each query the systems are asked one right after the other, in
+    turns first, so that load and drift hit them alike; never more than twice the concurrency."""
 
     def __init__(
         self,
