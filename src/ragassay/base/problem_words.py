@@ -11,11 +11,8 @@ if TYPE_CHECKING:
     from fastapi.exceptions import RequestValidationError
     from pydantic import ValidationError
 
-_SHOWN = 60
-"""Longest piece of a wrong value in a message."""
-
-_KEY_LIKE = re.compile(r"(?<![\w./-])[A-Za-z0-9_-]{24,}(?![\w./-])")
-"""What may be a secret that stands in the wrong place."""
+_SHOWN = 60  # longest piece of a wrong value in a message
+_KEY_LIKE = re.compile(r"(?<![\w./-])[A-Za-z0-9_-]{24,}(?![\w./-])")  # perhaps a secret
 
 _OUR_WORDS = {
     "missing": "is missing",
@@ -60,7 +57,7 @@ def mistake(error: ValidationError) -> tuple[str | None, str]:
 
 
 def validation_problem(error: ValidationError) -> str:
-    """The first mistake that a validation found as ``field: what is wrong``; see `mistakes`."""
+    """The first mistake that a validation found as ``field: what is wrong``."""
     field, problem = mistake(error)
     return problem if field is None else f"{field}: {problem}"
 

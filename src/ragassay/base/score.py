@@ -16,11 +16,8 @@ Value = float | int | bool | str | list[int]
 """A score's value: a finite number, a flag, or a label, which may be a list of numbers (of chunks).
 """
 
-RECORD = "record"
-"""Stands for whoever gave a judged value that a record brings, where the record does not say."""
-
-AND = " + "
-"""Joins the labels of several judges whose answers one score rests on."""
+RECORD = "record"  # whoever gave a judged value of a record that does not say
+AND = " + "  # joins the labels of several judges whose answers a score rests on
 
 
 class Reason(StrEnum):

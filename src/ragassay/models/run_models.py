@@ -41,9 +41,8 @@ class Models:
                 try:
                     self._embedder = self._embedding(self)
                 except Unavailable as error:
-                    raise error.saying(
-                        f"no vectors: {error}; --embedder names another model"
-                    ) from error
+                    problem = f"no vectors: {error}; --embedder names another model"
+                    raise error.saying(problem) from error
             return self._embedder
 
     @property

@@ -15,15 +15,9 @@ from ragassay.stats.units import FloatArray, Units
 
 _DRAWS = 250
 _STEPS = 8
-_EXACT = 8
-"""With so many clusters that differ all patterns of signs are counted; with more, as many random
-ones."""
-
-_MOST_DRAWN = 40
-"""Where more clusters differ in a draw, sums are taken for normally distributed."""
-
-_STEEPEST = 500.0
-"""Largest exponent of a weight: all of it lies on one cluster then."""
+_EXACT = 8  # clusters of which all patterns of signs are counted; of more, as many random ones
+_MOST_DRAWN = 40  # where more clusters differ in a draw, sums are taken for normally distributed
+_STEEPEST = 500.0  # largest exponent of a weight: all of it lies on one cluster then
 
 
 def detectable(

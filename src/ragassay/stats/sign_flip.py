@@ -22,9 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from ragassay.base.errors import UsageError
 from ragassay.stats.units import ROUNDING, FloatArray
 
-EXACT_UP_TO = 16
-"""With so many clusters all patterns are enumerated: 2^16, half of them by symmetry."""
-
+EXACT_UP_TO = 16  # clusters of which all patterns are enumerated: 2^16, half of them by symmetry
 _CHUNK_BYTES = 4 * 2**20
 
 

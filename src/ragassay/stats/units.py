@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-ROUNDING = 1e-12
-"""A difference this small beside the numbers it was computed from is rounding, not a finding."""
+ROUNDING = 1e-12  # a difference this small beside the numbers it was computed from is rounding
 
 
 def is_close(one: float, other: float) -> bool:
@@ -102,9 +101,8 @@ def cluster_codes(clusters: Iterable[Hashable], n: int) -> IntArray:
     if isinstance(clusters, np.ndarray):
         clusters = clusters.tolist()
     code_of: dict[Hashable, int] = {}
-    codes = np.array(
-        [code_of.setdefault(label, len(code_of)) for label in clusters], dtype=np.int64
-    )
+    numbers = [code_of.setdefault(label, len(code_of)) for label in clusters]
+    codes = np.array(numbers, dtype=np.int64)
     if codes.shape != (n,):
         raise ValueError(f"there are {n} values but {codes.size} cluster labels")
     return codes

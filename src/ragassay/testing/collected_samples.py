@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from ragassay.engine.results.comparison_result import GateResult
     from ragassay.engine.results.result import Result
 
-WORST = 3
-"""Samples that a gate which did not pass shows."""
+WORST = 3  # samples that a gate which did not pass shows
 
 
 @dataclass
@@ -41,11 +40,7 @@ class CollectedSamples:
                 win over those of the mapping.
 
         Returns:
-            The sample as it was read.
-
-        Raises:
-            InputError: it is no sample.
-            UsageError: nothing was given, or a `Sample` and keywords.
+            The sample as it was read; an `InputError` where it is none.
         """
         if isinstance(sample, Sample) if fields else sample is None:
             raise UsageError("Give rag_eval.add a sample, or a mapping, keywords, or both.")
@@ -61,10 +56,7 @@ class CollectedSamples:
 
         Args:
             conditions: METRIC>=VALUE on the mean, low(METRIC)>=VALUE or high(METRIC)<=VALUE on the
-                one-sided bound of the true mean.
-
-        Raises:
-            UsageError: one is of another form.
+                one-sided bound of the true mean; a `UsageError` for another form.
         """
         for one in conditions:
             gates.parse(one, "gate")
@@ -74,8 +66,7 @@ class CollectedSamples:
         """The samples and gates as plain values."""
         content = {"samples": [to_record(one) for one in self.samples], "gates": self.gates}
         # A `Sample` holds whatever its test put in: dates, numbers of numpy.
-        plain: dict[str, Any] = json.loads(dumps(content))
-        return plain
+        return dict(json.loads(dumps(content)))
 
 
 @dataclass(frozen=True)
@@ -143,12 +134,8 @@ def gated(
     configuration (YAML) and ``options``, which win over it, and decides the gates.
 
     A query that several tests hand in becomes several runs of it (`Sample.repeat`); queries that
-    differ may not have one id. Where tests failed and handed in no sample, no gate passes.
-
-    Raises:
-        UsageError: no gate, one that cannot be read, or one id for queries that differ.
-        InputError: the configuration cannot be read.
-    """
+    differ may not have one id. Where tests (``n_without``) failed and handed in no sample, no gate
+    passes."""
     from ragassay.compat.open_rag_eval.published_config import read_config
     from ragassay.engine import evaluate
     from ragassay.engine.run.config_reading import checked
@@ -164,8 +151,7 @@ def gated(
             if queries.setdefault(sample.id, turns).split() != turns.split():
                 raise UsageError(
                     f"Tests handed in two queries with the id {sample.id!r}: "
-                    f"{queries[sample.id]!r} and {turns!r}. Give each an id of its own, or none: "
-                    "it is then made of the query."
+                    f"{queries[sample.id]!r} and {turns!r}. Give each an id of its own, or none."
                 )
             samples.append(replace(sample, repeat=seen[sample.id, sample.system]))
             seen[sample.id, sample.system] += 1

@@ -13,15 +13,10 @@ if TYPE_CHECKING:
     from ragassay.testing.collected_samples import CollectedSamples, GatedSession
 
 HANDED_IN: pytest.StashKey[CollectedSamples] = pytest.StashKey()
-SENT = "ragassay_handed_in"
-"""The attribute of a test's report that takes what it handed in from pytest-xdist's workers to the
-process that gates: reports are sent with all their attributes."""
+SENT = "ragassay_handed_in"  # an attribute of a test's report, which pytest-xdist's workers send on
 
-NOT_RUN = (
-    pytest.ExitCode.INTERRUPTED,
-    pytest.ExitCode.INTERNAL_ERROR,
-    pytest.ExitCode.USAGE_ERROR,
-)
+_ENDED = pytest.ExitCode
+NOT_RUN = (_ENDED.INTERRUPTED, _ENDED.INTERNAL_ERROR, _ENDED.USAGE_ERROR)
 
 
 class Hooks:
@@ -49,14 +44,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "one-sided bound of the true mean; repeatable",
     )
     group.addoption("--ragassay-judge", metavar="JUDGE", help="who is asked, as openai:gpt-4o")
-    group.addoption(
-        "--ragassay-config",
-        metavar="FILE",
-        help="configuration of a run (YAML): suites, judge, gates",
-    )
-    group.addoption(
-        "--ragassay-output", metavar="DIR", help="folder for the scores and reports of the session"
-    )
+    config = "configuration of a run (YAML): suites, judge, gates"
+    group.addoption("--ragassay-config", metavar="FILE", help=config)
+    output = "folder for the scores and reports of the session"
+    group.addoption("--ragassay-output", metavar="DIR", help=output)
     parser.addini("ragassay_gates", "gates, one a line, as --ragassay-gate", type="linelist")
     parser.addini("ragassay_judge", "who is asked, as --ragassay-judge", default=None)
     parser.addini("ragassay_config", "configuration of a run, as --ragassay-config", type="paths")

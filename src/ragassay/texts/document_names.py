@@ -89,8 +89,7 @@ def _same_file(one: str, other: str) -> bool:
     return one == other or other == _ENDING.sub("", one) or one == _ENDING.sub("", other)
 
 
-CONVERSATION_KEYS = ("conversation", "conversation_id")
-"""Metadata that tells which samples belong together; intervals are clustered by it."""
+CONVERSATION_KEYS = ("conversation", "conversation_id")  # metadata that intervals are clustered by
 
 _TURN_ID = re.compile(r"(?P<conversation>.+?)(?:<::>|::)\d+", re.S)
 """An id that holds a conversation and a turn, as MT-RAG's tasks have it: ``CONVERSATION<::>3``."""

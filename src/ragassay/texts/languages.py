@@ -15,13 +15,10 @@ from ragassay.base import package_files
 from ragassay.base.sample import Sample
 from ragassay.base.yaml_files import value_of
 
-_READ = 20_000
-"""Characters of a text that are read to find its language."""
-_LEAST = 0.06
-"""Share of a text's words that are small words of its language, at least."""
+_READ = 20_000  # characters of a text that are read to find its language
+_LEAST = 0.06  # share of a text's words that are small words of its language, at least
 _WORD = re.compile(r"[^\W_]+")
-_CONTRACTED = re.compile(r"\b\w+n['’]t\b")
-"""``can't`` permits nothing."""
+_CONTRACTED = re.compile(r"\b\w+n['’]t\b")  # ``can't`` permits nothing
 _YES_OR_NO = re.compile(
     r"^(?:yes|no|ja|nein|oui|non|sí|si|是的?|不是|对|對|不对|不對)(?!\w)[.,:;!。，：；！]?\s*",
     re.IGNORECASE,
@@ -50,8 +47,7 @@ _CODES = {
 }
 """The language of a script that one language has, or that most texts in it have."""
 
-Key = tuple[str, str]
-"""Kind (``group`` or ``opinion``) and name of a list."""
+Key = tuple[str, str]  # kind (``group`` or ``opinion``) and name of a list
 
 
 @dataclass(frozen=True)

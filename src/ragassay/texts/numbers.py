@@ -31,18 +31,13 @@ _BLANKS = {
     for blanks in ("\u00a0\u202f\u2009", " \u00a0\u202f\u2009")
 }
 """Digits in groups, between blanks that break no line and between any."""
-_ADDRESS = re.compile(r"(?:(?:1?\d?\d|2[0-4]\d|25[0-5])(?:\.(?!$)|$)){4}")
-"""Of a computer (IPv4)."""
+_ADDRESS = re.compile(r"(?:(?:1?\d?\d|2[0-4]\d|25[0-5])(?:\.(?!$)|$)){4}")  # IPv4
 _WITHIN = re.compile(r"(?<=\d)\.(?=\d)")
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹₀-₉¼-¾⅐-⅞])")
 """Between a number and a raised digit or a fraction: 10⁶ is not 106."""
-_BEFORE_CURRENCY = re.compile(r"(?<![\w.,%)\]])([-\u2212])([$€£¥₹])(?=[.,]?\d)")
-"""-$5 is $-5."""
-_ONE, _UNIT, _NUMERAL = (
-    "[一二三四五六七八九]",
-    "[十百千万萬億亿]+",
-    "[〇零一二三四五六七八九十百千万萬億亿]",
-)
+_BEFORE_CURRENCY = re.compile(r"(?<![\w.,%)\]])([-\u2212])([$€£¥₹])(?=[.,]?\d)")  # -$5 is $-5
+_ONE, _UNIT = "[一二三四五六七八九]", "[十百千万萬億亿]+"
+_NUMERAL = "[〇零一二三四五六七八九十百千万萬億亿]"
 _NUMERALS = re.compile(
     rf"(?<!{_NUMERAL})(?:(?={_NUMERAL}{{2}})(?:十|{_ONE}{_UNIT})(?:[〇零]?{_ONE}{_UNIT})*"
     rf"(?:[〇零]?{_ONE})?|[〇零一二三四五六七八九]{{3,16}}|{_NUMERAL}+(?=[年月日号號]))(?!{_NUMERAL})"

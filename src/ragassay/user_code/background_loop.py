@@ -1,7 +1,5 @@
-"""The event loop that all asynchronous work runs on: one, in a thread that lives as long as the
-process. So a client with a pool of connections, which belong to the loop that opened them, can be
-used in one call after the other, from scripts, notebooks and running loops alike.
-"""
+"""The event loop that all asynchronous work runs on: one, in a thread of its own for the whole
+process, because a client's pool of connections belongs to the loop that opened them."""
 
 from __future__ import annotations
 
@@ -27,8 +25,9 @@ class _Loop:
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
         self.loop.set_task_factory(_task)
-        self.thread = threading.Thread(target=self.loop.run_forever, name="ragassay-loop")
-        self.thread.daemon = True
+        self.thread = threading.Thread(
+            target=self.loop.run_forever, name="ragassay-loop", daemon=True
+        )
         self.thread.start()
 
 

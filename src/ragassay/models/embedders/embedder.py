@@ -41,6 +41,7 @@ _MODES = {
     "pooling_mode_mean_tokens": "mean",
     "pooling_mode_lasttoken": "lasttoken",
 }
+_SERVE_IT = "Serve the model at an OpenAI-compatible endpoint and name that: --embedder URL#MODEL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +76,8 @@ def read_recipe(folder: Path) -> Recipe:
             normalize = True
         else:
             raise Unusable(
-                f"{folder} has a module {kind!r} that ragassay does not run (it knows Transformer, "
-                "Pooling and Normalize): serve the model behind an OpenAI-compatible endpoint and "
-                "name that with --embedder URL#MODEL"
+                f"{folder} has a module {kind!r}; ragassay knows Transformer, Pooling and "
+                f"Normalize. {_SERVE_IT}"
             )
     if pooling is None:
         raise Unusable(f"{folder}/modules.json names no pooling")
@@ -121,26 +121,17 @@ def _pooling(config: Mapping[str, Any], folder: Path) -> str:
     chosen = [mode] if isinstance(mode, str) else list(mode)
     if len(chosen) != 1 or chosen[0] not in _MODES.values():
         raise Unusable(
-            f"{folder} pools in a way that ragassay does not know "
-            f"({', '.join(map(str, chosen)) or 'none is switched on'}); it knows one of "
-            f"{', '.join(_MODES.values())}. Serve the model behind an OpenAI-compatible endpoint "
-            "and name that with --embedder URL#MODEL"
+            f"{folder} pools by {', '.join(map(str, chosen)) or 'nothing'}; ragassay knows one of "
+            f"{', '.join(_MODES.values())}. {_SERVE_IT}"
         )
     return str(chosen[0])
 
 
-DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
-"""The model that embeds where none is named: small, for any machine, and well known."""
-
-_AT_ONCE = 8_192
-"""Texts that are cut into tokens at a time, because the tokens take more memory than the text."""
-
-
-_ROW = 300
-"""Bytes that a vector takes beside its numbers: the array, the digest, its place in the cache."""
+DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"  # small, for any machine, and well known
+_AT_ONCE = 8_192  # texts that are cut into tokens at a time, which take more memory than the text
+_ROW = 300  # bytes that a vector takes in the cache beside its numbers
 
 Vector = NDArray[np.float32]
-
 Embedded = Vector | Unscored  # a vector, or why there is none
 
 
@@ -170,8 +161,7 @@ class Embedder(ABC):
             vectors: dict[str, Embedded] = {}
             missing = []
             for text in wanted:
-                vector = self._cache.get(text_key(text))
-                if vector is None:
+                if (vector := self._cache.get(text_key(text))) is None:
                     missing.append(text)
                 else:
                     vectors[text] = vector
@@ -240,13 +230,9 @@ class LocalEmbedder(Embedder):
         self.embedded = self.shortened = 0
         if not cut:
             return ()
-        effect = (
-            "its vector is that of its beginning",
-            "their vectors are those of their beginnings",
-        )
         return (
             f"{share(cut, n, 'text')} {either(cut, 'is', 'are')} longer than the {self.max_tokens} "
-            f"tokens that {self.label} reads: {either(cut, *effect)}.",
+            f"tokens that {self.label} reads, and embedded by the beginning.",
         )
 
     def _embed(self, texts: Sequence[str]) -> Sequence[Embedded]:

@@ -83,8 +83,7 @@ class EndpointEmbedder(Embedder):
         self._failed: dict[str, Unscored] = {}
         self._renewed: set[str] = set()
         self._working: list[asyncio.Task[dict[str, Embedded]]] = []
-        self._began = self._answered = False
-        self._n_rejected = 0
+        self._began, self._answered, self._n_rejected = False, False, 0
 
     @property
     @override
@@ -223,10 +222,10 @@ class EndpointEmbedder(Embedder):
 
     def _validated(self, vector: Vector) -> Embedded:
         if len(vector) != self._width:
+            forget = f"ragassay ledger prune --kind {EMBEDDING} --model {shlex.quote(self._model)}"
             problem = (
                 f"{self._label} gave a vector of {len(vector)} numbers where {self._width} are "
-                "expected. Where the model behind this name has changed, 'ragassay ledger prune "
-                f"--kind {EMBEDDING} --model {shlex.quote(self._model)}' forgets its old vectors."
+                f"expected. Where the model has changed, '{forget}' forgets its old vectors."
             )
             return Unscored(Reason.UNPARSABLE, problem)
         if not np.isfinite(vector).all():

@@ -17,11 +17,10 @@ from ragassay.base import package_files
 from ragassay.base.problem_words import json_problem
 from ragassay.base.score import Reason
 
-WEIGHT_FILES = (
+WEIGHT_FILES = (  # one of them is enough
     *("model.safetensors", "model.safetensors.index.json"),
     *("pytorch_model.bin", "pytorch_model.bin.index.json"),
 )
-"""What holds a model's numbers; one of them is enough."""
 
 CONFIG = "config.json"
 
@@ -55,8 +54,7 @@ PINNED: Mapping[str, str] = {name: known.commit for name, known in KNOWN.items()
 class Unavailable(Exception):  # noqa: N818 - it says what is the case
     """A model, or a package that it needs, is not on this machine. The message says what to do."""
 
-    reason: ClassVar[Reason] = Reason.NEEDS_EXTRA
-    """The reason of outcomes that could not be computed without it."""
+    reason: ClassVar[Reason] = Reason.NEEDS_EXTRA  # of outcomes that need it
 
     def saying(self, sentence: str) -> Unavailable:
         """The same error with another message."""
@@ -92,8 +90,7 @@ class Weights:
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """The names under which a user may give the model: its name, alone or with the commit,
-        short or complete."""
+        """How a user may name the model: alone, or with the commit, short or complete."""
         return self.name, str(self), f"{self.name}@{self.revision}"
 
     def __str__(self) -> str:
@@ -138,8 +135,7 @@ def no_folder(name: str) -> str:
 
 
 def missing_folder(name: str) -> str:
-    """The message that there is no such folder; empty where there is one, and for a name that may
-    be a model's on a hub."""
+    """`no_folder` for a path where there is none; empty for any other name."""
     return no_folder(name) if is_path(name) and not Path(name).is_dir() else ""
 
 
@@ -181,9 +177,8 @@ def needs_packages() -> None:
 
 
 def _cached(weights: Weights) -> Path | None:
-    """The folder of a commit (or of the main branch) in the hub's cache; ``None`` where it is not
-    there. The hub's own look-up calls a snapshot incomplete where it lacks any file of the
-    repository."""
+    """The folder of a commit (or of the main branch) in the hub's cache, also where it lacks files
+    of the repository; ``None`` where it is not there."""
     needs_packages()
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
@@ -217,6 +212,9 @@ def _checked(folder: Path, weights: Weights) -> Path:
     return folder
 
 
+_PIECE = 1 << 20  # bytes
+
+
 @cache
 def _fingerprint(folder: Path) -> str:
     """A hash of a model's files: of all bytes of small files; of size, beginning and end of large
@@ -233,6 +231,3 @@ def _fingerprint(folder: Path) -> str:
             stream.seek(max(0, size - _PIECE))
             digest.update(stream.read(_PIECE))
     return digest.hexdigest()[:12]
-
-
-_PIECE = 1 << 20
