@@ -18,7 +18,7 @@ from ragassay.base.errors import InputError, RagassayWarning, UsageError, called
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.base.strict_json import dumps
-from ragassay.base.subsets import fields_of
+from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.formats.records.chosen_columns import ChosenColumns
 from ragassay.formats.sources import opening
@@ -193,8 +193,7 @@ def open_source(
         folder = Path(config.golden)
         source.joined += (folder / golden.QUERIES,)
         source.samples = golden.joined(source.samples, folder, drafts=config.golden_drafts)
-    if config.where:
-        subset = Subset(config.where)
+    if subset := Subset(config.where):
         source.samples = islice(subset.of(source.samples, fields_of), config.limit)
         source.title = f"{source.title} where {subset}"
     return source
