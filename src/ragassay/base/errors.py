@@ -159,8 +159,7 @@ _LONGEST_NAME, _MOST_NAMES = 200, 2_000
 
 
 def did_you_mean(wrong: str, known: Iterable[str], *, at_least: float = 0.6) -> str:
-    """A hint that names the nearest known spelling, at least so much alike (0 to 1); empty when
-    nothing is near."""
+    """A hint at the known spellings that are so much alike (0 to 1); empty where none is."""
     if len(wrong) > _LONGEST_NAME:
         return ""
     by_folded: dict[str, str] = {}

@@ -52,9 +52,8 @@ class JsonPath:
         return cls(text, tuple(steps), text.strip().endswith("?"))
 
     def find(self, value: Any, unpack: Callable[[Any], Any] = lambda value: value) -> Any:
-        """What the path leads to: a list where it has ``[*]``, `NOTHING` where there is nothing and
-        it is optional; else that is a `PathError`. ``unpack`` makes an object or list of a text
-        that holds one, before a step into it."""
+        """What the path leads to: a list where it has ``[*]``; `NOTHING` or a `PathError` where
+        there is nothing. ``unpack`` makes an object or list of a text that holds one."""
         try:
             if EVERY in self.steps:
                 return list(_each(value, self.steps, unpack))

@@ -38,9 +38,8 @@ def shown_value(value: object) -> str:
 
 
 def mistakes(error: ValidationError | RequestValidationError) -> list[tuple[tuple[str, ...], str]]:
-    """The mistakes that a validation found, in plain words: of each the place (keys and numbers of
-    items; empty for the whole value) and what is wrong there (``must be a whole number, not
-    'x'``)."""
+    """The mistakes that a validation found: of each the place (keys and numbers of items; empty for
+    the whole value) and what is wrong there (``must be a whole number, not 'x'``)."""
     by_place: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for one in error.errors():
         place = tuple(str(piece) for piece in one["loc"] if piece != "[key]")

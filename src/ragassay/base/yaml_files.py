@@ -68,8 +68,7 @@ _MOST_NODES = 100_000  # keys, items and scalars of a file with all its anchors 
 
 
 class _Loader(yaml.SafeLoader):  # libyaml's dies of deep nesting, this one raises an error
-    """Notes the line of every key and item, and changes scalars on the way. It refuses anchors that
-    stand for far more than is written."""
+    """Notes the line of every key and item, changes scalars, and refuses too many aliases."""
 
     def __init__(self, text: str, path: object, fill: Fill, *, later_wins: bool) -> None:
         super().__init__(text)

@@ -26,8 +26,7 @@ _NO_MEMORY = re.compile(r"not enough memory|can't allocate memory|out of memory|
 
 
 def check_device(name: str) -> str:
-    """A name of a device, unchanged, or a `UsageError`. Whether there is such a device on this
-    machine is not checked."""
+    """A name of a device, unchanged, or a `UsageError`; there may be none of it on this machine."""
     if not _DEVICE.fullmatch(name):
         raise UsageError(f"must be auto, cpu, cuda, cuda:N (N from 0) or mps, not {name!r}")
     return name
@@ -104,8 +103,7 @@ def threads(n: int) -> Iterator[None]:
 
 
 class Batches:
-    """Groups texts of similar length, so that there is little padding, and halves the batches when
-    memory runs out."""
+    """Groups texts of similar length, and halves the batches when memory runs out."""
 
     def __init__(self, device: torch.device, size: int | None = None) -> None:
         self._size = size or _MOST

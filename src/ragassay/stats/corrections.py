@@ -122,8 +122,7 @@ def max_t(
 
 
 class _Like(NamedTuple):
-    """The statistics that count as the observed one: those in ``[low, high]``, half where ties
-    do."""
+    """The statistics that count as the observed one: in ``[low, high]``, half where ties do."""
 
     low: float
     high: float

@@ -81,8 +81,7 @@ class _Chance:
         self._signs = np.array(signs)
 
     def of_finding(self, weights: FloatArray) -> float:
-        """The share of draws in which the test finds a difference, where cluster i is drawn with
-        the chance ``weights[i]``."""
+        """The share of draws, cluster i with the chance ``weights[i]``, with a finding."""
         n, sums = self._sums.size, self._sums
         values, shares = sums[self._differ], weights[self._differ]
         share = min(float(shares.sum()), 1.0)

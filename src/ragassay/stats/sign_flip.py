@@ -61,8 +61,7 @@ class SignFlips:
 
     @property
     def deciding(self) -> FloatArray:
-        """The p-values that decide: mid-p where ties count half and the observed mean is not 0,
-        else as published."""
+        """The p-values that decide: mid-p where ties count half and the mean is not 0."""
         distances = np.abs(self.sums)
         beyond = np.asarray((distances > distances[0] + self.slack).mean(axis=0))
         halved = self.halves & (distances[0] > self.slack)

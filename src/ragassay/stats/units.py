@@ -40,8 +40,7 @@ class Units:
 
     @classmethod
     def of(cls, values: FloatArray, clusters: IntArray | None, scale: float | None = None) -> Units:
-        """Sums values by cluster code, where there are clusters; ``scale`` is by default the
-        largest absolute value."""
+        """Sums values by cluster code; ``scale`` is by default the largest absolute value."""
         if scale is None:
             scale = float(np.abs(values).max())
         if clusters is None:

@@ -82,8 +82,7 @@ class GatedSession:
 
     @property
     def lack(self) -> str:
-        """Why the evaluation is incomplete, as where a judge gave no answer; empty where it is
-        not."""
+        """Why the evaluation is incomplete; empty where it is not."""
         from ragassay.reports.ci_reports import lack_of
 
         return lack_of([step.summary for step in self.result.steps])
@@ -92,9 +91,9 @@ class GatedSession:
     def verdict(self) -> str:
         """What keeps the session from passing, in a few words; empty where it passes."""
         passed = [one.passed for one in self.result.gates]
-        counts = (("failed", passed.count(False)), ("undecided", passed.count(None)))
-        counted = [f"{plural(n, 'gate')} {state}" for state, n in counts if n]
-        return ", ".join([*counted, *(["the evaluation is incomplete"] if self.lack else [])])
+        counts = {"failed": passed.count(False), "undecided": passed.count(None)}
+        said = [f"{plural(n, 'gate')} {state}" for state, n in counts.items() if n]
+        return ", ".join([*said, "the evaluation is incomplete"] if self.lack else said)
 
     @property
     def lines(self) -> list[str]:
@@ -111,11 +110,10 @@ class GatedSession:
     def _worst(self, gate: GateResult) -> list[str]:
         from ragassay.reports.ci_reports import worst_rows
 
-        metric = gate.metrics[0]
-        scores = self.result.scores
-        unscored = [row for row in scores if row.metric == metric and row.value is None]
-        worst = [row for _, row in worst_rows(self.result, gate, WORST)]
-        chosen = [row.identity for row in [*unscored, *worst][:WORST]]
+        metric, scores = gate.metrics[0], self.result.scores
+        rows = [row for row in scores if row.metric == metric and row.value is None]
+        rows += [row for _, row in worst_rows(self.result, gate, WORST)]
+        chosen = [row.identity for row in rows[:WORST]]
         by_identity = {one.identity: one for one in self.result.samples if one.identity in chosen}
         text = [evidence_of(self.result, by_identity[one], [metric]) for one in chosen]
         return [f"  {line}".rstrip() for one in text for line in one.splitlines()]

@@ -99,8 +99,7 @@ class SessionGate:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.handed_in: dict[str, Any] = {}
-        self.passed: set[str] = set()
-        self.failed: set[str] = set()
+        self.passed, self.failed = set[str](), set[str]()
         self.gated: GatedSession | None = None
         self.problem = ""
 
@@ -118,23 +117,23 @@ class SessionGate:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Evaluates and decides. A gate that fails or is undecided fails the session."""
-        listing = self.config.option.collectonly
-        on_command_line = self.config.getoption("--ragassay-gate")
         tests = [self.handed_in[nodeid] for nodeid in sorted(self.handed_in)]
-        if exitstatus in NOT_RUN or listing:
+        if exitstatus in NOT_RUN or self.config.option.collectonly:
             self.problem = "The session was broken off: gates are undecided." if tests else ""
             return
         if not any(one["samples"] for one in tests):
             # Gates of the ini file are silent where no test that uses the fixture ran.
             used = self.handed_in.keys() & self.passed
             configured = used and (_gates_of(self.config) or _path_of_config(self.config))
-            if on_command_line or configured or any(one["gates"] for one in tests):
+            wanted = configured or self.config.getoption("--ragassay-gate")
+            if wanted or any(one["gates"] for one in tests):
                 self.problem = "No test handed in a sample (rag_eval.add): gates are undecided."
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
             return
         from ragassay.base.errors import RagassayError
         from ragassay.testing.collected_samples import gated
 
+        failed = [self.handed_in[one] for one in self.failed & self.handed_in.keys()]
         try:
             self.gated = gated(
                 tests,
@@ -142,10 +141,7 @@ class SessionGate:
                 config=_path_of_config(self.config),
                 output=self.config.getoption("--ragassay-output"),
                 options=self._options(),
-                n_without=sum(
-                    not self.handed_in[one]["samples"]
-                    for one in self.failed & self.handed_in.keys()
-                ),
+                n_without=sum(not one["samples"] for one in failed),
             )
         except RagassayError as error:
             self.problem = str(error).replace("--fail-under", "gate")
@@ -158,9 +154,8 @@ class SessionGate:
         """Prints the evaluation and its gates; nothing where no test handed in a sample."""
         if self.gated is None and not self.problem:
             return
-        tests = sum(bool(one["samples"]) for one in self.handed_in.values())
-        samples = sum(len(one["samples"]) for one in self.handed_in.values())
-        terminalreporter.section(f"ragassay: samples={samples} tests={tests}")
+        numbers = [n for one in self.handed_in.values() if (n := len(one["samples"]))]
+        terminalreporter.section(f"ragassay: samples={sum(numbers)} tests={len(numbers)}")
         if self.problem:
             terminalreporter.line(f"ragassay: {self.problem}", red=True)
         if self.gated is not None:
@@ -171,8 +166,7 @@ class SessionGate:
                 terminalreporter.line(f"reports: {folder}")
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:
-        """Ends the output with what fails the session: pytest's own last line counts tests only,
-        and may say that all of them passed."""
+        """Ends the output with what fails the session: pytest's own last line counts tests only."""
         reporter = config.pluginmanager.get_plugin("terminalreporter")
         verdict = self.gated.verdict if self.gated else self.problem and "the gates are undecided"
         if verdict and reporter is not None:

@@ -55,10 +55,10 @@ def assert_score(
     parsed = [gates.parse(one, "condition") for one in conditions]
     for gate in parsed:
         if gate.which != "mean":
+            instead = f"{gate.metric}{gate.op}{gate.threshold:g}"
             raise UsageError(
-                f"condition '{gate}': one sample has no interval. Write "
-                f"'{gate.metric}{gate.op}{gate.threshold:g}'; the fixture rag_eval gates the "
-                "bounds of all samples of a session."
+                f"condition '{gate}': one sample has no interval. Write '{instead}'; the fixture "
+                "rag_eval gates the bounds of all samples of a session."
             )
     if "metrics" not in options and "suite" not in options:
         options["metrics"] = list(dict.fromkeys(gate.metric for gate in parsed))

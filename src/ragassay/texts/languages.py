@@ -95,8 +95,7 @@ def held(kind: str) -> Mapping[str, Any]:
 
 @cache
 def decimal_signs(language: str) -> str:
-    """The signs that a language writes decimals with: ``,`` or ``.``, both where both are in use;
-    empty where that is not known."""
+    """The signs that a language writes decimals with (``,``, ``.`` or both); or empty."""
     signs: str = ",." if language == "any" else held("decimal").get(language, "")
     return signs
 
@@ -118,8 +117,7 @@ def language_of(text: str) -> str:
 
 
 def likely_languages(text: str, least: int = 1) -> tuple[str, ...]:
-    """The codes of the languages that a text may be in: several where its words are as usual in
-    each, none where they do not tell."""
+    """The codes of the languages in which a text's words are most usual; perhaps none."""
     text = text[:_READ].casefold()
     scripts = Counter(_SCRIPTS.findall(text))
     if scripts and 2 * scripts.total() > sum(map(str.isalpha, text)):
@@ -140,8 +138,7 @@ def likely_languages(text: str, least: int = 1) -> tuple[str, ...]:
 
 
 def language_in(sample: Sample) -> str:
-    """The code of a sample's language: its own field or metadata (``language``, ``lang``), else
-    what the words of query and answer tell; empty where they do not."""
+    """The code of the language that a sample states, else that of query and answer; or empty."""
     words = f"{sample.query_text} {sample.answer_text}"
     return stated_language(sample) or language_of(words)
 

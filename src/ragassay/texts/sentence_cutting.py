@@ -52,8 +52,7 @@ def begins_sentence(text: str) -> bool:
 
 
 def ends_sentence(text: str) -> bool:
-    """Whether a text ends with a sign that ends a sentence, and white space where that sign needs
-    it."""
+    """Whether a text ends as a sentence does, with white space where its sign needs it."""
     return _LAST.search(text[-_NEAR:]) is not None
 
 

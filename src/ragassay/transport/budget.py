@@ -34,8 +34,7 @@ class Reservation:
 
 
 class Budget:
-    """What may be spent (dollars, requests, tokens in and out), what was, and what is reserved.
-    Used on one event loop."""
+    """What may be spent and what was (dollars, requests, tokens); used on one event loop."""
 
     def __init__(
         self,
@@ -142,8 +141,7 @@ class Account:
             raise self.spent(*likely)
 
     async def claim(self, body: bytes, input_tokens: float, output_tokens: float) -> Reservation:
-        """Reserves for one attempt; waits while one in flight may leave enough, and raises as
-        `check`."""
+        """Reserves for one attempt, once there is enough for it; raises as `check`."""
         size = body, input_tokens, output_tokens
         while (reservation := self.budget.reserve(*self.likely(*size))) is None:
             self.check(*size)

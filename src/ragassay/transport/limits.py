@@ -74,9 +74,8 @@ class Limiter:
 
     @asynccontextmanager
     async def slot(self, tokens: int = 0, *, begun: bool = False) -> AsyncIterator[None]:
-        """A place for one request: ``async with limiter.slot(tokens): ...``, with about how many
-        tokens it uses, its answer included. Requests come in the order of asking, but those for
-        what was ``begun`` before come first."""
+        """A place for one request of about so many tokens, its answer included. Requests come in
+        the order of asking, but those for what was ``begun`` before come first."""
         mine = asyncio.get_running_loop().create_future()
         heapq.heappush(self._waiting, (not begun, next(self._numbers), mine, tokens))
         self._serve()
@@ -187,8 +186,7 @@ class Breaker:
         self._kind: tuple[Reason, object] | None = None
 
     def succeeded(self) -> None:
-        """Notes that the endpoint answered (also in an earlier run): failures before this were
-        passing."""
+        """Notes that the endpoint answered (also in an earlier run): earlier failures passed."""
         self._answered = True
         self._failures = self._rejected = self._alike = 0
 
@@ -205,9 +203,8 @@ class Breaker:
         most: int = UNUSABLE_IN_A_ROW,
         told: Callable[[Sequence[str]], str] = _no_usable_reply,
     ) -> None:
-        """Notes that a question has no usable answer, where none had one before. ``most`` in a row
-        end the run; questions that differ in ``reason`` or ``kind`` are not one row. ``told`` makes
-        a sentence of their details."""
+        """Notes that a question has no usable answer, where none had one before. ``most`` of one
+        ``reason`` and ``kind`` in a row end the run, with a sentence that ``told`` makes."""
         if self._usable or self.tripped is not None:
             return
         if self._kind != (reason, kind):

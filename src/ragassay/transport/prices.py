@@ -29,8 +29,7 @@ class Price:
 
     @classmethod
     def parse(cls, text: str) -> Price:
-        """``0.15,0.60``: dollars per million input tokens, and per million output tokens; else a
-        `UsageError`."""
+        """``0.15,0.60``: dollars per million tokens, input and output; or a `UsageError`."""
         pieces = text.split(",")
         try:
             input_, output = (float(piece.strip().removeprefix("$")) for piece in pieces)

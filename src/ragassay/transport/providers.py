@@ -1,5 +1,4 @@
-"""Who speaks which protocol, where providers of models are, and which environment variable holds
-their key (``providers.yaml``)."""
+"""Providers of models (``providers.yaml``): their protocols, addresses, variables for keys."""
 
 from __future__ import annotations
 

@@ -32,8 +32,7 @@ INTERRUPTED = "interrupted before it was answered; run the same command again to
 @dataclass
 class Tally:
     """What the answer to one question took so far: requests that were sent, seconds on their way
-    and between them, tokens (``counted``: all replies came with them); the last was by ``model``.
-    """
+    and between, tokens (``counted``: all replies came with them), the model of the last reply."""
 
     attempts: int = 0
     seconds: float = 0.0
@@ -113,8 +112,7 @@ class Sender:
         self._wake()
 
     async def kept(self, writing: Awaitable[None]) -> None:
-        """Waits until what was paid for is written. Where it cannot be, it would be paid for again:
-        nothing more is sent."""
+        """Waits until what was paid for is written; sends nothing more where it cannot be."""
         try:
             await writing
         except Exception as error:
@@ -188,8 +186,7 @@ class Sender:
                 continue  # perhaps another judge of this endpoint was stopped
 
     async def _sent(self, body: bytes, tally: Tally, pay: Reservation) -> Completion:
-        """The reply to one sending, counted by the tally, the budget, the limiter and the
-        breaker."""
+        """The reply to one sending, counted by tally, budget, limiter and breaker."""
         clock = asyncio.get_running_loop().time
         begin, again = clock(), tally.attempts > 0
         completion: Completion | None = None

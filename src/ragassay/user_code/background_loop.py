@@ -54,8 +54,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Background:
-    """Work on the background loop that ends together: whatever a submitted coroutine begins,
-    too."""
+    """Work on the background loop that ends together, with all that it began."""
 
     def __init__(self) -> None:
         self._on = _current()
@@ -68,8 +67,8 @@ class Background:
         return context.run(asyncio.run_coroutine_threadsafe, work, self._on.loop)
 
     def close(self, timeout: float | None = None) -> None:
-        """Cancels what has not ended, and waits for it. What takes longer than so many seconds
-        holds the loop: a `TimeoutError` is raised, and later work gets a new loop."""
+        """Cancels what has not ended, and waits for it. What takes longer holds the loop: a
+        `TimeoutError` is raised, and later work gets a new loop."""
         try:
             self.submit(self._cancel()).result(timeout)
         except TimeoutError:

@@ -45,10 +45,7 @@ def load_object(where: str, role: str, *, typed: bool = True) -> Any:
             names only code that is defined in the working directory, and not what a module there
             imports (``app:os.system``).
 
-    Raises:
-        UsageError: there is no such module or object, or the module fails; or a file names code
-            that lies elsewhere.
-    """
+    A `UsageError` where there is no such object, its module fails, or a file may not name it."""
     module, _, path = where.strip().partition(":")
     here = str(Path.cwd())
     elsewhere = "a configuration file names only code that is defined in the working directory"
@@ -68,10 +65,9 @@ def load_object(where: str, role: str, *, typed: bool = True) -> Any:
     except UsageError as error:
         raise UsageError(f"The {role} {where}: {error}") from error
     except (Exception, SystemExit) as error:  # a script without a guard ends the process
-        raise UsageError(
-            f"The {role} {where}: its module cannot be imported "
-            f"({described(error).removesuffix('.')})."
-        ) from error
+        why = described(error).removesuffix(".")
+        problem = f"its module cannot be imported ({why})."
+        raise UsageError(f"The {role} {where}: {problem}") from error
     for name in path.split("."):
         if not hasattr(loaded, name):
             hint = did_you_mean(name, dir(loaded))

@@ -64,8 +64,7 @@ class HhemModel:
         if "d_model" not in shaped:
             shaped = _configuration((foundation or folder) / CONFIG)
         self._tokenizer = _tokenizer((foundation or folder) / TOKENIZER)
-        self._device = device_of(options)
-        self._dtype = dtype_of(options)
+        self._device, self._dtype = device_of(options), dtype_of(options)
         with loading(self._device):
             # flan-t5-base's sizes where the configuration is not that of a T5
             own = shaped if "d_model" in shaped else {}
@@ -106,8 +105,7 @@ class HhemModel:
         return [value if math.isfinite(value) else None for value in values]
 
     def _place(self) -> None:
-        """Moves the model to its device. One matrix of each layer overflows in half precision and
-        stays in single, as in the library."""
+        """Moves the model; what overflows in half precision (a matrix a layer) stays in single."""
         import torch
 
         self._model.to(device=self._device, dtype=self._dtype)
@@ -118,7 +116,7 @@ class HhemModel:
 
 
 def tokenizer_of(options: ModelOptions) -> Tokenizer:
-    """The foundation's tokenizer by itself; an `Unavailable` where it is not here, or damaged."""
+    """The foundation's tokenizer by itself, or an `Unavailable`."""
     return _tokenizer(_foundation(options.folders) / TOKENIZER)
 
 
@@ -158,8 +156,7 @@ def _tokenizer(path: Path) -> Tokenizer:
 
 
 def _built(shape: Mapping[str, Any], tensors: Mapping[str, Tensor], folder: Path) -> Any:
-    """The library's class with these weights in it, built without memory: a weight that was not put
-    in cannot be used."""
+    """The library's class with these weights in it, built without memory for others."""
     import torch
     from transformers import T5Config, T5ForTokenClassification
 

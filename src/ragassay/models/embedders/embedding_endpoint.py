@@ -34,13 +34,10 @@ _HOPELESS = 3  # after so many texts rejected one at a time, and none accepted, 
 
 
 class EndpointEmbedder(Embedder):
-    """A model behind ``POST {url}/embeddings``. ``submit`` runs a coroutine on the event loop of
-    the run's requests; ``identity`` begins the embedder's identity in place of the label;
-    ``dimensions`` are of a vector, where the model lets one choose; ``batch`` is the most texts in
-    a request; ``renew`` asks again for what the ledger holds. The others are as of `Sender` and
-    `Embedder`.
-
-    A `UsageError` where the budget is in dollars and no price is known."""
+    """A model at ``POST {url}/embeddings``. ``submit`` runs a coroutine on the event loop of the
+    run's requests; ``identity`` begins the embedder's identity in place of the label; ``batch`` is
+    the most texts in a request; ``renew`` asks again for what the ledger holds. The others are as
+    of `Sender` and `Embedder`. A `UsageError` for a budget in dollars without a price."""
 
     def __init__(
         self,
@@ -144,9 +141,9 @@ class EndpointEmbedder(Embedder):
             vectors |= found
         for text, embedded in vectors.items():
             if isinstance(embedded, Unscored):
-                self._failed[text] = embedded
-                self.usage.failures[str(embedded.reason)] += 1
-                self.usage.details.setdefault(str(embedded.reason), embedded.detail)
+                self._failed[text], reason = embedded, str(embedded.reason)
+                self.usage.failures[reason] += 1
+                self.usage.details.setdefault(reason, embedded.detail)
         if self._renew:
             self._renewed.update(text for text in vectors if text not in self._failed)
         return vectors

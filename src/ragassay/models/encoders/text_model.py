@@ -33,8 +33,7 @@ def text_key(text: str) -> bytes:
 
 
 class ByteCache(Generic[V]):
-    """Keeps values up to a number of bytes; the one unused for longest is dropped first, and a
-    value larger than the cache is not kept."""
+    """Keeps values up to a number of bytes; the one unused for longest is dropped first."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -109,8 +108,7 @@ class TextModel:
         return min((limit for limit in limits if limit > 0), default=None)
 
     def token_ids(self, texts: Sequence[str]) -> Iterator[tuple[list[int], bool]]:
-        """The tokens of each text, those that mark beginning and end included, and whether nothing
-        of it is cut off."""
+        """The tokens of each text, with the marks of its ends, and whether nothing is cut off."""
         tokenizer = self.tokenizer
         rows = tokenizer(list(texts), add_special_tokens=True, truncation=False, verbose=False)
         for text, row in zip(texts, rows["input_ids"], strict=True):
@@ -152,7 +150,7 @@ _UNUSED = ("pooler.", "lm_head.", "cls.", "classifier.")  # parts above the last
 
 
 def load_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) -> Any:
-    """An encoder with all its weights; a missing weight would be a random number."""
+    """An encoder with all its weights; a missing one would be a random number."""
     from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
 
     with quietly():
@@ -215,8 +213,7 @@ def tokenizer_of(folder: Path, **options: bool) -> Any:
 
 @contextmanager
 def _readable(place: Path, prefix: str = "") -> Iterator[None]:
-    """Turns any error of the library about a file into one sentence that names the file: each
-    format fails in its own way."""
+    """Turns any error of the library about a file into one sentence that names the file."""
     try:
         yield
     except Unavailable:

@@ -76,8 +76,7 @@ class WordVectors:
         self._table = {word: np.array(row) / np.linalg.norm(row) for word, row in table.items()}
 
     def match(self, candidate: str, reference: str) -> tuple[float, float, float]:
-        """Precision, recall and F of a pair: each word counts with its best cosine. A `KeyError`
-        where the table lacks a word."""
+        """Precision, recall and F: each word counts with its best cosine. Or a `KeyError`."""
         cosines = self._rows(candidate) @ self._rows(reference).T
         p, r = float(cosines.max(axis=1).mean()), float(cosines.max(axis=0).mean())
         return p, r, 2 * p * r / (p + r) if p + r else 0.0

@@ -80,9 +80,7 @@ def fetch(
 
     A `UsageError` for no package, no network, no such model or commit, or no right to have it."""
     if find_spec("huggingface_hub") is None:
-        raise UsageError(
-            "Fetching needs the package huggingface_hub: pip install 'ragassay[models]'."
-        )
+        raise UsageError("Fetching needs huggingface_hub: pip install 'ragassay[models]'.")
     from huggingface_hub.constants import is_offline_mode
 
     model_facts = facts(weights)
@@ -148,18 +146,15 @@ def _download(
             local_dir=None if folder is None else str(folder),
         )
     except HFValidationError as error:
-        raise UsageError(
-            f"{weights.name!r} is no name of a model on the hub; it is OWNER/NAME, as in "
-            "sentence-transformers/all-MiniLM-L6-v2."
-        ) from error
+        problem = f"{weights.name!r} is no name of a model on the hub, which is OWNER/NAME."
+        raise UsageError(problem) from error
     except Exception as error:
         raise _explained(error, weights) from error
     return Fetched(pinned, Path(place), {name: sizes[name] for name in names})
 
 
 def _explained(error: Exception, weights: Weights) -> Exception:
-    """A failure of the download as one sentence; an error that is not the hub's is returned
-    unchanged."""
+    """A failure of the download as one sentence; another error as it is."""
     from huggingface_hub import constants, errors
 
     if isinstance(error, UsageError):

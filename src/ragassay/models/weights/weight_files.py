@@ -81,8 +81,7 @@ class Weights:
 
     @classmethod
     def parse(cls, text: str) -> Weights:
-        """Reads ``NAME`` or ``NAME@COMMIT``; ragassay's own models are pinned where no commit is
-        given."""
+        """Reads ``NAME`` or ``NAME@COMMIT``; ragassay's own models are pinned without one."""
         name, revision = text, ""
         if "@" in text and not Path(text).is_dir():
             name, _, revision = text.rpartition("@")
@@ -103,14 +102,12 @@ def facts(weights: Weights) -> KnownModel:
 
 
 def folder_of(weights: Weights, folders: Mapping[str, str]) -> Path:
-    """The local folder that holds a model's files; an `Unavailable` where it is not here or lacks
-    one."""
+    """The local folder that holds all files of a model, or an `Unavailable`."""
     return _checked(place_of(weights, folders), weights)
 
 
 def place_of(weights: Weights, folders: Mapping[str, str]) -> Path:
-    """The local folder of a model, whatever files it holds (perhaps only its tokenizer); an
-    `Unavailable` where it is not on this machine."""
+    """The local folder of a model, whatever files it holds, or an `Unavailable`."""
     user_folder = _user_folder(weights, folders)
     if user_folder or Path(weights.name).is_dir():
         folder = Path(user_folder or weights.name)
@@ -152,8 +149,7 @@ def identity(weights: Weights, folders: Mapping[str, str]) -> str:
 
 
 def label_of(weights: Weights, folders: Mapping[str, str]) -> str:
-    """A model's name for people: of a folder its `identity`, because a path tells where the folder
-    is and not what it holds."""
+    """A model's name for people: of a folder its `identity`, which tells what it holds."""
     return identity(weights, folders) if Path(weights.name).is_dir() else str(weights)
 
 
@@ -217,8 +213,7 @@ _PIECE = 1 << 20  # bytes
 
 @cache
 def _fingerprint(folder: Path) -> str:
-    """A hash of a model's files: of all bytes of small files; of size, beginning and end of large
-    ones."""
+    """A hash of a model's files; of large ones, of size, beginning and end."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)

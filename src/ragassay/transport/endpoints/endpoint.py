@@ -147,8 +147,7 @@ class Endpoint(ABC):
 
     @abstractmethod
     async def send(self, body: bytes) -> Completion:
-        """Sends a body (the JSON of what `body` gave) once; an `EndpointError` where there is no
-        reply."""
+        """Sends a body (the JSON of what `body` gave) once; or an `EndpointError`."""
 
     async def close(self) -> None:
         """Ends the connections, if there are any. The endpoint may be used again."""

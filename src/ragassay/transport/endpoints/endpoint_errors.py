@@ -1,6 +1,5 @@
-"""What an endpoint's error means: may the request be sent again, and what of it must be changed?
-Servers agree on status codes; what they say is read in the forms of OpenAI, vLLM, FastAPI,
-Anthropic and Google."""
+"""What an endpoint's error means, in the forms of OpenAI, vLLM, FastAPI, Anthropic and Google: may
+the request be sent again, and what of it must be changed?"""
 
 from __future__ import annotations
 
@@ -37,11 +36,8 @@ FORMS = ("json_schema", "json_object")  # the modes that ask for the answer's fo
 
 _OVERLOADED = frozenset({429, 503, 529})
 _REASONS = {408: Reason.TIMEOUT, 429: Reason.RATE_LIMITED, 504: Reason.TIMEOUT}
-_SAYS = {
-    408: "ran out of time (408)",
-    429: "turned the request away for its rate (429)",
-    504: "ran out of time (504)",
-}
+_SAYS = {429: "turned the request away for its rate"}
+_SAYS |= dict.fromkeys((408, 504), "ran out of time")
 _NEVER_SENT = {
     *("ConnectError", "ConnectTimeout", "PoolTimeout", "LocalProtocolError"),
     *("UnsupportedProtocol", "ClientConnectorError", "ClientConnectorDNSError"),
@@ -79,7 +75,7 @@ def from_status(
         detail = f"{url} rejects the request ({status}): {shown}"
         parameters = frozenset(rejected(message, param, body, sent))
         return EndpointError(Reason.SERVER_ERROR, detail, rejected=parameters)
-    says = _SAYS.get(status, f"failed ({status})")
+    says = f"{_SAYS.get(status, 'failed')} ({status})"
     error = passing(status, f"{url} {says}: {shown}", headers, body)
     if status == 429 and _says("never_fits", all_text):
         error.again = error.overloaded = False

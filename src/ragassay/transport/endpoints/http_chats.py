@@ -64,17 +64,14 @@ class HttpEndpoint(Endpoint):
 
     @abstractmethod
     def read(self, reply: Any, sent: bytes) -> Completion:
-        """What a reply (parsed JSON) to the body of a request says. An error such as `KeyError`
-        means that it is not of this protocol."""
+        """What a reply (parsed JSON) says; an error such as `KeyError` where it is another."""
 
     def wire(self, body: bytes) -> tuple[str, bytes]:
-        """Path and content of the request for a body: as they are, unless a protocol has the
-        model's name in its path."""
+        """Path and content of the request for a body; some protocols have the model in the path."""
         return self.path, body
 
     async def open(self) -> None:
-        """Loads and makes the client, which may take a moment. It follows no redirect, because
-        prompt and key are for the named server."""
+        """Makes the client. It follows no redirect: prompt and key are for the named server."""
         import httpx2
 
         if self._client is None:
@@ -210,8 +207,7 @@ class OpenAIChat(HttpEndpoint):
 
 
 def text_of(content: Any) -> str | None:
-    """The text of a message's content, which some servers give in parts; a `TypeError` where it is
-    no text."""
+    """The text of a message's content, perhaps in parts; a `TypeError` where it is no text."""
     if isinstance(content, list):
         return "".join(part.get("text") or "" for part in content if part.get("type") == "text")
     if content is not None and not isinstance(content, str):

@@ -1,7 +1,5 @@
-"""A judge in Python: a function, a chat model of LangChain or LlamaIndex, a client of datapizza.
-
-Nothing of these packages is imported: an object is asked by the methods that it has.
-"""
+"""A judge in Python: a function, a chat model of LangChain or LlamaIndex, a client of datapizza. An
+object is asked by the methods that it has, and nothing of these packages is imported."""
 
 from __future__ import annotations
 
@@ -37,8 +35,7 @@ _METHODS = {
     "chat": "messages",
     "call": "text",
 }
-"""Methods of chat models and (``call``) of Open RAG Eval's judges, the one that is preferred first,
-and what each takes."""
+"""Methods of chat models and (``call``) of Open RAG Eval's judges, the preferred ones first."""
 
 _READ, _WRITTEN = ("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens")
 
