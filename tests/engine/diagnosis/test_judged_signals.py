@@ -8,8 +8,7 @@ import pytest
 
 import ragassay
 from ragassay import Sample, diagnose
-from ragassay.engine.diagnosis.decision_table import Thresholds, not_telling, telling
-from ragassay.engine.diagnosis.signals import SignalValue
+from ragassay.engine.diagnosis.decision_table import SignalValue, Thresholds, not_telling, telling
 
 PEOPLE = (
     ("Ada", "baker"), ("Bruno", "smith"), ("Carla", "teacher"), ("Dieter", "doctor"),

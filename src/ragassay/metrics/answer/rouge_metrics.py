@@ -214,18 +214,10 @@ def corpus_bleu(
     smooth: Smooth = "exp",
     lowercase: bool = False,
 ) -> BleuScore:
-    """BLEU of a whole corpus: counts are summed before they are divided.
-
-    Args:
-        hypotheses: one text an item.
-        references: for each item one accepted text, or several (their number may vary).
-        tokenize: sacrebleu's tokeniser (``zh`` for Chinese).
-        smooth: sacrebleu's smoothing of zero counts.
-        lowercase: ignore case.
-
-    Raises:
-        UsageError: no items, lists of unequal length, or an item without references.
-    """
+    """BLEU of a whole corpus: counts are summed before they are divided. Each hypothesis has one
+    accepted text, or several (their number may vary). ``tokenize`` is sacrebleu's tokeniser
+    (``zh`` for Chinese), ``smooth`` its smoothing of zero counts, ``lowercase`` ignores case. A
+    `UsageError` for no items, lists of unequal length, or an item without references."""
     if not hypotheses or len(hypotheses) != len(references):
         raise UsageError(
             f"corpus_bleu needs as many references as hypotheses, and at least one: got "
