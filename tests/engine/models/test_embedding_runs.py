@@ -235,7 +235,7 @@ def test_rescore_takes_the_embedder_that_the_run_had(capsys: pytest.CaptureFixtu
     capsys.readouterr()
     Path("models").rename("moved")
     assert call(["rescore", "runs/out"]) == 0
-    assert "or on vectors of an endpoint: 6." in capsys.readouterr().out
+    assert "6 left as they are" in capsys.readouterr().out
 
 
 # Queries of this system's that have gold: for one of them nothing was retrieved.

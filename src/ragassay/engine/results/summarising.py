@@ -16,6 +16,7 @@ from ragassay.engine.results.score_columns import Mask, ScoreColumns, label_of
 from ragassay.engine.results.slicing import labels_of
 from ragassay.engine.results.summary import MetricSummary, Slice
 from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric
 from ragassay.stats.intervals import EFFECTIVE_N, Bounds, Interval, Span, mean_interval
 from ragassay.stats.percentiles import percentile_interval
 from ragassay.suites import Suite
@@ -36,6 +37,21 @@ class IntervalOptions:
     def of(cls, config: Mapping[str, Any]) -> IntervalOptions:
         """Those that the configuration of a run (``run.yaml``) names."""
         return cls(config.get("interval", "auto"), config.get("level", 0.95))
+
+
+def describe(name: str, metric: Metric, level: float, **more: Any) -> MetricSummary:
+    """The summary of a metric that has no scores yet; ``more`` are other fields of it."""
+    return MetricSummary(
+        name=name,
+        title=metric.about,
+        family=metric.family,
+        level=level,
+        aggregate=metric.aggregation,
+        higher_is_better=metric.higher_is_better,
+        bounds=(metric.low, metric.high),
+        metric=str(metric),
+        **({"signature": metric.signature} | more),
+    )
 
 
 def summarise(

@@ -31,7 +31,7 @@ from ragassay.engine.results.slicing import (
     cluster_column,
     cluster_of,
 )
-from ragassay.engine.results.summary import MetricSummary, Spending, Summary
+from ragassay.engine.results.summary import Spending, Summary
 from ragassay.engine.run.run_warnings import MissingScores, warnings_of
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.judges import Question
@@ -202,15 +202,10 @@ class Accumulator:
             tally = columns.tally(name)
             given = given_parts(tally, self.judge) if tally.n_given else ()
             described.append(
-                MetricSummary(
-                    name=name,
-                    title=metric.about,
-                    family=metric.family,
-                    level=config.level,
-                    aggregate=metric.aggregation,
-                    higher_is_better=metric.higher_is_better,
-                    bounds=(metric.low, metric.high),
-                    metric=str(metric),
+                summarising.describe(
+                    name,
+                    metric,
+                    config.level,
                     signature=signature(metric, asker, bank, given, models),
                     judge=judging.judge if judging is not None and name in self._judged else "",
                     group=next(

@@ -60,7 +60,7 @@ class ReferenceMetric(Measured):
     needs = ("answer", "references")
     scripts: ClassVar[Literal["latin", "spaced"]] = "latin"
     wide: ClassVar[str] = ""
-    form: ClassVar[Callable[[str], str]] = str
+    form: ClassVar[Any] = staticmethod(str)
 
     @property
     def for_all_scripts(self) -> str:
