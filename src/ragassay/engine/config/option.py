@@ -38,6 +38,10 @@ class Option:
     page: str = ""
     help: str = ""
 
+    def flags_of(self, name: str) -> tuple[str, ...]:
+        """The long flags of the field of this name, the usual one first."""
+        return self.flags or (f"--{name.replace('_', '-')}",)
+
 
 @cache
 def options_of(schema: type[BaseModel]) -> Mapping[str, Option]:
@@ -48,7 +52,5 @@ def options_of(schema: type[BaseModel]) -> Mapping[str, Option]:
         own: Any = None if field.default_factory else field.default
         usual = "" if own is None or own is False else str(own)
         text = " ".join((field.description or "").split())
-        flags = declared.flags or (f"--{name.replace('_', '-')}",)
-        default = declared.default or usual
-        options[name] = replace(declared, help=text, default=default, flags=flags)
+        options[name] = replace(declared, help=text, default=declared.default or usual)
     return options
