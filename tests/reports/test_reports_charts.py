@@ -14,7 +14,7 @@ from plot_reading import words
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Score
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.reports.charts import figures
+from ragassay.reports.charts import svg as figures
 from ragassay.reports.charts.boxes import boxplots
 from reports_examples import Kind, hostile, outcomes, result, samples
 

@@ -1,5 +1,4 @@
-"""How results show themselves (printed, in a notebook, as a picture), and how their reports are
-written."""
+"""How results show themselves (printed, in a notebook, as a picture), and write their reports."""
 
 from __future__ import annotations
 
@@ -21,8 +20,7 @@ from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.folders.run_folder import SCORES, report_files
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.summary import Summary
-from ragassay.reports.charts.boxes import boxplots
-from ragassay.reports.charts.compared import overview
+from ragassay.reports.charts.boxes import boxplots, overview
 from ragassay.reports.charts.svg import Chart
 from ragassay.reports.ci_reports import write_junit
 from ragassay.reports.drawn.html import cell_html
@@ -127,8 +125,7 @@ WRITERS: dict[str, Callable[[Result, Path], None]] = {
 
 
 def report_formats() -> tuple[str, ...]:
-    """All report formats: ours (Open RAG Eval's is several files), and those of installed
-    packages."""
+    """All report formats: ours (Open RAG Eval's is several files), and those of packages."""
     return (*WRITERS, "ore", *added("reports"))
 
 

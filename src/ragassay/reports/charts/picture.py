@@ -49,8 +49,7 @@ def remarks(sources: Sources, drawn: Sequence[str]) -> list[str]:
 
 
 def _unshared(sources: Sources) -> list[str]:
-    """A note that the series are not of the same queries (by id), so that a comparison of their
-    means says little; none where they are."""
+    """A note that the series are not of the same queries (by id); none where they are."""
     queries = [{query for query, _, _ in one.result.columns.identities} for one in sources.series]
     every, common = set[str]().union(*queries), set.intersection(*queries)
     if common == every:

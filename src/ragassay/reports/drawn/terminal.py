@@ -88,8 +88,7 @@ class _Pen:
         return safe.translate(_ASCII) if self.ascii else safe
 
     def _table(self, table: Table) -> Iterator[RenderableType]:
-        """The table in the width that there is. Columns that may be left out are, the others that
-        do not fit stand in further tables below."""
+        """The table; what may not be left out and does not fit is in further tables below."""
         names, *others = (
             _Drawn(one, [row.cells[at] for row in table.rows], self)
             for at, one in enumerate(table.columns)
@@ -100,10 +99,9 @@ class _Pen:
             left_out += [one for one in others if one.column.drop == most]
             others = [one for one in others if one.column.drop != most]
         while others:
-            fitting = (
-                n for n in range(len(others), 1, -1) if self._room(others[:n]) >= names.least
-            )
-            first = next(fitting, 1)
+            first = len(others)
+            while first > 1 and self._room(others[:first]) < names.least:
+                first -= 1
             grid = self._grid(table.rows, names, others[:first])
             yield Padding(grid, (0, 0, 0, self.indent))
             others = others[first:]
@@ -144,8 +142,7 @@ class _Pen:
 
 
 class _Drawn:
-    """A column as the terminal has it: its texts, the least width that cuts nothing, the full
-    one."""
+    """A column as the terminal has it: texts, least width that cuts nothing, full width."""
 
     def __init__(self, column: Column, cells: Sequence[Cell], pen: _Pen) -> None:
         self.column, self.title = column, Text(pen.plain(column.head))
