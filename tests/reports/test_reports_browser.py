@@ -263,9 +263,7 @@ def faulty(folder: Path) -> Path:
         record(2, "The mill closes at noon [1].", ["ferry"]),
         record(10, "The ferry runs until ten in the evening [1].", ["ferry"], found=False),
     ]
-    old = [{**one, "id": one["id"]} for one in (new[0], new[1])] + [
-        record(10, "The mill closes at noon [2].", ["mill"])
-    ]
+    old = [*new[:2], record(10, "The mill closes at noon [2].", ["mill"])]
     metrics = ["contains_answer", "token_f1.f", "RR", "rl_f", "citation.f1"]
     a, b = evaluate(new, metrics), evaluate(old, metrics)
     pages.write_report(a, folder / "faulty.html")

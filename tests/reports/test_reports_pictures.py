@@ -1,13 +1,9 @@
-"""Every HTML page as a picture beside an approved one: light and dark, wide and narrow.
+"""Every HTML page as a picture beside an approved one (at half size): light and dark, wide and
+narrow; ``--approve`` writes new pictures.
 
-All text is set in a font of the test's own, in which each character is a box, and form controls are
-drawn without the platform's theme: what is compared is the layout and the charts, on any machine.
-The pictures in ``approved/`` are at half size. A page differs where more than `SHARE` of its blocks
-of `BLOCK` pixels do, by more than `LEVEL` of 255 in their mean colour, wherever within `SHIFT`
-pixels they are looked for: anti-aliasing and rounding stay below that, a covered chart does not.
-
-``pytest tests/reports/test_reports_pictures.py --approve`` writes new pictures, to be looked at and
-committed.
+All text is in a font whose characters are boxes, and form controls have no theme, so that layout
+and charts are compared on any machine. A page differs where more than `SHARE` of its blocks of `BLOCK`
+pixels do, by more than `LEVEL` of 255 in their mean colour, wherever within `SHIFT` pixels.
 """
 
 from __future__ import annotations

@@ -25,26 +25,16 @@ def read_csv(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def strict(line: str) -> Any:
-    def refuse(name: str) -> None:
-        raise AssertionError(f"{name} is not JSON")
-
-    return json.loads(line, parse_constant=refuse)
-
-
 def test_wide_csv_has_a_column_a_metric_and_says_what_is_unscored(tmp_path: Path) -> None:
     found = example(10)
     path = tmp_path / "wide.csv"
     tables.write_wide_csv(found, path)
     lines = read_csv(path)
     assert len(lines) == 10
-    heads = (
-        "sample system repeat nDCG@10 Recall@5 AP f1 em rougeL(stem=false).f length.words unscored"
-    )
-    assert list(lines[0]) == heads.split()
+    metrics = ["nDCG@10", "Recall@5", "AP", "f1", "em", "rougeL(stem=false).f", "length.words"]
+    assert list(lines[0]) == ["sample", "system", "repeat", *metrics, "unscored"]
     unanswerable = next(line for line in lines if line["f1"] == "")
-    assert "f1: not_applicable" in unanswerable["unscored"]
-    assert "em: not_applicable" in unanswerable["unscored"]
+    assert unanswerable["unscored"].startswith("f1: not_applicable; em: not_applicable")
     assert {line["em"] for line in lines} <= {"true", "false", ""}
 
 
@@ -62,8 +52,7 @@ def test_line_breaks_of_every_kind_stay_in_their_cell(tmp_path: Path) -> None:
 @given(st.text(max_size=12))
 def test_no_text_cell_starts_as_a_formula_unless_it_is_a_number(text: str) -> None:
     found = str(_cell(text))
-    if found.startswith(("=", "@", "\t", "\r")):
-        raise AssertionError(found)
+    assert not found.startswith(("=", "@", "\t", "\r"))
     if found.startswith(("+", "-")):
         float(found)
 
@@ -84,7 +73,8 @@ def test_negative_values_stay_numbers_and_hostile_texts_are_tamed(tmp_path: Path
 def test_jsonl_is_strict_and_holds_the_contract(tmp_path: Path) -> None:
     found = hostile()
     tables.write_jsonl(found, tmp_path / "scores.jsonl")
-    records = [strict(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
+    lines = (tmp_path / "scores.jsonl").read_text().splitlines()
+    records = [json.loads(line, parse_constant=pytest.fail) for line in lines]
     assert len(records) == len(list(found.scores))
     assert list(records[0]) == list(ROW_FIELDS)
     assert {record["status"] for record in records} == {"ok", "unscored"}

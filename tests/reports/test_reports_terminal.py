@@ -12,7 +12,6 @@ from rich.cells import cell_len
 import ragassay
 from ragassay.base.note import Note
 from ragassay.base.score import Reason, Score, Unscored
-from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.summary import Slice, Summary
 from ragassay.reports.charts.boxes import overview
 from ragassay.reports.drawn.markdown import markdown
@@ -20,7 +19,7 @@ from ragassay.reports.html import pages
 from ragassay.reports.model import Report
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import comparison_report, verdict_line
-from ragassay.reports.views.summary_view import by_column, slice_parts, summary_report
+from ragassay.reports.views.summary_view import slice_parts, summary_report
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
 from terminal_text import full_report, said as said_below, shown
 
@@ -33,21 +32,14 @@ def slices(summary: Summary) -> Report:
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
 def test_tables_fit_the_width_and_show_the_numbers_given(width: int) -> None:
-    comparison, a, _ = pair()
+    _, a, _ = pair()
     summary = shown(summary_report(a.summary), width)
     by_slice = shown(slices(a.summary), width)
-    differences = shown(comparison_report(comparison), width)
-    everything = shown(full_report(comparison), width)
-    for text in (summary, by_slice, differences, everything):
+    for text in (summary, by_slice):
         assert max(cell_len(line) for line in text.splitlines()) <= width
     for metric in a.summary.metrics.values():
         assert wording.number(metric.mean) in summary
         assert wording.coverage(metric) in summary
-    for d in comparison.differences:
-        for text in (differences, everything):
-            assert wording.number(d.diff, sign=True) in text and d.verdict in text
-        assert wording.p_value(d.p_adjusted) in everything
-        assert wording.number(d.detectable) in everything
     for piece in a.summary.slices:
         assert wording.number(piece.metrics["AP"].mean) in by_slice
 
@@ -96,18 +88,12 @@ def test_a_comparison_by_clusters_says_so_in_every_form(tmp_path: Path) -> None:
     plain, a, b = pair(20)
     clustered = replace(plain, clustered_by="conversation", n_clusters=7)
     said = "The queries of one conversation are tested together (7 clusters)."
-
-    def forms(found: Comparison) -> list[str]:
+    for found in (plain, clustered):
         pages.write_comparison(found, a, b, tmp_path / "c.html")
-        return [
-            shown(full_report(found), 200),
-            markdown(full_report(found)),
-            (tmp_path / "c.html").read_text(),
-            " ".join(overview(found, a).notes),
-        ]
-
-    assert all(said in text for text in forms(clustered))
-    assert not any("tested together" in text for text in forms(plain))
+        report = full_report(found)
+        texts = [shown(report, 200), markdown(report), (tmp_path / "c.html").read_text()]
+        for text in (*texts, " ".join(overview(found, a).notes)):
+            assert (said in text) is ("tested together" in text) is (found is clustered)
 
 
 def test_at_most_four_lines_stand_below_a_comparison_and_all_in_full() -> None:
@@ -126,10 +112,9 @@ def test_slices_that_are_numbers_stand_in_their_order_and_others_as_they_come() 
     columns = {"turn": ["2", "10", "1", "-1"], "year": ["b", "2025", "a", "2024.5"]}
     every = [Slice(name, v, 5, metrics) for name, values in columns.items() for v in values]
     summary = replace(example(10).summary, slices=tuple(every))
-    found = {name: [s.value for s in s_] for name, s_ in by_column(every).items()}
-    assert found == {"turn": ["-1", "1", "2", "10"], "year": ["2024.5", "2025", "b", "a"]}
     lines = [line.split() for line in shown(slices(summary), 140).splitlines()]
-    assert ["-1", "1", "2", "10"] in lines and ["By", "turn"] in lines
+    for line in ("By turn", "metric -1 1 2 10", "By year", "metric 2024.5 2025 b a"):
+        assert line.split() in lines or line.split()[1:] in lines
 
 
 @pytest.mark.parametrize(("columns", "most"), [("80", 80), ("200", 100)])

@@ -171,11 +171,7 @@ def is_hint(metric: MetricSummary) -> bool:
 
 
 def boxplots(result: Result) -> Chart:
-    """A box with its points for each metric of a run, and the mean with its interval.
-
-    Raises:
-        UsageError: the run has no number.
-    """
+    """A box with its points for each metric of a run, and the mean with its interval."""
     name = wording.one_line(result.name)
     one = Series(name, result)
     panels = [
@@ -281,11 +277,7 @@ class DifferencePanel:
 
 
 def overview(comparison: Comparison, new: Result) -> Chart:
-    """The comparison of a new run (A) with an old one (B).
-
-    Raises:
-        UsageError: no metric has a difference.
-    """
+    """The comparison of a new run (A) with an old one (B)."""
     tested = [d for d in comparison.differences if d.diff is not None]
     if not tested:
         raise UsageError("The comparison has no difference to draw.")

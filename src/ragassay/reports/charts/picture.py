@@ -54,9 +54,8 @@ def _unshared(sources: Sources) -> list[str]:
     every, common = set[str]().union(*queries), set.intersection(*queries)
     if common == every:
         return []
-    n = len(queries)
-    kind = "files" if len({*sources.paths.values()}) == n else "rows"
-    which = f"both {kind}" if n == 2 else f"all {n} {kind}"
+    kind = "files" if len({*sources.paths.values()}) == len(queries) else "rows"
+    which = f"both {kind}" if len(queries) == 2 else f"all {len(queries)} {kind}"
     if not common:
         return [f"No query is in {which} (by id): the means are not of the same questions."]
     return [

@@ -150,7 +150,12 @@ class _Drawn:
         for cell in cells:
             first = pen.text(replace(cell, text=wording.one_line(cell.text)))
             if column.kind == "figure":
-                first = Text(_bar(cell.share, pen.ascii))
+                full, rest = divmod(round((cell.share or 0.0) * _BAR_WIDTH * 8), 8)
+                bar = "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
+                if pen.ascii:
+                    bar = "#" * round(full + rest / 8)
+                empty = "." if pen.ascii else "·"
+                first = Text("" if cell.share is None else bar.ljust(_BAR_WIDTH, empty))
             below = (Text(pen.plain(wording.one_line(line)), "dim") for line in cell.below)
             self.texts.append(Text("\n").join([first, *below]))
         if column.kind == "number":
@@ -167,14 +172,3 @@ class _Drawn:
             words = self.title.plain.split()
             enough = max(_LEAST_NAME, 3 * pen.width // 10, *map(cell_len, words))
             self.least = min(self.full, enough)
-
-
-def _bar(share: float | None, plain: bool) -> str:
-    """A share as a bar."""
-    if share is None:
-        return ""
-    if plain:
-        full = round(share * _BAR_WIDTH)
-        return "#" * full + "." * (_BAR_WIDTH - full)
-    full, rest = divmod(round(share * _BAR_WIDTH * 8), 8)
-    return ("█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")).ljust(_BAR_WIDTH, "·")

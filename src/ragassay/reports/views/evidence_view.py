@@ -41,12 +41,8 @@ _MARKS: Mapping[Held, tuple[str, Style]] = {
 
 @dataclass(frozen=True)
 class AnswerPiece:
-    """A piece of an answer.
-
-    ``start`` and ``end`` are characters ``[start, end)`` of the answer; ``None`` where the piece
-    does not stand there word for word (an LLM rephrases claims). ``by`` names the passages that
-    were looked at, where the score says which.
-    """
+    """A piece of an answer, its characters ``[start, end)`` (``None`` where it is not there word
+    for word: an LLM rephrases claims), whether it is supported, and by which passages."""
 
     text: str
     start: int | None

@@ -18,7 +18,7 @@ from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.summarising import lacks_no_sample, plain
-from ragassay.engine.results.summary import Slice, Spending, Summary, missing_by_accident
+from ragassay.engine.results.summary import Spending, Summary, missing_by_accident
 from ragassay.reports.charts import svg
 from ragassay.reports.model import (
     Block,
@@ -146,7 +146,9 @@ def metric_blocks(summary: Summary, *, page: bool = False) -> Iterator[Block]:
 def slice_parts(summary: Summary) -> list[Block]:
     """A part for each slicing column: the mean of each metric in each slice."""
     parts: list[Block] = []
-    for column, pieces in by_column(summary.slices).items():
+    for column, pieces in grouped((piece.column, piece) for piece in summary.slices).items():
+        # Numbers (a turn, a year) by value, then the rest as they come.
+        pieces.sort(key=lambda one: float(one.value) if _NUMERIC.fullmatch(one.value) else math.inf)
         metrics = {name: one for piece in pieces for name, one in piece.metrics.items()}
         heads = [Column("metric", "name")]
         heads += [Column(f"{wording.one_line(one.value)}\nn={one.n:,}") for one in pieces]
@@ -161,14 +163,6 @@ def slice_parts(summary: Summary) -> list[Block]:
             rows.append(row)
         parts.append(part(f"By {column}", table(heads, rows), aside=True))
     return parts
-
-
-def by_column(slices: Iterable[Slice]) -> dict[str, list[Slice]]:
-    """The slices of each column: numbers (a turn, a year) by value, then the rest as they come."""
-    pieces_of = grouped((piece.column, piece) for piece in slices)
-    for pieces in pieces_of.values():
-        pieces.sort(key=lambda one: float(one.value) if _NUMERIC.fullmatch(one.value) else math.inf)
-    return pieces_of
 
 
 def name_of(name: str, higher_is_better: bool | None, note: str = "") -> Cell:
