@@ -22,14 +22,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Reports of 1,400 queries, a comparison of 300, and of hostile data."""
     base = tmp_path_factory.mktemp("reports")
     pages.write_report(example(1_400, system="hybrid", lift=0.06, seed=1), base / "run.html")
-    compared, a, b = pair(300)
-    pages.write_comparison(compared, a, b, base / "comparison.html")
+    pages.write_comparison(*pair(300), base / "comparison.html")
     bad = hostile()
     pages.write_report(bad, base / "hostile.html")
     pages.write_comparison(comparison(bad, bad), bad, bad, base / "hostile-comparison.html")
     pages.write_report(example(12), base / "small.html")
-    compared, a, b = pair(12)
-    pages.write_comparison(compared, a, b, base / "compared.html")
     return base
 
 
