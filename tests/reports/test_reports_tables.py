@@ -15,6 +15,7 @@ from ragassay.base.sample import Answer, Passage, Statement
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow
 from ragassay.reports.tables import tables
+from ragassay.reports.tables.ore_files import ALL_COLUMNS
 from ragassay.reports.tables.ore_values import RunColumns
 from ragassay.reports.tables.tables import _cell
 from reports_examples import HOSTILE, Kind, example, hostile, outcomes, result, samples
@@ -151,3 +152,12 @@ def test_citations_go_by_passages_on_the_page_and_as_written_for_the_tool() -> N
         columns = RunColumns(example(1), by_tool=by_tool).texts(sample)
         assert columns["generated_answer"] == [{"text": "It is heavy.", "citations": wanted}]
         assert columns["retrieved_passages"] == {"p1": "Iron."}
+
+
+def test_the_tools_file_has_tokens_after_the_scores_that_took_them() -> None:
+    at = ALL_COLUMNS.index("retrieval_score_token_usage")
+    assert ALL_COLUMNS[at - 1] == "retrieval_score_mean_umbrela_score"
+    assert ALL_COLUMNS[-5:-3] == (
+        "generation_score_no_answer_score",
+        "generation_score_token_usage",
+    )

@@ -84,6 +84,14 @@ def test_nothing_scored_is_a_dash_and_never_a_number() -> None:
     assert "nan" not in text.lower()
 
 
+@pytest.mark.parametrize(
+    ("encoding", "bar"), [("utf-8", "███████▌····"), ("ascii", "########....")]
+)
+def test_a_mean_is_a_bar_on_its_scale(encoding: str, bar: str) -> None:
+    found = result(samples(2), {"f1": [Score(0.63)] * 2}, (Kind("f1", "F1", "x"),))
+    assert bar in shown(summary_report(found.summary), encoding=encoding)
+
+
 def test_a_comparison_by_clusters_says_so_in_every_form(tmp_path: Path) -> None:
     plain, a, b = pair(20)
     clustered = replace(plain, clustered_by="conversation", n_clusters=7)

@@ -13,6 +13,8 @@ def test_claims_stand_where_the_answer_has_them_and_rephrased_ones_nowhere() -> 
     ]
     first = answer_pieces(parts, ANSWER)[0]
     assert ANSWER[first.start : first.end] == "It opened in 1968"
+    (longer,) = answer_pieces({"claims": ["Open"], "supported": [True]}, "Straße. Open.")
+    assert longer.start is None, "in lower case ß is two letters, and places would be others'"
 
 
 def test_statements_tell_the_best_support_of_their_citations() -> None:

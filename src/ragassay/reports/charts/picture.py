@@ -69,7 +69,7 @@ def _panel(name: str, sources: Sources) -> BoxPanel:
     alike, else with "only a hint" where the values of a file are no more."""
     series, layout = sources.series, sources.layout
     metrics = [m for one in series if (m := one.metric(name)) is not None]
-    short, arrow = plain(name), wording.arrow(metrics[0].higher_is_better)
+    short, arrow = plain(name), wording.ARROWS[metrics[0].higher_is_better]
     title = layout.titles.get(short, short)
     named = f"{short} of grade / 3" if layout.is_scaled(name) else short
     word = ""

@@ -22,6 +22,9 @@ NOTHING = "–"
 HINT = "only a hint"
 """What a verdict or value is called that nothing may be concluded from."""
 
+ARROWS: Mapping[bool | None, str] = {None: "", True: "↑", False: "↓"}
+"""The sign for the direction in which a metric is better, by ``higher_is_better``."""
+
 INTERVALS = {
     "effective-n": "beta bounds by the effective n",
     "skew-t": "Student's t, widened for skewness",
@@ -152,11 +155,6 @@ def reasons(numbers: Mapping[str, int]) -> str:
 def coverage(metric: MetricSummary) -> str:
     """``n_scored/n_total``, which stands beside every mean."""
     return f"{metric.n_scored}/{metric.n_total}"
-
-
-def arrow(higher_is_better: bool | None) -> str:
-    """A sign for the direction in which a metric is better; empty where there is none."""
-    return {None: "", True: "↑", False: "↓"}[higher_is_better]
 
 
 def direction(higher_is_better: bool | None) -> str:

@@ -63,7 +63,7 @@ def entries_report(entries: Sequence[Entry]) -> Report:
             entry["source"],
         ]
         what = Cell(entry["title"], below=(" · ".join(filter(None, facts)),))
-        span = f"{entry['range']} {wording.arrow(entry['higher_is_better'])}".strip()
+        span = f"{entry['range']} {wording.ARROWS[entry['higher_is_better']]}".strip()
         return [Cell(entry["name"], style="strong"), what, span]
 
     columns = [

@@ -168,7 +168,7 @@ def slice_parts(summary: Summary) -> list[Block]:
 def name_of(name: str, higher_is_better: bool | None, note: str = "") -> Cell:
     """The name of a metric, with the sign of its direction."""
     noted = f" ({note})" if note else ""
-    mark = wording.arrow(higher_is_better)
+    mark = wording.ARROWS[higher_is_better]
     return Cell(name, f"{noted}{mark and f' {mark}'}")
 
 
