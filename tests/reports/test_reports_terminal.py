@@ -19,7 +19,7 @@ from ragassay.reports.html import pages
 from ragassay.reports.model import Report
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import comparison_report, verdict_line
-from ragassay.reports.views.summary_view import slice_parts, summary_report
+from ragassay.reports.views.summary_view import slice_parts, summary_notes, summary_report
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
 from terminal_text import full_report, said as said_below, shown
 
@@ -194,3 +194,13 @@ def test_metrics_without_scores_in_both_runs_share_one_line_and_have_no_row() ->
     text = markdown(full_report(ragassay.compare(run, run)))
     assert text.count("exact\\_match") == 1 and "exact\\_match, P@5: no query has" in text
     assert "| answer\\_words" in text
+
+
+def test_the_metrics_that_rest_on_the_judge_are_named() -> None:
+    data = [{"id": "1", "query": "Who?", "answer": "Ann", "references": ["Ann"]}]
+    summary = ragassay.evaluate(data, ["em", "answer_match"]).summary
+    (note,) = [line for line in summary_notes(summary) if "rules about words" in line]
+    assert "answer_match" in note and "em" not in note.replace(".", " ").split()
+    old = replace(summary.metrics["answer_match"], judges=())
+    older = replace(summary, metrics={**summary.metrics, "answer_match": old})
+    assert note in summary_notes(older), "runs of older versions do not store who judged"
