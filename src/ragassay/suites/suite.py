@@ -17,9 +17,12 @@ from typing import Any
 
 from ragassay.base import package_files, plugins
 from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.sample import Sample
 from ragassay.base.yaml_files import value_of
+from ragassay.judges.offline.questions import is_answered
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import Metric, reached
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,8 @@ class Suite:
             without one are shown under their own name.
         published: what ``--published`` changes: canonical names of metrics (without parameters)
             with the one that takes its place. Parameters that both have are kept.
+        otherwise: what is measured under a metric's name where the data lack what it needs.
+        instead: what is measured under its own name where a metric cannot be.
         ranked: names (without parameters) of the metrics that ``--ks`` repeats at each of its
             cut-offs, in place of those listed.
         steps: a published step for metrics that have one, by the name used in ``metrics``.
@@ -113,6 +118,8 @@ class Suite:
     aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     published: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    otherwise: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    instead: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     ranked: tuple[str, ...] = ()
     steps: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     groups: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -177,6 +184,38 @@ class Suite:
             other = self._as_published(metric)
             swapped.setdefault(other, shown if shown != str(metric) else str(other))
         return {shown: metric for metric, shown in swapped.items()}
+
+    @property
+    def depends_on_data(self) -> bool:
+        """Whether its metrics are those that the data allow."""
+        return bool(self.otherwise or self.instead)
+
+    def fitted(self, samples: Sequence[Sample], *, offline: bool) -> Suite:
+        """The suite with the metrics that some sample allows: each as it is, as `otherwise` says,
+        or what is measured `instead`. Where only the offline judge is asked, one that needs no
+        judge comes first, and one that it has no answers to is left out."""
+
+        def is_possible(metric: Metric) -> bool:
+            judged = [one for one in reached([metric]) if isinstance(one, JudgedMetric)]
+            answered = all(is_answered(kind) for one in judged for kind in one.asks)
+            return (answered or not offline) and any(map(metric.suits, samples))
+
+        means, columns, names = dict(self.aliases), dict(self.columns), []
+        for name in self.metrics:
+            options = [(name, means.get(name, name))]
+            options += [(name, self.otherwise[name])] if name in self.otherwise else []
+            options += [(self.instead[name],) * 2] if name in self.instead else []
+            found = [(shown, naming.parse(text)) for shown, text in options]
+            possible = [(shown, metric) for shown, metric in found if is_possible(metric)]
+            if offline:
+                possible.sort(key=lambda one: one[1].kind == "judge")
+            for shown, metric in possible[:1]:
+                names.append(shown)
+                means |= {name: str(metric)} if shown == name else {}
+                columns |= {str(metric): name} if shown == name else {}
+        return dataclasses.replace(
+            self, metrics=tuple(names), aliases=means, columns=columns, otherwise={}, instead={}
+        )
 
     def _as_published(self, metric: Metric) -> Metric:
         if metric.name not in self.published:

@@ -5,7 +5,7 @@ be computed, under the names that they are shown by: those of single samples, an
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,13 +32,13 @@ DEFAULT_SUITES = {
     "trec_run": "retrieval",
     "beir": "retrieval",
 }
-"""The suite for a format, when none is named. For all others: `retrieval` with qrels, else `qa`.
+"""The suite for a format, when none is named. For all others: `retrieval` with qrels, else `rag`.
 Where metrics are named and no suite is, its published names hold."""
 
 
 def default_suite(config: RunConfig, data_format: str) -> Suite:
     """The suite for data, when none is named."""
-    usual = "retrieval" if config.qrels is not None else "qa"
+    usual = "retrieval" if config.qrels is not None else "rag"
     return suites.get(DEFAULT_SUITES.get(data_format, usual))
 
 
@@ -136,17 +136,20 @@ def select_metrics(
     data_format: str,
     chosen: Sequence[Suite] = (),
     objects: Sequence[Metric] = (),
+    fitted: Callable[[Suite], Suite] = lambda suite: suite,
 ) -> MetricSelection:
-    """The metrics of a configuration under the names that its suites publish."""
-    used = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
-    if not used and not config.metrics and not objects:
-        used = (default_suite(config, data_format),)
+    """The metrics of a configuration under the names that its suites publish. ``fitted`` makes a
+    suite whose metrics depend on the data one of those that the data allow."""
+    named = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
+    used = tuple(map(fitted, named))
+    if not named and not config.metrics and not objects:
+        used = (fitted(default_suite(config, data_format)),)
     if config.ks:
         _check_ks(config, used)
     asked: dict[Metric, str] = {}
     of_suites: list[Metric] = []
     if config.metrics:
-        local = published_names(config, data_format, used)
+        local = suites.aliases_of(used or [fitted(default_suite(config, data_format))])
         published = {name: target for suite in used for name, target in suite.published.items()}
         every = Suite("metrics", "", "", (), aliases=local, published=published)
         by_name = every.metrics_by_name(config.metrics, ks=config.ks, published=config.published)

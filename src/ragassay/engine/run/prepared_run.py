@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from ragassay.base.sample import Sample
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.metric_selection import (
+    LOOKED_AT,
     MetricSelection,
     own_metrics,
     published_names,
@@ -100,7 +102,28 @@ def prepare(
         paths = paths_of(data)
         check_output(Path(config.output) / SAMPLES, *(formats.files_of(paths) if paths else ()))
     own = own_metrics(config.model_dump()) if config.rubric or config.judge_prompt else []
-    selection = select_metrics(config, format_of(data, config), chosen, [*objects, *own])
+    if isinstance(data, Iterator):
+        head = list(islice(data, LOOKED_AT))
+        data, looked = chain(head, data), head
+    else:
+        looked = data
+    notes: list[Note] = []
+    offline = not judge and set(config.judge) <= {OFFLINE}
+
+    def fitted(suite: Suite) -> Suite:
+        if not suite.depends_on_data:
+            return suite
+        with record_warnings():  # they are issued when the samples are scored
+            samples = list(islice(open_source(looked, config).samples, LOOKED_AT))
+        chosen = suite.fitted(samples, offline=offline)
+        asked = suite.fitted(samples, offline=False).metrics
+        unmeasured = tuple(name for name in asked if name not in chosen.metrics)
+        if unmeasured and not config.metrics:
+            notes.append(Note("needs_llm", names=unmeasured))
+        return chosen
+
+    data_format = format_of(data, config)
+    selection = select_metrics(config, data_format, chosen, [*objects, *own], fitted)
     every = selection.every
     asked = {use.kind for metric in every.values() for use in uses_of(metric, None)}
     for kind in sorted(config.prompts.keys() - asked):
@@ -136,7 +159,7 @@ def prepare(
     elif config.judge and config.judge != [OFFLINE]:
         warn_user(str(Note("judge_not_used", {"judge": config.judge[0]})))
     rereads = None if isinstance(data, Iterator) else lambda: opened().samples
-    return PreparedRun(config, source, selection, session, rereads, address)
+    return PreparedRun(config, source, selection, session, rereads, address, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -145,7 +168,7 @@ class PreparedRun:
 
     ``session`` holds the judge, where a metric asks one. ``rereads`` opens the data once more,
     where it can be read more than once. ``embedding`` is the address of the embedder, where that is
-    an endpoint. ``notes`` are sentences that the summary's warnings begin with."""
+    an endpoint. ``notes`` are those that the summary begins with."""
 
     config: RunConfig
     source: Source
@@ -153,7 +176,7 @@ class PreparedRun:
     session: JudgeSession | None = None
     rereads: Callable[[], Iterator[Sample]] | None = None
     embedding: Address | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def doing(self) -> Callable[[], str] | None:
@@ -217,7 +240,7 @@ class PreparedRun:
             summary = collected.summary(
                 source.title,
                 selection.title,
-                [*map(as_note, (*self.notes, *recorded(), *remarks, *models.remarks()))],
+                [*self.notes, *map(as_note, (*recorded(), *remarks, *models.remarks()))],
                 asker=asker,
                 models=models,
                 bank=bank,

@@ -193,6 +193,13 @@ class _Citation(JudgedMetric):
         if not self.none <= self.partial <= self.full <= 1:
             raise UsageError(f"{self.name}: the worths must rise from none to full, up to 1.")
 
+    def suits(self, sample: Sample) -> bool:
+        """Also whether the answer cites anything."""
+        if not super().suits(sample) or sample.answer is None:
+            return False
+        cut = sample.answer.statements or self.cut(sample.answer.text, sample.passages or ())
+        return any(statement.citations for statement in cut)
+
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         """The value of one part; all three, and every statement with its citations, are in the
         parts."""

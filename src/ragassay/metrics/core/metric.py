@@ -192,6 +192,11 @@ class Metric(ABC):
         all."""
         return missing(sample, self.needs)
 
+    def suits(self, sample: Sample) -> bool:
+        """Whether the metric has something to measure on a sample. Some publish a lowest value
+        where a part is missing: that is no fit."""
+        return missing(sample, self.needs) is None and self.lacks(sample) is None
+
     @property
     def about(self) -> str:
         """The title, with the title of the part that the name chooses."""
