@@ -228,8 +228,10 @@ def _pairs(
 ) -> list[tuple[Result, Result]]:
     from ragassay.engine.comparison.derived_runs import by_system, subset_of
     from ragassay.engine.results import open_run
+    from ragassay.engine.run.evaluation import evaluate
 
-    results = [open_run(folder) for folder in runs]
+    # A file of answers is evaluated first, as 'ragassay run FILE' does.
+    results = [evaluate(run) if run.is_file() else open_run(run) for run in runs]
     if len(results) == 1:
         results = by_system(results[0])
         if len(results) < 2:
