@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ragassay.base import package_files, plugins
-from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.errors import UsageError, did_you_mean, warn_user
 from ragassay.base.sample import Sample
 from ragassay.base.yaml_files import value_of
 from ragassay.judges.offline.questions import is_answered
@@ -45,27 +45,22 @@ def peer_metrics() -> tuple[PeerMetric, ...]:
     return tuple(PeerMetric(**{**row, "names": tuple(row["names"])}) for row in rows)
 
 
-@cache
-def peer_aliases() -> Mapping[str, str]:
-    """The names that stand for a metric of ours, since the definition is the same."""
-    return {name: one.ours for one in peer_metrics() if one.same for name in one.names}
-
-
-def peer_advice(name: str) -> str:
-    """What tools call a metric so, which of ours comes nearest, and how it differs; empty where no
-    tool is known to."""
+def peers_of(name: str) -> list[PeerMetric]:
+    """The metrics of other tools that are called so."""
     wanted = _folded(re.split(r"[(@.]", name, maxsplit=1)[0])
-    meant = [one for one in peer_metrics() if wanted in map(_folded, one.names)]
+    return [one for one in peer_metrics() if wanted in map(_folded, one.names)]
+
+
+def _ours(name: str, local: Mapping[str, str]) -> str:
+    """The name of ours for a metric of another tool, with a note of what differs; other names as
+    they are."""
+    meant = [] if naming.known(name, local) else [one for one in peers_of(name) if one.ours]
     if not meant:
-        return ""
-    nearest = {one.ours for one in meant}
-    alike = nearest.pop() if len(nearest) == 1 else ""
-    first = f" {alike} comes nearest." if alike else ""
-    listed = " ".join(
-        f"{one.tool}: {'' if alike or not one.ours else f'{one.ours} comes nearest. '}{one.differs}"
-        for one in meant
-    )
-    return f"{name!r} is a metric of other tools.{first} {listed} See docs/coming-from.md."
+        return name
+    first = meant[0]
+    if not first.same:
+        warn_user(f"{name} is measured by {first.ours}. Of {first.tool}: {first.differs}")
+    return first.ours
 
 
 def _folded(name: str) -> str:
@@ -249,14 +244,13 @@ def metrics_by_name(
     different things by ``f1`` or ``MRR``, and a number must not change its meaning when a suite is
     added. Canonical names in another case (``RB_agg``) are valid everywhere, and so are UltraRAG's
     names for rankings (``Recall``), which no suite has."""
-    for name in naming.split(names):
-        here = {*naming.ULTRARAG_RANKED, *map(str.casefold, local or {})}
-        if ks or name.casefold() in here or not naming.lacks_cutoff(name):
-            continue
-        if advice := published_elsewhere(name):
-            raise UsageError(f"{name} needs a cut-off, as in {name}@10. {advice}")
-    local = {**peer_aliases(), **(local or {})}
-    for name in naming.split(names):
+    local = {**all_suites()["rag"].aliases, **(local or {})}
+    wanted = [_ours(name, local) for name in naming.split(names)]
+    for name in wanted:
+        here = {*naming.ULTRARAG_RANKED, *map(str.casefold, local)}
+        if not ks and name.casefold() not in here and naming.lacks_cutoff(name):
+            if advice := published_elsewhere(name):
+                raise UsageError(f"{name} needs a cut-off, as in {name}@10. {advice}")
         try:
             naming.metrics_by_name([name], ks=ks, local=local)
         except UsageError as error:
@@ -265,13 +259,14 @@ def metrics_by_name(
                 raise
             unknown = isinstance(error, naming.UnknownMetric)
             raise UsageError(advice if unknown else f"{error} {advice}") from error
-    return naming.metrics_by_name(names, ks=ks, local=local)
+    return naming.metrics_by_name(wanted, ks=ks, local=local)
 
 
 def advice_on(name: str) -> str:
     """What to write instead of a name that is none of ours; empty where no suite publishes it and
     no other tool is known to have it."""
-    return " ".join(filter(None, (published_elsewhere(name), peer_advice(name))))
+    peers = [f"{name!r} is a metric of {one.tool}. {one.differs}" for one in peers_of(name)[:1]]
+    return " ".join(filter(None, (published_elsewhere(name), *peers)))
 
 
 def published_elsewhere(name: str) -> str:
@@ -334,7 +329,7 @@ def every_alias() -> Mapping[str, str]:
     """The published names of all suites that are no general names of metrics, with the metrics they
     stand for."""
     general = naming.metric_classes().keys() | naming.aliases().keys() | naming.SEVERAL.keys()
-    every = {**peer_aliases(), **aliases_of(all_suites().values())}
+    every = aliases_of(all_suites().values())
     return MappingProxyType({name: every[name] for name in every if name not in general})
 
 
