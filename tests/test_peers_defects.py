@@ -104,7 +104,9 @@ def test_the_questions_of_one_sample_are_in_flight_together(
     assert server.stats()["in_flight_most"] == 7
 
 
-@pytest.mark.parametrize("metric", ["umbrela", "nuggets.all", "citation.f1", "rl_f", "rb_llm"])
+@pytest.mark.parametrize(
+    "metric", ["umbrela", "nuggets.all", "citation.f1", "faithfulness", "rb_llm"]
+)
 def test_a_judge_that_fails_leaves_no_number(metric: str) -> None:
     """0.5, 0 and 1 are what others write then."""
     result = ragassay.evaluate([RECORD], [metric], judge=Scripted(Reason.RATE_LIMITED))

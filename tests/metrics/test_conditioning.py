@@ -178,7 +178,7 @@ def test_underspecified_samples_follow_the_given_answer() -> None:
         )
 
 
-@pytest.mark.parametrize("name", ["rb_agg", "rb_llm", "rl_f"])
+@pytest.mark.parametrize("name", ["rb_agg", "rb_llm", "faithfulness"])
 def test_a_raw_metrics_name_brings_no_conditioned_value(name: str) -> None:
     one = sample("ANSWERABLE", **{name: 0.8})
     found = judged(f"{name}_idk", one, Scripted(Reason.REFUSED))
@@ -414,7 +414,7 @@ def test_a_plan_hears_what_a_conditioned_value_lacks() -> None:
     assert unlabelled == outcome("rl_f_idk", sample(None, RL_F=[OWN], idk_eval=0))
 
     bare = replace(sample("ANSWERABLE", idk_eval=0), references=(), passages=())
-    own = SUITE.resolve(["rl_f"])[0].lacks(bare)
+    own = SUITE.resolve(["faithfulness"])[0].lacks(bare)
     assert isinstance(own, Unscored) and spec.lacks(bare) == paper.lacks(bare) == own
     # The table may decide by the answer alone, except where the shorter rule does not look at it.
     refusing = replace(bare, answerability=Answerability.UNANSWERABLE)

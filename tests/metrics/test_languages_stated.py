@@ -15,7 +15,7 @@ from ragassay.judges.offline.words import content
 )
 def test_a_language_that_the_sample_states_is_believed(language: str, answer: str) -> None:
     record = {"id": "1", "query": "?", "answer": answer, "passages": ["Lund har en park."]}
-    names = ["idk_eval", "rl_f", "contradicted"]
+    names = ["idk_eval", "faithfulness", "contradicted"]
     rows = ragassay.evaluate([{**record, "language": language}], names).scores
     assert {row.reason for row in rows} == {"unsupported"}
     rows = ragassay.evaluate([{**record, "language": "en"}], names).scores

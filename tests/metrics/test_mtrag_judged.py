@@ -281,7 +281,7 @@ def test_every_sample_is_scored_or_says_why_and_the_counts_add_up(label: str) ->
 
 def test_the_whole_suite_asks_four_questions_a_sample() -> None:
     judge = Scripted(lambda question: largest(question).model_dump())
-    metrics = [*SUITE.resolve(), naming.parse("rl_f(given=true)")]
+    metrics = [*SUITE.resolve(), naming.parse("faithfulness(given=true)")]
     with Asker(judge) as asker:
         list(score_stream([sample()], metrics, asker))
     assert sorted(judge.asked) == [

@@ -23,12 +23,12 @@ HOSTILE = "<script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def run() -> ragassay.Result:
-    return ragassay.evaluate(TOWN / "hybrid.jsonl", ["em", "token_f1.f", "rl_f"])
+    return ragassay.evaluate(TOWN / "hybrid.jsonl", ["em", "token_f1.f", "faithfulness"])
 
 
 @pytest.fixture(scope="module")
 def old() -> ragassay.Result:
-    return ragassay.evaluate(TOWN / "keyword.jsonl", ["em", "token_f1.f", "rl_f"])
+    return ragassay.evaluate(TOWN / "keyword.jsonl", ["em", "token_f1.f", "faithfulness"])
 
 
 def words(markup: str) -> str:
@@ -39,17 +39,19 @@ def words(markup: str) -> str:
 def test_a_result_shows_its_table(run: ragassay.Result) -> None:
     shown = run._repr_html_()
     assert len(shown) < 8_000 and "<script" not in shown
-    em, rl_f = run.summary.metrics["em"], run.summary.metrics["rl_f"]
+    em, faithfulness = run.summary.metrics["em"], run.summary.metrics["faithfulness"]
     told = words(shown)
     assert f"em ↑ {em.mean:.4f} [{em.low:.4f}, {em.high:.4f}]" in told
-    assert rl_f.unscored and wording.reasons(rl_f.unscored) in told
+    assert faithfulness.unscored and wording.reasons(faithfulness.unscored) in told
     assert f"{rl_f.n_scored}/72" in told
     assert shown.count("<svg") == 3
     assert words(run.summary._repr_html_()) == words(shown)
 
 
 def test_a_table_fits_a_narrow_cell_in_rows_of_two_lines(chromium: Any) -> None:
-    shown = ragassay.evaluate(TOWN / "hybrid.jsonl", ["contains_answer", "rl_f", "idk_eval"])
+    shown = ragassay.evaluate(
+        TOWN / "hybrid.jsonl", ["contains_answer", "faithfulness", "idk_eval"]
+    )
     page = chromium.new_page(viewport={"width": 580, "height": 800})
     page.set_content(f"<!doctype html><body style='margin:0'>{shown._repr_html_()}")
     width, room = page.evaluate(
@@ -58,7 +60,7 @@ def test_a_table_fits_a_narrow_cell_in_rows_of_two_lines(chromium: Any) -> None:
     assert width <= room
     heights = page.evaluate("[...document.querySelectorAll('tr')].map(row => row.clientHeight)")
     assert max(heights) < 60
-    why = wording.reasons(shown.summary.metrics["rl_f"].unscored)
+    why = wording.reasons(shown.summary.metrics["faithfulness"].unscored)
     told = words(shown._repr_html_())
     assert why in told and "offline-lexical" in told
     page.close()

@@ -261,7 +261,7 @@ def faulty(folder: Path) -> Path:
         record(10, "The ferry runs until ten in the evening [1].", ["ferry"], found=False),
     ]
     old = [*new[:2], record(10, "The mill closes at noon [2].", ["mill"])]
-    metrics = ["contains_answer", "token_f1.f", "RR", "rl_f", "citation.f1"]
+    metrics = ["contains_answer", "token_f1.f", "RR", "faithfulness", "citation.f1"]
     a, b = evaluate(new, metrics), evaluate(old, metrics)
     pages.write_report(a, folder / "faulty.html")
     pages.write_comparison(compare(a, b), a, b, folder / "faulty-comparison.html")

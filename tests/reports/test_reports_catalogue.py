@@ -51,7 +51,7 @@ def test_every_metric_is_explained_with_an_example_that_is_computed() -> None:
         assert worked[name]["example"] and worked[name]["gives"], name
     assert worked["RR"]["gives"] == "RR = 0.5000"  # the first relevant passage is the second
     assert worked["token_f1"]["gives"] == "token_f1.f = 0.6667"  # 2 * 0.5 * 1 / (0.5 + 1)
-    assert worked["rl_f"]["judged by"].startswith("offline-lexical/")
+    assert worked["faithfulness"]["judged by"].startswith("offline-lexical/")
     assert worked["bertscore"]["gives"] == "bertscore.f = 0.9123"  # P is (1 + .6 + .96) / 3, R .98
     assert worked["hhem_windows"]["gives"] == "hhem_windows = 0.5000"  # (.95 + .05) / 2
     assert worked["rb_agg"]["gives"] == "rb_agg = 0.7478"  # harmonic mean of .8, .75 and .7

@@ -41,7 +41,7 @@ def test_a_run_judged_by_the_labels_has_the_grades_that_people_gave(tmp_path: Pa
 
 
 def test_what_follows_from_an_answer_is_asked_after_it(tmp_path: Path) -> None:
-    labels = labelled(tmp_path, metrics=("rl_f",))
+    labels = labelled(tmp_path, metrics=("faithfulness",))
     (first, _) = todo(labels, "ann")
     assert labels.question(first)[0].kind == "extract_claims"
     labels.label(first, "ann", ["It opens at nine.", "It opens daily."])
@@ -51,7 +51,7 @@ def test_what_follows_from_an_answer_is_asked_after_it(tmp_path: Path) -> None:
     ]
     labels.label(follows[0], "ann", [True, False])
     result = ragassay.evaluate(
-        str(tmp_path / "answers.jsonl"), metrics="rl_f", judge=f"replay:{labels.path}"
+        str(tmp_path / "answers.jsonl"), metrics="faithfulness", judge=f"replay:{labels.path}"
     )
     assert next(row.value for row in result.scores) == 0.5
     labels.undo("ann"), labels.undo("ann")
@@ -80,7 +80,7 @@ def test_an_undo_brings_the_label_before_back_also_in_a_run(tmp_path: Path) -> N
 def test_several_people_label_the_overlap_and_agree_by_kind(tmp_path: Path) -> None:
     store = small(tmp_path / "g", 2, status="accepted")
     store.change_settings(overlap=1.0, people=2)
-    labels = labelled(tmp_path, metrics=("umbrela", "rl_f"), store=store)
+    labels = labelled(tmp_path, metrics=("umbrela", "faithfulness"), store=store)
     graded = [one["key"] for one in labels.entries("ann") if one["kind"] == "relevance_grade"]
     for key, (ann, bob) in zip(graded, [(3, 3), (0, 0), (2, 1), (3, 3)], strict=True):
         labels.label(key, "ann", ann)

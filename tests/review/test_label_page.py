@@ -42,7 +42,7 @@ def asked(page: Any, words: str) -> None:
 
 @pytest.mark.browser
 def test_a_person_labels_an_answer_by_keyboard(tmp_path: Path, serve: Any, visit: Any) -> None:
-    labels = to_label(tmp_path, "umbrela", "answer_match", "rl_f")
+    labels = to_label(tmp_path, "umbrela", "answer_match", "faithfulness")
     served = serve(labels.folder, "", labels)
     page = visit(served, "/answers")
     page.wait_for_selector("#alert >> text=Write your name")

@@ -84,9 +84,9 @@ def test_a_score_that_fulfils_its_conditions_passes() -> None:
 def test_a_score_that_does_not_is_told_with_value_explanation_and_evidence() -> None:
     wrong = {**DUNE, "answer": "Isaac Asimov wrote Foundation."}
     with pytest.raises(AssertionError) as failed:
-        assert_score(wrong, "rl_f>=0.8", trust_offline=True)
+        assert_score(wrong, "faithfulness>=0.8", trust_offline=True)
     text = str(failed.value)
-    assert text.startswith("rl_f>=0.8 is not fulfilled: rl_f is 0.0000\n")
+    assert text.startswith("faithfulness>=0.8 is not fulfilled: faithfulness is 0.0000\n")
     assert "Isaac Asimov wrote Foundation." in text
     assert "0 of 1 claims are supported by the passages" in text
     assert "[1] extract claims" in text and "offline-lexical/" in text

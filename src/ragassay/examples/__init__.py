@@ -19,11 +19,19 @@ NAMES = ("keyword", "hybrid", "queries")
 METRICS = [
     *("nDCG@10", "RR", "Recall@5", "P@5", "SpanHit@1", "SpanR@5", "CharIoU@5"),
     *("contains_answer", "exact_match", "token_f1.f", "rougeL(tokens=unicode).f", "BLEU"),
-    *("citation.f1", "rl_f", "answerability_accuracy"),
+    *("citation.f1", "faithfulness", "answerability_accuracy"),
 ]
 """What the systems are measured by."""
 HEADLINE = [
-    *("nDCG@10", "Recall@5", "SpanHit@1", "contains_answer", "token_f1.f", "citation.f1", "rl_f"),
+    *(
+        "nDCG@10",
+        "Recall@5",
+        "SpanHit@1",
+        "contains_answer",
+        "token_f1.f",
+        "citation.f1",
+        "faithfulness",
+    ),
     "answerability_accuracy",
 ]
 """Those that the demo prints."""

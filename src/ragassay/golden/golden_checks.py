@@ -43,7 +43,7 @@ def support(look: Look) -> Findings:
         if item.evidence
         for reference in item.references
     }
-    scores = look.scores(asked, "rl_f", "support")
+    scores = look.scores(asked, "faithfulness", "support")
     by_item = grouped((at, (value, reference, why)) for (at, reference), value, why in scores)
     for at, of_item in sorted(by_item.items()):
         lacking = [one for one in of_item if one[0] < 1]

@@ -120,15 +120,15 @@ def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
     ]
     other = [{**one, "answer": "Nobody knows."} for one in data]
     new = ragassay.evaluate(data, "mtrag", metrics="RL_F,idk_eval", save=tmp_path / "new")
-    old = ragassay.evaluate(other, metrics="rl_f,umbrela", save=tmp_path / "old")
-    assert "RL_F" in new.summary.metrics and "rl_f" in old.summary.metrics
+    old = ragassay.evaluate(other, metrics="faithfulness,umbrela", save=tmp_path / "old")
+    assert "RL_F" in new.summary.metrics and "faithfulness" in old.summary.metrics
     found = ragassay.compare(new, old)
     assert [d.name for d in found.differences] == ["RL_F"]
     assert (found.metrics_only_a, found.metrics_only_b) == (("idk_eval",), ("umbrela",))
     lines = said(found, full=True)
     assert "Only the new run has idk_eval." in lines and "Only the old run has umbrela." in lines
     back = ragassay.compare(old, new)
-    assert [d.name for d in back.differences] == ["rl_f"]
+    assert [d.name for d in back.differences] == ["faithfulness"]
     one, other_way = found.differences[0], back.differences[0]
     assert (one.a_mean, one.b_mean) == (other_way.b_mean, other_way.a_mean)
     named = ragassay.compare(new, old, metrics="RL_F")

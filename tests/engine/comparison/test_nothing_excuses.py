@@ -29,9 +29,9 @@ def records(n_good: int, n_bad: int, **bad: Any) -> Records:
     ]
 
 
-def gate(data: Records, condition: str = "rl_f>=0.9", **options: Any) -> GateResult:
+def gate(data: Records, condition: str = "faithfulness>=0.9", **options: Any) -> GateResult:
     result = ragassay.evaluate(
-        data, metrics=["rl_f"], fail_under=[condition], trust_offline=True, **options
+        data, metrics=["faithfulness"], fail_under=[condition], trust_offline=True, **options
     )
     (found,) = result.gates
     return found
@@ -45,7 +45,11 @@ def test_answers_over_no_passages_pass_no_gate_that_they_fail_over_irrelevant_on
     assert line in found.sentence
     assert gate(records(45, 15, passages=[OTHER])).passed is False
     # They are counted, too, where a gate is decided: both ends pass, or fail.
-    for condition, passed in (("rl_f>=0.7", True), ("low(rl_f)>=0.5", True), ("rl_f<=0.7", False)):
+    for condition, passed in (
+        ("faithfulness>=0.7", True),
+        ("low(faithfulness)>=0.5", True),
+        ("rl_f<=0.7", False),
+    ):
         found = gate(records(45, 15), condition)
         assert found.passed is passed and line in found.sentence
 
@@ -62,8 +66,10 @@ def test_only_an_unanswerable_or_conversational_query_needs_nothing(
 
 
 def test_passages_that_were_not_recorded_are_missing_input_for_every_metric() -> None:
-    result = ragassay.evaluate(records(2, 1, passages=None), ["rl_f", "citation.f1", "umbrela"])
-    for metric in ("rl_f", "citation.f1", "umbrela"):
+    result = ragassay.evaluate(
+        records(2, 1, passages=None), ["faithfulness", "citation.f1", "umbrela"]
+    )
+    for metric in ("faithfulness", "citation.f1", "umbrela"):
         assert result.columns.tally(metric).reasons == {"missing_input": 1}
     assert "(1 missing input)" in gate(records(3, 1, passages=None)).sentence
 

@@ -176,7 +176,7 @@ def test_a_metric_that_is_unscored_in_all_samples_gets_another_one() -> None:
     assert result.summary.metrics["hhem"].n_scored == 0  # there is no such model
     missing = {one.fault.name: one for one in diagnose(result).not_looked_at}
     assert "unscored in all samples (hhem)" in missing["invented"].why
-    assert missing["invented"].metrics == ("rl_f",)
+    assert missing["invented"].metrics == ("faithfulness",)
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,14 @@ PEOPLE = (
     ("Ada", "baker"), ("Bruno", "smith"), ("Carla", "teacher"), ("Dieter", "doctor"),
     ("Edda", "tailor"), ("Fritz", "miller"), ("Gerda", "cook"), ("Hugo", "painter"),
 )  # fmt: skip
-JUDGED = ["contains_answer", "token_f1.f", "umbrela_MRR", "idk_eval", "rl_f", "contradicted"]
+JUDGED = [
+    "contains_answer",
+    "token_f1.f",
+    "umbrela_MRR",
+    "idk_eval",
+    "faithfulness",
+    "contradicted",
+]
 LOW, GOOD = ({"rank": SignalValue(rank, "grades")} for rank in (5.0, 1.0))
 SAMPLE, LIMITS = Sample(id="q", answer="a"), Thresholds()
 

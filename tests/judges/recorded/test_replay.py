@@ -321,4 +321,4 @@ def test_a_run_with_most_of_its_questions_unanswered_is_incomplete(
         return int(call(["run", f"{tmp_path}/data.jsonl", "-m", metrics, "-J", f"replay:{labels}"]))
 
     assert code("umbrela") == code("umbrela,em") == 0
-    assert code("umbrela,rl_f,idk_eval") == 3
+    assert code("umbrela,faithfulness,idk_eval") == 3

@@ -1,5 +1,5 @@
 """Runs made of a run: of one of its systems, of some of its queries, or with its metrics named as
-another run shows them (a suite shows ``rl_f`` as ``RL_F``)."""
+another run shows them (a suite shows ``faithfulness`` as ``RL_F``)."""
 
 from __future__ import annotations
 

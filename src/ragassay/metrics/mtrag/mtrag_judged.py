@@ -169,7 +169,8 @@ class ReferencelessFaithfulness(_Judged):
     Source: Es et al. 2024, RAGAS; MT-RAG benchmark, step 3
     """
 
-    name = "rl_f"
+    name = "faithfulness"
+    aliases = {"rl_f": "faithfulness"}
     needs = ("query", "answer", "passages")
     published = ("RL_F",)
     asks = (ExtractClaims, ClaimSupport)

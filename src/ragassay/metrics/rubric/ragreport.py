@@ -221,7 +221,7 @@ class ReportFaithfulness(ReportMetric):
 
     Formula: judge, 5 no contradiction to 1 outright
     Misleads where: what the context does not speak of contradicts nothing, so an invented response
-        has 5; see rl_f
+        has 5; see faithfulness
     """
 
     name = "ragreport_faithfulness"
