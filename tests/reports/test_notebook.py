@@ -43,7 +43,7 @@ def test_a_result_shows_its_table(run: ragassay.Result) -> None:
     told = words(shown)
     assert f"em ↑ {em.mean:.4f} [{em.low:.4f}, {em.high:.4f}]" in told
     assert faithfulness.unscored and wording.reasons(faithfulness.unscored) in told
-    assert f"{rl_f.n_scored}/72" in told
+    assert f"{faithfulness.n_scored}/72" in told
     assert shown.count("<svg") == 3
     assert words(run.summary._repr_html_()) == words(shown)
 

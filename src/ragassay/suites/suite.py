@@ -248,9 +248,9 @@ def metrics_by_name(
     wanted = [_ours(name, local) for name in naming.split(names)]
     for name in wanted:
         here = {*naming.ULTRARAG_RANKED, *map(str.casefold, local)}
-        if not ks and name.casefold() not in here and naming.lacks_cutoff(name):
-            if advice := published_elsewhere(name):
-                raise UsageError(f"{name} needs a cut-off, as in {name}@10. {advice}")
+        bare = not ks and name.casefold() not in here and naming.lacks_cutoff(name)
+        if bare and (advice := published_elsewhere(name)):
+            raise UsageError(f"{name} needs a cut-off, as in {name}@10. {advice}")
         try:
             naming.metrics_by_name([name], ks=ks, local=local)
         except UsageError as error:

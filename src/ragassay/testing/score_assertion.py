@@ -34,7 +34,8 @@ def assert_score(
 
     Args:
         sample: a `Sample`, or a mapping with the keys that a line of a file has.
-        conditions: of the form METRIC>=VALUE, as ``faithfulness>=0.8`` (also ``>``, ``<=`` and ``<``).
+        conditions: of the form METRIC>=VALUE, as ``faithfulness>=0.8`` (also ``>``, ``<=``,
+            ``<``).
         judge: who answers what text alone cannot: as for `ragassay.evaluate`.
         options: further options of `ragassay.evaluate`.
 

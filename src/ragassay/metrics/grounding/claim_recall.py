@@ -23,7 +23,7 @@ class ClaimRecall(JudgedMetric):
     claim is supported.
 
     Formula: claims of the reference that the passages support / its claims
-    Misleads where: a reference with details that nobody asked for has low values; order counts nothing
+    Misleads where: details of the reference that nobody asked for count, too; order does not
     Source: Es et al. 2024, RAGAS (context recall)
     """
 

@@ -170,7 +170,7 @@ class ReferencelessFaithfulness(_Judged):
     """
 
     name = "faithfulness"
-    aliases = {"rl_f": "faithfulness"}
+    aliases = {"rl_f": "faithfulness"}  # noqa: RUF012
     needs = ("query", "answer", "passages")
     published = ("RL_F",)
     asks = (ExtractClaims, ClaimSupport)
