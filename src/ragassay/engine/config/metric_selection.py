@@ -140,9 +140,8 @@ def select_metrics(
 ) -> MetricSelection:
     """The metrics of a configuration under the names that its suites publish. ``fitted`` makes a
     suite whose metrics depend on the data one of those that the data allow."""
-    named = tuple(chosen) or tuple(suites.get(name) for name in config.suite)
-    used = tuple(map(fitted, named))
-    if not named and not config.metrics and not objects:
+    used = tuple(map(fitted, chosen or [suites.get(name) for name in config.suite]))
+    if not used and not config.metrics and not objects:
         used = (fitted(default_suite(config, data_format)),)
     if config.ks:
         _check_ks(config, used)

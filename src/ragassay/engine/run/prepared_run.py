@@ -102,11 +102,10 @@ def prepare(
         paths = paths_of(data)
         check_output(Path(config.output) / SAMPLES, *(formats.files_of(paths) if paths else ()))
     own = own_metrics(config.model_dump()) if config.rubric or config.judge_prompt else []
-    if isinstance(data, Iterator):
-        head = list(islice(data, LOOKED_AT))
-        data, looked = chain(head, data), head
-    else:
-        looked = data
+    looked: Data = data
+    if isinstance(data, Iterator):  # it can be read once
+        looked = list(islice(data, LOOKED_AT))
+        data = chain(looked, data)
     notes: list[Note] = []
     offline = not judge and set(config.judge) <= {OFFLINE}
 

@@ -44,7 +44,7 @@ class ClaimRecall(JudgedMetric):
 
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         texts = passage_texts(sample)
-        shares: list[Score] = []
+        shares: list[tuple[float, Score]] = []
         for reference in filter(str.strip, sample.references):
             extracted = await ask(ExtractClaims(f"user: {sample.query_text}", reference))
             claims = tuple(claim for claim in extracted.claims if claim.strip())
@@ -54,7 +54,8 @@ class ClaimRecall(JudgedMetric):
             if texts:
                 held = (await ask(ClaimSupport(claims, texts))).supported
             said = f"{sum(held)} of {len(claims)} claims of the reference are in the passages"
-            shares.append(Score(sum(held) / len(claims), {"claims": claims, "held": held}, said))
+            share = sum(held) / len(claims)
+            shares.append((share, Score(share, {"claims": claims, "held": held}, said)))
         if not shares:
             return Unscored(Reason.UNDEFINED, "no reference makes a claim")
-        return max(shares, key=lambda score: score.number)
+        return max(shares, key=lambda found: found[0])[1]

@@ -26,7 +26,7 @@ from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results import Result
 from ragassay.engine.results.summary import is_incomplete
 from ragassay.engine.run.prepared_run import PreparedRun, prepare
-from ragassay.engine.run.run_warnings import record_warnings
+from ragassay.engine.run.run_warnings import as_note, record_warnings
 from ragassay.service.store.run_archives import headline_of
 from ragassay.transport.endpoints.endpoint_errors import hide_replies
 
@@ -56,7 +56,7 @@ def main() -> int:
     try:
         with record_warnings() as recorded:
             job = prepare(make_config(**options), data, named=named)
-        job = replace(job, notes=tuple(recorded()))
+        job = replace(job, notes=(*job.notes, *map(as_note, recorded())))
         result = job.run(_progress_writer(job), keep=False)
     except KeyboardInterrupt:
         return 130
