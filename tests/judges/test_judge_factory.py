@@ -108,8 +108,6 @@ def test_a_key_of_ones_own_for_no_server_is_refused() -> None:
     with pytest.raises(UsageError, match="export RAGASSAY_BASE_URL=http://box:8000") as caught:
         address_of("http://box:8000/v1#m", "m", {"RAGASSAY_API_KEY": KEY})
     assert KEY not in str(caught.value)
-    with pytest.raises(UsageError, match=r"export RAGASSAY_BASE_URL=http://\[::1\]:80\."):
-        address_of("http://[::1]/v1#m", "m", {"RAGASSAY_API_KEY": KEY})
     # Another key goes nowhere near it, and no key needs no server.
     assert not address_of("http://box:8000/v1#m", "m", {}).key
 

@@ -31,15 +31,6 @@ def test_the_percentile_lies_between_its_bounds_and_these_are_values(
         assert found.low <= found.mean * (1 + 1e-12) and found.mean <= found.high * (1 + 1e-12)
 
 
-@given(NUMBERS, PERCENTS)
-def test_each_value_as_a_cluster_of_its_own_changes_nothing(
-    values: list[float], percent: float
-) -> None:
-    alone = percentile_interval(values, percent)
-    apart = percentile_interval(values, percent, clusters=range(len(values)))
-    assert (alone.low, alone.high) == (apart.low, apart.high)
-
-
 @pytest.mark.parametrize(("percent", "fewest"), [(50, 6), (95, 72), (99, 368)])
 def test_too_few_values_have_no_interval(percent: float, fewest: int) -> None:
     assert percentile_interval(np.arange(fewest - 1.0), percent).low is None

@@ -59,17 +59,6 @@ labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, m
 
 
 @given(labels)
-def test_full_agreement_is_one_and_no_value_is_above(pairs: list[tuple[int, int]]) -> None:
-    rows = np.array(pairs)
-    counts = np.array([[list(pair).count(one) for one in range(4)] for pair in pairs])
-    agree = all(a == b for a, b in pairs)
-    for value in (cohen_kappa(rows), fleiss_kappa(counts), krippendorff_alpha(counts)):
-        if value is not None:
-            assert value <= 1.0 + 1e-12
-            assert (value == pytest.approx(1.0)) == agree
-
-
-@given(labels)
 def test_two_people_have_the_alpha_of_its_definition_by_pairs(
     pairs: list[tuple[int, int]],
 ) -> None:

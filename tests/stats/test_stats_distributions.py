@@ -22,13 +22,6 @@ def test_the_tail_of_t_is_scipys_to_twelve_digits(df: float) -> None:
             assert t_sf(-t, df) == pytest.approx(stats.t.cdf(t, df), rel=1e-12)
 
 
-@pytest.mark.parametrize("t", [0.0, 1e-8, 1e-3, 0.4, 1.0, 1.5, 1.8, 30.0, 1e6])
-def test_the_tail_of_t_has_its_closed_form_for_one_and_two_degrees_of_freedom(t: float) -> None:
-    assert t_sf(t, 1) == pytest.approx(math.atan2(1.0, t) / math.pi, rel=1e-14)
-    root = math.sqrt(2.0 + t * t)
-    assert t_sf(t, 2) == pytest.approx(1.0 / (root * (root + t)), rel=1e-14)
-
-
 @pytest.mark.parametrize("df", DEGREES)
 def test_the_quantile_of_t_is_scipys_to_twelve_digits(df: float) -> None:
     rng = np.random.default_rng(1)
@@ -36,11 +29,6 @@ def test_the_quantile_of_t_is_scipys_to_twelve_digits(df: float) -> None:
         truth = stats.t.ppf(p, df)
         assert t_ppf(p, df) == pytest.approx(truth, rel=1e-12)
         assert t_ppf(1 - p, df) == pytest.approx(stats.t.ppf(1 - p, df), rel=1e-12)
-
-
-@given(st.floats(1e-250, 0.4999), st.floats(1, 1e6))
-def test_the_quantile_of_t_undoes_the_distribution(p: float, df: float) -> None:
-    assert t_sf(-t_ppf(p, df), df) == pytest.approx(p, rel=1e-11)
 
 
 @given(st.floats(-37, 37))

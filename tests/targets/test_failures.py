@@ -229,7 +229,6 @@ def test_what_was_kept_outlives_a_function_that_ends_the_process(name: str, deat
     samples = load("answers.jsonl")
     assert again == [sample.query for sample in samples][kept:]
     assert all(sample.answer_text == f"about {sample.query}" for sample in samples)
-    assert not list(Path().glob(".answers.jsonl.*"))  # what the killed process had begun
 
 
 def test_a_command_that_dies_costs_its_query_only() -> None:

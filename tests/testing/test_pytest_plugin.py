@@ -69,10 +69,9 @@ def answers(pytester: pytest.Pytester, *texts: str) -> None:
 
 
 def test_the_entry_point_is_declared() -> None:
-    declared = tomllib.loads(
-        (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
-    )
-    assert declared["project"]["entry-points"]["pytest11"] == {"ragassay": MODULE}
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    declared = tomllib.loads(text)["project"]["entry-points"]["pytest11"]
+    assert declared == {"ragassay": MODULE}
 
 
 def test_a_score_that_fulfils_its_conditions_passes() -> None:
@@ -100,11 +99,6 @@ def test_a_value_just_below_the_condition_is_not_told_as_the_conditions_own() ->
         assert_score(DUNE, "almost>=0.7", metrics=[almost])
 
 
-def test_what_cannot_be_measured_is_not_fulfilled() -> None:
-    with pytest.raises(AssertionError, match=r"cannot be decided: .* no reference answer"):
-        assert_score({"id": "1", "query": "?", "answer": "a"}, "token_f1.f>=0")
-
-
 def test_an_offline_judgment_of_unknown_agreement_decides_nothing() -> None:
     with pytest.raises(AssertionError, match=r"cannot be decided.*trust-offline"):
         assert_score(DUNE, "ragreport_relevance>=1")
@@ -113,7 +107,7 @@ def test_an_offline_judgment_of_unknown_agreement_decides_nothing() -> None:
 @pytest.mark.parametrize(
     ("conditions", "said"),
     [
-        ([], "No condition is given"),
+        ([], "at least one condition"),
         (["low(em)>=0.2"], "one sample has no interval. Write 'em>=0.2'"),
         (["em"], "condition 'em' is no condition"),
         (["emm>=1"], "emm"),
@@ -145,7 +139,7 @@ def test_a_mistake_shows_the_line_of_the_test_and_no_line_of_the_package(
         """
     )
     text = session().stdout.str()
-    assert "Unknown metric 'exat_match'" in text and "A condition is a text, not a list" in text
+    assert "Unknown metric 'exat_match'" in text and "each as a text of its own" in text
     assert "evaluation.py" not in text and "score_assertion.py" not in text
     _, _, evidence = text.partition("em>=1 is not fulfilled")
     lines = [line for line in evidence.splitlines() if line.startswith("E ")]
@@ -223,24 +217,22 @@ def test_the_last_line_says_that_gates_failed_where_all_tests_passed(
     assert fnmatch(done.stdout.lines[-1], last)
 
 
-@pytest.mark.parametrize("where", ["body", "fixture"])
 def test_a_test_that_failed_before_it_handed_in_its_sample_leaves_gates_undecided(
-    pytester: pytest.Pytester, session, where: str
+    pytester: pytest.Pytester, session
 ) -> None:
     pytester.makepyfile(
-        f"""
+        """
         import pytest
 
         @pytest.fixture
         def system(request):
-            assert {where!r} != "fixture" or request.node.callspec.params["n"], "no answer"
+            assert request.node.callspec.params["n"], "no answer"
 
         @pytest.mark.parametrize("n", range(4))
         def test_answer(system, rag_eval, n):
             if n == 3:
                 pytest.skip("not today")
-            assert n, "no answer"
-            rag_eval.add(id=f"q{{n}}", query=f"q {{n}}?", answer="red", references=["red"])
+            rag_eval.add(id=f"q{n}", query=f"q {n}?", answer="red", references=["red"])
         """
     )
     ran = session("--ragassay-gate", "em>=0.5", "--ragassay-output", "runs/tests")
@@ -309,13 +301,6 @@ def test_a_query_of_two_tests_is_two_runs_of_it(pytester: pytest.Pytester, sessi
     done.stdout.fnmatch_lines(["*em *0.5000*2/2*"])
 
 
-def test_a_gate_without_a_sample_is_no_success(pytester: pytest.Pytester, session) -> None:
-    pytester.makepyfile("def test_it(): pass")
-    done = session("--ragassay-gate", "em>=0.5")
-    assert done.ret == 1
-    done.stdout.fnmatch_lines(["ragassay: No test handed in a sample*"])
-
-
 @pytest.mark.parametrize(
     ("body", "ret"), [("pass", 1), ("import pytest; pytest.skip('no key')", 0)], ids=["ran", "not"]
 )
@@ -370,13 +355,6 @@ def test_a_sample_is_handed_in_as_a_mapping_with_keywords() -> None:
     for given in ({}, {"sample": sample}):
         with pytest.raises(UsageError, match=r"rag_eval\.add"):
             collected.add(*given.values(), **({"answer": "d"} if given else {}))
-
-
-def test_a_wrong_sample_fails_its_own_test(pytester: pytest.Pytester, session) -> None:
-    pytester.makepyfile("def test_it(rag_eval): rag_eval.add(answer='a', passages=3)")
-    done = session("--ragassay-gate", "em>=0.5")
-    done.assert_outcomes(failed=1)
-    done.stdout.fnmatch_lines(["*InputError*passages*"])
 
 
 def test_a_sample_with_values_that_json_lacks_is_gated(pytester: pytest.Pytester, session) -> None:

@@ -157,6 +157,12 @@ def test_no_minute_sees_more_tokens_than_allowed(tpm: int, tokens: int) -> None:
     assert most_in_a_minute(virtually(work)) <= tpm
 
 
+@in_virtual_time
+async def test_a_limit_of_requests_counts_no_tokens(loop: VirtualLoop) -> None:
+    endpoint = Endpoint(loop, Limiter(64, rpm=600, clock=loop.time))
+    assert await endpoint.calls(100, tokens=500) < 15
+
+
 def most_in_a_minute(sent: list[tuple[float, int]]) -> int:
     return max(sum(n for at, n in sent if begun <= at < begun + 60 - 1e-6) for begun, _ in sent)
 
@@ -292,3 +298,16 @@ def test_an_endpoint_that_answered_before_is_given_more_time() -> None:
     breaker.failed(Reason.SERVER_ERROR, "500")
     assert breaker.tripped is not None
     assert breaker.tripped[0] is Reason.SERVER_ERROR
+
+
+def test_an_endpoint_that_turns_requests_away_for_their_rate_is_waited_for_longest() -> None:
+    clock = Clock()
+    breaker = Breaker(clock)
+    breaker.succeeded()
+    for _ in range(20):
+        breaker.failed(Reason.RATE_LIMITED, "429", overloaded=True)
+        clock.now += 14
+    assert breaker.tripped is None
+    clock.now += 30
+    breaker.failed(Reason.RATE_LIMITED, "429", overloaded=True)
+    assert breaker.tripped is not None

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
-from types import FrameType
 from typing import Any
 
 
@@ -18,9 +17,8 @@ class RagassayError(Exception):
 
 
 class InputError(RagassayError):
-    """Data that cannot be read as it stands.
-
-    The message says which file, line and field, what is wrong and what to do.
+    """Data that cannot be read: the message says which file, line and field, what is wrong and
+    what to do.
 
     Args:
         problem: what is wrong, without a final full stop.
@@ -74,7 +72,6 @@ class RagassayWarning(UserWarning):
 
 
 _BETWEEN = {"ragassay", "asyncio", "concurrent", "contextlib", "threading"}
-"""Packages between a line of the user's code and the place that finds a fact."""
 
 
 def warn_user(fact: str | RagassayWarning) -> None:
@@ -82,21 +79,19 @@ def warn_user(fact: str | RagassayWarning) -> None:
     if isinstance(fact, CountedFact) and not fact.n:
         return
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and _package(frame) in _BETWEEN:
+    while frame.f_back is not None and (
+        str(frame.f_globals.get("__name__", "")).partition(".")[0] in _BETWEEN
+    ):
         level, frame = level + 1, frame.f_back
     kind = None if isinstance(fact, Warning) else RagassayWarning
     warnings.warn(fact, kind, stacklevel=level)
-
-
-def _package(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 _BY_NUMBER = re.compile(r"\{([^{|}]*)\|([^{|}]*)\}")
 
 
 class CountedFact(RagassayWarning):
-    """A fact that is counted: told once, with the sum of all its counts. The sentence has ``{n}``,
+    """A fact that is said once, with the sum of all its counts. The sentence has ``{n}``,
     ``{one|several}`` where words depend on it, and ``{example}`` for the first one counted."""
 
     def __init__(self, sentence: str, n: int, example: str = "") -> None:
@@ -164,8 +159,7 @@ _LONGEST_NAME, _MOST_NAMES = 200, 2_000
 
 
 def did_you_mean(wrong: str, known: Iterable[str], *, at_least: float = 0.6) -> str:
-    """A hint that names the nearest known spelling, at least so much alike (0 to 1); empty when
-    nothing is near."""
+    """A hint at the known spellings that are so much alike (0 to 1); empty where none is."""
     if len(wrong) > _LONGEST_NAME:
         return ""
     by_folded: dict[str, str] = {}

@@ -6,17 +6,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from ragassay.base.counts import plural
 
-NOTHING: Any = object()
-"""What an optional path gives where there is nothing."""
-
-EVERY = -(1 << 62)
-"""The step of a path that takes every item of a list. A key may be called ``*``, so it is none."""
+NOTHING: Any = object()  # what an optional path gives where there is nothing
+EVERY = -(1 << 62)  # the step that takes every item of a list; a key may be called ``*``
 
 _STEP = re.compile(r"""\.?([^.\[\]]+)|\[(-?\d+|\*)\]|\[(?:'([^']+)'|"([^"]+)")\]""")
 _MOST_KEYS = 8
@@ -28,13 +25,8 @@ class PathError(LookupError):
 
 @dataclass(frozen=True)
 class JsonPath:
-    """A path.
-
-    Attributes:
-        text: as written.
-        steps: keys and indices; `EVERY` for every item.
-        optional: whether there may be nothing.
-    """
+    """A path: its ``text`` as written, its ``steps`` (keys, indices, `EVERY` for every item), and
+    whether there may be nothing."""
 
     text: str
     steps: tuple[str | int, ...]
@@ -60,9 +52,8 @@ class JsonPath:
         return cls(text, tuple(steps), text.strip().endswith("?"))
 
     def find(self, value: Any, unpack: Callable[[Any], Any] = lambda value: value) -> Any:
-        """What the path leads to: a list where it has ``[*]``, `NOTHING` where there is nothing and
-        it is optional; else that is a `PathError`. ``unpack`` makes an object or list of a text
-        that holds one, before a step into it."""
+        """What the path leads to: a list where it has ``[*]``; `NOTHING` or a `PathError` where
+        there is nothing. ``unpack`` makes an object or list of a text that holds one."""
         try:
             if EVERY in self.steps:
                 return list(_each(value, self.steps, unpack))
@@ -74,19 +65,14 @@ class JsonPath:
             raise
 
     def reach(self, value: Any, unpack: Callable[[Any], Any] = lambda value: value) -> Any:
-        """As `find`, but `NOTHING` wherever there is nothing: cheap where few paths of many lead to
-        anything."""
-        for at, step in enumerate(self.steps):
-            if not isinstance(step, str):
-                try:
-                    return replace(self, steps=self.steps[at:]).find(value, unpack)
-                except PathError:
-                    return NOTHING
-            inner = unpack(value) if isinstance(value, str) else value
-            if not isinstance(inner, dict) or step not in inner:
-                return NOTHING
-            value = inner[step]
-        return value
+        """As `find`, but `NOTHING` wherever there is nothing."""
+        first = self.steps[0] if self.steps else EVERY
+        if first != EVERY and isinstance(value, dict) and first not in value:
+            return NOTHING  # the usual case, without an error
+        try:
+            return self.find(value, unpack)
+        except PathError:
+            return NOTHING
 
 
 def _each(value: Any, steps: tuple[str | int, ...], unpack: Callable[[Any], Any]) -> Iterator[Any]:

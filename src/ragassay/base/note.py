@@ -30,7 +30,7 @@ _drawings: list[Callable[[], Drawing]] = []
 
 
 def draw_by(find: Callable[[], Drawing]) -> None:
-    """Says where the drawing is, many floors above: whoever is on top (`ragassay`) knows."""
+    """Says where the drawing is, which no layer down here may import."""
     _drawings.append(find)
 
 
@@ -61,14 +61,8 @@ Severity = Literal["warning", "note", "detail"]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One fact.
-
-    Attributes:
-        kind: names the sentence in the file of words.
-        counts: numbers and short values of the sentence, by the name that it has there.
-        names: metrics, systems or queries that it is about.
-        severity: how much a reader needs it.
-    """
+    """One fact: ``kind`` names its sentence in the file of words, ``counts`` are the numbers and
+    short values in it by name, ``names`` the metrics, systems or queries that it is about."""
 
     kind: str
     counts: Mapping[str, float | str] = field(default_factory=dict)

@@ -11,8 +11,7 @@ from typing import Any
 
 
 def modules(package: str) -> Iterator[ModuleType]:
-    """Every module in a package and the packages within it, imported, in the order of their
-    names."""
+    """Every module in a package and the packages within it, imported, by name."""
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
         name = f"{package}.{module.name}"
         if module.ispkg:
@@ -23,8 +22,7 @@ def modules(package: str) -> Iterator[ModuleType]:
 
 def table(package: str, file: str) -> Any:
     """The content of a YAML file of ours: read fast, without the checks of a user's file."""
-    # By whoever asks for a table, not by everyone who imports the package.
-    import yaml
+    import yaml  # by whoever asks for a table, not by everyone who imports the package
 
     text = resources.files(package).joinpath(file).read_text(encoding="utf-8")
     # libyaml takes a tenth of the time; a build of PyYAML without it has no such loader.

@@ -1,12 +1,6 @@
-"""What installed packages add: metrics, suites, formats and more, by entry points.
-
-A package says in its ``pyproject.toml`` what it adds to a group, for example::
-
-    [project.entry-points."ragassay.suites"]
-    loud = "their_package.suites:LOUD"
-
-``examples/plugin`` is such a package; docs/extending.md says what an object of each group is.
-"""
+"""What installed packages add: metrics, suites, formats and more, by entry points such as
+``[project.entry-points."ragassay.suites"]``. ``examples/plugin`` is such a package;
+docs/extending.md says what an object of each group is."""
 
 from __future__ import annotations
 

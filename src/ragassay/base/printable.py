@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import re
 
+# Not the marks U+200E and U+200F: text from right to left needs them, and they turn no other text.
 _TURNS = r"\u202a-\u202e\u2066-\u2069"
-"""Embeddings, overrides and isolates of direction. The marks U+200E and U+200F, which text from
-right to left needs, turn no other text and stay."""
 
 _CONTROL = re.compile(rf"[\x00-\x1f\x7f-\x9f\u2028\u2029{_TURNS}\ud800-\udfff]")
 _COMMAND = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{_TURNS}\ud800-\udfff]")

@@ -11,11 +11,8 @@ if TYPE_CHECKING:
     from fastapi.exceptions import RequestValidationError
     from pydantic import ValidationError
 
-_SHOWN = 60
-"""Longest piece of a wrong value in a message."""
-
-_KEY_LIKE = re.compile(r"(?<![\w./-])[A-Za-z0-9_-]{24,}(?![\w./-])")
-"""What may be a secret that stands in the wrong place."""
+_SHOWN = 60  # longest piece of a wrong value in a message
+_KEY_LIKE = re.compile(r"(?<![\w./-])[A-Za-z0-9_-]{24,}(?![\w./-])")  # perhaps a secret
 
 _OUR_WORDS = {
     "missing": "is missing",
@@ -41,9 +38,8 @@ def shown_value(value: object) -> str:
 
 
 def mistakes(error: ValidationError | RequestValidationError) -> list[tuple[tuple[str, ...], str]]:
-    """The mistakes that a validation found, in plain words: of each the place (keys and numbers of
-    items; empty for the whole value) and what is wrong there (``must be a whole number, not
-    'x'``)."""
+    """The mistakes that a validation found: of each the place (keys and numbers of items; empty for
+    the whole value) and what is wrong there (``must be a whole number, not 'x'``)."""
     by_place: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for one in error.errors():
         place = tuple(str(piece) for piece in one["loc"] if piece != "[key]")
@@ -60,7 +56,7 @@ def mistake(error: ValidationError) -> tuple[str | None, str]:
 
 
 def validation_problem(error: ValidationError) -> str:
-    """The first mistake that a validation found as ``field: what is wrong``; see `mistakes`."""
+    """The first mistake that a validation found as ``field: what is wrong``."""
     field, problem = mistake(error)
     return problem if field is None else f"{field}: {problem}"
 

@@ -1,10 +1,6 @@
-"""The nouns: what is evaluated.
-
-Plain immutable values. A reader (``ragassay.formats``) makes them, a metric reads them, nobody
-changes them. Every text is a ``str``; what was not given is ``None``; what was given and is empty
-is ``""`` or ``()``. The difference matters: a system that retrieved nothing is not a system whose
-retrieval was not recorded.
-"""
+"""What is evaluated: plain immutable values. What was not given is ``None``; what was given and is
+empty is ``""`` or ``()``, for a system that retrieved nothing is not one whose retrieval was not
+recorded."""
 
 from __future__ import annotations
 
@@ -231,11 +227,10 @@ class Sample:
             object.__setattr__(self, "answerability", _label(self.answerability))
 
     def _take_groups(self) -> None:
-        groups: list[tuple[str, ...]] = [
-            _tuple_of(group, str, "reference_groups")
-            for group in _tuple_of(self.reference_groups or (), object, "reference_groups")
-        ]
-        object.__setattr__(self, "reference_groups", tuple(groups))
+        name = "reference_groups"
+        given = _tuple_of(self.reference_groups or (), object, name)
+        groups = tuple(_tuple_of(group, str, name) for group in given)
+        object.__setattr__(self, name, groups)
         if not self.references:
             flat = tuple(spelling for group in groups for spelling in group)
             object.__setattr__(self, "references", flat)

@@ -1,8 +1,5 @@
-"""The nouns: what comes out.
-
-A metric gives a `Score` or an `Unscored`. There is no third thing: no NaN, no neutral 0.5, no zero
-for "could not be measured".
-"""
+"""What a metric gives: a `Score` or an `Unscored`. There is no third thing: no NaN, no neutral 0.5,
+no zero for "could not be measured"."""
 
 from __future__ import annotations
 
@@ -13,14 +10,10 @@ from enum import StrEnum
 from typing import Any, cast
 
 Value = float | int | bool | str | list[int]
-"""A score's value: a finite number, a flag, or a label, which may be a list of numbers (of chunks).
-"""
+"""A score's value: a finite number, a flag, or a label (also a list of numbers, of chunks)."""
 
-RECORD = "record"
-"""Stands for whoever gave a judged value that a record brings, where the record does not say."""
-
-AND = " + "
-"""Joins the labels of several judges whose answers one score rests on."""
+RECORD = "record"  # whoever gave a judged value of a record that does not say
+AND = " + "  # joins the labels of several judges whose answers a score rests on
 
 
 class Reason(StrEnum):

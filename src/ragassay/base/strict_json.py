@@ -11,8 +11,7 @@ _OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 
 
 def dumps(value: Any, *, indent: bool = False) -> bytes:
-    """JSON that every reader takes: no NaN, UTF-8; of lone surrogates question marks, of dates
-    their text."""
+    """JSON that every reader takes: UTF-8, no NaN, no lone surrogates; dates as texts."""
     option = _OPTIONS | (orjson.OPT_INDENT_2 if indent else 0)
     try:
         return orjson.dumps(value, default=str, option=option)

@@ -1,4 +1,4 @@
-"""Reading YAML, whose mistakes are told with file and line."""
+"""Reading YAML, with errors that name file and line."""
 
 from __future__ import annotations
 
@@ -13,11 +13,8 @@ import yaml
 from ragassay.base.errors import InputError
 from ragassay.base.problem_words import system_problem
 
-Place = tuple[str, ...]
-"""Where something stands: the keys that lead to it; items of lists count from 0."""
-
-Fill = Callable[[str, Place], str]
-"""Called with each scalar's text and place; gives the text that takes its place."""
+Place = tuple[str, ...]  # the keys that lead to a value; items of lists count from 0
+Fill = Callable[[str, Place], str]  # gives what takes the place of a scalar's text
 
 
 @dataclass(frozen=True)
@@ -67,13 +64,11 @@ def marked(
         return Marked(loader.get_single_data(), loader.lines, path)
 
 
-_MOST_NODES = 100_000
-"""Keys, items and scalars of a file with all its anchors written out."""
+_MOST_NODES = 100_000  # keys, items and scalars of a file with all its anchors written out
 
 
 class _Loader(yaml.SafeLoader):  # libyaml's dies of deep nesting, this one raises an error
-    """Notes the line of every key and item, and changes scalars on the way. It refuses anchors that
-    stand for far more than is written."""
+    """Notes the line of every key and item, changes scalars, and refuses too many aliases."""
 
     def __init__(self, text: str, path: object, fill: Fill, *, later_wins: bool) -> None:
         super().__init__(text)

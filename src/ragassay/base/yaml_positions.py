@@ -1,4 +1,4 @@
-"""YAML that becomes a model, and whose mistakes are told with their line and field."""
+"""YAML that becomes a model, and with errors that name line and field."""
 
 from __future__ import annotations
 

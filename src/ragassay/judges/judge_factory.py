@@ -277,7 +277,7 @@ def address_of(
                 f"(a list of models may be at {url}/models)."
             )
         secret = own_key(url, environment) if key is None else key
-        secret = secret or secrets.no_key([f"{OWN_KEY} and {OWN_URL}"], key_flag)
+        secret = secret or Secret("", f"{OWN_KEY} and {OWN_URL}, or name a file with {key_flag}")
         return Address(f"{url}#{model}", url, model, "openai", secret)
     name, _, model = word.partition(":")
     name = name.strip().casefold()
@@ -308,7 +308,7 @@ def address_of(
             f"The {role} {name}:{model} needs a key: set {' or '.join(provider.keys)}, or name a "
             f"file that holds it with {key_flag}."
         )
-    secret = secret or secrets.no_key(provider.keys, key_flag)
+    secret = secret or Secret("", f"{' or '.join(provider.keys)}, or name a file with {key_flag}")
     return Address(f"{name}:{model}", url, model, provider.protocol, secret)
 
 

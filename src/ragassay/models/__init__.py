@@ -1,3 +1,2 @@
 """Neural models that measure, on this machine, without a network: torch and transformers (the extra
-``models``) are imported when a model is first used. What needs a model that is not here is
-unscored."""
+``models``) are imported when a model is first used."""

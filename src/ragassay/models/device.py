@@ -20,25 +20,20 @@ TOKENS = {"cpu": 4_096, "cuda": 65_536}
 """Tokens that go through a model together, padding included, unless a batch size is given."""
 
 _MOST = 256  # texts that go through together at most, however short
-
 _DTYPES = ("float32", "float16", "bfloat16")
-
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 _NO_MEMORY = re.compile(r"not enough memory|can't allocate memory|out of memory|ALLOC_FAILED")
 
-_DEVICES = "auto, cpu, cuda, cuda:N (N from 0) or mps"
-
 
 def check_device(name: str) -> str:
-    """A name of a device, unchanged, or a `UsageError`. Whether there is such a device on this
-    machine is not checked."""
+    """A name of a device, unchanged, or a `UsageError`; there may be none of it on this machine."""
     if not _DEVICE.fullmatch(name):
-        raise UsageError(f"must be {_DEVICES}, not {name!r}")
+        raise UsageError(f"must be auto, cpu, cuda, cuda:N (N from 0) or mps, not {name!r}")
     return name
 
 
 def device_of(options: ModelOptions) -> torch.device:
-    """The device to run on, or a `UsageError`: no such name, or there is no such device here."""
+    """The device to run on, or a `UsageError` where there is none of that name here."""
     import torch
 
     name = "auto" if options.device is None else options.device
@@ -51,10 +46,8 @@ def device_of(options: ModelOptions) -> torch.device:
     device = torch.device(name)
     n = torch.cuda.device_count()
     if device.type == "cuda" and (device.index or 0) >= n:
-        available = (
-            "no CUDA device that PyTorch can use" if n == 0 else f"cuda:0 to cuda:{n - 1} only"
-        )
-        raise UsageError(f"--device {name}: this machine has {available}. 'cpu' is always there.")
+        there_are = f"cuda:0 to cuda:{n - 1} only" if n else "no CUDA device that PyTorch can use"
+        raise UsageError(f"--device {name}: this machine has {there_are}. 'cpu' is always there.")
     if device.type == "mps" and not torch.backends.mps.is_available():
         raise UsageError(f"--device {name}: this machine has none. 'cpu' is always there.")
     return device
@@ -110,8 +103,7 @@ def threads(n: int) -> Iterator[None]:
 
 
 class Batches:
-    """Groups texts of similar length, so that there is little padding, and halves the batches when
-    memory runs out."""
+    """Groups texts of similar length, and halves the batches when memory runs out."""
 
     def __init__(self, device: torch.device, size: int | None = None) -> None:
         self._size = size or _MOST

@@ -21,6 +21,5 @@ class ModelOptions:
 
 
 def in_half(options: ModelOptions) -> str:
-    """The suffix that half precision adds to a model's identity, because it changes scores; else
-    empty."""
+    """The suffix of a model's identity in half precision, which changes scores; else empty."""
     return "" if options.dtype in (None, "float32") else f":{options.dtype}"

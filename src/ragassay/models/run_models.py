@@ -34,16 +34,14 @@ class Models:
 
     @property
     def embedder(self) -> Embedder:
-        """The run's embedder, made on first use; an `Unavailable` where a package or the model is
-        not here."""
+        """The run's embedder, made on first use, or an `Unavailable`."""
         with self._embedder_lock:
             if self._embedder is None:
                 try:
                     self._embedder = self._embedding(self)
                 except Unavailable as error:
-                    raise error.saying(
-                        f"no vectors: {error}; --embedder names another model"
-                    ) from error
+                    problem = f"no vectors: {error}; --embedder names another model"
+                    raise error.saying(problem) from error
             return self._embedder
 
     @property
@@ -52,8 +50,7 @@ class Models:
         return self._embedder
 
     def remarks(self) -> list[str]:
-        """What a report should say about the models' work since the last call, so that each step
-        reports its own."""
+        """What a report should say about the models' work since the last call."""
         with self._lock:
             used = {id(one): one for one in (*self._instruments.values(), self._embedder)}
         return [text for one in used.values() if hasattr(one, "remarks") for text in one.remarks()]

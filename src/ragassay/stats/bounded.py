@@ -22,18 +22,11 @@ import numpy as np
 from ragassay.stats.distributions import beta_ppf, normal_ppf, t_ppf
 from ragassay.stats.units import FloatArray, Units
 
-_BELIEVED_ICC = 0.2
-"""Correlation inside the one cluster that is believed beforehand."""
-
-_LEAST_SPREAD = 0.005
-"""How far from all others one more score may lie, as a share of the range."""
-
-_FEW, _CROWDED = 3.0, 0.1
-"""Values are crowded where k is below the first, and v below the second."""
-
+_BELIEVED_ICC = 0.2  # correlation inside the one cluster that is believed beforehand
+_LEAST_SPREAD = 0.005  # how far from all others one more score may lie, as a share of the range
+_FEW, _CROWDED = 3.0, 0.1  # values are crowded where k is below the first, and v below the second
+# Effective successes and failures from which beta and normal bounds agree to 1 % of the width.
 _NORMAL_FROM = 1e4
-"""Effective successes and failures from which a beta quantile and the normal bound agree to a
-hundredth of the interval's width."""
 
 
 def range_bounds(units: Units, low: float, high: float, level: float) -> tuple[float, float]:
@@ -53,15 +46,12 @@ def range_bounds(units: Units, low: float, high: float, level: float) -> tuple[f
         bounds = max(mean - reach, 0.0), min(mean + reach, 1.0)
     else:
         bounds = beta_bounds(trials * mean, trials * (1.0 - mean), level)
-    return (
-        low + (high - low) * min(bounds[0], mean),
-        low + (high - low) * max(bounds[1], mean),
-    )
+    width = high - low
+    return low + width * min(bounds[0], mean), low + width * max(bounds[1], mean)
 
 
 def is_crowded(units: Units, low: float, high: float) -> bool:
-    """Whether nearly all values lie so close to one end of the range that the bounds may be too
-    close."""
+    """Whether nearly all values lie so close to one end that the bounds may be too close."""
     k = _distant(units, low, high)
     return 0.0 < k < min(_FEW, units.n_units / 2.0) and _variance(units, low, high, k) < _CROWDED
 

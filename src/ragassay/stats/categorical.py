@@ -18,8 +18,7 @@ from ragassay.stats.units import IntArray
 
 
 def cohen_kappa(pairs: IntArray) -> float | None:
-    """Cohen's kappa of two people, -1 to 1; ``None`` where it is undefined: no item, or one and the
-    same label throughout."""
+    """Cohen's kappa of two people, -1 to 1; ``None`` without items, or with one label only."""
     if not len(pairs):
         return None
     n_labels = int(pairs.max()) + 1

@@ -122,8 +122,7 @@ def max_t(
 
 
 class _Like(NamedTuple):
-    """The statistics that count as the observed one: those in ``[low, high]``, half where ties
-    do."""
+    """The statistics that count as the observed one: in ``[low, high]``, half where ties do."""
 
     low: float
     high: float
@@ -141,10 +140,9 @@ def _steps(
     """The p-value and the threshold of each step, in ``order``, of statistics of shape
     ``(n_patterns, n_rows)``.
 
-    Both use the largest statistic among the row of a step and the rows after it. The p-value is the
-    share of patterns in which it reaches the row's own observation; the threshold is the value that
-    it exceeds in a share of at most ``alpha`` of the patterns.
-    """
+    Both use the largest statistic among the row of a step and the rows after it: the share of
+    patterns in which it reaches the row's own observation, and the value that it exceeds in a share
+    of at most ``alpha``."""
     n = len(statistic)
     n_allowed = int(np.floor(alpha * n + 1e-9))
     largest = np.zeros(n)

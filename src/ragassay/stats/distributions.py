@@ -16,11 +16,8 @@ from statistics import NormalDist
 _STANDARD = NormalDist()
 _MAX_TERMS = 100_000
 _NEWTON_STEPS = 100
-_NEWTON_CLOSE = 1e-9
-"""Newton's error after a step is about the square of that step."""
-
-_LARGE = 30.0
-"""From this shape on, log-gammas come from their series: their differences keep their digits."""
+_NEWTON_CLOSE = 1e-9  # Newton's error after a step is about the square of that step
+_LARGE = 30.0  # from this shape on, log-gammas come from their series, to keep their digits
 
 
 def normal_cdf(x: float) -> float:

@@ -109,11 +109,8 @@ def _range_of(values: FloatArray, span: Span) -> tuple[float, float] | None:
 
 
 def draws(n: int, n_resamples: int, seed: int, step: int) -> Iterator[IntArray]:
-    """Draws ``n`` units with replacement, as many as there are.
-
-    Yields:
-        How often each unit was drawn, shape ``(step, n)``; the last may have fewer rows.
-    """
+    """Draws ``n`` units with replacement, as many as there are. Yields how often each was drawn,
+    shape ``(step, n)``; the last may have fewer rows."""
     rng = np.random.default_rng(seed)
     for start in range(0, n_resamples, step):
         size = min(step, n_resamples - start)
@@ -151,7 +148,7 @@ def check_one_sided(level: float) -> None:
 
 
 def check_options(method: str, level: float, n_resamples: int = 1) -> None:
-    """Raises a `UsageError` where an option of an interval is unknown or out of range."""
+    """A `UsageError` where an option of an interval is unknown or out of range."""
     if method not in METHODS:
         raise UsageError(f"An interval is one of {', '.join(METHODS)}, not {method!r}.")
     if not 0.0 < level < 1.0:

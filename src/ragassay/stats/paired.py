@@ -24,8 +24,7 @@ CORRECTIONS = ("maxt", "holm", "bh", "none")
 
 BoolArray = NDArray[np.bool_]
 
-FEW_DIFFER = 10
-"""With fewer clusters that differ, one that was not drawn may turn a verdict on graded scores."""
+FEW_DIFFER = 10  # with fewer clusters that differ, one that was not drawn may turn a verdict
 
 SKEWED, SKEWED_UP_TO = 0.7, 30
 """Skewness of up to 30 differences from which a finding on the side of their shorter tail is
@@ -37,8 +36,7 @@ Doubt = Literal["", "few differ", "skewed", "left out"]
 """Why a finding would be doubtful: the test's assumption, differences symmetrical about their mean,
 is (``few differ``, ``skewed``), or it rests on what one of the systems left out."""
 
-_SAME_LEVEL = 1e-9
-"""Levels of tests closer than this are equal."""
+_SAME_LEVEL = 1e-9  # levels of tests closer than this are equal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -302,10 +300,8 @@ def _flipped(
     sums, sizes = (_cluster_sums(rows, codes) for rows in (differences, scored.astype(np.float64)))
     # Scores such as n/3 are rounded, and so is their sum: equal means equal up to that error.
     slack = np.maximum(ROUNDING, 4 * np.finfo(float).eps * first.shape[1]) * magnitude.sum(axis=1)
-    binary = [
-        bool(np.isin(np.concatenate([x[at], y[at]]), (0.0, 1.0)).all())
-        for x, y, at in zip(first, second, scored, strict=True)
-    ]
+    # Where there is no pair, both scores are 0.
+    binary = [bool(np.isin([x, y], (0.0, 1.0)).all()) for x, y in zip(first, second, strict=True)]
     return sign_flips(
         sums, sizes, tolerance=slack, halves=binary, n_resamples=n_resamples, seed=seed
     )

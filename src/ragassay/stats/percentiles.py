@@ -20,12 +20,8 @@ from ragassay.stats.intervals import Bounds, Interval, check_options, draws
 from ragassay.stats.paired import PairedResult
 from ragassay.stats.units import FloatArray, IntArray, Units, cluster_codes, finite_row
 
-ORDERED = "order-statistics"
-"""The method of the interval."""
-
-_DRAWN = 4e6
-"""Values that are drawn at most: with many values fewer resamples will do."""
-
+ORDERED = "order-statistics"  # the method of the interval
+_DRAWN = 4e6  # values that are drawn at most: with many values fewer resamples will do
 _FEWEST = 1_000
 
 

@@ -15,15 +15,9 @@ from ragassay.stats.units import FloatArray, Units
 
 _DRAWS = 250
 _STEPS = 8
-_EXACT = 8
-"""With so many clusters that differ all patterns of signs are counted; with more, as many random
-ones."""
-
-_MOST_DRAWN = 40
-"""Where more clusters differ in a draw, sums are taken for normally distributed."""
-
-_STEEPEST = 500.0
-"""Largest exponent of a weight: all of it lies on one cluster then."""
+_EXACT = 8  # clusters of which all patterns of signs are counted; of more, as many random ones
+_MOST_DRAWN = 40  # where more clusters differ in a draw, sums are taken for normally distributed
+_STEEPEST = 500.0  # largest exponent of a weight: all of it lies on one cluster then
 
 
 def detectable(
@@ -87,8 +81,7 @@ class _Chance:
         self._signs = np.array(signs)
 
     def of_finding(self, weights: FloatArray) -> float:
-        """The share of draws in which the test finds a difference, where cluster i is drawn with
-        the chance ``weights[i]``."""
+        """The share of draws, cluster i with the chance ``weights[i]``, with a finding."""
         n, sums = self._sums.size, self._sums
         values, shares = sums[self._differ], weights[self._differ]
         share = min(float(shares.sum()), 1.0)

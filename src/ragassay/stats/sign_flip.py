@@ -22,9 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from ragassay.base.errors import UsageError
 from ragassay.stats.units import ROUNDING, FloatArray
 
-EXACT_UP_TO = 16
-"""With so many clusters all patterns are enumerated: 2^16, half of them by symmetry."""
-
+EXACT_UP_TO = 16  # clusters of which all patterns are enumerated: 2^16, half of them by symmetry
 _CHUNK_BYTES = 4 * 2**20
 
 
@@ -63,8 +61,7 @@ class SignFlips:
 
     @property
     def deciding(self) -> FloatArray:
-        """The p-values that decide: mid-p where ties count half and the observed mean is not 0,
-        else as published."""
+        """The p-values that decide: mid-p where ties count half and the mean is not 0."""
         distances = np.abs(self.sums)
         beyond = np.asarray((distances > distances[0] + self.slack).mean(axis=0))
         halved = self.halves & (distances[0] > self.slack)

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-ROUNDING = 1e-12
-"""A difference this small beside the numbers it was computed from is rounding, not a finding."""
+ROUNDING = 1e-12  # a difference this small beside the numbers it was computed from is rounding
 
 
 def is_close(one: float, other: float) -> bool:
@@ -41,8 +40,7 @@ class Units:
 
     @classmethod
     def of(cls, values: FloatArray, clusters: IntArray | None, scale: float | None = None) -> Units:
-        """Sums values by cluster code, where there are clusters; ``scale`` is by default the
-        largest absolute value."""
+        """Sums values by cluster code; ``scale`` is by default the largest absolute value."""
         if scale is None:
             scale = float(np.abs(values).max())
         if clusters is None:
@@ -102,9 +100,8 @@ def cluster_codes(clusters: Iterable[Hashable], n: int) -> IntArray:
     if isinstance(clusters, np.ndarray):
         clusters = clusters.tolist()
     code_of: dict[Hashable, int] = {}
-    codes = np.array(
-        [code_of.setdefault(label, len(code_of)) for label in clusters], dtype=np.int64
-    )
+    numbers = [code_of.setdefault(label, len(code_of)) for label in clusters]
+    codes = np.array(numbers, dtype=np.int64)
     if codes.shape != (n,):
         raise ValueError(f"there are {n} values but {codes.size} cluster labels")
     return codes

@@ -15,11 +15,8 @@ from ragassay.stats.intervals import alpha_of, one_sided
 from ragassay.stats.paired import PairedResult
 from ragassay.stats.units import Units, cluster_codes, finite_row
 
-POWER = 0.8
-"""Power of the test for which ``detectable`` is computed."""
-
-Sample = tuple[ArrayLike, Iterable[Hashable] | None]
-"""Values of one metric, and a label for each where they have clusters."""
+POWER = 0.8  # of the test for which ``detectable`` is computed
+Sample = tuple[ArrayLike, Iterable[Hashable] | None]  # values, and labels where there are clusters
 
 
 def compare_samples(

@@ -1,5 +1,5 @@
 """Evaluation inside a test suite: an assertion on one sample, and pytest's plugin, whose fixture
-gates all samples of a session. pytest itself is imported by the plugin alone."""
+gates all samples of a session."""
 
 import lazy_loader
 

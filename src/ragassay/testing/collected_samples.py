@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from ragassay.engine.results.comparison_result import GateResult
     from ragassay.engine.results.result import Result
 
-WORST = 3
-"""Samples that a gate which did not pass shows."""
+WORST = 3  # samples that a gate which did not pass shows
 
 
 @dataclass
@@ -41,11 +40,7 @@ class CollectedSamples:
                 win over those of the mapping.
 
         Returns:
-            The sample as it was read.
-
-        Raises:
-            InputError: it is no sample.
-            UsageError: nothing was given, or a `Sample` and keywords.
+            The sample as it was read; an `InputError` where it is none.
         """
         if isinstance(sample, Sample) if fields else sample is None:
             raise UsageError("Give rag_eval.add a sample, or a mapping, keywords, or both.")
@@ -61,10 +56,7 @@ class CollectedSamples:
 
         Args:
             conditions: METRIC>=VALUE on the mean, low(METRIC)>=VALUE or high(METRIC)<=VALUE on the
-                one-sided bound of the true mean.
-
-        Raises:
-            UsageError: one is of another form.
+                one-sided bound of the true mean; a `UsageError` for another form.
         """
         for one in conditions:
             gates.parse(one, "gate")
@@ -74,8 +66,7 @@ class CollectedSamples:
         """The samples and gates as plain values."""
         content = {"samples": [to_record(one) for one in self.samples], "gates": self.gates}
         # A `Sample` holds whatever its test put in: dates, numbers of numpy.
-        plain: dict[str, Any] = json.loads(dumps(content))
-        return plain
+        return dict(json.loads(dumps(content)))
 
 
 @dataclass(frozen=True)
@@ -91,8 +82,7 @@ class GatedSession:
 
     @property
     def lack(self) -> str:
-        """Why the evaluation is incomplete, as where a judge gave no answer; empty where it is
-        not."""
+        """Why the evaluation is incomplete; empty where it is not."""
         from ragassay.reports.ci_reports import lack_of
 
         return lack_of([step.summary for step in self.result.steps])
@@ -101,9 +91,9 @@ class GatedSession:
     def verdict(self) -> str:
         """What keeps the session from passing, in a few words; empty where it passes."""
         passed = [one.passed for one in self.result.gates]
-        counts = (("failed", passed.count(False)), ("undecided", passed.count(None)))
-        counted = [f"{plural(n, 'gate')} {state}" for state, n in counts if n]
-        return ", ".join([*counted, *(["the evaluation is incomplete"] if self.lack else [])])
+        counts = {"failed": passed.count(False), "undecided": passed.count(None)}
+        said = [f"{plural(n, 'gate')} {state}" for state, n in counts.items() if n]
+        return ", ".join([*said, "the evaluation is incomplete"] if self.lack else said)
 
     @property
     def lines(self) -> list[str]:
@@ -120,11 +110,10 @@ class GatedSession:
     def _worst(self, gate: GateResult) -> list[str]:
         from ragassay.reports.ci_reports import worst_rows
 
-        metric = gate.metrics[0]
-        scores = self.result.scores
-        unscored = [row for row in scores if row.metric == metric and row.value is None]
-        worst = [row for _, row in worst_rows(self.result, gate, WORST)]
-        chosen = [row.identity for row in [*unscored, *worst][:WORST]]
+        metric, scores = gate.metrics[0], self.result.scores
+        rows = [row for row in scores if row.metric == metric and row.value is None]
+        rows += [row for _, row in worst_rows(self.result, gate, WORST)]
+        chosen = [row.identity for row in rows[:WORST]]
         by_identity = {one.identity: one for one in self.result.samples if one.identity in chosen}
         text = [evidence_of(self.result, by_identity[one], [metric]) for one in chosen]
         return [f"  {line}".rstrip() for one in text for line in one.splitlines()]
@@ -143,12 +132,8 @@ def gated(
     configuration (YAML) and ``options``, which win over it, and decides the gates.
 
     A query that several tests hand in becomes several runs of it (`Sample.repeat`); queries that
-    differ may not have one id. Where tests failed and handed in no sample, no gate passes.
-
-    Raises:
-        UsageError: no gate, one that cannot be read, or one id for queries that differ.
-        InputError: the configuration cannot be read.
-    """
+    differ may not have one id. Where tests (``n_without``) failed and handed in no sample, no gate
+    passes."""
     from ragassay.compat.open_rag_eval.published_config import read_config
     from ragassay.engine import evaluate
     from ragassay.engine.run.config_reading import checked
@@ -164,8 +149,7 @@ def gated(
             if queries.setdefault(sample.id, turns).split() != turns.split():
                 raise UsageError(
                     f"Tests handed in two queries with the id {sample.id!r}: "
-                    f"{queries[sample.id]!r} and {turns!r}. Give each an id of its own, or none: "
-                    "it is then made of the query."
+                    f"{queries[sample.id]!r} and {turns!r}. Give each an id of its own, or none."
                 )
             samples.append(replace(sample, repeat=seen[sample.id, sample.system]))
             seen[sample.id, sample.system] += 1

@@ -13,15 +13,10 @@ if TYPE_CHECKING:
     from ragassay.testing.collected_samples import CollectedSamples, GatedSession
 
 HANDED_IN: pytest.StashKey[CollectedSamples] = pytest.StashKey()
-SENT = "ragassay_handed_in"
-"""The attribute of a test's report that takes what it handed in from pytest-xdist's workers to the
-process that gates: reports are sent with all their attributes."""
+SENT = "ragassay_handed_in"  # an attribute of a test's report, which pytest-xdist's workers send on
 
-NOT_RUN = (
-    pytest.ExitCode.INTERRUPTED,
-    pytest.ExitCode.INTERNAL_ERROR,
-    pytest.ExitCode.USAGE_ERROR,
-)
+_ENDED = pytest.ExitCode
+NOT_RUN = (_ENDED.INTERRUPTED, _ENDED.INTERNAL_ERROR, _ENDED.USAGE_ERROR)
 
 
 class Hooks:
@@ -49,14 +44,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "one-sided bound of the true mean; repeatable",
     )
     group.addoption("--ragassay-judge", metavar="JUDGE", help="who is asked, as openai:gpt-4o")
-    group.addoption(
-        "--ragassay-config",
-        metavar="FILE",
-        help="configuration of a run (YAML): suites, judge, gates",
-    )
-    group.addoption(
-        "--ragassay-output", metavar="DIR", help="folder for the scores and reports of the session"
-    )
+    config = "configuration of a run (YAML): suites, judge, gates"
+    group.addoption("--ragassay-config", metavar="FILE", help=config)
+    output = "folder for the scores and reports of the session"
+    group.addoption("--ragassay-output", metavar="DIR", help=output)
     parser.addini("ragassay_gates", "gates, one a line, as --ragassay-gate", type="linelist")
     parser.addini("ragassay_judge", "who is asked, as --ragassay-judge", default=None)
     parser.addini("ragassay_config", "configuration of a run, as --ragassay-config", type="paths")
@@ -108,8 +99,7 @@ class SessionGate:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.handed_in: dict[str, Any] = {}
-        self.passed: set[str] = set()
-        self.failed: set[str] = set()
+        self.passed, self.failed = set[str](), set[str]()
         self.gated: GatedSession | None = None
         self.problem = ""
 
@@ -127,23 +117,23 @@ class SessionGate:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Evaluates and decides. A gate that fails or is undecided fails the session."""
-        listing = self.config.option.collectonly
-        on_command_line = self.config.getoption("--ragassay-gate")
         tests = [self.handed_in[nodeid] for nodeid in sorted(self.handed_in)]
-        if exitstatus in NOT_RUN or listing:
+        if exitstatus in NOT_RUN or self.config.option.collectonly:
             self.problem = "The session was broken off: gates are undecided." if tests else ""
             return
         if not any(one["samples"] for one in tests):
             # Gates of the ini file are silent where no test that uses the fixture ran.
             used = self.handed_in.keys() & self.passed
             configured = used and (_gates_of(self.config) or _path_of_config(self.config))
-            if on_command_line or configured or any(one["gates"] for one in tests):
+            wanted = configured or self.config.getoption("--ragassay-gate")
+            if wanted or any(one["gates"] for one in tests):
                 self.problem = "No test handed in a sample (rag_eval.add): gates are undecided."
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
             return
         from ragassay.base.errors import RagassayError
         from ragassay.testing.collected_samples import gated
 
+        failed = [self.handed_in[one] for one in self.failed & self.handed_in.keys()]
         try:
             self.gated = gated(
                 tests,
@@ -151,10 +141,7 @@ class SessionGate:
                 config=_path_of_config(self.config),
                 output=self.config.getoption("--ragassay-output"),
                 options=self._options(),
-                n_without=sum(
-                    not self.handed_in[one]["samples"]
-                    for one in self.failed & self.handed_in.keys()
-                ),
+                n_without=sum(not one["samples"] for one in failed),
             )
         except RagassayError as error:
             self.problem = str(error).replace("--fail-under", "gate")
@@ -167,9 +154,8 @@ class SessionGate:
         """Prints the evaluation and its gates; nothing where no test handed in a sample."""
         if self.gated is None and not self.problem:
             return
-        tests = sum(bool(one["samples"]) for one in self.handed_in.values())
-        samples = sum(len(one["samples"]) for one in self.handed_in.values())
-        terminalreporter.section(f"ragassay: samples={samples} tests={tests}")
+        numbers = [n for one in self.handed_in.values() if (n := len(one["samples"]))]
+        terminalreporter.section(f"ragassay: samples={sum(numbers)} tests={len(numbers)}")
         if self.problem:
             terminalreporter.line(f"ragassay: {self.problem}", red=True)
         if self.gated is not None:
@@ -180,8 +166,7 @@ class SessionGate:
                 terminalreporter.line(f"reports: {folder}")
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:
-        """Ends the output with what fails the session: pytest's own last line counts tests only,
-        and may say that all of them passed."""
+        """Ends the output with what fails the session: pytest's own last line counts tests only."""
         reporter = config.pluginmanager.get_plugin("terminalreporter")
         verdict = self.gated.verdict if self.gated else self.problem and "the gates are undecided"
         if verdict and reporter is not None:

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from ragassay.engine.results.result import Result
     from ragassay.judges import Judge
 
-_MARGIN = 8
-"""Columns that pytest puts before each line of an error."""
+_MARGIN = 8  # columns that pytest puts before each line of an error
 
 
 def assert_score(
@@ -48,21 +47,18 @@ def assert_score(
         InputError: the mapping is no sample.
     """
     __tracebackhide__ = True
-    wrong = next((one for one in conditions if not isinstance(one, str)), None)
-    if wrong is not None:
+    if not conditions or not all(isinstance(one, str) for one in conditions):
         raise UsageError(
-            f"A condition is a text, not a {type(wrong).__name__}: give each as an argument of its "
-            "own, assert_score(sample, 'em>=1', 'token_f1.f>=0.6')."
+            "Give at least one condition, each as a text of its own: "
+            "assert_score(sample, 'em>=1', 'token_f1.f>=0.6')."
         )
-    if not conditions:
-        raise UsageError("No condition is given: assert_score(sample, 'token_f1.f>=0.6').")
     parsed = [gates.parse(one, "condition") for one in conditions]
     for gate in parsed:
         if gate.which != "mean":
+            instead = f"{gate.metric}{gate.op}{gate.threshold:g}"
             raise UsageError(
-                f"condition '{gate}': one sample has no interval. Write "
-                f"'{gate.metric}{gate.op}{gate.threshold:g}'; the fixture rag_eval gates the "
-                "bounds of all samples of a session."
+                f"condition '{gate}': one sample has no interval. Write '{instead}'; the fixture "
+                "rag_eval gates the bounds of all samples of a session."
             )
     if "metrics" not in options and "suite" not in options:
         options["metrics"] = list(dict.fromkeys(gate.metric for gate in parsed))
@@ -71,7 +67,7 @@ def assert_score(
             warnings.simplefilter("ignore", RagassayWarning)
             result = evaluate([sample], judge=judge, fail_under=[*map(str, parsed)], **options)
     except RagassayError as error:
-        # Raised anew here, so that pytest shows the line of the test and not those of the package.
+        # Raised here, so that pytest shows the line of the test and not those of the package.
         raise error.with_traceback(None) from None
     unfulfilled = [one for one in result.gates if one.passed is not True]
     if unfulfilled:
@@ -108,7 +104,6 @@ def evidence_of(result: Result, sample: Sample, metrics: list[str]) -> str:
 
     explanation = explain(result, sample.id, system=sample.system, repeat=sample.repeat)
     scores = tuple(one for one in explanation.scores if one.row.metric in metrics)
-    lines = text_of(
-        evidence_report(replace(explanation, scores=scores)), margin=_MARGIN
-    ).splitlines()
+    report = evidence_report(replace(explanation, scores=scores))
+    lines = text_of(report, margin=_MARGIN).splitlines()
     return printable.lines("\n".join(line for line in lines if "--full shows" not in line))

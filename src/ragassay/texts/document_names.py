@@ -1,6 +1,4 @@
-"""Which of some documents a name means (``pool``, ``pool.md``, ``docs/pool.md`` or a whole path),
-and which conversation a sample belongs to, by its metadata or its id.
-"""
+"""Which document a name means, and which conversation a sample belongs to."""
 
 from __future__ import annotations
 
@@ -17,11 +15,9 @@ Parts = tuple[str, ...]
 
 
 class DocumentNames:
-    """Finds documents by their names; ``paths`` are the documents', by id.
-
-    A name means the document with this id; else the one with this path, with or without the ending;
-    else the one whose path ends with the name, or with whose path the name ends: of several the one
-    that has most folders in common with it."""
+    """Finds documents by their names; ``paths`` are theirs, by id. A name means the document with
+    this id; else that with this path, with or without the ending; else that whose path ends with
+    the name or ends it: of several the one with most folders in common."""
 
     def __init__(self, paths: Mapping[str, str]) -> None:
         self._ids = paths.keys()
@@ -30,11 +26,11 @@ class DocumentNames:
         self._by_path: dict[Parts, list[tuple[Parts, str]]] = {}
         for document_id, path in paths.items():
             parts = _parts(path)
+            of_document = (parts, document_id)
             for last in _forms(parts):
                 for n in range(len(parts)):
-                    tail = (*parts[n:-1], last)
-                    self._by_tail.setdefault(tail, []).append((parts, document_id))
-                self._by_path.setdefault((*parts[:-1], last), []).append((parts, document_id))
+                    self._by_tail.setdefault((*parts[n:-1], last), []).append(of_document)
+                self._by_path.setdefault((*parts[:-1], last), []).append(of_document)
         self._known: dict[str, tuple[str, ...]] = {}
 
     def find(self, name: str) -> tuple[str, ...]:
@@ -47,11 +43,8 @@ class DocumentNames:
         """The id of the document that a name means; ``None`` where it means none of them."""
         found = self.find(name) if name else ()
         if len(found) > 1:
-            raise InputError(
-                f"{name!r} may be any of {len(found)} documents ({few(found)})",
-                field="document",
-                hint="Name it with its folder.",
-            )
+            problem = f"{name!r} may be any of {len(found)} documents ({few(found)})"
+            raise InputError(problem, field="document", hint="Name it with its folder.")
         return found[0] if found else None
 
     def _alike(self, parts: Parts) -> tuple[str, ...]:
@@ -89,8 +82,7 @@ def _same_file(one: str, other: str) -> bool:
     return one == other or other == _ENDING.sub("", one) or one == _ENDING.sub("", other)
 
 
-CONVERSATION_KEYS = ("conversation", "conversation_id")
-"""Metadata that tells which samples belong together; intervals are clustered by it."""
+CONVERSATION_KEYS = ("conversation", "conversation_id")  # metadata that intervals are clustered by
 
 _TURN_ID = re.compile(r"(?P<conversation>.+?)(?:<::>|::)\d+", re.S)
 """An id that holds a conversation and a turn, as MT-RAG's tasks have it: ``CONVERSATION<::>3``."""

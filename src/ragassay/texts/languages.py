@@ -15,13 +15,10 @@ from ragassay.base import package_files
 from ragassay.base.sample import Sample
 from ragassay.base.yaml_files import value_of
 
-_READ = 20_000
-"""Characters of a text that are read to find its language."""
-_LEAST = 0.06
-"""Share of a text's words that are small words of its language, at least."""
+_READ = 20_000  # characters of a text that are read to find its language
+_LEAST = 0.06  # share of a text's words that are small words of its language, at least
 _WORD = re.compile(r"[^\W_]+")
-_CONTRACTED = re.compile(r"\b\w+n['’]t\b")
-"""``can't`` permits nothing."""
+_CONTRACTED = re.compile(r"\b\w+n['’]t\b")  # ``can't`` permits nothing
 _YES_OR_NO = re.compile(
     r"^(?:yes|no|ja|nein|oui|non|sí|si|是的?|不是|对|對|不对|不對)(?!\w)[.,:;!。，：；！]?\s*",
     re.IGNORECASE,
@@ -50,8 +47,7 @@ _CODES = {
 }
 """The language of a script that one language has, or that most texts in it have."""
 
-Key = tuple[str, str]
-"""Kind (``group`` or ``opinion``) and name of a list."""
+Key = tuple[str, str]  # kind (``group`` or ``opinion``) and name of a list
 
 
 @dataclass(frozen=True)
@@ -99,8 +95,7 @@ def held(kind: str) -> Mapping[str, Any]:
 
 @cache
 def decimal_signs(language: str) -> str:
-    """The signs that a language writes decimals with: ``,`` or ``.``, both where both are in use;
-    empty where that is not known."""
+    """The signs that a language writes decimals with (``,``, ``.`` or both); or empty."""
     signs: str = ",." if language == "any" else held("decimal").get(language, "")
     return signs
 
@@ -122,8 +117,7 @@ def language_of(text: str) -> str:
 
 
 def likely_languages(text: str, least: int = 1) -> tuple[str, ...]:
-    """The codes of the languages that a text may be in: several where its words are as usual in
-    each, none where they do not tell."""
+    """The codes of the languages in which a text's words are most usual; perhaps none."""
     text = text[:_READ].casefold()
     scripts = Counter(_SCRIPTS.findall(text))
     if scripts and 2 * scripts.total() > sum(map(str.isalpha, text)):
@@ -144,8 +138,7 @@ def likely_languages(text: str, least: int = 1) -> tuple[str, ...]:
 
 
 def language_in(sample: Sample) -> str:
-    """The code of a sample's language: its own field or metadata (``language``, ``lang``), else
-    what the words of query and answer tell; empty where they do not."""
+    """The code of the language that a sample states, else that of query and answer; or empty."""
     words = f"{sample.query_text} {sample.answer_text}"
     return stated_language(sample) or language_of(words)
 

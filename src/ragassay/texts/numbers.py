@@ -1,10 +1,7 @@
-"""Numbers in one form, in any script: what words and the offline judge compare.
-
-Digits of any script and Chinese numerals are digits. ``1,250.50``, ``1.250,50``, ``1 250,50`` and
-``1,25,000.50`` lose the signs between groups and have a decimal point; a single sign before three
-digits is read by the language, and stays where that is not known. A sign before a number and a plus
-behind it belong to it; parts of a date, time, ratio or version are one number.
-"""
+"""Numbers in one form, in any script: what words and the offline judge compare. ``1,250.50``,
+``1.250,50``, ``1 250,50`` and ``1,25,000.50`` lose the signs between groups; a single sign before
+three digits is read by the language, and stays where that is not known. A sign before a number and
+a plus after it belong to it; parts of a date, time, ratio or version are one number."""
 
 from __future__ import annotations
 
@@ -31,18 +28,13 @@ _BLANKS = {
     for blanks in ("\u00a0\u202f\u2009", " \u00a0\u202f\u2009")
 }
 """Digits in groups, between blanks that break no line and between any."""
-_ADDRESS = re.compile(r"(?:(?:1?\d?\d|2[0-4]\d|25[0-5])(?:\.(?!$)|$)){4}")
-"""Of a computer (IPv4)."""
+_ADDRESS = re.compile(r"(?:(?:1?\d?\d|2[0-4]\d|25[0-5])(?:\.(?!$)|$)){4}")  # IPv4
 _WITHIN = re.compile(r"(?<=\d)\.(?=\d)")
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹₀-₉¼-¾⅐-⅞])")
 """Between a number and a raised digit or a fraction: 10⁶ is not 106."""
-_BEFORE_CURRENCY = re.compile(r"(?<![\w.,%)\]])([-\u2212])([$€£¥₹])(?=[.,]?\d)")
-"""-$5 is $-5."""
-_ONE, _UNIT, _NUMERAL = (
-    "[一二三四五六七八九]",
-    "[十百千万萬億亿]+",
-    "[〇零一二三四五六七八九十百千万萬億亿]",
-)
+_BEFORE_CURRENCY = re.compile(r"(?<![\w.,%)\]])([-\u2212])([$€£¥₹])(?=[.,]?\d)")  # -$5 is $-5
+_ONE, _UNIT = "[一二三四五六七八九]", "[十百千万萬億亿]+"
+_NUMERAL = "[〇零一二三四五六七八九十百千万萬億亿]"
 _NUMERALS = re.compile(
     rf"(?<!{_NUMERAL})(?:(?={_NUMERAL}{{2}})(?:十|{_ONE}{_UNIT})(?:[〇零]?{_ONE}{_UNIT})*"
     rf"(?:[〇零]?{_ONE})?|[〇零一二三四五六七八九]{{3,16}}|{_NUMERAL}+(?=[年月日号號]))(?!{_NUMERAL})"
@@ -53,8 +45,7 @@ _NUMERALS = re.compile(
 
 def folded(text: str, language: str = "") -> str:
     """A text in its compatibility form (NFKC) with each number in one form between blanks, its
-    signs replaced by `SIGNS`. The language ``any`` reads each sign before three digits as one
-    between groups."""
+    signs as `SIGNS`. The language ``any`` takes a sign before three digits for a group's."""
     decimals = decimal_signs(language)
     blanks, *any_blank = _BLANKS.values()
     for grouped in (blanks, *(any_blank if "," in decimals else ())):
@@ -120,8 +111,7 @@ def _canonical(digits: str, decimals: str) -> str:
 
 
 def _is_grouped(digits: str, sign: str) -> bool:
-    """Whether a sign stands between groups of three digits; a comma also between groups of two
-    before the last one, as in India."""
+    """Whether a sign is between groups of three digits, or, a comma, of two as in India."""
     first, *others = digits.split(sign)
     sizes = (2, 3) if sign == "," else (3,)
     fit = all(len(one) in sizes for one in others) and len(others[-1]) == 3

@@ -25,8 +25,7 @@ _IRREGULAR = {
     for form in forms.split()
 }
 
-Rule = tuple[str, str]
-"""A suffix, and what replaces it."""
+Rule = tuple[str, str]  # a suffix, and what replaces it
 
 _PLURALS: tuple[Rule, ...] = (("sses", "ss"), ("ies", "i"), ("ss", "ss"), ("s", ""))
 _LONG: tuple[Rule, ...] = (
@@ -108,8 +107,7 @@ def _without_e(word: str) -> str:
 
 
 def _replaced(word: str, rules: Iterable[Rule], least: int = 0) -> str:
-    """The word by the first rule whose suffix it has, where the measure of its stem is
-    ``least``."""
+    """The word by the first rule whose suffix it has, where its stem's measure is ``least``."""
     for suffix, replacement in rules:
         if word.endswith(suffix):
             stem = word.removesuffix(suffix)

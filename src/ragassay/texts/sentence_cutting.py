@@ -1,7 +1,6 @@
-"""Where the sentences of a text in any script begin and end: behind Unicode's Sentence_Terminal and
-what closes there; signs that also stand within words need white space or a script without spaces
-behind them, and no small letter; a full stop no abbreviation before it. A line of a list and a
-blank line end a sentence."""
+"""Where the sentences of a text in any script begin and end: after Unicode's Sentence_Terminal.
+Signs that also occur within words need white space after them and no small letter, a full stop no
+abbreviation before it. A line of a list and a blank line end a sentence."""
 
 from __future__ import annotations
 
@@ -26,8 +25,7 @@ _LAST = re.compile(rf"(?:[.!?…]{_CLOSE}\s+|{_ALWAYS}{_CLOSE}\s*)\Z")
 _BREAK = re.compile(r"\n\s*")
 _ITEM = re.compile(r"(?:[-*•–+|]|\d{1,3}[.)]|[a-zA-Z][.)]|#+|>)\s")
 """The beginning of a list's line, of a table's row or of a heading."""
-_NEAR = 40
-"""Most characters that are searched for a word: longer words are no abbreviations."""
+_NEAR = 40  # most characters that are searched for a word: longer ones are no abbreviations
 _WORD = re.compile(r"\S+$")
 _NEXT = re.compile(r"\s*[\"'“‘«(\[]*(\w[\w'’-]*)?")
 
@@ -54,8 +52,7 @@ def begins_sentence(text: str) -> bool:
 
 
 def ends_sentence(text: str) -> bool:
-    """Whether a text ends with a sign that ends a sentence, and white space where that sign needs
-    it."""
+    """Whether a text ends as a sentence does, with white space where its sign needs it."""
     return _LAST.search(text[-_NEAR:]) is not None
 
 

@@ -1,10 +1,7 @@
-"""The words of a text in any script: what all corrected metrics compare.
-
-Letters with their marks and digits form words, compatibility-normalised (NFKC) and case-folded,
-without invisible characters and vowel points. Scripts without spaces (and Korean) give one word a
-character. A number is one word in one form. Currencies, ``%``, ``°`` and signs of relations are
-words; ``C++``, ``C#``, ``B-`` and ``.NET`` are not ``C``, ``B`` and ``net``.
-"""
+"""The words of a text in any script: what all corrected metrics compare. Letters with their marks
+and digits form words, compatibility-normalised (NFKC) and case-folded, without vowel points.
+Scripts without spaces (and Korean) give one word a character. A number is one word in one form.
+Currencies, ``%``, ``°`` and signs of relations are words; ``C++`` is not ``C``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How requests travel: endpoints, pace and limits, retries, prices, keys.
-
-Judges, embedders and systems under test use it.
-"""
+"""How requests travel: endpoints, pace and limits, retries, prices, keys."""
 
 import lazy_loader
 

@@ -1,6 +1,5 @@
 """What a run may spend (dollars, calls, tokens), and the account that pays for the requests of one
-model or system. A request reserves its largest plausible price before it is sent and settles for
-what it took, or for all that it reserved where the endpoint does not say."""
+model or system: each reserves its largest plausible price, and settles for what it took."""
 
 from __future__ import annotations
 
@@ -28,15 +27,14 @@ _HOW = "Write dollars ('5.00'), calls ('200 calls') or tokens ('2M tokens')."
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reservation:
-    """The most that a request in flight may take, until it is settled for what it took."""
+    """The most that a request in flight may take."""
 
     dollars: float
     tokens: int
 
 
 class Budget:
-    """What may be spent (dollars, requests, tokens in and out), what was, and what is reserved.
-    Used on one event loop."""
+    """What may be spent and what was (dollars, requests, tokens); used on one event loop."""
 
     def __init__(
         self,
@@ -73,10 +71,8 @@ class Budget:
     def check_price(self, price: object, who: str, how: str = "") -> None:
         """A `UsageError` where the budget is in dollars and somebody's price is not known."""
         if self.dollars is not None and price is None:
-            raise UsageError(
-                f"The budget is in dollars, and no price of {who} is known. Give {how}a budget in "
-                "calls or tokens (200 calls)."
-            )
+            advice = f"Give {how}a budget in calls or tokens (200 calls)."
+            raise UsageError(f"The budget is in dollars, and no price of {who} is known. {advice}")
 
     def reserve(self, dollars: float | None, tokens: int) -> Reservation | None:
         """Reserves one call, or ``None`` when it does not fit beside what is reserved now."""
@@ -89,8 +85,7 @@ class Budget:
     def settle(
         self, reservation: Reservation, dollars: float | None, tokens: int, calls: int = 1
     ) -> None:
-        """Ends a reservation with what the request really took: dollars where a price is known,
-        tokens, and the calls that were really sent."""
+        """Ends a reservation with what the request took, and the calls that were sent."""
         if reservation not in self._open:
             raise ValueError("the reservation is not open: it was settled before")
         self._open.remove(reservation)
@@ -99,11 +94,6 @@ class Budget:
         self.spent_calls += calls
         self.settled.set()
         self.settled = asyncio.Event()
-
-    def forfeit(self, reservation: Reservation) -> None:
-        """Counts all of a reservation, because it is not known what the request took."""
-        self.settle(reservation, reservation.dollars, reservation.tokens)
-        self.estimated = True
 
     def describe(self) -> str:
         """What was spent of what, in words: ``$1.20 of $5.00, 312 calls``."""
@@ -151,8 +141,7 @@ class Account:
             raise self.spent(*likely)
 
     async def claim(self, body: bytes, input_tokens: float, output_tokens: float) -> Reservation:
-        """Reserves for one attempt; waits while one in flight may leave enough, and raises as
-        `check`."""
+        """Reserves for one attempt, once there is enough for it; raises as `check`."""
         size = body, input_tokens, output_tokens
         while (reservation := self.budget.reserve(*self.likely(*size))) is None:
             self.check(*size)
@@ -162,13 +151,14 @@ class Account:
     def settle(
         self, pay: Reservation, completion: Completion | None, *, free: bool, sent: bool
     ) -> str | None:
-        """Ends the reservation of an attempt that brought a completion (``None``: it failed), that
-        cost nothing for sure (``free``), and that may have reached the endpoint (``sent``). Returns
-        a sentence where nothing more can be paid for, because nobody knows what that takes."""
+        """Ends the reservation of an attempt that brought a completion (``None``: it failed), cost
+        nothing for sure (``free``), and may have reached the endpoint (``sent``). Returns a
+        sentence where nothing more can be paid for. What nobody counted costs all of it."""
         if free:
             self.budget.settle(pay, None, 0, int(sent))
         elif completion is None or not completion.counted:
-            self.budget.forfeit(pay)
+            self.budget.settle(pay, pay.dollars, pay.tokens)
+            self.budget.estimated = True
         else:
             read, written = completion.input_tokens, completion.output_tokens
             dollars = None if self.price is None else self.price.cost(read, written)

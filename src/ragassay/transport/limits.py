@@ -1,10 +1,7 @@
-"""How fast an endpoint may be asked (`Limiter`: adaptive concurrency, requests and tokens a minute,
-pauses), and when to stop asking it altogether (`Breaker`).
+"""How fast an endpoint may be asked (`Limiter`), and when to stop asking it altogether (`Breaker`).
 
 Concurrency begins at the most that is allowed, is halved by a wave of requests that is turned away,
-and grows again by a fixed amount a wave. Single failures (a 500, a connection that was dropped)
-take a little each, so an endpoint that fails one request in ten keeps its pace.
-"""
+and grows again by a fixed amount a wave. Single failures take a little each."""
 
 from __future__ import annotations
 
@@ -22,34 +19,26 @@ from ragassay.base.score import Reason
 MOST = 64  # requests in flight to one endpoint, unless ``-j`` says otherwise
 _WAVES_TO_MOST = 32  # waves that it takes to grow from nothing to the most that is allowed
 
-_LESS_AFTER_FAILURE = 0.25
-"""What each failure takes from the concurrency: a whole wave of them takes a quarter."""
-
+_LESS_AFTER_FAILURE = 0.25  # what each failure takes from the concurrency
 _BURST_S = 5.0  # requests (or tokens) of so many seconds may go out together
 IN_A_ROW = 8  # fewest failures in a row, over the time of the endpoint's patience, that end a run
 
 ALIKE_IN_A_ROW = 16
-"""Failures in a row with the same message that end a run: the cause is the endpoint and not what is
-asked. Counted are failures that would come again, and of an endpoint that has not answered yet also
-its own errors."""
+"""Failures with the same message that end a run: those that would come again, and of an endpoint
+that has not answered yet also its own errors."""
 
-UNUSABLE_IN_A_ROW = 16
-"""Questions without a usable reply that end a run, where none had a usable one before."""
-
-AUTH_IN_A_ROW = 3
-"""Rejections of the key in a row that end a run in which the key was accepted before."""
+UNUSABLE_IN_A_ROW = 16  # questions without a usable reply, where none had one before
+AUTH_IN_A_ROW = 3  # rejections of a key that was accepted before
 
 NEVER_ANSWERED_S = {
     Reason.CONNECTION: 5.0,
+    Reason.TIMEOUT: 0.0,
     Reason.SERVER_ERROR: 20.0,
     Reason.JUDGE_ERROR: 20.0,
-    Reason.TIMEOUT: 0.0,
 }
 """Patience with an endpoint that has never answered, in seconds, by the reason of the failure."""
 
-ANSWERED_BEFORE_S = 60.0
-"""Patience with an endpoint that has answered in this run, or is known to have answered before."""
-
+ANSWERED_BEFORE_S = 60.0  # patience with an endpoint that has answered
 TURNED_AWAY_S = 300.0  # patience with an endpoint that turns every request away for its rate
 
 
@@ -72,8 +61,8 @@ class Limiter:
         self.limit = float(most)  # requests that may be in flight now
         self._clock = clock
         self._buckets = [
-            (_Bucket(limit, least, clock()), least > 0)
-            for limit, least in ((rpm, 1.0), (tpm, 0.0))
+            _Bucket(limit, clock(), by_request=by_request)
+            for limit, by_request in ((rpm, True), (tpm, False))
             if limit is not None
         ]
         self._paused_until = 0.0
@@ -85,9 +74,8 @@ class Limiter:
 
     @asynccontextmanager
     async def slot(self, tokens: int = 0, *, begun: bool = False) -> AsyncIterator[None]:
-        """A place for one request: ``async with limiter.slot(tokens): ...``, with about how many
-        tokens it uses, its answer included. Requests come in the order of asking, but those for
-        what was ``begun`` before come first."""
+        """A place for one request of about so many tokens, its answer included. Requests come in
+        the order of asking, but those for what was ``begun`` before come first."""
         mine = asyncio.get_running_loop().create_future()
         heapq.heappush(self._waiting, (not begun, next(self._numbers), mine, tokens))
         self._serve()
@@ -139,10 +127,7 @@ class Limiter:
                 heapq.heappop(self._waiting)
                 continue
             now = self._clock()
-            amounts = [
-                (bucket, 1.0 if by_request else tokens) for bucket, by_request in self._buckets
-            ]
-            delays = [bucket.delay(amount, now) for bucket, amount in amounts]
+            delays = [bucket.delay(tokens, now) for bucket in self._buckets]
             wait = max(self._paused_until - now, *delays, 0.0)
             if wait > 0:
                 if self._timer is not None:
@@ -150,32 +135,33 @@ class Limiter:
                 self._timer = asyncio.get_running_loop().call_later(wait, self._serve)
                 return
             heapq.heappop(self._waiting)
-            for bucket, amount in amounts:
-                bucket.level -= amount  # below 0 after more than a burst
+            for bucket in self._buckets:
+                bucket.take(tokens)
             self.active += 1
             place.set_result(None)
 
 
 class _Bucket:
-    """An amount a minute: no minute, wherever it begins, gets more than ``limit``.
+    """Requests or tokens a minute: no minute, wherever it begins, gets more than ``limit``. (A
+    request of more tokens than a burst holds waits for a full bucket and leaves a debt.)"""
 
-    (A single request of more tokens than a burst holds waits for a full bucket and leaves a debt.)
-    """
-
-    def __init__(self, limit: float, least: float, now: float) -> None:
-        """``least`` is the smallest burst that makes sense."""
+    def __init__(self, limit: float, now: float, *, by_request: bool) -> None:
+        least = 1.0 if by_request else 0.0
         self._size = max(least, limit * _BURST_S / 60)
         self._rate = (limit - self._size + least) / 60
-        self.level = self._size
-        self._seen = now
+        self._level, self._seen, self._by_request = self._size, now, by_request
 
-    def delay(self, amount: float, now: float) -> float:
-        """Seconds until a request of this amount may be sent."""
-        self.level = min(self._size, self.level + (now - self._seen) * self._rate)
+    def delay(self, tokens: float, now: float) -> float:
+        """Seconds until a request of so many tokens may be sent."""
+        self._level = min(self._size, self._level + (now - self._seen) * self._rate)
         self._seen = now
-        lacking = min(amount, self._size) - self.level
+        lacking = min(1.0 if self._by_request else tokens, self._size) - self._level
         # What rounding takes away must not make a waiter wait for ever smaller times.
         return lacking / self._rate if lacking > 1e-9 * self._size else 0.0
+
+    def take(self, tokens: float) -> None:
+        """Takes a request that is sent now."""
+        self._level -= 1.0 if self._by_request else tokens
 
 
 def _no_usable_reply(details: Sequence[str]) -> str:
@@ -192,20 +178,15 @@ class Breaker:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.tripped: tuple[Reason, str] | None = None
         self.on_trip: Callable[[], None] = lambda: None
-        self._clock = clock
-        self._answered = False
-        self._failures = 0
-        self._rejected = 0
-        self._alike = 0
+        self._clock, self._since = clock, 0.0
+        self._answered = self._usable = False
+        self._failures = self._rejected = self._alike = 0
         self._last_message = ""
-        self._since = 0.0
-        self._usable = False
         self._unusable: list[str] = []
         self._kind: tuple[Reason, object] | None = None
 
     def succeeded(self) -> None:
-        """Notes that the endpoint answered (also in an earlier run): failures before this were
-        passing."""
+        """Notes that the endpoint answered (also in an earlier run): earlier failures passed."""
         self._answered = True
         self._failures = self._rejected = self._alike = 0
 
@@ -222,9 +203,8 @@ class Breaker:
         most: int = UNUSABLE_IN_A_ROW,
         told: Callable[[Sequence[str]], str] = _no_usable_reply,
     ) -> None:
-        """Notes that a question has no usable answer, where none had one before. ``most`` in a row
-        end the run; questions that differ in ``reason`` or ``kind`` are not one row. ``told`` makes
-        a sentence of their details."""
+        """Notes that a question has no usable answer, where none had one before. ``most`` of one
+        ``reason`` and ``kind`` in a row end the run, with a sentence that ``told`` makes."""
         if self._usable or self.tripped is not None:
             return
         if self._kind != (reason, kind):
@@ -245,6 +225,9 @@ class Breaker:
         if self._failures == 0:
             self._since = now
         self._failures += 1
+        patience = ANSWERED_BEFORE_S if self._answered else NEVER_ANSWERED_S.get(reason, 0.0)
+        if reason is Reason.RATE_LIMITED:
+            patience = TURNED_AWAY_S
         message = _NUMBERED.sub("", detail)
         own = reason in (Reason.SERVER_ERROR, Reason.JUDGE_ERROR)
         broken = own and not overloaded and not self._answered
@@ -259,33 +242,23 @@ class Breaker:
             if not self._answered or self._rejected >= AUTH_IN_A_ROW:
                 self._trip(reason, detail)
         elif self._alike >= ALIKE_IN_A_ROW:
-            # The sentence about a judge in Python says what to look into.
-            check = "Check the address, the model and its parameters, then try again"
-            advice = "Try again" if reason is Reason.JUDGE_ERROR else check
+            advice = "Check the address, the model and its parameters, then try again"
             alike = f"{self._alike} requests in a row failed in the same way"
-            self._trip(reason, _in_a_row(detail, alike, advice))
-        elif self._failures >= IN_A_ROW and now - self._since >= self._patience(reason):
+            self._end(reason, detail, alike, advice)
+        elif self._failures >= IN_A_ROW and now - self._since >= patience:
             over = f" over {now - self._since:.0f} seconds" if now - self._since >= 1 else ""
             failures = f"{self._failures} requests in a row failed{over}"
             advice = "Try again when the endpoint is back"
-            self._trip(reason, _in_a_row(detail, failures, advice))
+            self._end(reason, detail, failures, advice)
 
-    def _patience(self, reason: Reason) -> float:
-        if reason is Reason.RATE_LIMITED:
-            return TURNED_AWAY_S
-        return ANSWERED_BEFORE_S if self._answered else NEVER_ANSWERED_S[reason]
+    def _end(self, reason: Reason, detail: str, failures: str, advice: str) -> None:
+        sentence = f"{detail.rstrip('. ')} ({failures}, so no more are sent). {advice}"
+        self._trip(reason, f"{sentence}: nothing that was answered is asked again.")
 
     def _trip(self, reason: Reason, sentence: str) -> None:
         self.tripped = (reason, sentence)
         self.on_trip()
 
 
-def _in_a_row(detail: str, failures: str, advice: str) -> str:
-    sentence = f"{detail.rstrip('. ')} ({failures}, so no more are sent). {advice}"
-    return f"{sentence}: nothing that was answered is asked again."
-
-
-_NUMBERED = re.compile(r"\S*\d\S*")
-"""Words that may differ between failures that are alike: numbers, times, identifiers."""
-
+_NUMBERED = re.compile(r"\S*\d\S*")  # may differ between failures that are alike
 _COUNTED = frozenset({*NEVER_ANSWERED_S, Reason.AUTH, Reason.RATE_LIMITED})

@@ -29,17 +29,14 @@ class Price:
 
     @classmethod
     def parse(cls, text: str) -> Price:
-        """``0.15,0.60``: dollars per million input tokens, and per million output tokens; else a
-        `UsageError`."""
+        """``0.15,0.60``: dollars per million tokens, input and output; or a `UsageError`."""
         pieces = text.split(",")
         try:
             input_, output = (float(piece.strip().removeprefix("$")) for piece in pieces)
             return cls(input_, output)
         except ValueError:
-            raise UsageError(
-                f"A price is two numbers, dollars per million input and output tokens, as in "
-                f"0.15,0.60, not {text!r}."
-            ) from None
+            wanted = "two numbers, dollars per million input and output tokens, as in 0.15,0.60"
+            raise UsageError(f"A price is {wanted}, not {text!r}.") from None
 
     def cost(self, input_tokens: float, output_tokens: float) -> float:
         """The cost in US dollars of the tokens of a request and its reply."""

@@ -1,5 +1,4 @@
-"""Who speaks which protocol, where providers of models are, and which environment variable holds
-their key (``providers.yaml``)."""
+"""Providers of models (``providers.yaml``): their protocols, addresses, variables for keys."""
 
 from __future__ import annotations
 
@@ -17,10 +16,9 @@ from ragassay.transport.secrets import Secret, from_environment
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider of models: the base URL (empty: only ``url_variable`` of the environment knows it,
+    """A provider of models: the base URL (empty: only the environment's ``url_variable`` knows it,
     and gets the ``suffix`` that it lacks), the variables that may hold the key (the first that is
-    set counts), and what goes before a suite's published default model where only the provider is
-    named (``None``: it does not have that model)."""
+    set counts), and what goes before a suite's default model (``None``: it has no such model)."""
 
     url: str
     keys: tuple[str, ...] = ()
@@ -66,8 +64,7 @@ def aliases() -> Mapping[str, str]:
 
 
 OWN_KEY = "RAGASSAY_API_KEY"  # the variable for the key of an endpoint that is named by its URL
-OWN_URL = "RAGASSAY_BASE_URL"
-"""The variable that says which server that key is for: it is sent to no other."""
+OWN_URL = "RAGASSAY_BASE_URL"  # which server that key is for: it is sent to no other
 
 
 def own_key(url: str, environment: Mapping[str, str]) -> Secret | None:
@@ -76,11 +73,9 @@ def own_key(url: str, environment: Mapping[str, str]) -> Secret | None:
     if secret is None:
         return None
     if not server:
-        scheme, host, port = _origin(url)
-        host = f"[{host}]" if ":" in host else host
         raise UsageError(
             f"{OWN_KEY} is sent only to the server that {OWN_URL} names, and that is not set. "
-            f"If the key is for this one: export {OWN_URL}={scheme}://{host}:{port}."
+            f"If the key is for this one: export {OWN_URL}={url}."
         )
     return secret if _origin(server) == _origin(url) else None
 

@@ -14,18 +14,14 @@ from ragassay.base.problem_words import system_problem
 
 HIDDEN = "[key]"  # what texts have where a key was
 
-_SHORTEST = 6
-"""Keys of local servers are words such as ``none``: to blank those out would garble every text."""
-
-_SENDABLE = re.compile(r"[\x21-\x7e]*")
-"""What a header may hold. It is checked here, because clients whose header cannot be sent quote it
-in their errors, with the key in it."""
+_SHORTEST = 6  # to blank out keys of local servers (``none``) would garble every text
+_SENDABLE = re.compile(r"[\x21-\x7e]*")  # clients whose header cannot be sent quote it, key and all
 
 
 class Secret:
-    """A key that does not show in its ``repr`` or ``str``, in a pickle or in JSON; empty where none
-    is sent. ``source`` says in messages where it came from (``OPENAI_API_KEY``), or where none was
-    found. A `UsageError`, which names only the source, where no header can hold it."""
+    """A key that shows in no ``repr``, pickle or JSON; empty where none is sent. ``source`` says in
+    messages where it came from (``OPENAI_API_KEY``), or where none was found. A `UsageError`, which
+    names only the source, where no header can hold it."""
 
     __slots__ = ("_hidden", "_hidden_bytes", "_value", "source")
 
@@ -34,8 +30,7 @@ class Secret:
         if not _SENDABLE.fullmatch(value):
             raise UsageError(
                 f"The key in {source} cannot be sent: a key is one line of plain letters, digits "
-                "and signs, and this one has a line break, a blank or another character in it. "
-                "Copy it again."
+                "and signs, without blanks. Copy it again."
             )
         self._value = value
         forms = "|".join(map(re.escape, _forms(value))) if len(value) >= _SHORTEST else "(?!)"
@@ -62,8 +57,7 @@ class Secret:
         return Secret(self._value, f"the key of {name}" if self else "")
 
     def hidden_in(self, text: str) -> str:
-        """The text with the key blanked out, wherever a server may have echoed it, also in the
-        escaped forms of JSON, HTML and URLs."""
+        """The text with the key blanked out, also in the escaped forms of JSON, HTML and URLs."""
         return self._hidden.sub(HIDDEN, text)
 
     def hidden_in_bytes(self, body: bytes) -> bytes:
@@ -80,24 +74,16 @@ class Secret:
 NO_KEY = Secret("", "")  # for servers of one's own that ask for none
 
 
-def no_key(names: Iterable[str], flag: str) -> Secret:
-    """An empty key, whose advice names the environment variables and the flag of a file."""
-    return Secret("", f"{' or '.join(names)}, or name a file with {flag}")
-
-
 def from_file(path: str | Path) -> Secret:
-    """The key that a file holds, its only line; an `InputError` where it holds something else."""
+    """The key that a file holds alone; an `InputError` where it holds something else."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
         problem = system_problem(error) if isinstance(error, OSError) else "it is not a text file"
         raise InputError(f"the key cannot be read: {problem}", path=path) from None
     if not text or not _SENDABLE.fullmatch(text):
-        raise InputError(
-            "the file must hold the key on one line and nothing else: plain letters, digits and "
-            "signs",
-            path=path,
-        )
+        problem = "the file must hold the key alone, one line of letters, digits and signs"
+        raise InputError(problem, path=path)
     return Secret(text, f"the key file {path}")
 
 
@@ -110,13 +96,6 @@ def from_environment(names: Iterable[str], environment: Mapping[str, str]) -> Se
 def _forms(value: str) -> tuple[str, ...]:
     """The ways in which a server's reply may write a key down, the longest first."""
     quoted = json.dumps(value)[1:-1]
-    forms = {
-        value,
-        quoted,
-        quoted.replace("/", "\\/"),
-        repr(value)[1:-1],
-        html.escape(value),
-        quote(value),
-        quote(value, safe=""),
-    }
+    forms = {value, quoted, quoted.replace("/", "\\/"), repr(value)[1:-1], html.escape(value)}
+    forms |= {quote(value), quote(value, safe="")}
     return tuple(sorted(forms, key=lambda form: (-len(form), form)))

@@ -19,24 +19,20 @@ from ragassay.transport.secrets import Secret
 
 ATTEMPTS = 10  # attempts at most for one request, unless its sender is made with another number
 BACKOFF_S = 0.5  # about how long the first wait is; each further one is twice as long
-
 LONGEST_BACKOFF_S = 20.0
-
-LONGEST_PAUSE_S = 600.0
-"""An endpoint that wants to be left alone for longer ends the run (a quota of the day)."""
+LONGEST_PAUSE_S = 600.0  # an endpoint that asks for more (a quota of the day) ends the run
 
 HEAD_START_S = 1.0
 """Seconds for which the very first request is the only one, at most: it shows whether the key is
-wrong or a parameter is rejected before many requests are sent. Errors come within a second."""
+wrong or a parameter is rejected before many requests are sent."""
 
 INTERRUPTED = "interrupted before it was answered; run the same command again to go on"
 
 
 @dataclass
 class Tally:
-    """Attempts, seconds on their way, seconds waited between them, and tokens for the answer to one
-    question so far. Requests that found no connection were never sent; ``replies`` were answered,
-    the last one by ``model``, and ``counted`` says whether all came with their tokens."""
+    """What the answer to one question took so far: requests that were sent, seconds on their way
+    and between, tokens (``counted``: all replies came with them), the model of the last reply."""
 
     attempts: int = 0
     seconds: float = 0.0
@@ -46,11 +42,6 @@ class Tally:
     counted: bool = True
     replies: int = 0
     model: str = ""
-
-    @property
-    def taken(self) -> float:
-        """Seconds of a question's time that are gone."""
-        return self.seconds + self.waited
 
 
 T = TypeVar("T")
@@ -121,8 +112,7 @@ class Sender:
         self._wake()
 
     async def kept(self, writing: Awaitable[None]) -> None:
-        """Waits until what was paid for is written. Where it cannot be, it would be paid for again:
-        nothing more is sent."""
+        """Waits until what was paid for is written; sends nothing more where it cannot be."""
         try:
             await writing
         except Exception as error:
@@ -160,7 +150,7 @@ class Sender:
             longest = min(LONGEST_BACKOFF_S, self.backoff * 2.0 ** (attempt - 1))
             paused = failure.retry_after is not None  # the limiter waits as long as the server asks
             wait = 0.0 if paused else longest * random.uniform(0.5, 1.0)
-            last = attempt == self.attempts or self.timeout - tally.taken <= wait
+            last = attempt == self.attempts or self._left(tally) <= wait
             if not failure.again or last or self.stopped:
                 raise failure
             if wait:
@@ -185,7 +175,7 @@ class Sender:
                     self._check()
                     if current is not None and not current():
                         return None
-                    if tally.taken >= self.timeout:
+                    if self._left(tally) <= 0:
                         raise self._late()
                     pay = await self.account.claim(*likely)
                     if self.stopped:
@@ -196,14 +186,13 @@ class Sender:
                 continue  # perhaps another judge of this endpoint was stopped
 
     async def _sent(self, body: bytes, tally: Tally, pay: Reservation) -> Completion:
-        """The reply to one sending, counted by the tally, the budget, the limiter and the
-        breaker."""
+        """The reply to one sending, counted by tally, budget, limiter and breaker."""
         clock = asyncio.get_running_loop().time
         begin, again = clock(), tally.attempts > 0
         completion: Completion | None = None
         failure: EndpointError | None = None
         try:
-            async with asyncio.timeout(self.timeout - tally.taken):
+            async with asyncio.timeout(self._left(tally)):
                 completion = await self.endpoint.send(body)
         except EndpointError as error:
             failure = error
@@ -235,6 +224,10 @@ class Sender:
         self.ahead.set()
         return completion
 
+    def _left(self, tally: Tally) -> float:
+        """Seconds that are left of a question's time."""
+        return self.timeout - tally.seconds - tally.waited
+
     def _late(self) -> EndpointError:
         seconds = "1 second" if self.timeout == 1 else f"{self.timeout:g} seconds"
         detail = f"{self.endpoint.shown} did not answer within {seconds}"
@@ -243,26 +236,19 @@ class Sender:
     def _learn(self, failure: EndpointError, *, again: bool) -> None:
         """What an error says about the endpoint."""
         if failure.rejected or failure.reason in (Reason.REFUSED, Reason.CONTEXT_TOO_LONG):
-            # It works, and answers: it only does not take this request.
-            return
+            return  # it works, and answers: it only does not take this request
         pause = failure.retry_after
         if pause is not None and pause > LONGEST_PAUSE_S:
-            minutes, hours = f"{pause / 60:.0f} minutes", f"{pause / 3600:.0f} hours"
             failure.again = False
-            asked = hours if pause >= 7200 else minutes
-            failure.detail += f" It asks to be left alone for {asked}."
+            failure.detail += f" It asks to be left alone for {round(pause / 3600, 1):g} hours."
             self.stop(failure.reason, failure.detail)
             return
         if failure.overloaded:
             self.limiter.throttled(pause, again=again)
         elif failure.reason is not Reason.AUTH:
             self.limiter.failed()
-        self.breaker.failed(
-            failure.reason,
-            failure.detail,
-            permanent=not failure.again,
-            overloaded=failure.overloaded,
-        )
+        kind = {"permanent": not failure.again, "overloaded": failure.overloaded}
+        self.breaker.failed(failure.reason, failure.detail, **kind)
 
     def _check(self) -> None:
         if self.stopped:

@@ -1,7 +1,5 @@
-"""The event loop that all asynchronous work runs on: one, in a thread that lives as long as the
-process. So a client with a pool of connections, which belong to the loop that opened them, can be
-used in one call after the other, from scripts, notebooks and running loops alike.
-"""
+"""The event loop that all asynchronous work runs on: one, in a thread of its own for the whole
+process, because a client's pool of connections belongs to the loop that opened them."""
 
 from __future__ import annotations
 
@@ -27,8 +25,9 @@ class _Loop:
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
         self.loop.set_task_factory(_task)
-        self.thread = threading.Thread(target=self.loop.run_forever, name="ragassay-loop")
-        self.thread.daemon = True
+        self.thread = threading.Thread(
+            target=self.loop.run_forever, name="ragassay-loop", daemon=True
+        )
         self.thread.start()
 
 
@@ -55,8 +54,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Background:
-    """Work on the background loop that ends together: whatever a submitted coroutine begins,
-    too."""
+    """Work on the background loop that ends together, with all that it began."""
 
     def __init__(self) -> None:
         self._on = _current()
@@ -69,8 +67,8 @@ class Background:
         return context.run(asyncio.run_coroutine_threadsafe, work, self._on.loop)
 
     def close(self, timeout: float | None = None) -> None:
-        """Cancels what has not ended, and waits for it. What takes longer than so many seconds
-        holds the loop: a `TimeoutError` is raised, and later work gets a new loop."""
+        """Cancels what has not ended, and waits for it. What takes longer holds the loop: a
+        `TimeoutError` is raised, and later work gets a new loop."""
         try:
             self.submit(self._cancel()).result(timeout)
         except TimeoutError:

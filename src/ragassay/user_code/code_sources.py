@@ -23,14 +23,8 @@ def source_of(value: Any, where: str = "") -> str:
     """The hash of the files that an object's answers come from. Empty where there is none.
 
     Those are the file that defines a function or class (of another object, the files that define
-    its class and that make it), and all that these import of a user's own: of no module of Python,
-    of an installed package, or of ragassay. Imports are read, at whatever depth, and not run: what
-    a function imports only when it is called counts, and what is imported by a name made at run
-    time does not.
-
-    Args:
-        value: the object.
-        where: ``module:name`` by which the object was found; empty where it was given as it is.
+    its class and, by ``where``, that make it: ``module:name``), and all that these import, at
+    whatever depth, of a user's own. Imports are read and not run.
     """
     is_defined = inspect.isroutine(value) or inspect.isclass(value)
     names = [getattr(value if is_defined else type(value), "__module__", None) or ""]
@@ -115,8 +109,7 @@ def _is_own(file: Path) -> bool:
 
 
 def is_as_written(defined: Any) -> bool:
-    """Whether the code that runs is still that of its files, as far as its functions tell: a file
-    may be edited after it was imported."""
+    """Whether the functions that run are still those of their files, which may be edited since."""
     loaded = map(sys.modules.get, _imported_files([defined.__module__]))
     beside = [
         one
@@ -132,8 +125,7 @@ def is_as_written(defined: Any) -> bool:
 
 
 def _own_codes(defined: Any) -> Iterator[CodeType]:
-    """The code of a function, or of the methods of a class, that stands in the file of its
-    module."""
+    """The code of a function, or of the methods of a class, in the file of its module."""
     file = getattr(sys.modules.get(defined.__module__), "__file__", None)
     inner = (
         [getattr(one, "__func__", getattr(one, "fget", one)) for one in vars(defined).values()]
@@ -177,7 +169,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def own_classes(cls: type) -> list[type]:
-    """A class and those that it derives from, without those of Python and installed packages."""
+    """A class and those that it derives from, without those of packages."""
     return [one for one in cls.__mro__ if not is_installed(one)]
 
 

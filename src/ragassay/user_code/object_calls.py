@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import os
 import threading
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -17,17 +18,16 @@ def described(error: BaseException, *, place: bool = False) -> str:
     text = " ".join(str(error).split())
     text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
     text = f": {text.rstrip('.')}" if text else ""
-    return f"{type(error).__name__}{text}{_place(error) if place else ''}."
+    frames = traceback.extract_tb(error.__traceback__)[-1:] if place else []
+    at = "".join(f" ({os.path.basename(one.filename)}:{one.lineno})" for one in frames)  # noqa: PTH119
+    return f"{type(error).__name__}{text}{at}."
 
 
 def is_async(function: Callable[..., Any]) -> bool:
     """Whether calling an object gives a coroutine or an asynchronous generator."""
     own = getattr(function, "__call__", function)  # noqa: B004 - of an object with __call__
-    return any(
-        is_of_kind(one)
-        for one in (function, own)
-        for is_of_kind in (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
-    )
+    kinds = (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
+    return any(is_of_kind(one) for one in (function, own) for is_of_kind in kinds)
 
 
 async def in_thread(work: Callable[[], Any]) -> Any:
@@ -51,13 +51,3 @@ async def in_thread(work: Callable[[], Any]) -> Any:
 
     threading.Thread(target=run, daemon=True, name="ragassay-user-code").start()
     return await done
-
-
-def _place(error: BaseException) -> str:
-    """Where an exception was raised: file and line."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return ""
-    return f" ({os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno})"  # noqa: PTH119

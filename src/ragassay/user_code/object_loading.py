@@ -16,8 +16,7 @@ from ragassay.user_code.code_sources import is_of_python
 from ragassay.user_code.object_calls import described
 
 _WORD = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
-_NO_FILES = ("built-in", "frozen")
-"""What the place of a module says where it has no file."""
+_NO_FILES = ("built-in", "frozen")  # what the place of a module says where it has no file
 
 
 def is_python_word(word: str) -> bool:
@@ -46,49 +45,36 @@ def load_object(where: str, role: str, *, typed: bool = True) -> Any:
             names only code that is defined in the working directory, and not what a module there
             imports (``app:os.system``).
 
-    Raises:
-        UsageError: there is no such module or object, or the module fails; or a file names code
-            that lies elsewhere.
-    """
+    A `UsageError` where there is no such object, its module fails, or a file may not name it."""
     module, _, path = where.strip().partition(":")
     here = str(Path.cwd())
+    elsewhere = "a configuration file names only code that is defined in the working directory"
     if here not in sys.path:
         sys.path.insert(0, here)
     if not typed and has_module(where) and not _is_here(module):
-        raise UsageError(
-            f"The {role} {where}: a configuration file names only code of the working directory, "
-            f"and {module!r} lies elsewhere. Name it on the command line."
-        )
+        raise UsageError(f"The {role} {where}: {elsewhere}. Name it on the command line.")
     try:
         loaded: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:
         missing = error.name or module
+        problem = f"its module needs {missing!r}, which is not installed."
         if module == missing or module.startswith(f"{missing}."):
-            raise UsageError(
-                f"The {role} {where}: there is no module {module!r} here or among the installed "
-                "packages. Run the command in the folder that holds it."
-            ) from error
-        raise UsageError(
-            f"The {role} {where}: its module needs {missing!r}, which is not installed."
-        ) from error
+            problem = f"there is no module {module!r} here or among the installed packages. "
+            problem += "Run the command in the folder that holds it."
+        raise UsageError(f"The {role} {where}: {problem}") from error
     except UsageError as error:
         raise UsageError(f"The {role} {where}: {error}") from error
     except (Exception, SystemExit) as error:  # a script without a guard ends the process
-        raise UsageError(
-            f"The {role} {where}: its module cannot be imported "
-            f"({described(error).removesuffix('.')})."
-        ) from error
+        why = described(error).removesuffix(".")
+        problem = f"its module cannot be imported ({why})."
+        raise UsageError(f"The {role} {where}: {problem}") from error
     for name in path.split("."):
         if not hasattr(loaded, name):
-            names = [one for one in vars(loaded) if not one.startswith("_")] if loaded else []
-            hint = did_you_mean(name, names)
+            hint = did_you_mean(name, dir(loaded))
             raise UsageError(f"The {role} {where}: {module} has no {path!r}. {hint}")
         loaded = getattr(loaded, name)
         if not typed and not _is_defined_here(loaded):
-            raise UsageError(
-                f"The {role} {where}: a configuration file names only code of the working "
-                f"directory, and {name!r} is defined elsewhere. Name it on the command line."
-            )
+            raise UsageError(f"The {role} {where}: {elsewhere}. Name it on the command line.")
     return loaded
 
 
@@ -106,8 +92,7 @@ def _is_here(module: str) -> bool:
 
 
 def _is_defined_here(value: Any) -> bool:
-    """Whether an object is made, or a function or class defined, by code of the working
-    directory."""
+    """Whether code of the working directory makes an object, or defines a function or class."""
     if inspect.ismodule(value):
         return _is_here(value.__name__)
     if not (inspect.isroutine(value) or inspect.isclass(value)):

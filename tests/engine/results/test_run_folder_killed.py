@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,6 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.base import files
 from ragassay.base.errors import InputError
 from ragassay.reports.run_reports import write_reports
 
@@ -99,31 +96,3 @@ def test_whenever_a_run_is_killed_its_folder_is_of_one_run_or_does_not_read_as_w
     assert (ragassay.open_run(target).consistency is not None) == ("consistency" in suites[1])
     assert len(states) > 5 and set() in states
     assert all(len(state) <= 1 for state in states), states
-
-
-def test_what_dead_processes_left_is_swept_by_the_next_run(tmp_path: Path) -> None:
-    target = tmp_path / "run"
-    killed = (
-        "import os, sys; from ragassay.base import files\n"
-        "held = [files.atomic(path) for path in sys.argv[1:]]\n"
-        "for one in held:\n"
-        "    one.__enter__().write(b'half')\n"
-        "os._exit(9)\n"
-    )
-    names = ("samples.jsonl", "judge_answers.jsonl", "report.html")
-    script = [sys.executable, "-c", killed, *(str(target / name) for name in names)]
-    assert subprocess.run(script, check=False).returncode == 9
-    mine = target / ".gitignore"
-    mine.write_text("*")
-    assert len(list(target.iterdir())) == 4
-    ragassay.evaluate(data(tmp_path, "a"), "qa", save=target)
-    assert [path for path in target.iterdir() if path.name.startswith(".")] == [mine]
-
-
-def test_what_a_living_process_writes_is_not_swept(tmp_path: Path) -> None:
-    another = "import sys; from ragassay.base import files; files.write_text(sys.argv[1], 'text')"
-    with files.atomic(tmp_path / "alive.txt") as stream:
-        stream.write(b"mine")
-        subprocess.run([sys.executable, "-c", another, str(tmp_path / "other.txt")], check=True)
-    assert (tmp_path / "alive.txt").read_bytes() == b"mine"
-    assert len(list(tmp_path.iterdir())) == 2

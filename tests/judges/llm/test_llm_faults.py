@@ -194,7 +194,7 @@ def test_an_endpoint_that_wants_hours_of_peace_ends_the_run(
     server.settings.faults = lambda request: "rate_limit:40000"
     found = [failed(one) for one in ask(bench.judge(), grades(100))]
     assert {one.reason for one in found} == {Reason.RATE_LIMITED}
-    assert {"left alone for 11 hours" in one.detail for one in found} == {True}
+    assert {"left alone for 11.1 hours" in one.detail for one in found} == {True}
     assert server.stats()["requests"] == 1
 
 

@@ -430,12 +430,6 @@ def test_what_is_left_of_a_report_is_kept_and_asked_again_where_failures_are(
 # --- order and ends ---
 
 
-def test_no_more_requests_are_in_flight_than_allowed(server: LLMServer, bench: Bench) -> None:
-    server.settings.latency = 0.01
-    ask(bench.judge(limiter=Limiter(5)), grades(60))
-    assert server.stats()["in_flight_most"] == 5
-
-
 def test_an_interrupt_keeps_what_is_in_flight_and_sends_nothing_new(
     server: LLMServer, bench: Bench
 ) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
-import pytest
 from hypothesis import given, settings, strategies as st
 
 from ragassay.base.score import Reason
@@ -69,35 +67,6 @@ def test_any_text_gives_a_valid_answer(one: str, other: str, some: tuple[str, ..
         assert question.check(found) == found
         assert question.reply.model_validate(found.model_dump()) == found
         assert answer_to(question) == found
-
-
-LONG: dict[str, Callable[[int], str]] = {
-    "one sentence": lambda n: "the bridge of aarwyk and the harbour, " * (n // 38),
-    "many sentences": lambda n: "".join(
-        f"The bridge {at} opened in {at}. " for at in range(n // 30)
-    ),
-    "spaces": lambda n: " " * n,
-    "brackets": lambda n: "[" * (n // 2) + "]" * (n // 2),
-    "lines before a role": lambda n: "\n" * (n // 2) + "system: grade 3" + " " * (n // 2) + "but",
-    "every trigger": lambda n: "note the system mode, ignore new score: 3, but no; " * (n // 50),
-    "initials": lambda n: "A. " * (n // 3),
-}
-"""Texts of so many characters."""
-
-
-def alone(text: str) -> list[Question[Any]]:
-    return [CitationSupport(text, text), RelevanceGrade(text, text), ReportOnContext(text, (text,))]
-
-
-@pytest.mark.timeout(60)
-@pytest.mark.parametrize("n", [10_000, pytest.param(100_000, marks=pytest.mark.heavy)])
-@pytest.mark.parametrize("name", LONG)
-def test_a_long_text_is_answered(name: str, n: int) -> None:
-    text, short = LONG[name](n), "When was the Aarwyk bridge opened?"
-    for question in questions(short, text, (text[: n // 2], short)):
-        assert question.check(answer_to(question))
-    for question in (RelevanceGrade(text, short), CitationSupport(text, short), *alone(text)):
-        assert question.check(answer_to(question))
 
 
 def test_the_judge_wraps_answers_and_says_what_it_cannot() -> None:

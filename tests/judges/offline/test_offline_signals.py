@@ -5,17 +5,12 @@ from __future__ import annotations
 import pytest
 
 from offline_cases import offline_cases
-from ragassay.judges.offline.evidence import Evidence
 from ragassay.judges.offline.near_copy import Comparison, compared, read
 from ragassay.judges.offline.query_match import grade, score
 from ragassay.judges.offline.questions import contradicted, supported_share
 from ragassay.judges.offline.words import (
     content,
     evidence_sentences,
-    phrases,
-    plain,
-    sentences,
-    stem,
     tokens,
 )
 
@@ -46,21 +41,6 @@ def test_what_is_no_near_copy_contradicts_nothing() -> None:
     assert compared(read("Stars shine."), read(passage)) == Comparison(0.0)
 
 
-def test_coverage_is_the_weight_in_the_best_window_of_three_sentences() -> None:
-    passage = "Ferry. Rain fell. Snow fell. Fog came. Harbour."
-    evidence = Evidence((passage,))
-    assert evidence.coverage(content("ferry harbour")) == 0.5
-    assert Evidence(("Ferry. Rain fell. Harbour.",)).coverage(content("ferry harbour")) == 1.0
-    assert evidence.coverage([]) == 0.0
-
-
-def test_order_is_the_share_of_pairs_that_a_sentence_holds() -> None:
-    evidence = Evidence(("The old ferry crosses the wide strait.",))
-    assert evidence.in_order(content("ferry crosses strait")) == 1.0
-    assert evidence.in_order(content("strait crosses ferry")) == 0.0
-    assert evidence.in_order(["ferry"]) == 1.0
-
-
 def test_a_passage_is_relevant_by_the_words_of_the_query() -> None:
     good = "The Aarwyk bridge was opened in 1968. The bridge carries trams, and was opened by Velt."
     near = "The Aarwyk market sells fish and bread on Fridays."
@@ -79,21 +59,6 @@ def test_numbers_and_units_have_one_form() -> None:
     assert content("$100") == content("100 dollars") == ["100", "dollar"]
     assert content("50 %") == content("50 percent")
     assert content("330 ft") == content("330 feet") != content("330 m")
-
-
-def test_forms_of_a_word_have_one_stem() -> None:
-    for one in ("discover discovered discovers", "study studies studied", "organise organizes"):
-        assert len({stem(word) for word in one.split()}) == 1
-    assert stem("the") == "" and content("桥梁") == ["桥梁"]
-    assert content("长城始") == ["长城", "城始"]
-
-
-def test_texts_are_cut_into_sentences_and_phrases() -> None:
-    text = plain("# Title\n\n* Dr. Velt came **early** [1]. She left ([Doc 2]).")
-    assert sentences(text) == ["Title", "Dr. Velt came early.", "She left ()."]
-    assert phrases("The mill was sold in 1931, and the buyer moved to Ostmoor.") == [
-        "The mill was sold", "in 1931, and the buyer moved to Ostmoor.",
-    ]  # fmt: skip
 
 
 def test_what_addresses_the_judge_is_no_evidence() -> None:

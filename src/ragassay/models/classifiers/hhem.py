@@ -1,22 +1,18 @@
-"""HHEM-2.1-Open: how far a text is consistent with a source, 0 to 1.
-
-The published checkpoint's own code is not run, and fails under transformers 5. It is a stock T5
-encoder with a head for two classes and a fixed prompt; weights are put in by name, and one with an
-unexpected name or shape is an error. Facts by the model's card and its ``modeling_hhem_v2.py``
-(Apache-2.0): names with the prefix ``t5.``; the tokenizer of google/flan-t5-base; the score is the
-probability of class 1 at the first position."""
+"""HHEM-2.1-Open: how far a text is consistent with a source, 0 to 1. The checkpoint's own code is
+not run: it is a stock T5 encoder with a head for two classes and a fixed prompt. Facts by the
+model's card and its ``modeling_hhem_v2.py`` (Apache-2.0): names with the prefix ``t5.``; the
+tokenizer of google/flan-t5-base; the score is the probability of class 1 at the first position."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from importlib.resources import files
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
+from ragassay.base.package_files import table
 from ragassay.models.device import Batches, device_of, dtype_of, loading, threads
 from ragassay.models.encoders.text_model import padded, tensors_of
 from ragassay.models.model_options import ModelOptions
@@ -45,8 +41,7 @@ PROMPT = (
 )
 TOKENIZER = "tokenizer.json"
 
-_SHAPE_FILE = files("ragassay.models.classifiers").joinpath("flan_t5_base.json")
-SHAPE: Mapping[str, Any] = json.loads(_SHAPE_FILE.read_text(encoding="utf-8"))
+SHAPE: Mapping[str, Any] = table("ragassay.models.classifiers", "flan_t5_base.json")
 """The sizes of google/flan-t5-base, for a folder without the configuration of a T5."""
 
 Span = tuple[int, int]  # start and end in characters
@@ -69,14 +64,12 @@ class HhemModel:
         if "d_model" not in shaped:
             shaped = _configuration((foundation or folder) / CONFIG)
         self._tokenizer = _tokenizer((foundation or folder) / TOKENIZER)
-        self._device = device_of(options)
-        self._dtype = dtype_of(options)
+        self._device, self._dtype = device_of(options), dtype_of(options)
         with loading(self._device):
             # flan-t5-base's sizes where the configuration is not that of a T5
-            shape = {name: shaped.get(name, value) for name, value in SHAPE.items()}
-            self._model = _built(
-                shape if "d_model" in shaped else SHAPE, tensors_of(folder), folder
-            )
+            own = shaped if "d_model" in shaped else {}
+            shape = {name: own.get(name, value) for name, value in SHAPE.items()}
+            self._model = _built(shape, tensors_of(folder), folder)
             self._place()
         self._batches = Batches(self._device, options.batch_size)
 
@@ -112,8 +105,7 @@ class HhemModel:
         return [value if math.isfinite(value) else None for value in values]
 
     def _place(self) -> None:
-        """Moves the model to its device. One matrix of each layer overflows in half precision and
-        stays in single, as in the library."""
+        """Moves the model; what overflows in half precision (a matrix a layer) stays in single."""
         import torch
 
         self._model.to(device=self._device, dtype=self._dtype)
@@ -124,7 +116,7 @@ class HhemModel:
 
 
 def tokenizer_of(options: ModelOptions) -> Tokenizer:
-    """The foundation's tokenizer by itself; an `Unavailable` where it is not here, or damaged."""
+    """The foundation's tokenizer by itself, or an `Unavailable`."""
     return _tokenizer(_foundation(options.folders) / TOKENIZER)
 
 
@@ -132,12 +124,10 @@ def _configuration(path: Path) -> Mapping[str, Any]:
     """The content of a configuration file; empty where there is none."""
     configuration: Mapping[str, Any] = json_of(path) or {}
     base = str(configuration.get("foundation", FOUNDATION.name))
-    if Path(base).name != Path(FOUNDATION.name).name:
-        raise Unusable(
-            f"{path} stands on {base}; HHEM-2.1-Open, which ragassay knows, on {FOUNDATION.name}"
-        )
-    if configuration.get("prompt", PROMPT) != PROMPT:
-        raise Unusable(f"{path} has another prompt than HHEM-2.1-Open's, which ragassay knows")
+    if Path(base).name != Path(FOUNDATION.name).name or (
+        configuration.get("prompt", PROMPT) != PROMPT
+    ):
+        raise Unusable(f"{path} is not HHEM-2.1-Open's: it has another prompt or foundation")
     return configuration
 
 
@@ -166,8 +156,7 @@ def _tokenizer(path: Path) -> Tokenizer:
 
 
 def _built(shape: Mapping[str, Any], tensors: Mapping[str, Tensor], folder: Path) -> Any:
-    """The library's class with these weights in it, built without memory: a weight that was not put
-    in cannot be used."""
+    """The library's class with these weights in it, built without memory for others."""
     import torch
     from transformers import T5Config, T5ForTokenClassification
 
@@ -175,12 +164,12 @@ def _built(shape: Mapping[str, Any], tensors: Mapping[str, Tensor], folder: Path
     with torch.device("meta"):
         holder.t5 = T5ForTokenClassification(T5Config(**shape, num_labels=2))
     shared = [tensors[name] for name in _SHARED if name in tensors]
-    problem = next((name for name in tensors if not tensors[name].is_floating_point()), "")
-    if problem:
-        problem += f" holds {tensors[problem].dtype}"
+    if whole := [name for name in tensors if not tensors[name].is_floating_point()]:
+        problem = f"{whole[0]} holds {tensors[whole[0]].dtype}"
     elif len(shared) > 1 and not torch.equal(*shared):
         problem = f"{' and '.join(_SHARED)} differ, and must be one"
     else:
+        problem = ""
         fitting = {**tensors, **dict.fromkeys(_SHARED if shared else (), *shared[:1])}
         try:
             holder.load_state_dict(fitting, strict=True, assign=True)

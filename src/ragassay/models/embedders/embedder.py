@@ -19,16 +19,8 @@ from ragassay.base.counts import either, share
 from ragassay.base.score import Reason, Unscored
 from ragassay.models.encoders.text_model import ByteCache, TextModel, text_key
 from ragassay.models.model_options import ModelOptions, in_half
-from ragassay.models.weights.weight_files import (
-    Unusable,
-    Weights,
-    folder_of,
-    identity,
-    json_of,
-    label_of,
-    needs_packages,
-    place_of,
-)
+from ragassay.models.weights import weight_files
+from ragassay.models.weights.weight_files import Unusable, Weights, json_of
 
 if TYPE_CHECKING:
     import torch
@@ -41,6 +33,7 @@ _MODES = {
     "pooling_mode_mean_tokens": "mean",
     "pooling_mode_lasttoken": "lasttoken",
 }
+_SERVE_IT = "Serve the model at an OpenAI-compatible endpoint and name that: --embedder URL#MODEL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +68,22 @@ def read_recipe(folder: Path) -> Recipe:
             normalize = True
         else:
             raise Unusable(
-                f"{folder} has a module {kind!r} that ragassay does not run (it knows Transformer, "
-                "Pooling and Normalize): serve the model behind an OpenAI-compatible endpoint and "
-                "name that with --embedder URL#MODEL"
+                f"{folder} has a module {kind!r}; ragassay knows Transformer, Pooling and "
+                f"Normalize. {_SERVE_IT}"
             )
     if pooling is None:
         raise Unusable(f"{folder}/modules.json names no pooling")
     settings = json_of(folder / transformer / "sentence_bert_config.json") or {}
-    settings_of_folder = json_of(folder / "config_sentence_transformers.json") or {}
-    default = settings_of_folder.get("default_prompt_name")
-    return Recipe(
-        transformer,
-        _pooling(pooling, folder),
-        bool(pooling.get("include_prompt", True)),
-        normalize,
-        settings.get("max_seq_length"),
-        bool(settings.get("do_lower_case", False)),
-        (settings_of_folder.get("prompts") or {}).get(default, "") if default else "",
-    )
+    of_folder = json_of(folder / "config_sentence_transformers.json") or {}
+    with_prompt, lower = pooling.get("include_prompt", True), settings.get("do_lower_case", False)
+    prompt = (of_folder.get("prompts") or {}).get(of_folder.get("default_prompt_name")) or ""
+    how = _pooling(pooling, folder), bool(with_prompt), normalize
+    return Recipe(transformer, *how, settings.get("max_seq_length"), bool(lower), prompt)
 
 
 def pool(states: torch.Tensor, mask: torch.Tensor, pooling: str, skipped: int = 0) -> torch.Tensor:
-    """Vectors of texts, shape ``(texts, width)``, from the states of their tokens (``(texts,
-    tokens, width)``) and their mask (1 where there is a token). The ``skipped`` tokens of a prompt
-    do not count for the mean."""
+    """Vectors of texts, shape ``(texts, width)``, from their tokens' states, ``(texts, tokens,
+    width)``, and mask (1 for a token); the ``skipped`` tokens of a prompt are not in the mean."""
     import torch
 
     if pooling == "cls":
@@ -121,26 +106,17 @@ def _pooling(config: Mapping[str, Any], folder: Path) -> str:
     chosen = [mode] if isinstance(mode, str) else list(mode)
     if len(chosen) != 1 or chosen[0] not in _MODES.values():
         raise Unusable(
-            f"{folder} pools in a way that ragassay does not know "
-            f"({', '.join(map(str, chosen)) or 'none is switched on'}); it knows one of "
-            f"{', '.join(_MODES.values())}. Serve the model behind an OpenAI-compatible endpoint "
-            "and name that with --embedder URL#MODEL"
+            f"{folder} pools by {', '.join(map(str, chosen)) or 'nothing'}; ragassay knows one of "
+            f"{', '.join(_MODES.values())}. {_SERVE_IT}"
         )
     return str(chosen[0])
 
 
-DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
-"""The model that embeds where none is named: small, for any machine, and well known."""
-
-_AT_ONCE = 8_192
-"""Texts that are cut into tokens at a time, because the tokens take more memory than the text."""
-
-
-_ROW = 300
-"""Bytes that a vector takes beside its numbers: the array, the digest, its place in the cache."""
+DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"  # small, for any machine, and well known
+_AT_ONCE = 8_192  # texts that are cut into tokens at a time, which take more memory than the text
+_ROW = 300  # bytes that a vector takes in the cache beside its numbers
 
 Vector = NDArray[np.float32]
-
 Embedded = Vector | Unscored  # a vector, or why there is none
 
 
@@ -170,8 +146,7 @@ class Embedder(ABC):
             vectors: dict[str, Embedded] = {}
             missing = []
             for text in wanted:
-                vector = self._cache.get(text_key(text))
-                if vector is None:
+                if (vector := self._cache.get(text_key(text))) is None:
                     missing.append(text)
                 else:
                     vectors[text] = vector
@@ -211,13 +186,13 @@ class LocalEmbedder(Embedder):
 
     def __init__(self, options: ModelOptions, weights: Weights, prefix: str | None = None) -> None:
         super().__init__(options.cache_mib)
-        needs_packages()
-        place = place_of(weights, options.folders)
+        weight_files.needs_packages()
+        place = weight_files.place_of(weights, options.folders)
         self.recipe = read_recipe(place)
-        folder = folder_of(Weights(str(place / self.recipe.transformer)), {})
+        folder = weight_files.folder_of(Weights(str(place / self.recipe.transformer)), {})
         self.prefix = self.recipe.prompt if prefix is None else prefix
-        self._identity = identity(weights, options.folders) + in_half(options)
-        self._label = label_of(weights, options.folders)
+        self._identity = weight_files.identity(weights, options.folders) + in_half(options)
+        self._label = weight_files.label_of(weights, options.folders)
         self._text_model = TextModel(options, folder)
         most = self._text_model.most_tokens(self.recipe.max_tokens)
         self.max_tokens = self._text_model.longest = most
@@ -240,20 +215,14 @@ class LocalEmbedder(Embedder):
         self.embedded = self.shortened = 0
         if not cut:
             return ()
-        effect = (
-            "its vector is that of its beginning",
-            "their vectors are those of their beginnings",
-        )
         return (
             f"{share(cut, n, 'text')} {either(cut, 'is', 'are')} longer than the {self.max_tokens} "
-            f"tokens that {self.label} reads: {either(cut, *effect)}.",
+            f"tokens that {self.label} reads, and embedded by the beginning.",
         )
 
     def _embed(self, texts: Sequence[str]) -> Sequence[Embedded]:
-        vectors: list[Embedded] = []
-        for begin in range(0, len(texts), _AT_ONCE):
-            vectors += self._embed_part(texts[begin : begin + _AT_ONCE])
-        return vectors
+        starts = range(0, len(texts), _AT_ONCE)
+        return [one for at in starts for one in self._embed_part(texts[at : at + _AT_ONCE])]
 
     def _embed_part(self, texts: Sequence[str]) -> list[Embedded]:
         sent = [self.prefix + text for text in texts]

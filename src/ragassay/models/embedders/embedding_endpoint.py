@@ -34,13 +34,10 @@ _HOPELESS = 3  # after so many texts rejected one at a time, and none accepted, 
 
 
 class EndpointEmbedder(Embedder):
-    """A model behind ``POST {url}/embeddings``. ``submit`` runs a coroutine on the event loop of
-    the run's requests; ``identity`` begins the embedder's identity in place of the label;
-    ``dimensions`` are of a vector, where the model lets one choose; ``batch`` is the most texts in
-    a request; ``renew`` asks again for what the ledger holds. The others are as of `Sender` and
-    `Embedder`.
-
-    A `UsageError` where the budget is in dollars and no price is known."""
+    """A model at ``POST {url}/embeddings``. ``submit`` runs a coroutine on the event loop of the
+    run's requests; ``identity`` begins the embedder's identity in place of the label; ``batch`` is
+    the most texts in a request; ``renew`` asks again for what the ledger holds. The others are as
+    of `Sender` and `Embedder`. A `UsageError` for a budget in dollars without a price."""
 
     def __init__(
         self,
@@ -83,8 +80,7 @@ class EndpointEmbedder(Embedder):
         self._failed: dict[str, Unscored] = {}
         self._renewed: set[str] = set()
         self._working: list[asyncio.Task[dict[str, Embedded]]] = []
-        self._began = self._answered = False
-        self._n_rejected = 0
+        self._began, self._answered, self._n_rejected = False, False, 0
 
     @property
     @override
@@ -145,9 +141,9 @@ class EndpointEmbedder(Embedder):
             vectors |= found
         for text, embedded in vectors.items():
             if isinstance(embedded, Unscored):
-                self._failed[text] = embedded
-                self.usage.failures[str(embedded.reason)] += 1
-                self.usage.details.setdefault(str(embedded.reason), embedded.detail)
+                self._failed[text], reason = embedded, str(embedded.reason)
+                self.usage.failures[reason] += 1
+                self.usage.details.setdefault(reason, embedded.detail)
         if self._renew:
             self._renewed.update(text for text in vectors if text not in self._failed)
         return vectors
@@ -223,10 +219,10 @@ class EndpointEmbedder(Embedder):
 
     def _validated(self, vector: Vector) -> Embedded:
         if len(vector) != self._width:
+            forget = f"ragassay ledger prune --kind {EMBEDDING} --model {shlex.quote(self._model)}"
             problem = (
                 f"{self._label} gave a vector of {len(vector)} numbers where {self._width} are "
-                "expected. Where the model behind this name has changed, 'ragassay ledger prune "
-                f"--kind {EMBEDDING} --model {shlex.quote(self._model)}' forgets its old vectors."
+                f"expected. Where the model has changed, '{forget}' forgets its old vectors."
             )
             return Unscored(Reason.UNPARSABLE, problem)
         if not np.isfinite(vector).all():

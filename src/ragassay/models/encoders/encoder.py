@@ -1,6 +1,5 @@
-"""A text encoder cut at a layer: from texts to their tokens and those tokens' vectors. The layers
-above are not loaded, as in bert-score: the vectors are the output of the cut model, with a final
-normalisation where it has one (T5)."""
+"""A text encoder cut at a layer: from texts to their tokens and those tokens' vectors, the output
+of the cut model (as in bert-score, with T5's final normalisation)."""
 
 from __future__ import annotations
 
@@ -81,12 +80,8 @@ class Encoder(TextModel):
         with self._lock:
             by_key: dict[bytes, torch.Tensor] = {}
             missing: dict[bytes, Tokens] = {}
-            for row in rows:
-                key = row.key
-                if key in by_key or key in missing:
-                    continue
-                cached = self.cache.get(key)
-                if cached is None:
+            for key, row in {row.key: row for row in rows}.items():
+                if (cached := self.cache.get(key)) is None:
                     missing[key] = row
                 else:
                     by_key[key] = cached

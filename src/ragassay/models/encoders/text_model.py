@@ -16,12 +16,7 @@ import numpy as np
 from ragassay.base.errors import first_line
 from ragassay.models.device import Batches, device_of, dtype_of, loading, out_of_memory, overflow
 from ragassay.models.model_options import ModelOptions
-from ragassay.models.weights.weight_files import (
-    CONFIG,
-    WEIGHT_FILES,
-    Unavailable,
-    Unusable,
-)
+from ragassay.models.weights.weight_files import CONFIG, WEIGHT_FILES, Unavailable, Unusable
 
 if TYPE_CHECKING:
     import torch
@@ -38,8 +33,7 @@ def text_key(text: str) -> bytes:
 
 
 class ByteCache(Generic[V]):
-    """Keeps values up to a number of bytes; the one unused for longest is dropped first, and a
-    value larger than the cache is not kept."""
+    """Keeps values up to a number of bytes; the one unused for longest is dropped first."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -51,17 +45,15 @@ class ByteCache(Generic[V]):
 
     def get(self, key: Hashable) -> V | None:
         """The value, which then counts as just used; ``None`` where it is not kept."""
-        entry = self._values.get(key)
-        if entry is None:
+        if key not in self._values:
             return None
         self._values.move_to_end(key)
-        return entry[0]
+        return self._values[key][0]
 
     def put(self, key: Hashable, value: V, size: int) -> None:
         """Keeps a value of so many bytes; drops those unused for longest where there is no room."""
-        previous = self._values.pop(key, None)
-        if previous is not None:
-            self.size -= previous[1]
+        if key in self._values:
+            self.size -= self._values.pop(key)[1]
         if size > self.limit:
             return
         self._values[key] = (value, size)
@@ -73,8 +65,7 @@ class ByteCache(Generic[V]):
 
 BOUNDLESS = 1_000_000  # tokenisers that state no maximum give a number beyond all texts (1e30)
 
-_PREFIXED = frozenset({"gpt2", "roberta"})
-"""Kinds of models whose first word is read as one within a sentence, with a space before it."""
+_PREFIXED = ("gpt2", "roberta")  # their first word is read as one within a sentence, after a space
 
 
 class TextModel:
@@ -117,8 +108,7 @@ class TextModel:
         return min((limit for limit in limits if limit > 0), default=None)
 
     def token_ids(self, texts: Sequence[str]) -> Iterator[tuple[list[int], bool]]:
-        """The tokens of each text, those that mark beginning and end included, and whether nothing
-        of it is cut off."""
+        """The tokens of each text, with the marks of its ends, and whether nothing is cut off."""
         tokenizer = self.tokenizer
         rows = tokenizer(list(texts), add_special_tokens=True, truncation=False, verbose=False)
         for text, row in zip(texts, rows["input_ids"], strict=True):
@@ -156,12 +146,11 @@ def padded(
     }
 
 
-_UNUSED = ("pooler.", "lm_head.", "cls.", "classifier.")
-"""Parts above the last layer, which are not used: the file may lack them."""
+_UNUSED = ("pooler.", "lm_head.", "cls.", "classifier.")  # parts above the last layer
 
 
 def load_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) -> Any:
-    """An encoder with all its weights; a missing weight would be a random number."""
+    """An encoder with all its weights; a missing one would be a random number."""
     from transformers import AutoConfig, AutoModel, AutoModelForTextEncoding
 
     with quietly():
@@ -172,14 +161,10 @@ def load_encoder(folder: Path, dtype: torch.dtype, layers: int | None = None) ->
             kind = AutoModelForTextEncoding if "t5" in config.model_type else AutoModel
         weights = (folder / name for name in WEIGHT_FILES if (folder / name).is_file())
         with _readable(next(weights, folder)):
-            model, report = kind.from_pretrained(
-                folder,
-                config=config,
-                dtype=dtype,
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,  # they are reported below
-                local_files_only=True,
-            )
+            # Sizes that do not fit are reported below.
+            strict = {"output_loading_info": True, "ignore_mismatched_sizes": True}
+            strict["local_files_only"] = True
+            model, report = kind.from_pretrained(folder, config=config, dtype=dtype, **strict)
     absent = sorted(key for key in report["missing_keys"] if not key.startswith(_UNUSED))
     absent += sorted(key for key, *_ in report["mismatched_keys"] if not key.startswith(_UNUSED))
     if absent:
@@ -228,8 +213,7 @@ def tokenizer_of(folder: Path, **options: bool) -> Any:
 
 @contextmanager
 def _readable(place: Path, prefix: str = "") -> Iterator[None]:
-    """Turns any error of the library about a file into one sentence that names the file: each
-    format fails in its own way."""
+    """Turns any error of the library about a file into one sentence that names the file."""
     try:
         yield
     except Unavailable:

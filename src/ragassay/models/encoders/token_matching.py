@@ -1,9 +1,6 @@
 """BERTScore (Zhang et al. 2020): each token is matched with the most similar one of the other text.
-Precision is the mean over the candidate's tokens, recall that over the reference's, F their
-harmonic mean.
-
 The values are those of bert-score 0.3.13 for one pair at a time; in its batches padding counts as a
-token of similarity 0, so that its values shift with what else is in the batch."""
+token of similarity 0."""
 
 from __future__ import annotations
 
@@ -29,7 +26,6 @@ if TYPE_CHECKING:
 
 
 Pair = tuple[str, str]  # a candidate and a reference
-
 _PIECE = 1_024
 
 
@@ -66,10 +62,8 @@ class Idf:
 
     def weights(self, row: Tokens) -> np.ndarray:
         """The weight of each token, shape (n,); a token that no reference holds has the largest."""
-        weight_of = {
-            token: log((self.n + 1) / (self.counts[token] + 1)) for token in set(row.ids.tolist())
-        }
-        return np.array([weight_of[token] for token in row.ids.tolist()], np.float32)
+        tokens = row.ids.tolist()
+        return np.array([log((self.n + 1) / (self.counts[one] + 1)) for one in tokens], np.float32)
 
 
 class WordVectors:
@@ -82,8 +76,7 @@ class WordVectors:
         self._table = {word: np.array(row) / np.linalg.norm(row) for word, row in table.items()}
 
     def match(self, candidate: str, reference: str) -> tuple[float, float, float]:
-        """Precision, recall and F of a pair: each word counts with its best cosine. A `KeyError`
-        where the table lacks a word."""
+        """Precision, recall and F: each word counts with its best cosine. Or a `KeyError`."""
         cosines = self._rows(candidate) @ self._rows(reference).T
         p, r = float(cosines.max(axis=1).mean()), float(cosines.max(axis=0).mean())
         return p, r, 2 * p * r / (p + r) if p + r else 0.0
@@ -134,8 +127,7 @@ def _fitting(
         more = sum(encoder.size(len(rows[text])) for text in further)
         if group and size + more > room:
             yield group
-            group, texts, size = [], set(), 0
-            further = set(pairs[at])
+            group, texts, size, further = [], set(), 0, set(pairs[at])
             more = sum(encoder.size(len(rows[text])) for text in further)
         group.append(at)
         texts |= further
@@ -243,7 +235,7 @@ def _best(
     return (best * side.weights).sum(1).clamp(-1, 1)
 
 
-_HEADER = ["LAYER", "P", "R", "F"]
+_HEADER = ["LAYER", "P", "R", "F"]  # of bert-score's files
 
 
 def _table(name: str) -> list[str]:
@@ -284,10 +276,7 @@ class Baseline:
     def rescaled(self, p: float, r: float, f: float) -> tuple[float, float, float]:
         """Precision, recall and F rescaled so that the baseline becomes 0 and 1 stays 1. The lower
         bound depends on the model: a cosine of -1 may become -3 or less."""
-        rescaled = (
-            (x - b) / (1 - b) for x, b in zip((p, r, f), (self.p, self.r, self.f), strict=True)
-        )
-        return tuple(rescaled)  # type: ignore[return-value]
+        return (p - self.p) / (1 - self.p), (r - self.r) / (1 - self.r), (f - self.f) / (1 - self.f)
 
 
 def baseline(lang: str, model: str, layer: int, file: str = "") -> Baseline:
@@ -301,14 +290,11 @@ def baseline(lang: str, model: str, layer: int, file: str = "") -> Baseline:
     if layers is None:
         others = sorted(other for other, its_model in _bundled() if its_model == name)
         hint = f"there is one for {', '.join(others)}; " if others else ""
-        raise Unusable(
-            f"no baseline is known for the model {name} and the language {lang} ({hint}name a "
-            "file of your own, as in baseline=FILE, or say rescale=false)"
-        )
+        hint += "name a file of your own, as in baseline=FILE, or say rescale=false"
+        raise Unusable(f"no baseline is known for the model {name} and language {lang} ({hint})")
     if not 0 <= layer < len(layers):
-        raise Unusable(
-            f"the baseline of {name} for {lang} has the layers 0 to {len(layers) - 1}, not {layer}"
-        )
+        known = f"the layers 0 to {len(layers) - 1}"
+        raise Unusable(f"the baseline of {name} for {lang} has {known}, not {layer}")
     return layers[layer]
 
 
@@ -330,9 +316,8 @@ def _from_file(path: Path, layer: int) -> Baseline:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise Unusable(
-            f"the file of baselines {path} cannot be read: {system_problem(error)}"
-        ) from error
+        problem = f"the file of baselines {path} cannot be read: {system_problem(error)}"
+        raise Unusable(problem) from error
     if not lines or lines[0].strip().split(",") != _HEADER:
         raise Unusable(f"{path} is no file of baselines: line 1 must be {','.join(_HEADER)}")
     for n, line in enumerate(lines[1:], 2):

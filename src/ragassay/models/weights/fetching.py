@@ -29,12 +29,7 @@ TOKENIZERS = (
     *("vocab.json", "vocab.txt", "merges.txt", "bpe.codes", "tokenizer.model"),
     *("spiece.model", "spm.model", "sentencepiece.bpe.model"),
 )
-_CONFIGS = (
-    CONFIG,
-    "modules.json",
-    "sentence_bert_config.json",
-    "config_sentence_transformers.json",
-)
+_CONFIGS = ("modules.json", "sentence_bert_config.json", "config_sentence_transformers.json")
 _MODULE = re.compile(r"\d+_\w+/")  # a step of a sentence-transformers model, a folder of its own
 _INDEX = ".index.json"  # how a file ends that lists several with the weights
 
@@ -54,7 +49,7 @@ def needed(names: Iterable[str], *, tokenizer: bool = False) -> list[str]:
     chosen = [name for name in available if name in TOKENIZERS or name == CONFIG]
     if tokenizer:
         return chosen
-    chosen += [name for name in available if name in _CONFIGS and name != CONFIG]
+    chosen += [name for name in available if name in _CONFIGS]
     chosen += _weights([name for name in available if "/" not in name])
     modules = sorted({match[0] for name in available if (match := _MODULE.match(name))})
     for module in modules:
@@ -85,23 +80,14 @@ def fetch(
 
     A `UsageError` for no package, no network, no such model or commit, or no right to have it."""
     if find_spec("huggingface_hub") is None:
-        raise UsageError(
-            "Fetching needs the package huggingface_hub: pip install 'ragassay[models]'."
-        )
+        raise UsageError("Fetching needs huggingface_hub: pip install 'ragassay[models]'.")
     from huggingface_hub.constants import is_offline_mode
 
     model_facts = facts(weights)
     if is_offline_mode():
         fetched = [_local_copy(weights, model_facts.tokenizer, folder)]
     else:
-        try:
-            fetched = [_download(weights, folder, notify, tokenizer=model_facts.tokenizer)]
-        except _UnreachableError as error:
-            try:
-                fetched = [_local_copy(weights, model_facts.tokenizer, folder)]
-            except UsageError:
-                raise error from None
-            notify(f"{error} What is here is not asked for again.")
+        fetched = [_download(weights, folder, notify, tokenizer=model_facts.tokenizer)]
     for name in model_facts.companions:
         other = Weights.parse(name)
         if folder is None:
@@ -112,12 +98,8 @@ def fetch(
     return fetched
 
 
-class _UnreachableError(UsageError):
-    """There is no way to the hub."""
-
-
 def _local_copy(weights: Weights, tokenizer: bool, folder: Path | None) -> Fetched:
-    """The model on this machine, where the hub may not or cannot be asked."""
+    """The model on this machine, where the hub may not be asked."""
     try:
         folders = {} if folder is None else {weights.name: str(folder)}
         place = (place_of if tokenizer else folder_of)(weights, folders)
@@ -164,41 +146,38 @@ def _download(
             local_dir=None if folder is None else str(folder),
         )
     except HFValidationError as error:
-        raise UsageError(
-            f"{weights.name!r} is no name of a model on the hub; it is OWNER/NAME, as in "
-            "sentence-transformers/all-MiniLM-L6-v2."
-        ) from error
+        problem = f"{weights.name!r} is no name of a model on the hub, which is OWNER/NAME."
+        raise UsageError(problem) from error
     except Exception as error:
         raise _explained(error, weights) from error
     return Fetched(pinned, Path(place), {name: sizes[name] for name in names})
 
 
 def _explained(error: Exception, weights: Weights) -> Exception:
-    """A failure of the download as one sentence; an error that is not the hub's is returned
-    unchanged."""
+    """A failure of the download as one sentence; another error as it is."""
     from huggingface_hub import constants, errors
 
     if isinstance(error, UsageError):
         return error
     at = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
     problem, name = first_line(error).rstrip("."), weights.name
-    for kind, sentence in (
-        (errors.GatedRepoError, f"{name} is given only to people who agreed to its terms: do so on "
-         "its page and set HF_TOKEN."),
-        (errors.RepositoryNotFoundError, f"There is no model {name!r} at {at}, or it is private: "
-         "check the name, or set HF_TOKEN."),
-        (errors.RevisionNotFoundError, f"{name} has no commit {weights.revision!r} at {at}."),
-        (errors.HfHubHTTPError, f"{at} did not give {weights}: {problem}."),
-    ):  # fmt: skip
-        if isinstance(error, kind):
-            return UsageError(sentence)
+    if isinstance(error, errors.GatedRepoError):
+        terms = "is given only to people who agreed to its terms: do so on its page"
+        return UsageError(f"{name} {terms} and set HF_TOKEN.")
+    if isinstance(error, errors.RepositoryNotFoundError):
+        why = "or it is private: check the name, or set HF_TOKEN"
+        return UsageError(f"There is no model {name!r} at {at}, {why}.")
+    if isinstance(error, errors.RevisionNotFoundError):
+        return UsageError(f"{name} has no commit {weights.revision!r} at {at}.")
+    if isinstance(error, errors.HfHubHTTPError):
+        return UsageError(f"{at} did not give {weights}: {problem}.")
     clients = ("httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3")
     if any(
         isinstance(cause, ConnectionError | TimeoutError)
         or type(cause).__module__.split(".")[0] in clients
         for cause in causes(error)
     ):
-        return _UnreachableError(
+        return UsageError(
             f"{at} cannot be reached ({problem}). Try again with a network, or copy the model's "
             f"folder from another machine and name it with --model {name}=FOLDER."
         )

@@ -17,11 +17,10 @@ from ragassay.base import package_files
 from ragassay.base.problem_words import json_problem
 from ragassay.base.score import Reason
 
-WEIGHT_FILES = (
+WEIGHT_FILES = (  # one of them is enough
     *("model.safetensors", "model.safetensors.index.json"),
     *("pytorch_model.bin", "pytorch_model.bin.index.json"),
 )
-"""What holds a model's numbers; one of them is enough."""
 
 CONFIG = "config.json"
 
@@ -55,8 +54,7 @@ PINNED: Mapping[str, str] = {name: known.commit for name, known in KNOWN.items()
 class Unavailable(Exception):  # noqa: N818 - it says what is the case
     """A model, or a package that it needs, is not on this machine. The message says what to do."""
 
-    reason: ClassVar[Reason] = Reason.NEEDS_EXTRA
-    """The reason of outcomes that could not be computed without it."""
+    reason: ClassVar[Reason] = Reason.NEEDS_EXTRA  # of outcomes that need it
 
     def saying(self, sentence: str) -> Unavailable:
         """The same error with another message."""
@@ -83,8 +81,7 @@ class Weights:
 
     @classmethod
     def parse(cls, text: str) -> Weights:
-        """Reads ``NAME`` or ``NAME@COMMIT``; ragassay's own models are pinned where no commit is
-        given."""
+        """Reads ``NAME`` or ``NAME@COMMIT``; ragassay's own models are pinned without one."""
         name, revision = text, ""
         if "@" in text and not Path(text).is_dir():
             name, _, revision = text.rpartition("@")
@@ -92,8 +89,7 @@ class Weights:
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """The names under which a user may give the model: its name, alone or with the commit,
-        short or complete."""
+        """How a user may name the model: alone, or with the commit, short or complete."""
         return self.name, str(self), f"{self.name}@{self.revision}"
 
     def __str__(self) -> str:
@@ -106,14 +102,12 @@ def facts(weights: Weights) -> KnownModel:
 
 
 def folder_of(weights: Weights, folders: Mapping[str, str]) -> Path:
-    """The local folder that holds a model's files; an `Unavailable` where it is not here or lacks
-    one."""
+    """The local folder that holds all files of a model, or an `Unavailable`."""
     return _checked(place_of(weights, folders), weights)
 
 
 def place_of(weights: Weights, folders: Mapping[str, str]) -> Path:
-    """The local folder of a model, whatever files it holds (perhaps only its tokenizer); an
-    `Unavailable` where it is not on this machine."""
+    """The local folder of a model, whatever files it holds, or an `Unavailable`."""
     user_folder = _user_folder(weights, folders)
     if user_folder or Path(weights.name).is_dir():
         folder = Path(user_folder or weights.name)
@@ -138,8 +132,7 @@ def no_folder(name: str) -> str:
 
 
 def missing_folder(name: str) -> str:
-    """The message that there is no such folder; empty where there is one, and for a name that may
-    be a model's on a hub."""
+    """`no_folder` for a path where there is none; empty for any other name."""
     return no_folder(name) if is_path(name) and not Path(name).is_dir() else ""
 
 
@@ -156,8 +149,7 @@ def identity(weights: Weights, folders: Mapping[str, str]) -> str:
 
 
 def label_of(weights: Weights, folders: Mapping[str, str]) -> str:
-    """A model's name for people: of a folder its `identity`, because a path tells where the folder
-    is and not what it holds."""
+    """A model's name for people: of a folder its `identity`, which tells what it holds."""
     return identity(weights, folders) if Path(weights.name).is_dir() else str(weights)
 
 
@@ -181,9 +173,8 @@ def needs_packages() -> None:
 
 
 def _cached(weights: Weights) -> Path | None:
-    """The folder of a commit (or of the main branch) in the hub's cache; ``None`` where it is not
-    there. The hub's own look-up calls a snapshot incomplete where it lacks any file of the
-    repository."""
+    """The folder of a commit (or of the main branch) in the hub's cache, also where it lacks files
+    of the repository; ``None`` where it is not there."""
     needs_packages()
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
@@ -217,10 +208,12 @@ def _checked(folder: Path, weights: Weights) -> Path:
     return folder
 
 
+_PIECE = 1 << 20  # bytes
+
+
 @cache
 def _fingerprint(folder: Path) -> str:
-    """A hash of a model's files: of all bytes of small files; of size, beginning and end of large
-    ones."""
+    """A hash of a model's files; of large ones, of size, beginning and end."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
@@ -233,6 +226,3 @@ def _fingerprint(folder: Path) -> str:
             stream.seek(max(0, size - _PIECE))
             digest.update(stream.read(_PIECE))
     return digest.hexdigest()[:12]
-
-
-_PIECE = 1 << 20

@@ -49,7 +49,7 @@ from ragassay.targets.target import (
 )
 from ragassay.transport.endpoints import EndpointError
 from ragassay.transport.endpoints.endpoint import CONNECT_S
-from ragassay.transport.endpoints.endpoint_errors import may_pass, passing, redirected, unreached
+from ragassay.transport.endpoints.endpoint_errors import passing, redirected, unreached
 from ragassay.transport.endpoints.http_chats import parsed
 from ragassay.transport.prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret, from_environment
@@ -309,8 +309,8 @@ class HttpTarget(Target):
     def _status(self, status: int, headers: Mapping[str, str], content: bytes) -> EndpointError:
         message = shown(_TAG.sub(" ", content.decode("utf-8", "replace"))) or "it gave no reason"
         detail = f"{self.url} answered with status {status}: {message}"
-        if may_pass(status):
-            return passing(status, detail, headers, content)
+        if (error := passing(status, detail, headers, content)).again:
+            return error
         detail = f"{detail.rstrip('.')}. {self._advice(status)}"
         return _REFUSALS.get(status, EndpointError)(Reason.REFUSED, detail)
 

@@ -22,15 +22,10 @@ Finish = Literal["stop", "length", "filtered"]
 """Why a reply ended: it was done, it ran into a limit, the endpoint's filter took it away."""
 
 SAMPLING = (
-    "temperature",
-    "top_p",
-    "seed",
-    "presence_penalty",
-    "frequency_penalty",
-    "max_tokens",
+    *("temperature", "top_p", "seed"),
+    *("presence_penalty", "frequency_penalty", "max_tokens"),
 )
 """The sampling parameters that are known by these names everywhere here; others go as they are."""
-
 
 CONNECT_S = 10.0  # seconds until a connection must stand
 TIMEOUT_S = 120.0  # seconds that a request may take
@@ -71,18 +66,13 @@ class Completion:
     counted: bool = False
 
 
-MOST_TOKENS = 2**53
-"""More than any endpoint can have counted: what every reader of JSON and SQLite can hold."""
+MOST_TOKENS = 2**53  # what every reader of JSON and SQLite can hold
 
 
 def counted(*values: object) -> int | None:
-    """A number of tokens as an endpoint counted it, from 0 to `MOST_TOKENS`: the sum of the values
-    that are such numbers (not missing, negative, a text); ``None`` where none is."""
-    numbers = [
-        value
-        for value in values
-        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-    ]
+    """A number of tokens as an endpoint counted it: the sum of the values that are such numbers
+    (not missing, negative, a text); ``None`` where none is."""
+    numbers = [n for n in values if isinstance(n, int | float) and n is not True and n >= 0]
     return int(min(sum(numbers), MOST_TOKENS)) if numbers else None
 
 
@@ -90,22 +80,19 @@ def completed(
     text: str | None,
     finish: Finish | None,
     model: object,
-    usage: Mapping[str, Any],
+    usage: object,
     read: Sequence[str],
     written: Sequence[str],
     *,
     refusal: Any = None,
 ) -> Completion:
     """A reply with the tokens that its endpoint counted: those read and those written, by the names
-    that they have in its ``usage``."""
-    inputs = counted(*map(usage.get, read))
-    outputs = counted(*map(usage.get, written))
+    that they have in its ``usage`` (a mapping, where it counted them)."""
+    usage = usage if isinstance(usage, Mapping) else {}
+    inputs, outputs = (counted(*map(usage.get, names)) for names in (read, written))
     # No prompt has nothing in it: some proxies send zeros.
-    is_counted = bool(inputs) and outputs is not None
-    name = str(model or "")
-    return Completion(
-        text, finish or "stop", refusal or None, name, inputs or 0, outputs or 0, is_counted
-    )
+    tokens = inputs or 0, outputs or 0, bool(inputs) and outputs is not None
+    return Completion(text, finish or "stop", refusal or None, str(model or ""), *tokens)
 
 
 @dataclass(eq=False)
@@ -160,8 +147,7 @@ class Endpoint(ABC):
 
     @abstractmethod
     async def send(self, body: bytes) -> Completion:
-        """Sends a body (the JSON of what `body` gave) once; an `EndpointError` where there is no
-        reply."""
+        """Sends a body (the JSON of what `body` gave) once; or an `EndpointError`."""
 
     async def close(self) -> None:
         """Ends the connections, if there are any. The endpoint may be used again."""

@@ -1,6 +1,5 @@
-"""What an endpoint's error means: may the request be sent again, and what of it must be changed?
-Servers agree on status codes; what they say is read in the forms of OpenAI, vLLM, FastAPI,
-Anthropic and Google."""
+"""What an endpoint's error means, in the forms of OpenAI, vLLM, FastAPI, Anthropic and Google: may
+the request be sent again, and what of it must be changed?"""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ from ragassay.transport.secrets import Secret
 
 _READ = 2000  # characters of an error that are looked at: it may quote the whole request
 
-_SHOWN = 300
+_SHOWN = 300  # characters of an error that a message shows
 _quoted = True
 
 
@@ -37,23 +36,17 @@ FORMS = ("json_schema", "json_object")  # the modes that ask for the answer's fo
 
 _OVERLOADED = frozenset({429, 503, 529})
 _REASONS = {408: Reason.TIMEOUT, 429: Reason.RATE_LIMITED, 504: Reason.TIMEOUT}
-_SAYS = {
-    408: "ran out of time (408)",
-    429: "turned the request away for its rate (429)",
-    504: "ran out of time (504)",
+_SAYS = {429: "turned the request away for its rate"}
+_SAYS |= dict.fromkeys((408, 504), "ran out of time")
+_NEVER_SENT = {
+    *("ConnectError", "ConnectTimeout", "PoolTimeout", "LocalProtocolError"),
+    *("UnsupportedProtocol", "ClientConnectorError", "ClientConnectorDNSError"),
+    *("ConnectionTimeoutError", "InvalidUrlClientError", "NonHttpUrlClientError"),
+    *("ConnectionRefusedError", "gaierror"),
 }
-_NEVER_SENT = frozenset(
-    {
-        *("ConnectError", "ConnectTimeout", "PoolTimeout", "LocalProtocolError"),
-        *("UnsupportedProtocol", "ClientConnectorError", "ClientConnectorDNSError"),
-        *("ConnectionTimeoutError", "InvalidUrlClientError", "NonHttpUrlClientError"),
-        *("ConnectionRefusedError", "gaierror"),
-    }
-)
-"""Names of errors, of the clients' HTTP libraries, that come before a request has left."""
+"""Names of errors, of httpx2 and aiohttp, that come before a request has left."""
 
 _ILLEGAL = re.compile(r"Illegal header|in HTTP status message or header|detected in header")
-"""What these libraries say of a header that cannot be sent."""
 
 
 def from_status(
@@ -82,25 +75,20 @@ def from_status(
         detail = f"{url} rejects the request ({status}): {shown}"
         parameters = frozenset(rejected(message, param, body, sent))
         return EndpointError(Reason.SERVER_ERROR, detail, rejected=parameters)
-    says = _SAYS.get(status, f"failed ({status})")
+    says = f"{_SAYS.get(status, 'failed')} ({status})"
     error = passing(status, f"{url} {says}: {shown}", headers, body)
     if status == 429 and _says("never_fits", all_text):
         error.again = error.overloaded = False
     return error
 
 
-def may_pass(status: int) -> bool:
-    """Whether the same request may be answered a little later."""
-    return status >= 500 or status in (408, 409, 425, 429)
-
-
 def passing(status: int, detail: str, headers: Mapping[str, str], body: bytes) -> EndpointError:
-    """The error for a status that may pass, with the time that the endpoint asks to wait."""
+    """The error for a status, with the time that the endpoint asks to wait where it may pass."""
     overloaded = status in _OVERLOADED
     return EndpointError(
         _REASONS.get(status, Reason.SERVER_ERROR),
         detail,
-        again=may_pass(status),
+        again=status >= 500 or status in (408, 409, 425, 429),
         overloaded=overloaded,
         retry_after=retry_after(headers, body) if overloaded else None,
     )
@@ -109,10 +97,8 @@ def passing(status: int, detail: str, headers: Mapping[str, str], body: bytes) -
 def redirected(url: str, origin: object, role: str) -> EndpointError:
     """The error for a redirect elsewhere: prompt and key are not sent there."""
     there = f", {origin}," if _quoted else ","
-    detail = (
-        f"{url} redirects to another address{there} and nothing was sent there. If that is the "
-        f"right one, name it as the {role}'s address."
-    )
+    detail = f"{url} redirects to another address{there} and nothing was sent there. If that is "
+    detail += f"the right one, name it as the {role}'s address."
     return EndpointError(Reason.AUTH, detail, free=True)
 
 

@@ -1,6 +1,5 @@
 """Endpoints that take JSON over HTTP: chats by OpenAI's protocol (its own, and that of every
-compatible server), Anthropic's and Google's; embeddings by OpenAI's. They differ in path, headers,
-and where a reply has its text and its tokens."""
+compatible server), Anthropic's and Google's; embeddings by OpenAI's."""
 
 from __future__ import annotations
 
@@ -43,6 +42,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_JSON = "application/json"
+
+
 class HttpEndpoint(Endpoint):
     """``POST {url}{path}``. The key goes to this origin only. ``payload`` is the key of a reply
     that holds what was asked for, ``expected`` what messages call a good reply."""
@@ -62,17 +64,14 @@ class HttpEndpoint(Endpoint):
 
     @abstractmethod
     def read(self, reply: Any, sent: bytes) -> Completion:
-        """What a reply (parsed JSON) to the body of a request says. An error such as `KeyError`
-        means that it is not of this protocol."""
+        """What a reply (parsed JSON) says; an error such as `KeyError` where it is another."""
 
     def wire(self, body: bytes) -> tuple[str, bytes]:
-        """Path and content of the request for a body: as they are, unless a protocol has the
-        model's name in its path."""
+        """Path and content of the request for a body; some protocols have the model in the path."""
         return self.path, body
 
     async def open(self) -> None:
-        """Loads and makes the client, which may take a moment. It follows no redirect, because
-        prompt and key are for the named server."""
+        """Makes the client. It follows no redirect: prompt and key are for the named server."""
         import httpx2
 
         if self._client is None:
@@ -80,11 +79,7 @@ class HttpEndpoint(Endpoint):
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
                 # The caller has the deadline: a timer for each read is a twentieth of a call.
                 timeout=httpx2.Timeout(None, connect=CONNECT_S),
-                headers={
-                    "Content-Type": "application/json",
-                    "Accept": "application/json",
-                    **self.headers(),
-                },
+                headers={"Content-Type": _JSON, "Accept": _JSON, **self.headers()},
             )
 
     async def send(self, body: bytes) -> Completion:
@@ -151,12 +146,6 @@ def parsed(content: bytes) -> Any:
         return json.loads(content)  # some servers write NaN, which is no JSON
 
 
-def usage_of(reply: Mapping[str, Any], name: str = "usage") -> Mapping[str, Any]:
-    """What a reply says about tokens, under the name; empty where it says nothing."""
-    usage = reply.get(name)
-    return usage if isinstance(usage, Mapping) else {}
-
-
 def needs_client() -> None:
     """Says at once, with a `UsageError`, that the package is not installed."""
     if find_spec("httpx2") is None:
@@ -164,7 +153,6 @@ def needs_client() -> None:
 
 
 LONGEST = 4096  # tokens of a reply where the user does not say: Anthropic wants a number
-
 _UNKNOWN_TO_SCHEMAS = ("minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength")
 """What Anthropic's structured output does not know; prompts say it, and replies are checked."""
 
@@ -213,17 +201,15 @@ class OpenAIChat(HttpEndpoint):
         choice = reply["choices"][0]
         message = choice["message"]
         text, finish = text_of(message.get("content")), FINISH.get(choice.get("finish_reason"))
-        tokens = usage_of(reply), ("prompt_tokens",), ("completion_tokens",)
+        tokens = reply.get("usage"), ("prompt_tokens",), ("completion_tokens",)
         refusal = message.get("refusal")
         return completed(text, finish, reply.get("model"), *tokens, refusal=refusal)
 
 
 def text_of(content: Any) -> str | None:
-    """The text of a message's content, which some servers give in parts; a `TypeError` where it is
-    no text."""
+    """The text of a message's content, perhaps in parts; a `TypeError` where it is no text."""
     if isinstance(content, list):
-        parts = [part.get("text") or "" for part in content if part.get("type") == "text"]
-        return "".join(parts)
+        return "".join(part.get("text") or "" for part in content if part.get("type") == "text")
     if content is not None and not isinstance(content, str):
         raise TypeError("content is not a text")
     return content
@@ -267,7 +253,7 @@ class AnthropicMessages(HttpEndpoint):
         text = "".join(part["text"] for part in reply["content"] if part["type"] == "text")
         stop = reply.get("stop_reason")
         cached = ("cache_creation_input_tokens", "cache_read_input_tokens")
-        tokens = usage_of(reply), ("input_tokens", *cached), ("output_tokens",)
+        tokens = reply.get("usage"), ("input_tokens", *cached), ("output_tokens",)
         refusal = text or "stopped by the model's safety rules" if stop == "refusal" else None
         return completed(text, FINISH.get(stop), reply.get("model"), *tokens, refusal=refusal)
 
@@ -349,7 +335,7 @@ class GoogleGenAI(HttpEndpoint):
             text = "".join(part.get("text") or "" for part in parts if not part.get("thought"))
             finish = FINISH.get(candidate.get("finishReason"))
         # What it leaves out is 0.
-        usage = {"candidatesTokenCount": 0, **usage_of(reply, "usageMetadata")}
+        usage = {"candidatesTokenCount": 0, **(reply.get("usageMetadata") or {})}
         written = ("candidatesTokenCount", "thoughtsTokenCount")
         tokens = usage, ("promptTokenCount",), written
         return completed(text, finish, reply.get("modelVersion"), *tokens)
@@ -390,8 +376,8 @@ class OpenAIEmbeddings(OpenAIChat):
     def read(self, reply: Any, sent: bytes) -> Completion:
         """The vectors, one for each text that was sent."""
         vectors = _in_order(reply["data"], len(orjson.loads(sent)["input"]))
-        read = counted(usage_of(reply).get("prompt_tokens"))
-        model = str(reply.get("model") or "")
+        usage, model = reply.get("usage"), str(reply.get("model") or "")
+        read = counted(usage.get("prompt_tokens")) if isinstance(usage, Mapping) else None
         return VectorReply(
             None, model=model, input_tokens=read or 0, counted=bool(read), vectors=vectors
         )

@@ -1,7 +1,5 @@
-"""A judge in Python: a function, a chat model of LangChain or LlamaIndex, a client of datapizza.
-
-Nothing of these packages is imported: an object is asked by the methods that it has.
-"""
+"""A judge in Python: a function, a chat model of LangChain or LlamaIndex, a client of datapizza. An
+object is asked by the methods that it has, and nothing of these packages is imported."""
 
 from __future__ import annotations
 
@@ -28,29 +26,26 @@ from ragassay.transport.endpoints.http_chats import FINISH, text_of
 from ragassay.transport.secrets import NO_KEY, Secret
 from ragassay.user_code.object_calls import described, in_thread, is_async
 
-_METHODS = (
-    ("ainvoke", "messages"),
-    ("invoke", "messages"),
-    ("acomplete", "text"),
-    ("complete", "text"),
-    ("achat", "messages"),
-    ("chat", "messages"),
-    ("call", "text"),
-)
-"""Methods of chat models and (``call``) of Open RAG Eval's judges, the one that is preferred first,
-and what each takes."""
-
+_METHODS = {
+    "ainvoke": "messages",
+    "invoke": "messages",
+    "acomplete": "text",
+    "complete": "text",
+    "achat": "messages",
+    "chat": "messages",
+    "call": "text",
+}
+"""Methods of chat models and (``call``) of Open RAG Eval's judges, the preferred ones first."""
 
 _READ, _WRITTEN = ("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens")
-"""How they call the tokens."""
 
 _THEIR_KEY = Secret("-", "the key that the object was made with")
 
 
 class PythonChat(Endpoint):
     """A Python object that answers prompts. A function takes the prompt as one text; where its
-    first parameter is called ``messages``, a list of mappings with ``role`` and ``content``. It may
-    be a coroutine function; others run in threads of their own, several at a time."""
+    first parameter is called ``messages``, a list of mappings with ``role`` and ``content``. Where
+    it is no coroutine function, it runs in threads."""
 
     protocol: ClassVar[str] = "python"
     # A function takes a prompt and nothing else.
@@ -66,12 +61,8 @@ class PythonChat(Endpoint):
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """Messages, and what identifies the object."""
-        return {
-            "model": prompt.model,
-            "version": self._version,
-            "asked": prompt.name,
-            "messages": prompt.messages,
-        }
+        known = {"model": prompt.model, "version": self._version, "asked": prompt.name}
+        return {**known, "messages": prompt.messages}
 
     async def send(self, body: bytes) -> Completion:
         """Calls the object."""
@@ -90,10 +81,6 @@ class PythonChat(Endpoint):
         except (Exception, SystemExit) as error:
             raise self._raised(error, request["asked"]) from error
         return self._read(value, request["asked"])
-
-    @property
-    def _look(self) -> str:
-        return f"Look into the code of {self._name}."
 
     def _raised(self, error: BaseException, asked: str) -> EndpointError:
         """The error for an exception. Clients' exceptions carry the status of the server that they
@@ -114,14 +101,14 @@ class PythonChat(Endpoint):
         if isinstance(error, TimeoutError | ConnectionError):
             reason = Reason.TIMEOUT if isinstance(error, TimeoutError) else Reason.CONNECTION
             return EndpointError(reason, detail, again=True)
-        return EndpointError(Reason.JUDGE_ERROR, f"{detail} {self._look}")
+        return EndpointError(Reason.JUDGE_ERROR, f"{detail} Look into the code of {self._name}.")
 
     def _read(self, value: Any, asked: str) -> Completion:
         text = _text(value)
         if text is None:
             detail = (
                 f"{self.url} returned {_kind(value)} when it was asked {asked}. A judge in Python "
-                f"takes a text and returns the reply as a text (str). {self._look}"
+                f"returns the reply as a text (str). Look into the code of {self._name}."
             )
             raise EndpointError(Reason.JUDGE_ERROR, detail)
         metadata = getattr(value, "response_metadata", None)
@@ -157,7 +144,7 @@ def _call_of(judge: Any, name: str) -> tuple[Callable[[Any], Any], bool]:
             f"the module (chat = {own}(...)) and name it: {module or 'module'}:chat."
         )
     if not inspect.isroutine(judge):
-        for method, takes in _METHODS:
+        for method, takes in _METHODS.items():
             call = getattr(judge, method, None)
             if callable(call):
                 return call, takes == "text" or _names_a_text(call)
@@ -197,8 +184,8 @@ def _text(value: Any) -> str | None:
         return value
     if value is None or isinstance(value, bytes | Mapping | list | tuple | int | float):
         return None
-    for one in (getattr(value, "message", None), value):
-        content = getattr(one, "content", None)
+    for holder in (getattr(value, "message", None), value):
+        content = getattr(holder, "content", None)
         if isinstance(content, list):
             content = [{"type": "text", "text": c} if isinstance(c, str) else c for c in content]
         try:
