@@ -128,11 +128,11 @@ def analytics(tmp_path: Path, **tables: Any) -> Path:
         ({"documents": []}, "line 1, field 'tasks.contexts'"),
         (
             {"tasks": [{"task_id": 1}, {"task_id": "1"}]},
-            "line 2, field 'tasks.task_id': the task_id '1' stands in two of the tasks",
+            "line 2, field 'tasks.task_id': the task_id '1' stands in two of the tasks, 1 and 2",
         ),
         (
             {"documents": [{"document_id": name, "text": "d"} for name in (1, 2, 1)]},
-            "line 3, .*the document_id '1' stands in two of the documents",
+            "line 3, .*the document_id '1' stands in two of the documents, 1 and 3",
         ),
         ({"documents": None}, "field 'documents': there is no list of objects"),
         ({"tasks": [{"task_id": 1}, {"input": "r"}]}, "field 'tasks.*entry 2 .*no task_id"),
@@ -323,7 +323,7 @@ def test_each_system_needs_a_judged_query(tmp_path: Path) -> None:
     ]
     with pytest.raises(InputError, match=r"the samples of system 'b', by id .*have 'x', .*'1'"):
         load(jsonl(tmp_path, judged, {**failed, "id": "x"}), gold=gold)
-    with pytest.raises(InputError, match="among the samples, by id"):
+    with pytest.raises(InputError, match="among the samples that name no system, by id"):
         load(jsonl(tmp_path, judged, {"id": "x", "passages": []}), gold=gold)
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import warnings
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,6 @@ def write(folder: Path, content: str | bytes, name: str = "file") -> Path:
         pytest.param(RUN.replace("\n", "\r\n"), id="CRLF"),
         pytest.param(RUN.replace("\n", "\r"), id="CR alone"),
         pytest.param(RUN.rstrip("\n"), id="no last line end"),
-        pytest.param("#q0 Q0 a 1 9.0 tag\n" + RUN, id="a line that is commented out"),
         pytest.param("# about\n" + RUN.replace("\n", "\n\n # more\n"), id="comments, blank lines"),
         pytest.param(RUN.replace("tag\n", "tag # a note\n", 1), id="comment on the first line"),
         pytest.param(RUN.replace("tag\nq2", "tag\t#note \nq2"), id="comment on another line"),
@@ -90,7 +90,8 @@ def test_a_beir_folder_gives_its_test_qrels(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"several qrels: dev\.tsv, train\.tsv"):
         trec_files.read_qrels(tmp_path)
     write(tmp_path / "qrels", header + "q\tf\t1\n", "test.tsv")
-    assert trec_files.read_qrels_by_query(tmp_path) == {"q": {"f": 1}}
+    with pytest.warns(RagassayWarning, match=r"test\.tsv was read, not dev\.tsv, train\.tsv"):
+        assert trec_files.read_qrels_by_query(tmp_path) == {"q": {"f": 1}}
 
 
 LONG = "".join(f"q{i} Q0 d 1 1.0 t\n" for i in range(5000))
@@ -148,18 +149,27 @@ def test_faulty_qrels_are_an_error_that_says_where(
 
 
 def test_a_document_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path) -> None:
-    qrels, run = write(tmp_path, QRELS, "qrels"), write(tmp_path, RUN, "run")
-    twice = write(tmp_path, "# comment\n" + RUN + "q1  Q0 a 9 0.1 tag\n", "run2")
-    again = write(tmp_path, QRELS + "q1 0 a 0\n", "qrels2")
-    for path, line, read in (
-        (twice, 5, lambda: read_judged(qrels, twice)),
-        (twice, 5, lambda: list(trec_run.judged_samples(twice, qrels, Mapper(notes=Notes())))),
-        (again, 4, lambda: read_judged(again, run)),
-        (again, 4, lambda: trec_files.read_qrels_by_query(again)),
+    qrels = write(tmp_path, QRELS, "qrels")
+    run = write(tmp_path, "# comment\n" + RUN + "q1  Q0 a 9 0.1 tag\n", "run")
+    for read in (
+        lambda: read_judged(qrels, run),
+        lambda: list(trec_run.judged_samples(run, qrels, Mapper(run, notes=Notes()))),
     ):
         with pytest.raises(InputError, match="'a' occurs a second time for query 'q1'") as caught:
             read()
-        assert (caught.value.path, caught.value.line) == (path, line)
+        assert (caught.value.path, caught.value.line) == (run, 5)
+
+
+def test_a_judgement_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path) -> None:
+    qrels = write(tmp_path, QRELS + "q1 0 a 0\n", "qrels")
+    run = write(tmp_path, RUN, "run")
+    for read in (
+        lambda: read_judged(qrels, run),
+        lambda: trec_files.read_qrels_by_query(qrels),
+    ):
+        with pytest.raises(InputError, match="'a' occurs a second time") as caught:
+            read()
+        assert (caught.value.path, caught.value.line) == (qrels, 4)
 
 
 def test_a_run_without_judged_queries_is_an_error_that_shows_both_spellings(
@@ -218,3 +228,29 @@ def test_what_was_written_is_read_to_the_last_bit(
     found = trec_files.read_run(path).frame.rows()
     assert found == rows
     assert [math.copysign(1, row[2]) for row in found] == [math.copysign(1, r[2]) for r in rows]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "n"),
+    [
+        ((1, 2, 3), 0),
+        ((0, 1, 2), 0),
+        ((5, 5, 5), 0),  # says nothing
+        (("a", "b", "c"), 0),
+        ((2, 1, 3), 1),
+        ((3, 2, 1), 1),
+    ],
+)
+def test_a_rank_column_that_contradicts_the_scores_is_noted(
+    tmp_path: Path, ranks: tuple[object, ...], n: int
+) -> None:
+    lines = [f"q Q0 d{at} {rank} {9 - at} t\n" for at, rank in enumerate(ranks)]
+    other = "p Q0 b 2 1 t\np Q0 a 1 2 t\n"  # right, though not in the order of the lines
+    path = write(tmp_path, "".join(lines) + other)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = trec_files.read_run(path)
+    assert found.frame.columns == ["query", "document", "score"]
+    said = [str(one.message) for one in caught]
+    assert len(said) == n
+    assert all("in 1 of 2 queries the rank column contradicts the scores" in s for s in said)

@@ -136,8 +136,9 @@ def test_json_that_is_neither_says_what_is_read(tmp_path: Path) -> None:
 )
 def test_qrels_given_as_data_are_told_for_what_they_are(tmp_path: Path, content: str) -> None:
     path = write(tmp_path / "dev.tsv", content)
-    with pytest.raises(InputError, match=r"judgements \(qrels: 2 queries.*--qrels"):
+    with pytest.raises(InputError, match=r"judgements \(qrels: 2 queries, 2 documents") as caught:
         ragassay.load(path)
+    assert "grades 0, 1, 2" in str(caught.value) and "--qrels" in str(caught.value)
 
 
 def test_a_run_of_equal_scores_keeps_trec_evals_values_and_is_told(tmp_path: Path) -> None:
@@ -146,6 +147,10 @@ def test_a_run_of_equal_scores_keeps_trec_evals_values_and_is_told(tmp_path: Pat
         read = trec_files.read_run(run)
     text = str(told[0].message)
     assert "(2 of 4 documents). The order among ties is decided by id, descending" in text
+    assert "say nothing" not in text
+    all_tied = write(tmp_path / "all", "q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 2 t\n")
+    with pytest.warns(RagassayWarning, match="the values say nothing about the system"):
+        trec_files.read_run(all_tied)
     assert len(read.frame) == 4
     qrels = write(tmp_path / "qrels", "q1 0 b 1\n")
     with pytest.warns(RagassayWarning):

@@ -144,19 +144,24 @@ class TrecRun(NamedTuple):
     frame: pl.DataFrame
 
 
-_RUN = Layout("run", ("query", "_Q0", "document", "_rank", "score", "tag"), "score", False)
+_RUN = Layout("run", ("query", "_Q0", "document", "rank", "score", "tag"), "score", False)
 _QRELS = Layout("qrels file", ("query", "_iteration", "document", "grade"), "grade", True)
 _BEIR_NAMES = {"query-id": "query", "corpus-id": "document", "score": "grade"}
 
 
 def read_run(path: Path) -> TrecRun:
-    """A TREC run in the order of its lines. Repeated documents are not checked for. Ranks follow
-    from the scores, as in trec_eval: the rank column is not read."""
+    """A TREC run in the order of its lines. Repeated documents are not checked for. Where the rank
+    column contradicts the scores, a `RagassayWarning` says so."""
     tag = path.stem
     if (frame := read_other(path, "score")) is None:
         frame = read_table(path, _RUN)
         tag = str(frame["tag"][-1])
-        frame = frame.drop("tag")
+        if n := _n_contradicted(frame):
+            warn_user(
+                f"{called(path)}: in {share(n, frame['query'].n_unique(), 'query')} the rank "
+                "column contradicts the scores. Ranks follow from the scores, as in trec_eval."
+            )
+        frame = frame.drop("rank", "tag")
     _tell_equal_scores(frame, path)
     return TrecRun(tag, frame)
 
@@ -168,13 +173,33 @@ def _tell_equal_scores(run: pl.DataFrame, path: Path) -> None:
     queries = run.group_by("query").agg(
         equal=(pl.col("score").min() == pl.col("score").max()), n=pl.len()
     )
-    tied = queries.filter(pl.col("equal") & (pl.col("n") > 1))
+    several = queries.filter(pl.col("n") > 1)
+    tied = several.filter("equal")
     if not tied.is_empty():
+        nothing = (
+            ": the values say nothing about the system" if tied.height == several.height else ""
+        )
         warn_user(
             f"{called(path)}: in {share(tied.height, queries.height, 'query')} all documents have "
             f"one score ({share(int(tied['n'].sum()), run.height, 'document')}). The order among "
-            "ties is decided by id, descending, as in trec_eval."
+            f"ties is decided by id, descending, as in trec_eval{nothing}."
         )
+
+
+def _n_contradicted(run: pl.DataFrame) -> int:
+    """In how many queries a document with a higher score also has a higher rank number."""
+    import polars as pl
+
+    ranks = run["rank"].cast(pl.Int32, strict=False)
+    if ranks.has_nulls():  # no whole numbers
+        return 0
+    run = run.with_columns(rank=ranks)
+    same = pl.col("query") == pl.col("query").shift()
+    rising = pl.col("score") > pl.col("score").shift()
+    if run.filter(same & (rising | (pl.col("rank") < pl.col("rank").shift()))).is_empty():
+        return 0  # the usual case needs no sorting
+    ordered = run.sort("query", "score", "rank", descending=[False, True, False])
+    return ordered.filter(same & (pl.col("rank") < pl.col("rank").shift()))["query"].n_unique()
 
 
 def read_qrels(path: Path) -> pl.DataFrame:
@@ -182,6 +207,9 @@ def read_qrels(path: Path) -> pl.DataFrame:
     Of a BEIR folder ``qrels/test.tsv``, or its only file in ``qrels``, is read."""
     if path.is_dir():
         path = _beir_file(path)
+        others = sorted(other.name for other in path.parent.glob("*.tsv") if other != path)
+        if others:
+            warn_user(f"{path.parent}: {path.name} was read, not {', '.join(others)}.")
     if (other := read_other(path, "grade")) is not None:
         return other
     layout = _beir_layout(path) or _QRELS

@@ -51,10 +51,15 @@ def with_gold(
     for system, queries in asked.items():
         # A mean of zeros, all of them of queries that the data lacks, would measure nothing.
         if qrels and queries.isdisjoint(qrels):
-            facts = {"in_data": min(queries), "in_qrels": next(iter(qrels))}
-            choice = OptionWords().columns("id", "<your column>")
-            of = f"samples of system {system!r}" if system else "samples"
-            raise wrong("no_sample_judged", path=path, of=of, choice=choice, **facts)
+            of = f"samples of system {system!r}" if system else "samples that name no system"
+            raise wrong(
+                "no_sample_judged",
+                path=path,
+                of=of if len(asked) > 1 else "samples",
+                in_data=min(queries),
+                in_qrels=next(iter(qrels)),
+                choice=OptionWords().columns("id", "<your column>"),
+            )
     for system, queries in asked.items():
         for query, grades in qrels.items():
             if query not in queries:
@@ -144,8 +149,15 @@ _QRELS_LINE = re.compile(rb"\S+[ \t]+\S+[ \t]+\S.*[ \t]+[+-]?\d{1,3}(\.0*)?\s*")
 def _read_qrels(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """Refuses the file, saying what it holds: judgements belong beside a run."""
     frame = trec_files.read_qrels(path)
-    held = plural(frame["query"].n_unique(), "query")
-    raise wrong("qrels", path=path, held=held, file=path)
+    grades = ", ".join(map(str, sorted(frame["grade"].unique())[:8]))
+    twice = int(frame.select("query", "document").is_duplicated().sum())
+    held = [
+        plural(frame["query"].n_unique(), "query"),
+        plural(frame["document"].n_unique(), "document"),
+        f"grades {grades}",
+        *([f"{plural(twice, 'line')} of documents that are judged twice"] if twice else []),
+    ]
+    raise wrong("qrels", path=path, held=", ".join(held), file=path)
 
 
 def _is_qrels(head: Head) -> int:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 """A number as these files write it."""
 _WHOLE_NUMBER = re.compile(rb"[+-]?\d{1,15}(\.0*)?|[+-]?\d{1,18}")
-_UNUSUAL = re.compile(rb"[\r\v\f]|(?m:^#)")
-"""Line ends and blanks that need care, and comments."""
 _NO_NUMBER = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 
@@ -64,15 +62,10 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
 
 
 def _read_at_once(path: Path, layout: Layout) -> pl.DataFrame | None:
-    """The frame; ``None`` where anything but one separator stands between the fields of a line, or
-    beside its lines."""
+    """The frame, or ``None`` where anything is unexpected."""
     import polars as pl
 
-    text = read_all(path).replace(b"\r\n", b"\n")
-    separator = _separator(text.split(b"\n", 1)[0], layout)
-    other = b"\t" if separator == b" " else b" "
-    if _UNUSUAL.search(text) or (layout.separator is None and other in text):
-        return None
+    text, separator = _tidy(read_all(path), layout)
     n_lines = text.count(b"\n") + (text[-1:] not in (b"", b"\n"))
     # A line with more columns shows here, unless another one has fewer, which gives nulls.
     if not n_lines or text.count(separator) != n_lines * (len(layout.columns) - 1):
@@ -103,6 +96,27 @@ def _separator(line: bytes, layout: Layout) -> bytes:
     space."""
     tabs = line.count(b"\t") == len(layout.columns) - 1
     return layout.separator or (b"\t" if tabs else b" ")
+
+
+def _tidy(text: bytes, layout: Layout) -> tuple[bytes, bytes]:
+    """The same lines with one separator between fields, without comments and blank lines; and the
+    separator."""
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    text = text.lstrip(b"\n")
+    separator = _separator(text.split(b"\n", 1)[0], layout)
+    if separator == b" ":
+        text = text.translate(bytes.maketrans(b"\t\v\f", b"   "))
+        while b"  " in text:
+            text = text.replace(b"  ", b" ")
+        text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    elif layout.separator is None and re.search(rb"\t | \t|(?m:^ | $)", text):
+        text = re.sub(rb"(?m)^ +| +$| *(\t) *", rb"\1", text)
+    if layout.separator is None and b"#" in text:
+        text = re.sub(rb"(?m)^#.*(\n|\Z)", b"", text)
+    while b"\n\n" in text:
+        text = text.replace(b"\n\n", b"\n")
+    return text.lstrip(b"\n"), separator
 
 
 def fields_of(path: Path, layout: Layout) -> Iterator[tuple[int, list[bytes]]]:
