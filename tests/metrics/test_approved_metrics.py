@@ -115,7 +115,6 @@ def parsed_names() -> Iterator[str]:
     ):
         changed = result(naming.with_parameters, naming.parse(name), values)
         yield f"{name} {values}: {changed}"
-    yield str(naming.usual(naming.parse("rougeL(stem=false).p")))
 
 
 def scores(family: str) -> Iterator[str]:

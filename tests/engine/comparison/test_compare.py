@@ -154,3 +154,13 @@ def test_a_metric_without_values_in_one_run_does_not_stop_the_others(monkeypatch
     assert len(signatures) == 2
     found = {one.name: one for one in ragassay.compare(new, old).differences}
     assert found["f1"].n == 6 and found["hhem"].n == 0 and found["hhem"].diff is None
+
+
+def test_replies_that_were_recorded_once_are_not_compared_with_themselves() -> None:
+    def run(at: str) -> ragassay.Result:
+        asked = {"fingerprint": "f", "at": at, "latency": 0.5}
+        return ragassay.evaluate(records([True, False], metadata={"asked": asked}), ["em"])
+
+    with pytest.raises(UsageError, match="cannot be compared"):
+        ragassay.compare(run("2025-01-01"), run("2025-01-01"))
+    assert ragassay.compare(run("2025-01-01"), run("2025-01-02")).n_common == 2

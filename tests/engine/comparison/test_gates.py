@@ -9,7 +9,7 @@ import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.cli.show import exit_code
-from ragassay.engine.comparison import comparison_gates, gates
+from ragassay.engine.comparison import gates
 from ragassay.engine.comparison.comparison_gates import metrics_of, with_not_worse
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.score_columns import ScoreColumns
@@ -56,12 +56,6 @@ def test_a_gate_that_decides_nothing_is_refused_with_what_to_write(
     assert says in str(refused.value)
     if right := re.search(r"(?:as in|Write) '(.*)'\.?$", says):
         gates.resolve([right[1]], COMPUTED, ["qa"], {"f1": span})
-
-
-def test_a_margin_is_a_gate_on_the_difference() -> None:
-    with pytest.raises(UsageError, match="Write METRIC>SIZE"):
-        comparison_gates.parse("em=>0.2")
-    assert comparison_gates.parse("P@5 > 0.2") == gates.Gate("P@5", "low", ">=", -0.2)
 
 
 def test_a_gate_on_a_metric_that_is_not_computed_is_refused_with_the_nearest() -> None:

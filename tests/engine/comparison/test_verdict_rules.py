@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 
 import ragassay
-from llm_rule import Request
-from llm_server import LLMServer
 from ragassay import examples
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
@@ -277,7 +275,8 @@ def test_a_drop_where_lower_is_better_is_a_rise() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("em", "is no margin"),
+        ("em", "Write METRIC>SIZE"),
+        ("em=>0.2", "is no margin"),
         ("em>0", "size above 0"),
         ("em<0.1", "is no margin"),
         ("em>1.5", "no two values of em are 1.5 apart"),
@@ -289,26 +288,5 @@ def test_a_margin_that_makes_no_sense_is_refused(text: str, says: str) -> None:
     run = ragassay.evaluate(records(GOOD), ["em", "answer_words"])
     with pytest.raises(UsageError, match=says):
         ragassay.compare(run, run, fail_if_drop=text)
-    (whole,) = ragassay.compare(run, run, fail_if_drop="em>1").gates
+    (whole,) = ragassay.compare(run, run, fail_if_drop="em > 1").gates
     assert whole.passed is True
-
-
-def test_scores_that_a_judge_owes_leave_a_margin_undecided(tmp_path: Path) -> None:
-    def rule(request: Request) -> dict[str, object]:
-        return {"reasoning": "so", "match": True, "is_matching": True}
-
-    def fault(request: Request) -> str | None:
-        lost = any(f"number {at}." in request.text for at in (1, 2, 3))
-        return "number_in_prose" if lost and len(found) == 1 else None
-
-    found = []
-    with LLMServer(rule, faults=fault) as server:
-        for ledger in ("old", "new"):
-            asked = {"judge": f"{server.url}#m", "ledger": str(tmp_path / ledger)}
-            found.append(ragassay.evaluate(records(GOOD[:20]), ["answer_match"], **asked))
-    old, new = found
-    assert sum(new.summary.metrics["answer_match"].unscored.values()) == 3
-    gate, small = ragassay.compare(
-        new, old, fail_if_drop=["answer_match>0.05", "answer_match>0.9"], force=True
-    ).gates
-    assert (gate.passed, small.passed) == (None, True)

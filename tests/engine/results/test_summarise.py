@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 import ragassay
 from ragassay.base.errors import UsageError
-from ragassay.base.score import Score
+from ragassay.base.score import Reason, Score
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summarising import (
     IntervalOptions,
@@ -14,8 +14,11 @@ from ragassay.engine.results.summarising import (
     sample_clusters,
     slice_summaries,
     summarise,
+    totals,
 )
 from ragassay.engine.results.summary import MetricSummary
+from ragassay.suites import Suite
+from ragassay.suites.suite import Total
 
 
 def columns(queries: Sequence[str], values: Sequence[float] = ()) -> ScoreColumns:
@@ -76,3 +79,27 @@ def test_a_summary_gives_a_metric_by_any_of_its_names() -> None:
     assert list(summary) == list(summary.metrics) and "em" in summary
     with pytest.raises(UsageError, match="'token_f2' is not in this run"):
         summary["token_f2"]
+
+
+FACTS = {Reason.NOT_APPLICABLE, Reason.UNDEFINED, *(one for one in Reason if one.by_system)}
+SUITE = Suite(
+    "s", "", "", ("f1", "em"), totals={"sum": Total("", {"x": "f1", "y": "em"}, lambda x, y: x + y)}
+)
+
+
+def missing(name: str, mean: float | None, unscored: Mapping[str, int]) -> MetricSummary:
+    return MetricSummary(
+        name, "", "answer", mean, None, None, 0.95, "", 3, 4, metric=name, unscored=unscored
+    )
+
+
+@pytest.mark.parametrize("reason", list(Reason))
+def test_a_total_is_given_where_each_missing_score_lies_in_its_sample(reason: Reason) -> None:
+    found = totals([SUITE], [missing("f1", 0.5, {reason.value: 1}), missing("em", 0.25, {})])
+    assert found == ({"sum": 0.75} if reason in FACTS else {})
+
+
+def test_a_total_needs_the_mean_of_each_of_its_metrics() -> None:
+    assert totals([SUITE], [missing("f1", 0.5, {})]) == {}
+    assert totals([SUITE], [missing("f1", 0.5, {}), missing("em", None, {})]) == {}
+    assert totals([SUITE], [missing("f1", 0.0, {}), missing("em", 0.0, {})]) == {"sum": 0.0}

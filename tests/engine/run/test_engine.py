@@ -375,7 +375,7 @@ def test_the_number_of_samples_is_known_ahead_where_that_is_cheap(tmp_path: Path
     assert open_source(iter(RECORDS), make_config()).count() is None
 
 
-@pytest.mark.parametrize("suite", [["qa"], ["trecrag"], ["consistency"], ["mtrag", "consistency"]])
+@pytest.mark.parametrize("suite", [["trecrag"], ["mtrag", "consistency"]])
 @pytest.mark.parametrize("saved", [False, True])
 def test_a_result_can_be_pickled(suite: list[str], saved: bool, tmp_path: Path) -> None:
     records = [

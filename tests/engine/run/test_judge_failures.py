@@ -52,10 +52,8 @@ def outputs(
     ("settings", "reason", "says"),
     [
         ({"models": ["good-model"]}, "auth", "does not know the model 'm2'"),
-        ({"key": "sk-the-right-one"}, "auth", "does not accept requests without a key (401)"),
         ({"faults": {"quota": 1.0}}, "auth", "has no credit left|gives no credit"),
         ({"faults": {"error_503": 1.0}}, "server error", "failed (503)"),
-        ({"faults": {"html_200": 1.0}}, "server error", "no chat completion"),
         ({"faults": {"rate_limit": 1.0}}, "rate limited", "for its rate (429)"),
         ({"faults": {"hang": 1.0}}, "timeout", "did not answer within 0.5 seconds"),
         ({"faults": {"refusal": 1.0}}, "refused", "the model declined"),

@@ -194,16 +194,9 @@ def test_the_hash_names_what_answers_are_measured_by() -> None:
     ("line", "field", "says"),
     [
         ("{", None, "not valid JSON"),
-        ({"query": "?", "nuggets": []}, "qid", "names no query"),
         ({"qid": "q"}, "nuggets", ""),
         ({"qid": "q", "nuggets": ["a fact"]}, "nuggets", "stands where a nugget is expected"),
         ({"qid": "q", "nuggets": [{"importance": "vital"}]}, "nuggets.text", "no text"),
-        (
-            {"qid": "q", "nuggets": [{"text": " ", "importance": "vital"}]},
-            "nuggets.text",
-            "no text",
-        ),
-        ({"qid": "q", "nuggets": [{"text": "a"}]}, "nuggets.importance", "'vital'"),
         (
             {"qid": "q", "nuggets": [{"text": "a", "importance": "must"}]},
             "nuggets.importance",

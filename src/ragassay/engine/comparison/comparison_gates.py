@@ -20,35 +20,26 @@ from ragassay.stats.paired import PairedResult
 
 _FORM = re.compile(rf"^(?P<metric>.*?[^\s=<>])\s*>\s*(?P<size>{NUMBER})$")
 
-_ON_THE_SAME_QUERIES = "Make both runs of the same queries"
-"""What to do about queries that only the old run has."""
-
-
-def parse(text: str) -> Gate:
-    """The gate on the difference that ``METRIC>SIZE`` describes, for a metric of which higher is
-    better: a drop is a change for the worse."""
-    match = _FORM.match(text.strip())
-    if match is None or not float(match["size"]) > 0.0:
-        raise UsageError(
-            f"--fail-if-drop {text!r} is no margin. Write METRIC>SIZE with a size above 0, as in "
-            "'nDCG@10>0.03': a drop by more than that fails."
-        )
-    return Gate(match["metric"], "low", ">=", -float(match["size"]))
-
 
 def resolve(
     texts: str | Sequence[str],
     named: Callable[[str], Sequence[str]],
     metrics: Mapping[str, MetricSummary],
 ) -> list[Gate]:
-    """The gates that texts describe (see `parse`), each metric under the name that it is compared
-    by: ``named`` gives the compared metrics that a name means, ``metrics`` are all of them. A
-    `UsageError` where a metric has no better direction, or a margin is wider than its range."""
+    """The gates that texts (``METRIC>SIZE``) describe, each metric under the name that it is
+    compared by: ``named`` gives the compared metrics that a name means, ``metrics`` are all of
+    them. A `UsageError` where a metric has no better direction, or a margin is wider than its
+    range."""
     gates = []
     for text in [texts] if isinstance(texts, str) else texts:
-        gate = parse(text)
-        size = -gate.threshold
-        for name in named(gate.metric):
+        match = _FORM.match(text.strip())
+        if match is None or not float(match["size"]) > 0.0:
+            raise UsageError(
+                f"--fail-if-drop {text!r} is no margin. Write METRIC>SIZE with a size above 0, as "
+                "in 'nDCG@10>0.03': a drop by more than that fails."
+            )
+        size = float(match["size"])
+        for name in named(match["metric"]):
             low, high = metrics[name].bounds
             if metrics[name].higher_is_better is None:
                 raise UsageError(
@@ -61,7 +52,9 @@ def resolve(
                     f"it runs from {low:g} to {high:g}."
                 )
             falls = metrics[name].higher_is_better is False
-            gates.append(Gate(name, "high", "<=", size) if falls else replace(gate, metric=name))
+            gates.append(
+                Gate(name, "high", "<=", size) if falls else Gate(name, "low", ">=", -size)
+            )
     return gates
 
 
@@ -75,7 +68,7 @@ def missing(n_owed: int, n_lacking: int) -> tuple[str, str]:
         )
     if n_lacking:
         facts.append(f"the new run lacks {plural(n_lacking, 'query')} of the old one")
-    return " and ".join(facts), f". {_ON_THE_SAME_QUERIES}" if n_lacking else ""
+    return " and ".join(facts), ". Make both runs of the same queries" if n_lacking else ""
 
 
 def decide(
@@ -132,11 +125,6 @@ NOT_WORSE = "--fail-if-worse"
 """The gate on all tested metrics."""
 
 
-def with_not_worse(comparison: Comparison) -> Comparison:
-    """The comparison with the gate that no tested metric is worse."""
-    return replace(comparison, gates=(*comparison.gates, _not_worse(comparison)))
-
-
 def metrics_of(comparison: Comparison, gate: GateResult) -> list[Difference]:
     """The metrics that a gate speaks of: its own, or those that are or may be worse."""
     return [d for d in comparison.differences if d.name in gate.metrics]
@@ -163,9 +151,9 @@ def worst_queries(comparison: Comparison, gate: GateResult, most: int) -> list[s
     return lines
 
 
-def _not_worse(comparison: Comparison) -> GateResult:
-    """The gate on all tested metrics: undecided where worse could not have been shown, or may be
-    hidden by what is missing."""
+def with_not_worse(comparison: Comparison) -> Comparison:
+    """The comparison with the gate that no tested metric is worse: undecided where worse could not
+    have been shown, or may be hidden by what is missing."""
     differences = comparison.differences
     passed, why, unscored = None, "no metric has more than a hint of a verdict", 0
     if metrics := [d for d in differences if d.verdict == "worse"]:
@@ -186,7 +174,8 @@ def _not_worse(comparison: Comparison) -> GateResult:
     elif any(d.p_adjusted is not None and not d.doubtful for d in differences):
         passed, why = True, ""
     names = tuple(d.name for d in metrics)
-    return GateResult(NOT_WORSE, None, passed, unscored, why, metrics=names)
+    gate = GateResult(NOT_WORSE, None, passed, unscored, why, metrics=names)
+    return replace(comparison, gates=(*comparison.gates, gate))
 
 
 def _names(metrics: Sequence[Difference]) -> str:

@@ -105,12 +105,12 @@ def resolve(
         where = "what this run computes", "--dry-run lists them"
         for name in shown([gate.metric], metrics, used, *where):
             low, high = (spans or {}).get(name, (None, None))
-            if (low is not None and gate.threshold < low) or (
-                high is not None and gate.threshold > high
-            ):
+            least, most = -np.inf if low is None else low, np.inf if high is None else high
+            if not least <= gate.threshold <= most:
+                ends = ("any value" if end is None else f"{end:g}" for end in (low, high))
                 raise UsageError(
                     f"--fail-under {text!r}: {_number(gate.threshold)} is no value of {name}, "
-                    f"which runs from {_end(low)} to {_end(high)}."
+                    f"which runs from {' to '.join(ends)}."
                 )
             gates.append(replace(gate, metric=name))
     return gates
@@ -151,10 +151,6 @@ def results_of(
 def _number(value: float) -> str:
     """A number in all its digits, without a needless ".0"."""
     return f"{value:.0f}" if value.is_integer() else repr(value)
-
-
-def _end(value: float | None) -> str:
-    return "any value" if value is None else f"{value:g}"
 
 
 def decide(

@@ -33,10 +33,8 @@ class Agreement:
     """Agreement of the offline judge with labels, on one population.
 
     ``kinds`` are of questions (`Question.kind`), ``metrics`` the names of those (`Metric.name`)
-    whose use of the answers was measured, ``of`` says in the plural what was labelled. ``value`` is
-    from 0 to 1 for AUC and balanced accuracy (0.5 by chance), from -1 to 1 for Spearman's rho (0 by
-    chance); ``low`` and ``high`` are its 95 % interval, a bootstrap over conversations or queries.
-    """
+    whose use of the answers was measured, ``of`` says in the plural what was labelled. ``low`` and
+    ``high`` are the 95 % interval of ``value``, a bootstrap over conversations or queries."""
 
     name: str
     kinds: tuple[str, ...]
@@ -85,8 +83,7 @@ def rows() -> tuple[Agreement, ...]:
 
 
 def rows_of(kind: str, metric: str) -> tuple[Agreement, ...]:
-    """The rows of a metric's (`Metric.name`) use of the answers to a kind of question
-    (`Question.kind`); empty where it was not measured."""
+    """The rows of a metric's use of the answers to a kind of question."""
     return tuple(row for row in rows() if kind in row.kinds and metric in row.metrics)
 
 

@@ -191,7 +191,8 @@ def select_metrics(
 
 def _column(metric: Metric, columns: Mapping[str, str]) -> str | None:
     """The published name of a metric with its chosen parameters, so that one name has one value."""
-    usual = naming.usual(metric)
+    defaults = {name: spec.default for name, spec in naming.parameters(metric).items()}
+    usual = dataclasses.replace(metric, **defaults)
     column = columns.get(str(usual))
     return None if column is None else naming.published_name(column, metric, usual)
 
@@ -319,10 +320,11 @@ def own_metrics(config: Mapping[str, Any], base: Path | None = None) -> list[Met
     """The metrics that a configuration's ``rubric`` and ``judge_prompt`` files define; relative
     paths start from ``base``."""
     start = base or Path()
-    metrics = [load_rubric(start / name) for name in config.get("rubric") or ()]
-    if config.get("judge_prompt"):
-        metrics.append(load_judge_prompt(start / config["judge_prompt"]))
-    return metrics
+    prompts = [config["judge_prompt"]] if config.get("judge_prompt") else []
+    return [
+        *(load_rubric(start / name) for name in config.get("rubric") or ()),
+        *(load_judge_prompt(start / name) for name in prompts),
+    ]
 
 
 def load_rubric(path: str | Path) -> Metric:

@@ -17,20 +17,23 @@ from ragassay.base.sample import Identity, Sample
 from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.diagnosis.decision_table import (
     CLASSES,
+    FOUND_SOMEWHERE,
+    SIGNALS,
     UNEXPLAINED,
     FaultClass,
     NotLookedAt,
     NotTelling,
+    SignalValue,
     Thresholds,
     class_of,
     judged_by,
+    names_by_metric,
     not_looked_at,
     not_telling,
     parts_of,
     refuses_rightly,
     telling,
 )
-from ragassay.engine.diagnosis.signals import FOUND_SOMEWHERE, SIGNALS, SignalValue, names_by_metric
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import with_samples
 from ragassay.engine.results.summarising import sample_clusters
@@ -94,30 +97,15 @@ class ClassFound:
 
 @dataclass(frozen=True)
 class Diagnosis(Displayed):
-    """Why the samples of a run fail.
+    """Why the samples of a run fail: those whose ``headline`` lies ``below`` a value, and those
+    that show a fault of their own, unless ``headline_only``.
 
-    Attributes:
-        name: of the run.
-        headline: the metric that says which samples fail.
-        judged: how far the judge of the headline is known to agree with people, a sentence; empty
-            where nobody judged it.
-        below: a sample fails where it lies below this.
-        headline_only: whether samples fail by the headline alone.
-        thresholds: the numbers of the decision table.
-        n: all samples.
-        n_scored: those with a headline value.
-        n_failing: those that fail.
-        mean: of the headline, over those that are scored.
-        fine_mean: of the headline, over those that do not fail.
-        level: confidence level of the intervals.
-        found: the classes that occur, most samples first.
-        not_looked_at: the classes that no signal could show, in the order of the table.
-        not_telling: the judges' metrics that were left out, because right samples show the same.
-        sources: by signal, the metrics that gave it and for how many samples.
-        classes: each sample's class by name, in the order of the run; ``None`` where it does not
-            fail.
-        unknown: for each sample whether nothing says that it fails or does not: its headline is
-            unscored, and it shows no other fault."""
+    ``judged`` says how far the judge of the headline is known to agree with people. ``mean`` is
+    that of the headline, ``fine_mean`` that of the samples that do not fail. ``found`` has the
+    classes that occur, most samples first, ``not_looked_at`` those that no signal could show,
+    ``not_telling`` the judges' metrics that right samples show, too, ``sources`` by signal the
+    metrics that gave it and for how many samples. For each sample of the run, ``classes`` has the
+    class (``None`` where it does not fail), and ``unknown`` whether nothing says if it fails."""
 
     name: str
     headline: str

@@ -56,13 +56,11 @@ def isolated(full: Result, alone: Result, metric: str, threshold: float = 0.5) -
     for name in known:
         value, best = retrieved[name], gold[name]
         if value is not None and best is not None:
-            right = (value >= threshold, best >= threshold)
-            kinds = {
-                (True, True): "right",
-                (False, True): "retrieval",
-                (False, False): "generation",
-            }
-            queries[kinds.get(right, "despite")].append(name)
+            if best >= threshold:
+                kind = "right" if value >= threshold else "retrieval"
+            else:
+                kind = "despite" if value >= threshold else "generation"
+            queries[kind].append(name)
     return Isolated(
         metric,
         threshold,

@@ -26,7 +26,6 @@ FINE = "fine"
 @dataclass(frozen=True)
 class MovedClass:
     """The samples of one class in two runs, over the samples of which both say whether they fail.
-
     ``entered`` and ``left`` count those in it in one run only; ``diff`` is the difference of its
     shares (new - old) with its interval. The test (paired sign flips; corrected by max-T across the
     classes) is ``None`` where the runs were not computed alike (`Moved.not_alike`)."""

@@ -82,11 +82,6 @@ def weights_among(metrics: Iterable[Metric], embedder: str | None = None) -> lis
     return list(dict.fromkeys(weights))
 
 
-def embedding_among(metrics: Iterable[Metric]) -> bool:
-    """Whether one of the metrics, or of their inputs, uses the run's embedder."""
-    return any(metric.embeds for metric in reached(metrics))
-
-
 def by_cosine(metrics: Iterable[Metric]) -> list[Metric]:
     """The metrics that can compare vectors, changed so that they do (``by=cosine``)."""
     changed = []
@@ -120,7 +115,7 @@ def identities(metric: Metric, models: Models) -> list[str]:
             names.append(name if facts(weights).tokenizer else name + in_half(models.options))
         except Unavailable:
             names.append(weights.name)
-    if embedding_among([metric]):
+    if any(part.embeds for part in reached([metric])):
         try:
             names.append(models.embedder.identity)
         except Unavailable:
@@ -144,8 +139,8 @@ def is_endpoint(word: str) -> bool:
 
 def models_used(config: RunConfig, metrics: Iterable[Metric]) -> list[Weights]:
     """The models of a run that are on this machine, or should be; its embedder is the last."""
-    metrics, word = list(metrics), config.embedder or DEFAULT
-    is_local = embedding_among(metrics) and not is_endpoint(word)
+    metrics, word = reached(metrics), config.embedder or DEFAULT
+    is_local = any(metric.embeds for metric in metrics) and not is_endpoint(word)
     return weights_among(metrics, word if is_local else None)
 
 
@@ -158,8 +153,7 @@ def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
         return
     check_folders(config.models)
     used = models_used(config, metrics)
-    check_names(config.models, used)
-    if idle := [name for name in config.models if name not in _names(used)]:
+    if idle := check_names(config.models, used):
         warn_user(str(Note("folder_not_used", {"folders": ", ".join(idle)})))
     if used and config.device not in (None, "auto", "cpu") and find_spec("torch") is not None:
         from ragassay.models.device import device_of
@@ -183,24 +177,19 @@ def check_folders(folders: Mapping[str, str]) -> None:
             raise OptionError(f"models.{name}", f"there is no folder {folder}")
 
 
-def check_names(names: Iterable[str], used: Collection[Weights]) -> None:
-    """Checks that each key of ``models`` is a model of the run, or one of ragassay's own."""
-    for name in names:
-        if name not in KNOWN and name not in _names(used):
-            names = sorted({weights.name for weights in used})
-            near = did_you_mean(name, names or KNOWN)
+def check_names(names: Iterable[str], used: Collection[Weights]) -> list[str]:
+    """Checks that each key of ``models`` is a model of the run, or one of ragassay's own; gives
+    those that the run does not use."""
+    spellings = {name for weights in used for name in weights.spellings}
+    idle = [name for name in names if name not in spellings]
+    for name in idle:
+        if name not in KNOWN:
+            models = sorted({weights.name for weights in used})
+            near = did_you_mean(name, models or KNOWN)
             words = ("no metric of this run uses such a model.", near)
-            uses = f"It uses {', '.join(names) or 'none'}"
+            uses = f"It uses {', '.join(models) or 'none'}"
             raise OptionError(f"models.{name}", " ".join(filter(None, (*words, uses))))
-
-
-def _names(used: Iterable[Weights]) -> set[str]:
-    """The names under which folders may be given for models."""
-    return {name for weights in used for name in weights.spellings}
-
-
-_OF_ENDPOINTS = ("embedder_dimensions", "embedder_key_file")
-"""Keys of a configuration that only an endpoint understands."""
+    return idle
 
 
 def address_for(
@@ -215,17 +204,13 @@ def address_for(
     word = config.embedder
     if word is not None and not word.strip():
         raise UsageError("The embedder's name is empty (an unset variable?); leave it out.")
-    idle = next((name for name in _OF_ENDPOINTS if getattr(config, name) is not None), None)
-    if word is None:
-        if idle is not None:
-            raise UsageError(f"{idle!r} goes with an endpoint: name one as the embedder.")
-        return None
-    if not embedding_among(metrics):
+    if word is not None and not any(metric.embeds for metric in reached(metrics)):
         warn_user(str(Note("embedder_not_used", {"embedder": word})))
         return None
-    if not is_endpoint((named or {}).get(word, word)):
-        if idle is not None:
-            raise UsageError(f"{idle!r} goes with an endpoint, and {word} is on this machine.")
+    if word is None or not is_endpoint((named or {}).get(word, word)):
+        for name in ("embedder_dimensions", "embedder_key_file"):
+            if getattr(config, name) is not None:
+                raise UsageError(f"{name!r} goes with an endpoint: name one as the embedder.")
         return None
     from ragassay.judges.judge_factory import address_of
     from ragassay.transport import secrets

@@ -178,19 +178,13 @@ def fit(total: Amount, budget: str) -> Fit:
     """Whether what a run takes fits into a budget (as `Budget.parse` reads it). Of several limits
     the worst verdict counts."""
     limits = Budget.parse(budget)
-    pairs = (
-        (limits.dollars, total.cost),
-        (limits.calls, total.calls),
-        (limits.tokens, total.tokens),
-    )
-    limited = [(limit, needed) for limit, needed in pairs if limit is not None]
-    if any(needed is None for _, needed in limited):
+    if limits.dollars is not None and total.cost is None:
         return "no price known"
-    if any(needed is not None and needed.low > limit for limit, needed in limited):
+    pairs = (limits.dollars, total.cost), (limits.calls, total.calls), (limits.tokens, total.tokens)
+    limited = [(limit, amount) for limit, amount in pairs if limit is not None and amount]
+    if any(amount.low > limit for limit, amount in limited):
         return "does not fit"
-    if any(needed is not None and needed.high > limit for limit, needed in limited):
-        return "may not fit"
-    return "fits"
+    return "may not fit" if any(amount.high > limit for limit, amount in limited) else "fits"
 
 
 _AMOUNTS = attrgetter("calls", "held", "input_tokens", "output_tokens", "cost", "unpriced")

@@ -54,26 +54,15 @@ REASONS = 3
 
 @dataclass(frozen=True, repr=False)
 class Preview(Displayed):
-    """A look at the data.
+    """A look at the data: how many samples each system has, how many have each part, and by metric
+    how many can be scored here (``applicable``).
 
-    Attributes:
-        title, format: the data and the format it was read as.
-        n_samples, n_queries: how many there are.
-        systems: samples a system.
-        parts: how many samples have each part (``answer``, ``references`` ...).
-        applicable: for each metric, how many samples can be scored here.
-        needs_extra: for each metric, how many more could be if its model (or the package that the
-            model needs) were on this machine; only metrics with any.
-        extras: what is not here for each of these metrics, and how to get it.
-        lacking: for each metric, how many samples lack something that it needs, by what they lack;
-            only metrics with any, and the most frequent reasons.
-        failures: samples whose system failed, by its message.
-        warnings: of the reader.
-        suites: how every suite suits the data; empty where that is not asked for.
-        repeated: queries (of a system) with two runs or more, where the run's consistency is asked
-            for; else ``None``.
-        calls: the plan of the judge's calls; ``None`` where no metric asks one.
-        embedding: the plan of an embedder's endpoint; ``None`` where there is none."""
+    Of metrics with any, ``needs_extra`` has how many more could be if their model (or its package)
+    were on this machine, ``extras`` what that is and how to get it, ``lacking`` how many samples
+    lack something, by the most frequent reasons. ``failures`` counts samples whose system failed by
+    its message, ``suites`` says how every suite suits the data, where that is asked for,
+    ``repeated`` counts queries with two runs or more, where the run's consistency is asked for, and
+    ``calls`` is the plan of the judge's calls, where a metric asks one."""
 
     title: str
     format: str

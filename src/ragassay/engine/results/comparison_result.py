@@ -106,15 +106,12 @@ class GateResult:
     """What a gate found.
 
     ``value`` is the mean or the one-sided bound that the gate asks about. ``passed`` is ``None``
-    when it cannot be decided, and ``why`` says why not: n is too small, nothing was scored. Where
-    ``unscored`` scores are missing that should be there (of two runs, also those of queries that
-    the new one lacks), ``why`` counts them, also where the gate is decided. ``which`` is ``mean``,
-    or the bound: ``low`` or ``high``, at the confidence level ``level``. ``low`` and ``high`` are
-    the ends between which the gate was decided: both one-sided bounds, and what they and the mean
-    are with the worst and the best values for missing scores. Of a gate on a drop, ``drop`` is the
-    observed one, above 0 for the worse, and ``limit`` the largest that is allowed. ``metrics`` are
-    those that the gate speaks of (its own, or those that are or may be worse), ``threshold`` is
-    what the mean, the bound or the difference is compared with."""
+    when it cannot be decided, and ``why`` says why not; ``unscored`` counts scores that should be
+    there and are missing. ``which`` is ``mean``, or the bound (``low``, ``high``) at the confidence
+    level ``level``. ``low`` and ``high`` are the ends between which the gate was decided, with the
+    worst and the best values for missing scores. Of a gate on a drop, ``drop`` is the observed one,
+    above 0 for the worse, and ``limit`` the largest that is allowed. ``metrics`` are those that the
+    gate speaks of, ``threshold`` is what the mean, bound or difference is compared with."""
 
     gate: str
     value: float | None

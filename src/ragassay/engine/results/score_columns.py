@@ -25,7 +25,7 @@ from ragassay.base.score import (
     Unscored,
     label_of as label_of_value,
 )
-from ragassay.engine.results.slicing import asked_number, reply_number
+from ragassay.engine.results.slicing import numbers_of
 
 Mask = NDArray[np.bool_]
 OWED = frozenset(
@@ -101,8 +101,9 @@ class ScoreColumns:
     def add_sample(self, sample: Sample) -> None:
         """Appends a sample; its outcomes are added with `add`."""
         self.identities.append(sample.identity)
-        self.asked.append(asked_number(sample))
-        self.replies.append(reply_number(sample))
+        asked, reply = numbers_of(sample)
+        self.asked.append(asked)
+        self.replies.append(reply)
 
     def add(self, metric: str, outcome: Outcome, judge: str = "") -> None:
         """Appends a sample's outcome to a metric's column."""

@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ragassay.base.sample import Sample
 from ragassay.formats import folded
@@ -49,14 +50,9 @@ def labels_of(value: str | None) -> tuple[str, ...]:
 
 
 class Slicer:
-    """Collects each sample's value of every slicing column.
-
-    Attributes:
-        seen: the columns that samples have, whether or not they are slices.
-
-    Without ``wanted`` columns, each is taken that turns out to have between 2 and `MAX_VALUES`
-    values, and at most half as many as there are samples with one.
-    """
+    """Collects each sample's value of every slicing column. Without ``wanted`` columns, each is
+    taken that has between 2 and `MAX_VALUES` values, and at most half as many as there are samples
+    with one; ``seen`` are all columns that samples have."""
 
     def __init__(self, wanted: Sequence[str] | None) -> None:
         self._wanted = None if wanted is None else tuple(wanted)
@@ -168,11 +164,11 @@ _OTHER = "?"
 """Another language than those that are known, or several."""
 
 
+@dataclass
 class DataLanguage:
     """Counts the languages of samples."""
 
-    def __init__(self) -> None:
-        self._samples: Counter[str] = Counter()
+    _samples: Counter[str] = field(default_factory=Counter)
 
     def add(self, sample: Sample) -> None:
         """Counts a sample: its query, answer and passages have to be in one language, where they
@@ -180,13 +176,13 @@ class DataLanguage:
         answers = [run.answer for run in sample.runs] or [sample.answer]
         texts = (
             sample.query or "",
-            " ".join(one.text[:_READ] for one in answers if one is not None),
-            " ".join((one.text or "")[:_READ] for one in sample.passages or ()),
+            " ".join(answer.text[:_READ] for answer in answers if answer is not None),
+            " ".join((passage.text or "")[:_READ] for passage in sample.passages or ()),
         )
         found = (
             {language_in(sample)}
             if sample.language
-            else {_language_of_words(one[:_READ]) for one in texts}
+            else {_language_of_words(text[:_READ]) for text in texts}
         )
         found -= {""}
         self._samples[(found.pop() if len(found) == 1 else _OTHER) if found else ""] += 1
@@ -223,24 +219,19 @@ FACTS = (
 """The parts of a sample that belong to the query, not to the system."""
 
 
-def asked_number(sample: Sample) -> int:
-    """64 bits of the hash of a sample's query id and facts, the same in every process."""
+def numbers_of(sample: Sample) -> tuple[int, int]:
+    """64 bits of the hash of a sample's query id and facts, and of the reply that ``ragassay ask``
+    recorded in ``metadata["asked"]`` (`NO_REPLY` where it recorded none)."""
     facts = [sample.id, *(getattr(sample, name) for name in FACTS)]
-    return int.from_bytes(
-        hashlib.sha256(repr(facts).encode("utf-8", "surrogatepass")).digest()[:8], "big"
-    )
-
-
-def reply_number(sample: Sample) -> int:
-    """64 bits for the reply that ``ragassay ask`` recorded in ``metadata["asked"]``: whose it
-    is, when it came and how long it took; `NO_REPLY` where none was recorded."""
     asked = sample.metadata.get("asked")
-    if not isinstance(asked, Mapping):
-        return NO_REPLY
-    reply = [asked.get(name) for name in ("fingerprint", "at", "latency")]
-    if None in reply:
-        return NO_REPLY
-    return int.from_bytes(hashlib.sha256(repr(reply).encode()).digest()[:8], "big")
+    names = ("fingerprint", "at", "latency")
+    reply = [asked.get(name) if isinstance(asked, Mapping) else None for name in names]
+    digests = (
+        hashlib.sha256(repr(values).encode("utf-8", "surrogatepass")).digest()[:8]
+        for values in (facts, reply)
+    )
+    of_facts, of_reply = (int.from_bytes(digest, "big") for digest in digests)
+    return of_facts, NO_REPLY if None in reply else of_reply
 
 
 def asked_hash(asked: Iterable[int]) -> str:

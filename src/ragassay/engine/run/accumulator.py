@@ -88,7 +88,7 @@ class Accumulator:
         self.failures: Counter[str] = Counter()
         self.column = cluster_column(config.cluster_by)
         self.clusters: list[str] = []
-        self.missing = MissingScores(metrics, names_embedder=config.embedder is not None)
+        self.missing = MissingScores(metrics, config.embedder is not None)
         self.n_unanswered = self.n_unlabelled = 0
         self._n_labelled_metrics = sum("answerability" in one.needs for one in metrics.values())
         self.latin = {
@@ -208,7 +208,9 @@ class Accumulator:
                     config.level,
                     signature=signature(metric, asker, bank, given, models),
                     judge=judging.judge if judging is not None and name in self._judged else "",
-                    group=next((one.groups[name] for one in suites if name in one.groups), ""),
+                    group=next(
+                        (suite.groups[name] for suite in suites if name in suite.groups), ""
+                    ),
                     language=self._language.code,
                 )
             )
@@ -266,30 +268,26 @@ class Accumulator:
         self, summary: Summary, resolved: Mapping[str, Any], folder: Path | None, **more: Any
     ) -> Result:
         """The run's result, whose rows are in its folder or else in memory."""
-        rows: Callable[[], Iterator[ScoreRow]]
-        samples: Callable[[], Iterator[Sample]]
+        rows: Callable[[], Iterator[ScoreRow]] = _not_kept
+        samples: Callable[[], Iterator[Sample]] = _not_kept
         if folder is not None:
             rows, samples = partial(read_rows, folder), partial(read_samples, folder)
-        else:
+        elif self._kept is not None:
             rows = partial(_kept_rows, self._kept, self.columns.metrics, self.judge)
             samples = partial(_kept_samples, self._kept)
         return Result(summary, self.columns, resolved, folder, rows, samples, **more)
 
 
-def _kept_rows(
-    kept: Sequence[Scored] | None, names: Sequence[str], judge: str
-) -> Iterator[ScoreRow]:
-    return (row for window in _windows(kept) for row in rows_of(window, names, judge))
+def _kept_rows(kept: Sequence[Scored], names: Sequence[str], judge: str) -> Iterator[ScoreRow]:
+    return (row for window in kept for row in rows_of(window, names, judge))
 
 
-def _kept_samples(kept: Sequence[Scored] | None) -> Iterator[Sample]:
-    return (sample for samples, _ in _windows(kept) for sample in samples)
+def _kept_samples(kept: Sequence[Scored]) -> Iterator[Sample]:
+    return (sample for samples, _ in kept for sample in samples)
 
 
-def _windows(kept: Sequence[Scored] | None) -> Sequence[Scored]:
-    if kept is None:
-        raise UsageError("This result kept its summary only; evaluate with save=FOLDER.")
-    return kept
+def _not_kept() -> Iterator[Any]:
+    raise UsageError("This result kept its summary only; evaluate with save=FOLDER.")
 
 
 def signature(

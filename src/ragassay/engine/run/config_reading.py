@@ -243,11 +243,7 @@ def read_config(
 
     Paths in it are relative to its folder; a file to be read that does not exist there is looked
     for in the working directory. Keys that ``flags`` set may be impossible in the file (an unset
-    variable). ``translators`` are of published files, each by the key that such a file has: sets
-    the keys of ours that it stands for.
-
-    An `InputError` with line and field where the file is missing, is no YAML mapping, names an
-    unset variable, an unknown key or an impossible value, or holds a key to an endpoint."""
+    variable). ``translators`` of published files are by the key that such a file has."""
     source, flags = Path(path), flags or {}
 
     def leave(place: Place) -> bool:

@@ -124,6 +124,5 @@ def job_of(
 
 def _listed(items: Any) -> Sequence[Any]:
     """One item, several or none as a list."""
-    if items is None:
-        return []
-    return list(items) if isinstance(items, Sequence) and not isinstance(items, str) else [items]
+    several = isinstance(items, Sequence) and not isinstance(items, str)
+    return [] if items is None else list(items) if several else [items]

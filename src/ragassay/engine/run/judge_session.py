@@ -147,11 +147,8 @@ def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:
     from ragassay.judges.own_prompts import read_prompts
 
     reuse: Reuse = "nothing" if config.refresh else "answers" if config.retry_failed else "all"
-    names = [
-        one.name
-        for one in fields(JudgeOptions)
-        if one.name not in ("reuse", "dry", "encoder", "prompts", "named")
-    ]
+    names = {one.name for one in fields(JudgeOptions)}
+    names -= {"reuse", "dry", "encoder", "prompts", "named"}
     values: dict[str, Any] = {name: getattr(config, RENAMED.get(name, name)) for name in names}
     chosen = {name: value for name, value in values.items() if value is not None}
     return JudgeOptions(**chosen, reuse=reuse, dry=dry, prompts=read_prompts(config.prompts))

@@ -86,16 +86,10 @@ def prepare(
 ) -> PreparedRun:
     """Opens the data and resolves all names, so that errors show before the work begins.
 
-    ``data`` takes the place of what the configuration names, ``chosen`` that of its suites, and
-    ``judge`` (a `Judge`, or words and objects in Python) that of its judge; the metrics of
-    ``objects`` come on top. ``dry``: the job is only previewed, so the judge's key is not needed
-    and no ledger is made. Keys are looked for in ``environment`` (the process's own when left out).
-    ``named`` has the words that names of an operator stand for, by role (``judge``, ``embedder``):
-    the configuration and all outputs say the names only.
-
-    An `InputError` where the data, the nugget bank or a prompt cannot be read; a `UsageError` for
-    no data, an unknown suite, metric, judge or kind of prompt, a judge's missing key, a run folder
-    whose samples are the data, or that lies in a golden set."""
+    ``data``, ``chosen`` and ``judge`` take the place of the configuration's data, suites and judge;
+    the metrics of ``objects`` come on top. ``dry``: the job is only previewed, so no key is needed
+    and no ledger is made. ``named`` has the words that names of an operator stand for, by role
+    (``judge``, ``embedder``): the configuration and all outputs say the names only."""
     if data is None:
         if config.data is None:
             raise UsageError("No data is named. Give a file: ragassay run DATA.")

@@ -34,13 +34,9 @@ JudgedRun = Rankings | GroupedRankings | Preferences
 
 @dataclass(frozen=True)
 class RunScores:
-    """A run's scores.
-
-    Attributes:
-        queries: all judged queries, sorted by code points.
-        values: for each metric, by the name that it was asked by, one value a query, shape
-            ``(n_queries,)``.
-        means: each metric over all judged queries (a sum for counts, a geometric mean for GMAP)."""
+    """A run's scores of all judged queries, sorted by code points: by the name that a metric was
+    asked by, its value of each query, shape ``(n_queries,)``, and its mean over all (a sum for
+    counts, a geometric mean for GMAP)."""
 
     queries: tuple[str, ...]
     values: Mapping[str, Floats]

@@ -36,12 +36,9 @@ from ragassay.models.weights.weight_files import BY_MODEL
 
 @dataclass(frozen=True)
 class Evidence:
-    """One score and the answers that it rests on.
-
-    ``metric`` is its canonical name; ``row`` has the name that the run shows. ``answers`` are
-    records as in ``judge_answers.jsonl``; those of a judge that was sent no prompt also have the
-    ``data`` of the question, where the metric that asked is known here. ``cut`` names the texts
-    that the offline judge did not read to their end, where there are any."""
+    """One score and the answers that it rests on: records as in ``judge_answers.jsonl``. Those of a
+    judge that was sent no prompt also have the ``data`` of the question, where the metric is known
+    here, and ``cut`` names the texts that the offline judge did not read to their end."""
 
     row: ScoreRow
     metric: str
@@ -110,19 +107,9 @@ def explain(
     system: str | None = None,
     repeat: int | None = None,
 ) -> Explained:
-    """The scores of a sample with the answers that they rest on.
-
-    Args:
-        result: a run.
-        sample: the query's id.
-        metric: one metric, by the name that the run shows, its canonical name or an alias of the
-            run's suites; all of them when left out.
-        system: which system, where the run holds several.
-        repeat: which repeat, where there are several.
-
-    Raises:
-        UsageError: no such sample or metric, or several samples of this id.
-    """
+    """The scores of a sample (the query's id) with the answers that they rest on: of one metric, by
+    any of its names, or of all. A `UsageError` where there is no such sample or metric, or several
+    samples have this id, ``system`` and ``repeat``."""
     chosen_sample, by_metric = _find(result, sample, system, repeat)
     entries = result.summary.metrics
     chosen: Iterable[str] = entries
@@ -143,14 +130,8 @@ def explain(
 
 
 def rescore(result: Result) -> Rescored:
-    """Computes every score of a run again, from its samples and answers alone. No judge is asked.
-
-    Args:
-        result: a run whose samples and scores were kept, in a folder or in memory.
-
-    Raises:
-        UsageError: a metric that is not known here (one of somebody's own).
-    """
+    """Computes every score of a run again, from its samples and answers alone. No judge is asked. A
+    `UsageError` where a metric is not known here (one of somebody's own)."""
     metrics = metrics_of(result)
     stored = iter(result.scores)
     judge = FromEvidence(result.judge_answers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ragassay.base.counts import grouped
@@ -48,16 +49,17 @@ def record_warnings() -> Iterator[Callable[[], list[str]]]:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
 
 
+@dataclass
 class MissingScores:
     """Why scores are missing: the first reason of all, and by metric the first sample and detail of
     each cause (``failed``, ``model``, ``made of``, ``part``). ``n_without_embedder`` counts scores
     without the vectors of a named embedder."""
 
-    def __init__(self, metrics: Mapping[str, Metric], *, names_embedder: bool) -> None:
-        self._metrics, self._names_embedder = metrics, names_embedder
-        self.first_reason = ""
-        self.n_without_embedder = 0
-        self.first: dict[str, dict[str, tuple[str, str]]] = {}
+    _metrics: Mapping[str, Metric]
+    _names_embedder: bool
+    first_reason: str = ""
+    n_without_embedder: int = 0
+    first: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
 
     def add(self, name: str, sample: Sample, outcome: Unscored) -> None:
         """Takes in a missing score."""

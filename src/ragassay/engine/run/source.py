@@ -89,21 +89,17 @@ def _questions(
     placed, suggested = placement.placed, placement.suggested
     if expects and (not placed or "id" in placed):
         return expected
-    wanted, meant = "'id' or 'query'", {}
-    if not {"id", "query", "history"} & placed.keys():
-        meant["query"] = suggested.get("query", "<your column>")
+    wanted, name, column = "'id' or 'query'", "query", suggested.get("query")
     if not expects:
         # A column that looks like an answer is the expected answer here: no system gave it.
-        answer = suggested.get("references") or placed.get("answer") or suggested.get("answer")
-        wanted = "'expected_answer' or 'references'"
-        meant["references"] = answer or "<your column>"
-    words, separator = formats.OptionWords(), " " if formats.BY_FLAGS.get() else "; "
-    options = separator.join(words.columns(name, column) for name, column in meant.items())
+        wanted, name = "'expected_answer' or 'references'", "references"
+        column = suggested.get("references") or placed.get("answer") or suggested.get("answer")
+    option = formats.OptionWords().columns(name, column or "<your column>")
     found = ", ".join(dict.fromkeys((*placed.values(), *placement.unplaced)))
     raise InputError(
         f"there is no column {wanted}, or it is empty. Found: {found}",
         path=path,
-        hint=f"Name the columns of this file, for example {options}.",
+        hint=f"Name the columns of this file, for example {option}.",
     )
 
 

@@ -7,7 +7,7 @@ import re
 import string
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any, ClassVar, Literal
 
@@ -39,10 +39,12 @@ _MAY_CITE = re.compile("[\\[【［〔(（<①-⑳⁰¹²³⁴-⁹]")
 
 @dataclass(frozen=True, slots=True)
 class ReferencedAnswer:
-    """An answer and its references, in one normal form or as codes (`encode`)."""
+    """An answer and its references, in one normal form or as codes (`encode`); ``groups`` has the
+    number of references of each group, where they came as groups."""
 
     answer: str
     references: tuple[str, ...]
+    groups: tuple[int, ...] = ()
 
 
 class ReferenceMetric(Measured):
@@ -50,16 +52,20 @@ class ReferenceMetric(Measured):
 
     Class attributes:
         scripts: in which it finds words, where not in all: a-z, or those with spaces between words.
+        wide: the metric to take for others; empty where this one reads all of them.
+        form: the normal form of the texts that `outcome` gets.
     """
 
     family = "answer"
     needs = ("answer", "references")
     scripts: ClassVar[Literal["latin", "spaced"]] = "latin"
+    wide: ClassVar[str] = ""
+    form: ClassVar[Any] = staticmethod(str)
 
     @property
     def for_all_scripts(self) -> str:
-        """The metric to take for other `scripts`; empty where this one reads all of them."""
-        return ""
+        """`wide`, unless the metric's parameters let it read all scripts."""
+        return self.wide
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         return [
@@ -68,9 +74,9 @@ class ReferenceMetric(Measured):
         ]
 
     def views(self, window: Window) -> Sequence[Any]:
-        """What `outcome` gets of each sample: the texts, or a form of them (see `referenced` and
-        `coded`); ``None`` where answer or references are missing."""
-        return window.once(referenced, str)
+        """What `outcome` gets of each sample: the texts in a normal form, or codes (see `coded`);
+        ``None`` where answer or references are missing."""
+        return window.once(referenced, self.form)
 
     @abstractmethod
     def outcome(self, view: Any) -> Outcome:
@@ -96,7 +102,7 @@ def coded(
         else:
             cut = [rouge_tokens(text, stem) for text in (pair.answer, *pair.references)]
         answer, *references = encode(cut)
-        pairs.append(ReferencedAnswer(answer, tuple(references)))
+        pairs.append(replace(pair, answer=answer, references=tuple(references)))
     if tokens == "unicode" and any(pair and "" in pair.references for pair in pairs):
         warn_user(EMPTY_REFERENCE)
     return pairs
@@ -119,7 +125,11 @@ def uncited(sample: Sample, references: Iterable[str]) -> str:
 def referenced(window: Window, form: Callable[[str], str]) -> list[ReferencedAnswer | None]:
     """Each sample's answer and references in a form; for `Window.once`."""
     return [
-        ReferencedAnswer(form(sample.answer.text), tuple(map(form, sample.references)))
+        ReferencedAnswer(
+            form(sample.answer.text),
+            tuple(map(form, sample.references)),
+            tuple(map(len, sample.reference_groups)),
+        )
         if sample.answer is not None and sample.references
         else None
         for sample in window.samples

@@ -115,8 +115,19 @@ def compared(window: Window, measure: Measure, tokens: Tokens, stem: bool) -> li
     ]
 
 
+class _Overlap(ReferenceMetric):
+    """The overlap of an answer with each of its references."""
+
+    measure: ClassVar[Measure]
+    tokens: Tokens = "ultrarag"
+    stem: bool = True
+
+    def views(self, window: Window) -> Sequence[Any]:
+        return window.once(compared, self.measure, self.tokens, self.stem)
+
+
 @dataclass(frozen=True)
-class _Rouge(ReferenceMetric):
+class _Rouge(_Overlap):
     """Formula: P = shared / the answer's, R = shared / the reference's, F = 2PR / (P + R); words,
         word pairs, or the longest common subsequence; best reference
     Misleads where: counts words, not meaning; long answers lose precision; only a-z and 0-9 count
@@ -130,8 +141,6 @@ class _Rouge(ReferenceMetric):
     )
     part: Literal["p", "r", "f"] = part("f", PARTS, "precision, recall or F of the best reference")
 
-    measure: ClassVar[Measure]
-
     @property
     def signature(self) -> str:
         """Says which rules cut words of any script."""
@@ -140,10 +149,7 @@ class _Rouge(ReferenceMetric):
     @property
     def for_all_scripts(self) -> str:
         """The same with ``tokens=unicode``."""
-        return f"{self.measure}(tokens=unicode)" if self.tokens == "rouge" else ""
-
-    def views(self, window: Window) -> Sequence[Any]:
-        return window.once(compared, self.measure, self.tokens, self.stem)
+        return self.wide if self.tokens == "rouge" else ""
 
     def outcome(self, view: Compared) -> Outcome:
         """The values of the reference with the highest F, as rouge-score's ``score_multi`` has
@@ -156,7 +162,7 @@ class _Rouge(ReferenceMetric):
         return best_score(view.values, self.part, note)
 
 
-class _UltraRouge(ReferenceMetric):
+class _UltraRouge(_Overlap):
     """F of the best reference, of stems: articles never count, and only ``a-z0-9`` is seen.
 
     Formula: F of the n-grams (n = 1, 2) or of the longest common subsequence (L) shared with a
@@ -166,11 +172,6 @@ class _UltraRouge(ReferenceMetric):
         count words of any script)
     Source: UltraRAG, servers/evaluation
     """
-
-    measure: ClassVar[Measure]
-
-    def views(self, window: Window) -> Sequence[Any]:
-        return window.once(compared, self.measure, "ultrarag", True)
 
     def outcome(self, view: Compared) -> Outcome:
         """F of the best reference."""
@@ -188,9 +189,9 @@ for _n, _title in (
     _name, _theirs = f"rouge{_n}", f"rouge-{_n.lower()}"
     _differs = f"{_name} keeps articles; tokens=unicode all scripts"
     _published = f"UltraRAG's ROUGE-{_n} F as published ({_differs})."
-    define(_name, _Rouge, _title, measure=_name)
-    _facts = {"aliases": {f"Rouge_{_n}": _theirs}, "for_all_scripts": f"{_name}(tokens=unicode)"}
-    define(_theirs, _UltraRouge, _published, measure=_name, **_facts)
+    _facts = {"measure": _name, "wide": f"{_name}(tokens=unicode)"}
+    define(_name, _Rouge, _title, **_facts)
+    define(_theirs, _UltraRouge, _published, aliases={f"Rouge_{_n}": _theirs}, **_facts)
 
 
 Tokenize = Literal["13a", "intl", "zh", "char", "none"]
@@ -213,18 +214,10 @@ def corpus_bleu(
     smooth: Smooth = "exp",
     lowercase: bool = False,
 ) -> BleuScore:
-    """BLEU of a whole corpus: counts are summed before they are divided.
-
-    Args:
-        hypotheses: one text an item.
-        references: for each item one accepted text, or several (their number may vary).
-        tokenize: sacrebleu's tokeniser (``zh`` for Chinese).
-        smooth: sacrebleu's smoothing of zero counts.
-        lowercase: ignore case.
-
-    Raises:
-        UsageError: no items, lists of unequal length, or an item without references.
-    """
+    """BLEU of a whole corpus: counts are summed before they are divided. Each hypothesis has one
+    accepted text, or several (their number may vary). ``tokenize`` is sacrebleu's tokeniser
+    (``zh`` for Chinese), ``smooth`` its smoothing of zero counts, ``lowercase`` ignores case. A
+    `UsageError` for no items, lists of unequal length, or an item without references."""
     if not hypotheses or len(hypotheses) != len(references):
         raise UsageError(
             f"corpus_bleu needs as many references as hypotheses, and at least one: got "
@@ -276,24 +269,19 @@ class BLEU(ReferenceMetric):
     name = "BLEU"
     aliases: ClassVar = {"bleu_score": "BLEU"}
     scripts = "spaced"
+    wide = "BLEU(tokenize=zh), or BLEU(tokenize=char) for languages other than Chinese"
 
     @property
     def for_all_scripts(self) -> str:
         """BLEU with another tokeniser, where this one takes a clause without spaces for a word."""
-        words = "BLEU(tokenize=zh), or BLEU(tokenize=char) for languages other than Chinese"
-        return words if self.tokenize in ("13a", "intl", "none") else ""
+        return self.wide if self.tokenize in ("13a", "intl", "none") else ""
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
         """The value from 0 to 1, with sacrebleu's signature."""
         if not any(reference.strip() for reference in view.references):
             return Unscored(Reason.UNDEFINED, "all references are empty")
-        bleu = sentence_bleu(
-            view.answer,
-            view.references,
-            tokenize=self.tokenize,
-            smooth=self.smooth,
-            lowercase=self.lowercase,
-        )
+        options = {name: getattr(self, name) for name in ("tokenize", "smooth", "lowercase")}
+        bleu = sentence_bleu(view.answer, view.references, **options)
         return Score(bleu.value, {"signature": bleu.signature})
 
     @property

@@ -14,7 +14,6 @@ from ragassay.metrics.answer.references import (
     ReferencedAnswer,
     ReferenceMetric,
     coded,
-    referenced,
     ultrarag_normal,
 )
 from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, best_score, overlap_prf
@@ -25,9 +24,7 @@ from ragassay.metrics.core.window import Window
 class _Published(ReferenceMetric):
     """Source: UltraRAG, servers/evaluation"""
 
-    def views(self, window: Window) -> Sequence[Any]:
-        """Answer and references in UltraRAG's normal form."""
-        return window.once(referenced, ultrarag_normal)
+    form = staticmethod(ultrarag_normal)
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
         """The published value, with a warning where a reference is empty."""
@@ -71,7 +68,7 @@ def ultra_string_em(answer: str, references: tuple[str, ...]) -> float:
     return references.count(answer) / len(references)
 
 
-@measure("coverem", base=_Published, scripts="spaced", for_all_scripts="covers_answer")
+@measure("coverem", base=_Published, scripts="spaced", wide="covers_answer")
 def ultra_cover_em(answer: str, references: tuple[str, ...]) -> float:
     """UltraRAG's CoverEM as published (covers_answer: counts matter, no empty matches).
 
@@ -82,7 +79,7 @@ def ultra_cover_em(answer: str, references: tuple[str, ...]) -> float:
     return float(any(words.issuperset(reference.split()) for reference in references))
 
 
-@measure("f1", base=_Published, scripts="spaced", for_all_scripts="token_f1")
+@measure("f1", base=_Published, scripts="spaced", wide="token_f1")
 def ultra_f1(answer: str, references: tuple[str, ...]) -> float:
     """UltraRAG's token F1 as published (token_f1: words of any script).
 
@@ -116,7 +113,7 @@ class _Corrected(ReferenceMetric):
             detail = f"{which}: nothing left without punctuation"
             return Unscored(Reason.UNDEFINED, detail + dropped * (self.articles == "drop"))
         note = f"left out, as without words: {which}" if empty else ""
-        return self.best([self.measured(view.answer, one) for one in view.references], note)
+        return self.best([self.measured(view.answer, code) for code in view.references], note)
 
     def best(self, values: Sequence[Any], note: str) -> Score:
         """1 with the index of the first reference that matches, else 0."""
@@ -177,7 +174,7 @@ def token_f1(answer: str, reference: str) -> PRF:
 
 
 @register
-class AliasGroups(ReferenceMetric):
+class AliasGroups(_Corrected):
     """Share of required items named under some alias (stringem as its page describes it).
 
     A nested list of references is a list of items, each with its spellings; a flat list is one
@@ -188,30 +185,16 @@ class AliasGroups(ReferenceMetric):
     Source: our own, after UltraRAG
     """
 
-    articles: Literal["drop", "keep"] = param("drop", "whether English a, an, the count as words")
-
     name = "alias_groups"
     version = 7
 
-    def views(self, window: Window) -> Sequence[Any]:
-        """Each answer's code with the codes of its items."""
-        views: list[tuple[str, list[list[str]]] | None] = []
-        coded_pairs = window.once(coded, "unicode", False, self.articles)
-        for sample, pair in zip(window.samples, coded_pairs, strict=True):
-            if pair is None:
-                views.append(None)
-                continue
-            codes = iter(pair.references)
-            groups = sample.reference_groups or (sample.references,)
-            views.append((pair.answer, [list(islice(codes, len(group))) for group in groups]))
-        return views
-
-    def outcome(self, view: tuple[str, list[list[str]]]) -> Outcome:
+    def outcome(self, view: ReferencedAnswer) -> Outcome:
         """Named items over all items; unscored where an item has no spelling with words."""
-        answer, groups = view
+        codes = iter(view.references)
+        groups = [list(islice(codes, n)) for n in view.groups or (len(view.references),)]
         if empty := [str(at) for at, group in enumerate(groups) if not any(group)]:
             return Unscored(
                 Reason.UNDEFINED, f"reference group {', '.join(empty)}: no alias holds a word"
             )
-        named = [any(code and code in answer for code in group) for group in groups]
+        named = [any(code and code in view.answer for code in group) for group in groups]
         return Score(sum(named) / len(named), {"found": named})

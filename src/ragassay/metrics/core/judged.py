@@ -21,11 +21,8 @@ from ragassay.texts.languages import stated_language
 
 
 class JudgedMetric(Metric):
-    """A metric that asks a judge about one sample at a time.
-
-    Class attributes:
-        asks: the types of question that it may ask; they enter its signature.
-    """
+    """A metric that asks a judge about one sample at a time: questions of the types ``asks``, which
+    enter its signature."""
 
     asks: ClassVar[tuple[type[Question[Any]], ...]] = ()
 
@@ -33,37 +30,19 @@ class JudgedMetric(Metric):
 
     @abstractmethod
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
-        """The outcome for one sample that lacks nothing.
-
-        Args:
-            sample: the sample.
-            ask: asks the judge; ``await ask(question)`` gives the typed answer.
-
-        Raises:
-            Unanswered: a question has no answer. Implementations do not catch it: `outcome` turns
-                it into `Unscored`.
-        """
+        """The outcome for one sample that lacks nothing; ``await ask(question)`` gives the judge's
+        typed answer, or raises `Unanswered`, which implementations do not catch: `outcome` turns it
+        into `Unscored`."""
 
     def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
-        """The most questions that may depend on answers, for a plan, with stand-ins for contents
-        that are not known yet. Nothing where all questions follow from the sample alone.
-
-        Args:
-            sample: the sample; it lacks nothing.
-            context: see `Asker.context`.
-        """
+        """The most questions about a sample that may depend on answers, for a plan, with stand-ins
+        for contents that are not known yet; ``context`` is `Asker.context`. Nothing where all
+        questions follow from the sample alone."""
         return ()
 
     async def outcome(self, sample: Sample, scope: Ask) -> Outcome:
-        """The outcome for any sample, with the keys of its answers as evidence.
-
-        Args:
-            sample: the sample; one that lacks something is `Unscored` and asks nothing.
-            scope: the questions of the window, which remembers their answers.
-
-        Raises:
-            InputError, LedgerError: stored answers cannot be read, or none can be kept.
-        """
+        """The outcome for any sample, with the keys of its answers as evidence; one that lacks
+        something asks nothing. ``scope`` remembers the answers to the questions of the window."""
         lacking = self.lacks(sample)
         if lacking is not None:
             return lacking

@@ -254,10 +254,7 @@ class Metric(ABC):
 
 
 class SampleMetric(Metric):
-    """A metric that looks at one sample at a time.
-
-    Samples that lack something (see `Metric.lacks`) never reach ``score_sample``.
-    """
+    """A metric that looks at one sample at a time, at none that lacks something."""
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         return [self.lacks(sample) or self.score_sample(sample) for sample in window.samples]
@@ -368,19 +365,17 @@ def measure(name: str, *aliases: str, base: type[Measured], **facts: Any) -> Cal
     def made(function: F) -> F:
         types, known = (
             typing.get_type_hints(function),
-            {one.name for one in dataclasses.fields(base)},
+            [one.name for one in dataclasses.fields(base)],
         )
-        defaults = {
-            one: spec.default for one, spec in inspect.signature(function).parameters.items()
-        }
-        own = {one: copy(spec) for one, spec in defaults.items() if hasattr(spec, "metadata")}
+        parameters = inspect.signature(function).parameters.values()
+        own = {p.name: copy(p.default) for p in parameters if hasattr(p.default, "metadata")}
         body = {
             "__module__": function.__module__,
-            "__annotations__": {one: types[one] for one in own},
+            "__annotations__": {parameter: types[parameter] for parameter in own},
             **own,
             "aliases": dict.fromkeys(aliases, name),
             "function": staticmethod(function),
-            "taken": tuple(one for one in defaults if one in own or one in known),
+            "taken": tuple(p.name for p in parameters if p.name in (*own, *known)),
         }
         define(name, base, function.__doc__ or "", **body | facts)
         return function
@@ -399,13 +394,7 @@ def registered() -> tuple[Mapping[str, type[Metric]], Mapping[str, str]]:
 
 
 def scored(value: float | bool | str, explanation: str = "", **parts: Any) -> Score:
-    """A `Score` with its parts given as keywords.
-
-    Args:
-        value: the score.
-        explanation: why, in a sentence or two.
-        **parts: the parts, by name.
-    """
+    """A `Score`, with an explanation in a sentence or two, and its parts given as keywords."""
     return Score(value, parts, explanation)
 
 

@@ -73,16 +73,9 @@ def _import_all() -> None:
 
 
 def parse(text: str, local: Mapping[str, str] | None = None) -> Metric:
-    """The metric that ``text`` names.
-
-    Args:
-        text: for example ``nDCG@10`` or an alias such as ``MRR``.
-        local: further aliases that win over the general ones (a suite's published names).
-
-    Raises:
-        UsageError: the name, a parameter, the part or the cut-off is unknown or out of range; the
-            message has the nearest match.
-    """
+    """The metric that a text such as ``nDCG@10`` names; ``local`` are aliases that win over the
+    general ones. A `UsageError` with the nearest match where the name, a parameter, the part or the
+    cut-off is unknown or out of range."""
     return _parse(text.strip(), local or {})[0]
 
 
@@ -189,12 +182,6 @@ def with_parameters(metric: Metric, values: Mapping[str, Any]) -> Metric:
         key: _convert(metric.name, type(metric), key, str(value)) for key, value in values.items()
     }
     return dataclasses.replace(metric, **typed)
-
-
-def usual(metric: Metric) -> Metric:
-    """The metric with its parameters at their defaults; part and cut-off stay."""
-    defaults = {name: spec.default for name, spec in parameters(metric).items()}
-    return dataclasses.replace(metric, **defaults)
 
 
 def published_name(name: str, metric: Metric, usual: Metric) -> str:
@@ -321,14 +308,9 @@ _OWN: dict[str, str] = {}
 
 @dataclass_transform(frozen_default=True)
 def register(cls: type[M]) -> type[M]:
-    """Makes a user's metric class a frozen dataclass, known by its name (a decorator).
-
-    A later class of the same name replaces it, so that an edited file, or a notebook's cell, can be
-    loaded again.
-
-    Raises:
-        UsageError: another metric has the name, or the name is not allowed.
-    """
+    """Makes a user's metric class a frozen dataclass, known by its name (a decorator). A later
+    class of the same name replaces it, so that an edited file, or a notebook's cell, can be loaded
+    again. A `UsageError` where another metric has the name, or it is not allowed."""
     name = cls.name
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_\-]*", name):
         raise UsageError(

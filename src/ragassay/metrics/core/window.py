@@ -68,9 +68,6 @@ class Window(Remembering):
         self._models = models
         self._memo = {}
 
-    def __len__(self) -> int:
-        return len(self.samples)
-
     @property
     def models(self) -> Models:
         """The run's models, or models with every default where the run gave none."""
@@ -90,25 +87,21 @@ class Window(Remembering):
 
     def outcomes(self, metric: Metric) -> Sequence[Outcome]:
         """The metric's outcome for each sample; computed once, so that metrics may build on
-        others."""
-        if metric not in self._memo:
-            self._memo[metric] = _score_safely(metric, self)
-        return cast("Sequence[Outcome]", self._memo[metric])
-
-
-def _score_safely(metric: Metric, window: Window) -> Sequence[Outcome]:
-    """The metric's outcomes; where it breaks down, only the samples that break it are unscored."""
-    try:
-        outcomes = metric.score_window(window)
-    except UsageError:
-        raise  # such as a missing device: no sample is to blame
-    except Exception as error:
-        if len(window) == 1:
-            return [failed(metric, error)]
-        return [_score_safely(metric, window.alone(at))[0] for at in range(len(window))]
-    if len(outcomes) != len(window):
-        raise AssertionError(f"{metric} gave {len(outcomes)} outcomes for {len(window)} samples")
-    return outcomes
+        others. Where it breaks down, only the samples that break it are unscored."""
+        if metric in self._memo:
+            return cast("Sequence[Outcome]", self._memo[metric])
+        n = len(self.samples)
+        try:
+            outcomes = metric.score_window(self)
+        except UsageError:
+            raise  # such as a missing device: no sample is to blame
+        except Exception as error:
+            alone = [] if n == 1 else map(self.alone, range(n))
+            outcomes = [one.outcomes(metric)[0] for one in alone] or [failed(metric, error)]
+        if len(outcomes) != n:
+            raise AssertionError(f"{metric} gave {len(outcomes)} outcomes for {n} samples")
+        self._memo[metric] = outcomes
+        return outcomes
 
 
 def failed(metric: Metric, error: Exception) -> Unscored:
