@@ -41,8 +41,3 @@ def test_every_kind_with_words_is_made_somewhere() -> None:
     for kind in wording.words():
         kind = kind.removesuffix("_short")
         assert f'"{kind}"' in code or kind.startswith(BUILT), kind
-
-
-def test_a_kind_without_words_is_an_error() -> None:
-    with pytest.raises(KeyError):
-        wording.said(Note("no such kind"))

@@ -67,9 +67,8 @@ def test_box_points_mean_and_interval_are_drawn_where_their_values_lie(tmp_path:
     assert places("box", "x") == pytest.approx([q1], abs=1e-3)
     assert float(box.get("width", "")) / width == pytest.approx(q3 - q1, abs=1e-3)
     assert places("median", "x1") == pytest.approx([median], abs=1e-3)
-    assert places("mean-interval", "x1", "x2") == pytest.approx(
-        [expected.low, expected.high], abs=1e-3
-    )
+    ends = [expected.low, expected.high]
+    assert places("mean-interval", "x1", "x2") == pytest.approx(ends, abs=1e-3)
     (points,) = marks(shown, "points")
     drawn_at = [float(x) for x in re.findall(r"M([\d.]+)", points.get("d", ""))]
     assert [(x - left) / width for x in drawn_at] == pytest.approx(values, abs=1e-3)
@@ -134,9 +133,8 @@ def test_values_that_are_only_indicative_are_marked(tmp_path: Path) -> None:
 def test_systems_of_one_file_are_rows(tmp_path: Path) -> None:
     heads = ["system", "query_id", plot_files.COLUMN["vital"]]
     cells = [("b", "q1", "0.5"), ("a", "q1", "1.0"), ("b", "q2", "0.1"), ("a", "q2", "")]
-    path = plot_files.write(
-        tmp_path / "x.csv", heads, [dict(zip(heads, cell, strict=True)) for cell in cells]
-    )
+    rows = [dict(zip(heads, cell, strict=True)) for cell in cells]
+    path = plot_files.write(tmp_path / "x.csv", heads, rows)
     found = sources.opened([path], "trec")
     assert [one.name for one in found.series] == ["b", "a"]
     assert [one.values("nuggets.vital").size for one in found.series] == [2, 1]
@@ -221,9 +219,7 @@ def test_a_png_is_a_slide_and_an_svg_has_the_labels(tmp_path: Path, capsys) -> N
         width, height = struct.unpack(">II", head[16:24])
         assert width >= 2_200 and 1.4 < width / height < 2.2
     target = tmp_path / "p.svg"
-    assert (
-        call(["plot", *map(str, paths), "--evaluator", "trec", "--output-file", str(target)]) == 0
-    )
+    assert call(["plot", *map(str, paths), "-e", "trec", "--output-file", str(target)]) == 0
     texts = {element.text for element in ET.parse(target).iter() if element.text}
     assert {"new", "old", "Questions answered", "Citations (F1)", "mean", "median", "n"} <= texts
     assert f"plot: {target}" in capsys.readouterr().out
@@ -261,21 +257,18 @@ def test_files_of_different_queries_are_told_apart(
     target = tmp_path / "p.svg"
     assert call(["plot", *map(str, paths), "-e", "trec", "-o", str(target)]) == 0
     told = " ".join(capsys.readouterr().err.split())
-    subtitle = " ".join(words(target))
-    if said_:
-        assert said_ in told and said_ in subtitle
-    else:
-        assert "by id" not in told and "by id" not in subtitle
+    for text in (told, " ".join(words(target))):
+        assert said_ in text and ("by id" in text) is bool(said_)
 
 
 def test_panels_stand_in_the_order_asked_for_on_one_scale(tmp_path: Path) -> None:
     wanted = ["MRR", "umbrela", "nuggets.vital", "citation.f1"]
     paths = [plot_files.ore(tmp_path / f"{at}.csv", plot_files.many(8, at)) for at in range(3)]
     for order in (wanted, wanted[::-1]):
-        spec = drawn(*paths, metrics=order)
-        titles = [layouts.TITLES.get(name, name) for name in sources.chosen(
-            sources.opened(paths, "trec"), order)[0]]  # fmt: skip
-        assert [text for text in words(spec) if text in titles] == titles
+        names, _ = sources.chosen(sources.opened(paths, "trec"), order)
+        titles = [layouts.TITLES.get(name, name) for name in names]
+        said = words(drawn(*paths, metrics=order))
+        assert [text for text in said if text in titles] == titles
 
 
 def test_without_the_extra_pictures_are_refused_with_the_command_that_installs_it(

@@ -56,10 +56,8 @@ def test_the_two_citation_formulas_are_told_apart(tmp_path: Path, capsys) -> Non
     tool = plot_files.ore(tmp_path / "tool.csv", queries)
     page = plot_files.ore(tmp_path / "page.csv", queries, prefixed=False)
     for told in plotted(capsys, tmp_path / "p.svg", tool, page, "-e", "trec"):
-        assert (
-            "Not computed alike: citation.f1 (formula=Open RAG Eval itself in tool; "
-            "formula=Open RAG Eval's page in page)."
-        ) in told
+        how = "formula=Open RAG Eval itself in tool; formula=Open RAG Eval's page in page"
+        assert f"Not computed alike: citation.f1 ({how})." in told
     many = [plot_files.ore(tmp_path / f"{at}.csv", queries) for at in range(5)]
     for told in plotted(capsys, tmp_path / "m.svg", *many, page, "-e", "trec"):
         assert "Open RAG Eval itself in 0, 1, 2 and 2 more; " in told, "it must leave room"

@@ -14,8 +14,7 @@ from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.results import open_run
 from ragassay.reports.charts import boxes, layouts, svg
-from ragassay.reports.charts.boxes import BoxPanel, Series
-from ragassay.reports.charts.compared import overview
+from ragassay.reports.charts.boxes import BoxPanel, Series, overview
 from ragassay.reports.run_reports import write_comparison
 from reports_examples import Kind, pair, result, samples
 

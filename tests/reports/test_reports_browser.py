@@ -22,14 +22,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Reports of 1,400 queries, a comparison of 300, and of hostile data."""
     base = tmp_path_factory.mktemp("reports")
     pages.write_report(example(1_400, system="hybrid", lift=0.06, seed=1), base / "run.html")
-    compared, a, b = pair(300)
-    pages.write_comparison(compared, a, b, base / "comparison.html")
+    pages.write_comparison(*pair(300), base / "comparison.html")
     bad = hostile()
     pages.write_report(bad, base / "hostile.html")
     pages.write_comparison(comparison(bad, bad), bad, bad, base / "hostile-comparison.html")
     pages.write_report(example(12), base / "small.html")
-    compared, a, b = pair(12)
-    pages.write_comparison(compared, a, b, base / "compared.html")
     return base
 
 
@@ -263,9 +260,7 @@ def faulty(folder: Path) -> Path:
         record(2, "The mill closes at noon [1].", ["ferry"]),
         record(10, "The ferry runs until ten in the evening [1].", ["ferry"], found=False),
     ]
-    old = [{**one, "id": one["id"]} for one in (new[0], new[1])] + [
-        record(10, "The mill closes at noon [2].", ["mill"])
-    ]
+    old = [*new[:2], record(10, "The mill closes at noon [2].", ["mill"])]
     metrics = ["contains_answer", "token_f1.f", "RR", "rl_f", "citation.f1"]
     a, b = evaluate(new, metrics), evaluate(old, metrics)
     pages.write_report(a, folder / "faulty.html")

@@ -60,27 +60,18 @@ def test_every_metric_is_explained_with_an_example_that_is_computed() -> None:
     assert worked["tokens"]["gives"] == "tokens.total = 322"  # 310 + 12
 
 
-class Pipe(io.TextIOWrapper):
-    """What standard output is when it is no terminal."""
-
-    def __init__(self, encoding: str) -> None:
-        super().__init__(io.BytesIO(), encoding=encoding)
-
-    def text(self) -> str:
-        self.flush()
-        return self.buffer.getvalue().decode(self.encoding)  # type: ignore[attr-defined]
-
-
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_a_pipe_gets_no_padding_and_only_what_it_can_encode(
     encoding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pipe = Pipe(encoding)
+    written = io.BytesIO()
+    pipe = io.TextIOWrapper(written, encoding=encoding)  # standard output that is no terminal
     monkeypatch.setattr(sys, "stdout", pipe)
     show.report(summary_report(example(20).summary))
     show.report(catalogue.entries_report(catalogue.all_entries("retrieval")))
     console().print("the end →", end="")
-    text = pipe.text()
+    pipe.flush()
+    text = written.getvalue().decode(encoding)
     assert "nDCG@10" in text and text.endswith("the end ?" if encoding == "ascii" else "the end →")
     assert not [line for line in text.splitlines() if line != line.rstrip()]
 

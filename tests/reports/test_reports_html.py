@@ -63,7 +63,7 @@ class Page(HTMLParser):
         elif tag in ("td", "th"):
             self.rows[-1].append("")
             self._in_cell = True
-        if tag == "script":
+        elif tag == "script":
             self.scripts.append((dict(attrs), ""))
 
     def handle_endtag(self, tag: str) -> None:
@@ -166,24 +166,16 @@ def test_repeats_are_averaged_in_the_rows_and_all_shown_in_the_details(tmp_path:
     one = samples(4)
     repeated = [replace(sample, repeat=n) for sample in one for n in range(2)]
     a = result(repeated, {"f1": [Score(at / 8) for at in range(8)]}, (kind,))
-    b = result(one, {"f1": [Score(0.5)] * 4}, (kind,))
-    rows = Page(compared((comparison(b, b), a, b), tmp_path)).json("rows")
-    assert rows["values"] == [[1 / 16, 5 / 16, 9 / 16, 13 / 16]]
-    assert rows["detail"] == [[[0, 1], [0]], [[2, 3], [1]], [[4, 5], [2]], [[6, 7], [3]]]
-    tags = Page(report(a, tmp_path)).json("rows")["tag"]
-    assert tags[:2] == ["hybrid", "hybrid · repeat 1"]
-
-
-def test_a_row_of_a_comparison_opens_its_own_samples_where_a_run_has_others(tmp_path: Path) -> None:
-    some, kind = samples(4), Kind("f1", "F1", "answer")
-    a = result(some, {"f1": [Score(0.5)] * 4}, (kind,))
-    b = result(some[2:], {"f1": [Score(0.5)] * 2}, (kind,))
+    b = result(one[1:], {"f1": [Score(0.5)] * 3}, (kind,))
     page = Page(compared((comparison(b, b), a, b), tmp_path))
     rows = page.json("rows")
-    assert rows["id"] == [sample.id for sample in some[2:]]
-    for at, positions in enumerate(rows["detail"]):
-        for run, (place,) in enumerate(positions):
-            assert page.json(f"d{run}-0")[place]["query"] == some[2 + at].query
+    assert rows["id"] == [sample.id for sample in one[1:]], "those that both runs hold"
+    assert rows["values"] == [[5 / 16, 9 / 16, 13 / 16]]
+    assert rows["detail"] == [[[0, 1], [0]], [[2, 3], [1]], [[4, 5], [2]]]
+    for run, place in ((0, 5), (1, 2)):
+        assert page.json(f"d{run}-0")[place]["query"] == one[3].query
+    tags = Page(report(a, tmp_path)).json("rows")["tag"]
+    assert tags[:2] == ["hybrid", "hybrid · repeat 1"]
 
 
 def test_examples_of_a_diagnosis_lead_to_samples_by_their_names_in_the_list(tmp_path: Path) -> None:
@@ -202,10 +194,8 @@ def test_examples_of_a_diagnosis_lead_to_samples_by_their_names_in_the_list(tmp_
 
 def test_data_cannot_leave_its_place(tmp_path: Path) -> None:
     found = hostile()
-    for text in (
-        report(found, tmp_path),
-        compared((comparison(found, found), found, found), tmp_path),
-    ):
+    both = compared((comparison(found, found), found, found), tmp_path)
+    for text in (report(found, tmp_path), both):
         page = Page(text)
         assert HOSTILE not in text
         assert "<img" not in text
@@ -313,19 +303,14 @@ def test_gold_is_marked_by_id_overlapping_span_or_text(tmp_path: Path) -> None:
         found = [replace(samples(1)[0], passages=passages, gold=gold)]
         return Page(report(result(found, outcomes(found)), tmp_path)).json("d0-0")[0]
 
-    passages = (
-        Passage("one", "p1"),
-        Passage("two", "p2", document="d", start=0, end=10),
-        Passage("three", "p3", document="d", start=10, end=20),
-        Passage("four", "p4"),
+    second, third = (
+        Passage(f"{at}", f"p{at // 10}", document="d", start=at - 20, end=at - 10)
+        for at in (20, 30)
     )
-    gold = (
-        GoldPassage(id="p1", grade=2),
-        GoldPassage(document="d", start=5, end=10),
-        GoldPassage(id="p4", grade=0),
-        GoldPassage(id="elsewhere"),
-        GoldPassage(id="judged elsewhere", grade=0),
-    )
+    passages = (Passage("one", "p1"), second, third, Passage("four", "p4"))
+    gold = (GoldPassage(id="p1", grade=2), GoldPassage(document="d", start=5, end=10),
+            GoldPassage(id="p4", grade=0), GoldPassage(id="elsewhere"),
+            GoldPassage(id="judged elsewhere", grade=0))  # fmt: skip
     detail = shown(passages, gold)
     assert [passage[4] for passage in detail["passages"]] == [2, 1, None, 0]
     assert [entry[0] for entry in detail["gold"]] == ["elsewhere"]

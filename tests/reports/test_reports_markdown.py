@@ -23,9 +23,8 @@ def tables(text: str) -> list[list[str]]:
 def test_the_verdict_comes_first_and_the_numbers_follow() -> None:
     comparison, _, _ = pair()
     text = markdown(full_report(comparison))
-    assert text.index(
-        "**hybrid against bm25: better on 3, no difference shown on 4 of 7"
-    ) < text.index("|")
+    verdict = "**hybrid against bm25: better on 3, no difference shown on 4 of 7"
+    assert text.index(verdict) < text.index("|")
     for d in comparison.differences:
         assert wording.number(d.diff, sign=True) in text
     heads, _, *rows = tables(text)
@@ -33,20 +32,19 @@ def test_the_verdict_comes_first_and_the_numbers_follow() -> None:
     at = [head.strip() for head in heads]
     for d, row in zip(comparison.differences, rows, strict=True):
         cells = dict(zip(at, (cell.strip() for cell in row), strict=True))
-        assert cells["p"].replace("&lt;", "<") == wording.p_value(d.p_value)
-        assert cells["t-test p"].replace("&lt;", "<") == wording.p_value(d.t_p_value)
-        assert cells["corrected p"].replace("&lt;", "<") == wording.p_value(d.p_adjusted)
+        values = (d.p_value, d.t_p_value, d.p_adjusted)
+        for head, value in zip(("p", "t-test p", "corrected p"), values, strict=True):
+            assert cells[head].replace("&lt;", "<") == wording.p_value(value)
         assert cells["verdict"].endswith(d.verdict)
 
 
 def test_a_summary_shows_coverage_and_reasons_beside_every_mean() -> None:
     summary = example(20).summary
-    rows = {row[0].strip(): row for row in tables(markdown(summary_report(summary)))}
+    text = markdown(summary_report(summary))
+    rows = {row[0].strip(): row for row in tables(text)}
     cells = [cell.strip() for cell in rows["f1 ↑"]]
     assert cells[1] == wording.number(summary.metrics["f1"].mean)
-    assert cells[3:] == ["17/20"] and "Unscored: 3 not applicable: f1" in markdown(
-        summary_report(summary)
-    )
+    assert cells[3:] == ["17/20"] and "Unscored: 3 not applicable: f1" in text
 
 
 def test_an_incomplete_run_says_so_before_its_table() -> None:

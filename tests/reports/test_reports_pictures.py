@@ -1,13 +1,9 @@
-"""Every HTML page as a picture beside an approved one: light and dark, wide and narrow.
+"""Every HTML page as a picture beside an approved one (at half size): light and dark, wide and
+narrow; ``--approve`` writes new pictures.
 
-All text is set in a font of the test's own, in which each character is a box, and form controls are
-drawn without the platform's theme: what is compared is the layout and the charts, on any machine.
-The pictures in ``approved/`` are at half size. A page differs where more than `SHARE` of its blocks
-of `BLOCK` pixels do, by more than `LEVEL` of 255 in their mean colour, wherever within `SHIFT`
-pixels they are looked for: anti-aliasing and rounding stay below that, a covered chart does not.
-
-``pytest tests/reports/test_reports_pictures.py --approve`` writes new pictures, to be looked at and
-committed.
+All text is in a font whose characters are boxes, and form controls have no theme, so that layout
+and charts are compared on any machine. A page differs where more than `SHARE` of its blocks of
+`BLOCK` pixels do, by more than `LEVEL` of 255 in mean colour, wherever within `SHIFT` pixels.
 """
 
 from __future__ import annotations
@@ -65,11 +61,10 @@ PIXELS = """async (source) => {
 
 
 class Shooter(NamedTuple):
-    """Opens pages, and reads pictures."""
+    """Opens pages, and reads pictures in a browser's page of its own."""
 
     folder: Path
     reader: Any
-    """A browser's page that reads pictures."""
 
     def show(self, tab: Any, page: str, theme: str, width: int) -> None:
         """Loads the page, and opens its first row."""
@@ -84,11 +79,6 @@ class Shooter(NamedTuple):
         tab.locator(".opened-row").wait_for()
         tab.mouse.move(0, 0)
         tab.evaluate("document.activeElement.blur()")
-
-    def shoot(self, tab: Any) -> bytes:
-        """All of the page that is shown, as a PNG file of half its size."""
-        shot: bytes = tab.screenshot(full_page=True, animations="disabled")
-        return shot
 
     def pixels(self, png: bytes) -> Picture:
         """The colours of a PNG file, shape ``(height, width, 3)``."""
@@ -140,17 +130,12 @@ def difference(found: Picture, approved: Picture) -> str:
     return f"{blocks.mean():.1%} of the page differ, between {box[:2]} and {box[2:]} (CSS pixels)"
 
 
-def write_pages(folder: Path) -> None:
-    """Every page that the tool writes, of made-up data that no metric's change touches."""
-    pages.write_report(example(12), folder / "report.html")
-    compared, a, b = pair(12)
-    pages.write_comparison(compared, a, b, folder / "comparison.html")
-
-
 @pytest.fixture(scope="module")
 def shooter(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Shooter:
+    """Of every page that the tool writes, of made-up data that no metric's change touches."""
     folder = tmp_path_factory.mktemp("pages")
-    write_pages(folder)
+    pages.write_report(example(12), folder / "report.html")
+    pages.write_comparison(*pair(12), folder / "comparison.html")
     return Shooter(folder, chromium.new_page())
 
 
@@ -164,17 +149,11 @@ def tab(chromium: Any) -> Any:
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_looks_as_it_was_approved(
-    shooter: Shooter,
-    tab: Any,
-    tmp_path: Path,
-    request: pytest.FixtureRequest,
-    page: str,
-    theme: str,
-    width: int,
+    shooter: Shooter, tab: Any, tmp_path: Path, request: Any, page: str, theme: str, width: int
 ) -> None:
     path = APPROVED / f"{page}-{theme}-{width}.png"
     shooter.show(tab, page, theme, width)
-    found = shooter.shoot(tab)
+    found: bytes = tab.screenshot(full_page=True, animations="disabled")
     if request.config.getoption("--approve"):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(found)

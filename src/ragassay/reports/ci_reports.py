@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 from ragassay.base import files, printable
 from ragassay.engine.comparison import gates
-from ragassay.engine.comparison.comparison_gates import metrics_of, worst_queries
+from ragassay.engine.comparison.comparison_gates import worst_queries
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison, GateResult
 from ragassay.engine.results.score_rows import ScoreRow
@@ -33,13 +33,12 @@ _LINE_END = re.compile("[\u2028\u2029]")
 
 @dataclass(frozen=True)
 class _Case:
-    """A test case: its class and name, figures, how it failed (empty where it passed), and lines,
-    of which the first is the message."""
+    """A test case: its class, its name, whether it passed (``None``: undecided), and lines, of
+    which the first is the message."""
 
     of: str
     name: str
-    figures: Mapping[str, object]
-    outcome: str
+    passed: bool | None
     lines: Sequence[str]
 
 
@@ -50,29 +49,20 @@ def write_junit(result: Result, path: Path) -> None:
     scores are missing by accident or nothing was scored. Without that last case, a run without
     gates would be a file without tests, which build servers refuse.
     """
-    summary, metrics = result.summary, gates.summaries_of(result)
+    summary = result.summary
     name = ".".join(filter(None, ("ragassay", summary.suite)))
     cases = []
     for gate in gates.results_of(result):
-        one = metrics.get(gate.metrics[0])
-        figures = {"mean": one and one.mean, "scored": one and wording.coverage(one)}
-        worst = [] if gate.passed else worst_rows(result, gate, _WORST)
-        told = [
+        worst = [
             f"{row.sample}{f' ({row.system})' if row.system else ''}: {wording.number(value)}"
             f"{f', {row.explanation}' if row.explanation else ''}"
-            for value, row in worst
+            for value, row in ([] if gate.passed else worst_rows(result, gate, _WORST))
         ]
-        cases.append(_gate_case(name, gate, figures, told))
+        cases.append(_Case(name, gate.gate, gate.passed, [gate.sentence, *worst]))
     lack = lack_of([step.summary for step in result.steps])
-    cases.append(_state_case(name, "no score is missing by accident", lack, summary.warnings))
-    facts = {
-        "data": summary.title,
-        "system": summary.system,
-        "samples": summary.n_samples,
-        "queries": summary.n_queries,
-        "judge": "" if summary.judging is None else summary.judging.judge,
-    }
-    _write(path, ", ".join(filter(None, (summary.title, summary.suite))), facts, cases)
+    complete = "no score is missing by accident"
+    cases.append(_Case(name, complete, None if lack else True, [lack, *summary.warnings]))
+    _write(path, ", ".join(filter(None, (summary.title, summary.suite))), cases)
 
 
 def write_junit_of_comparisons(compared: Sequence[Comparison], path: Path) -> None:
@@ -82,48 +72,15 @@ def write_junit_of_comparisons(compared: Sequence[Comparison], path: Path) -> No
         name = f"ragassay.compare.{title}"
         for gate in one.gates:
             worst = [] if gate.passed else worst_queries(one, gate, _WORST)
-            cases.append(_gate_case(name, gate, _compared_figures(one, gate), worst))
+            cases.append(_Case(name, gate.gate, gate.passed, [gate.sentence, *worst]))
         missing = f"No metric could be compared: {wording.compared_on(one)}."
-        lack = "" if one.decidable else missing
-        cases.append(_state_case(name, "a metric is compared", lack, one.warnings))
-    facts = {"correction": compared[0].correction, "level": compared[0].level}
-    _write(path, ", ".join(names), facts, cases)
+        decidable = True if one.decidable else None
+        cases.append(_Case(name, "a metric is compared", decidable, [missing, *one.warnings]))
+    _write(path, ", ".join(names), cases)
 
 
-def _compared_figures(comparison: Comparison, gate: GateResult) -> dict[str, object]:
-    """The figures of the one metric that a gate is on; those of the drop come first where the gate
-    limits one."""
-    differences = metrics_of(comparison, gate)
-    if len(differences) != 1:
-        return {}
-    (d,), (low, high) = differences, gate.drop_bounds
-    drop = {"value": gate.drop, "limit": gate.limit, "low": low, "high": high}
-    return {
-        **(drop if gate.limit is not None else {}),
-        "a_mean": d.a_mean,
-        "b_mean": d.b_mean,
-        "difference": d.diff,
-        "interval": wording.bounds(d.low, d.high, sign=True),
-        "p_adjusted": d.p_adjusted,
-        "n": d.n,
-        "verdict": d.verdict,
-    }
-
-
-def _gate_case(
-    of: str, gate: GateResult, figures: Mapping[str, object], worst: Iterable[str]
-) -> _Case:
-    facts = {"value": gate.value, "low": gate.low, "high": gate.high, **figures}
-    outcome = {True: "", False: "failure", None: "error"}[gate.passed]
-    return _Case(of, gate.gate, facts, outcome, [gate.sentence, *worst])
-
-
-def _state_case(of: str, name: str, lack: str, warnings: Iterable[str]) -> _Case:
-    return _Case(of, name, {}, "error" if lack else "", [lack, *warnings])
-
-
-def _write(path: Path, name: str, facts: Mapping[str, object], cases: Sequence[_Case]) -> None:
-    outcomes = [case.outcome for case in cases]
+def _write(path: Path, name: str, cases: Sequence[_Case]) -> None:
+    outcomes = [{True: "", False: "failure", None: "error"}[case.passed] for case in cases]
     counts = {
         "tests": str(len(cases)),
         "failures": str(outcomes.count("failure")),
@@ -132,14 +89,11 @@ def _write(path: Path, name: str, facts: Mapping[str, object], cases: Sequence[_
     }
     root = ElementTree.Element("testsuites", {"name": "ragassay", **counts})
     suite = _add(root, "testsuite", {"name": name or "ragassay", **counts})
-    _add_properties(suite, facts)
-    for case in cases:
+    for case, outcome in zip(cases, outcomes, strict=True):
         element = _add(suite, "testcase", {"classname": case.of, "name": case.name, "time": "0"})
-        if case.figures:
-            _add_properties(element, case.figures)
-        if case.outcome:
-            kind = "gate" if case.outcome == "failure" else "undecided"
-            failure = _add(element, case.outcome, {"message": case.lines[0], "type": kind})
+        if outcome:
+            kind = "gate" if outcome == "failure" else "undecided"
+            failure = _add(element, outcome, {"message": case.lines[0], "type": kind})
             failure.text = _allowed("\n".join(case.lines))
     ElementTree.indent(root)
     body: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
@@ -151,21 +105,13 @@ def _add(parent: ElementTree.Element, tag: str, facts: Mapping[str, str]) -> Ele
     return ElementTree.SubElement(parent, tag, plain)
 
 
-def _add_properties(parent: ElementTree.Element, facts: Mapping[str, object]) -> None:
-    properties = _add(parent, "properties", {})
-    for name, value in facts.items():
-        if value not in (None, ""):
-            _add(properties, "property", {"name": name, "value": str(value)})
-
-
 def _allowed(text: str) -> str:
     """Text of characters that XML has."""
     return _NO_XML.sub("\ufffd", printable.lines(text))
 
 
 def lack_of(summaries: Sequence[Summary]) -> str:
-    """Why a run is incomplete; empty where it is not. What a failed system leaves unscored is no
-    accident of the scoring: gates count it."""
+    """Why a run is incomplete; empty where it is not. What a failed system lacks, gates count."""
     if missing := missing_by_accident(*summaries):
         return f"{missing}."
     if not any(metric.n_scored for one in summaries for metric in one.metrics.values()):
@@ -217,8 +163,7 @@ def gate_list(results: Iterable[GateResult]) -> str:
 
 
 def add_to_step_summary(text: str, environment: Mapping[str, str]) -> bool:
-    """Adds Markdown to the summary of the step, where the environment names its file; whether it
-    does."""
+    """Adds Markdown to the summary of the step; whether the environment names its file."""
     place = environment.get(_STEP_SUMMARY)
     if not place:
         return False

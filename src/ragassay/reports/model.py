@@ -62,11 +62,20 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
 
+    def without_empty(self) -> Table:
+        """The table without the columns that hold nothing."""
+        kept = [
+            at
+            for at in range(len(self.columns))
+            if any(row.cells[at] != Cell(figure=row.cells[at].figure) for row in self.rows)
+        ]
+        rows = (Row(tuple(row.cells[at] for at in kept), row.group) for row in self.rows)
+        return Table(tuple(self.columns[at] for at in kept), tuple(rows))
+
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Sentences, one a line. Warnings say what a reader may conclude wrongly; ``figures`` stand
-    beside each other on a page."""
+    """Sentences, one a line; ``figures`` are beside each other on a page."""
 
     lines: tuple[Cell, ...]
     level: Level = "note"
@@ -110,14 +119,3 @@ def table(columns: Iterable[Column], rows: Iterable[Sequence[Cell | str]]) -> Ta
 def lines(texts: Iterable[Cell | str], level: Level = "note", style: Style = "") -> Lines:
     """Lines of texts."""
     return Lines(tuple(Cell(t, style=style) if isinstance(t, str) else t for t in texts), level)
-
-
-def without_empty(full: Table) -> Table:
-    """The table without the columns that hold nothing."""
-    kept = [
-        at
-        for at in range(len(full.columns))
-        if any(row.cells[at] != Cell(figure=row.cells[at].figure) for row in full.rows)
-    ]
-    rows = (Row(tuple(row.cells[at] for at in kept), row.group) for row in full.rows)
-    return Table(tuple(full.columns[at] for at in kept), tuple(rows))

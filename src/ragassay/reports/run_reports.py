@@ -1,5 +1,4 @@
-"""How results show themselves (printed, in a notebook, as a picture), and how their reports are
-written."""
+"""How results show themselves (printed, in a notebook, as a picture), and write their reports."""
 
 from __future__ import annotations
 
@@ -21,8 +20,7 @@ from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.folders.run_folder import SCORES, report_files
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.summary import Summary
-from ragassay.reports.charts.boxes import boxplots
-from ragassay.reports.charts.compared import overview
+from ragassay.reports.charts.boxes import boxplots, overview
 from ragassay.reports.charts.svg import Chart
 from ragassay.reports.ci_reports import write_junit
 from ragassay.reports.drawn.html import cell_html
@@ -56,21 +54,12 @@ def report_of(shown: object) -> Report:
 
 
 def html_of(shown: object) -> str:
-    """The HTML of a notebook's cell.
-
-    Args:
-        shown: see `report_of`.
-    """
+    """The HTML of a notebook's cell; see `report_of` for what can be shown."""
     return cell_html(report_of(shown))
 
 
 def text_of(shown: object, *, margin: int = 0) -> str:
-    """What the command line prints, as wide as the terminal, up to 100 columns.
-
-    Args:
-        shown: see `report_of`.
-        margin: columns of the terminal that stay free.
-    """
+    """What the command line prints, as wide as the terminal less a margin, up to `WIDTH`."""
     from rich.console import Console
 
     width = min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns - margin)
@@ -81,14 +70,7 @@ def text_of(shown: object, *, margin: int = 0) -> str:
 
 
 def plot_of(shown: Result | Comparison) -> Chart:
-    """A picture of a result or of a comparison.
-
-    Args:
-        shown: what is drawn.
-
-    Raises:
-        UsageError: there is nothing to draw, or the comparison does not hold its runs.
-    """
+    """A picture of a result, or of a comparison that holds its runs."""
     if isinstance(shown, Result):
         return boxplots(shown)
     if shown.runs is None:
@@ -127,8 +109,7 @@ WRITERS: dict[str, Callable[[Result, Path], None]] = {
 
 
 def report_formats() -> tuple[str, ...]:
-    """All report formats: ours (Open RAG Eval's is several files), and those of installed
-    packages."""
+    """All report formats: ours (Open RAG Eval's is several files), and those of packages."""
     return (*WRITERS, "ore", *added("reports"))
 
 
@@ -138,18 +119,8 @@ def full_name(format: str) -> str:  # noqa: A002
 
 
 def write_comparison(comparison: Comparison, new: Result, old: Result, path: Path) -> None:
-    """Writes a comparison in the form that the file's suffix names.
-
-    Args:
-        comparison: of the two runs.
-        new: the new run (A).
-        old: the old run (B).
-        path: of the file; its suffix names the form: .html, .md, .json, .svg or .png (the last two:
-            the differences with their intervals).
-
-    Raises:
-        UsageError: another suffix, or a file that cannot be written.
-    """
+    """Writes a comparison of a new run (A) with an old one (B) in the form that the file's suffix
+    names; .svg and .png hold the differences with their intervals."""
     suffix = path.suffix.casefold()
     if suffix in (".html", ".htm"):
         pages.write_comparison(comparison, new, old, path)
@@ -173,18 +144,11 @@ def write_reports(
     folder: Path | None = None,
     formats: Sequence[str] | None = None,
 ) -> dict[str, Path]:
-    """Writes reports.
+    """Writes the reports of a finished run into a folder, or the run's own.
 
-    Args:
-        result: a finished run.
-        folder: where to write; the run folder when left out.
-        formats: names from `report_formats`, or md; HTML, Markdown and CSV when left out, the
-            published table of the suites ragreport, trecrag and consistency where they were run,
-            JUnit XML where the run has gates, and the reports of the run's consistency in the
-            folder of that name.
-
-    Raises:
-        UsageError: an unknown format, or a folder that cannot be written to.
+    ``formats`` are names from `report_formats`, or md. When left out: HTML, Markdown and CSV, the
+    published tables of the suites that were run, JUnit XML where the run has gates, and the reports
+    of the run's consistency in the folder of that name.
     """
     target = folder or result.folder
     if target is None:

@@ -1,4 +1,5 @@
-"""Box plots of several files: a panel a metric, a row a file. All numbers are the results' own."""
+"""Pictures: box plots of files (a panel a metric, a row a file), and two runs compared (a line a
+metric with its difference, interval and verdict; metrics of one scale above one axis)."""
 
 from __future__ import annotations
 
@@ -8,13 +9,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results import Result
+from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.reports.charts import figures, svg
+from ragassay.reports.charts import svg
 from ragassay.reports.charts.svg import MUTED, NORMAL, SMALL, Chart, words
 from ragassay.reports.text import wording
+from ragassay.reports.views.comparison_view import below, reach_of, scale_of
 
 MAX_POINTS = 1_000
 """Points drawn for one metric of one run; boxes are computed from all values."""
@@ -27,6 +31,18 @@ _ABOVE, _AXIS = 56.0, 34.0
 
 _MEAN, _MEDIAN, _N, _BESIDE = 52, 108, 120, 170
 """Where the numbers beside a panel end, where their number begins, and the width that all take."""
+
+_SCALE, _LINE, _HEADS, _TICKS, _WORDS = 520.0, 56.0, 26.0, 38.0, 330.0
+"""Width of the scale; heights of a line, what is above it, and the axis; width beside it."""
+
+_NOTHING = 1e-9
+"""Differences below this are no reason for an axis of their own size: it would show rounding."""
+
+_COLORS = {"better": svg.COLORS[0], "worse": svg.COLORS[1], "different": svg.COLORS[3]}
+"""What a verdict looks like; the others are muted."""
+
+_UNSETTLED = ("indicative", "not comparable")
+"""Standings whose intervals are dashed: nothing may be concluded from them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +69,7 @@ class Series:
         why = ", ".join(f"{wording.reason(code)} ({n:,})" for code, n in reasons)
         return f"no value: {why}"
 
-    def values(self, name: str) -> figures.Values:
+    def values(self, name: str) -> svg.Values:
         """The values of a metric, shape ``(n,)``; empty where the file does not have it."""
         columns = self.result.columns
         if name not in self.result.summary.metrics:
@@ -87,7 +103,7 @@ class BoxPanel:
         if self.share:
             return 0.0, 1.0
         metrics = [m for one in self.series if (m := one.metric(self.metric)) is not None]
-        ends = [end for metric in metrics for end in figures.scale_of(metric)]
+        ends = [end for metric in metrics for end in svg.scale_of(metric)]
         ends += [end for metric in metrics for end in (metric.low, metric.high) if end is not None]
         return min(ends), max(ends)
 
@@ -118,7 +134,7 @@ class BoxPanel:
             ]
         )
 
-    def _row(self, one: Series, metric: MetricSummary | None, x: figures.Axis) -> str:
+    def _row(self, one: Series, metric: MetricSummary | None, x: svg.Axis) -> str:
         half = min(0.2 * self.row, 30.0)
         y = (0.5 if self.share else 0.3) * self.row
         shapes = [words(one.name, -12, y, "end")] if self.names else []
@@ -136,10 +152,10 @@ class BoxPanel:
             shapes.append(svg.rect(0, y - 0.33 * self.row, self.width, 0.66 * self.row, "track"))
             width = x(metric.mean)
             shapes.append(svg.rect(0, y - 0.33 * self.row, width, 0.66 * self.row, "share"))
-        elif box := figures.box_of(values):
-            drawn, below = figures.thinned(values, MAX_POINTS), 0.4 * self.row
-            shapes += figures.box_shapes(box, drawn, x, y, half, below)
-        shapes += figures.mean_shapes(metric, x, y, dashed=is_hint(metric))
+        elif box := svg.box_of(values):
+            drawn, below = svg.thinned(values, MAX_POINTS), 0.4 * self.row
+            shapes += svg.box_shapes(box, drawn, x, y, half, below)
+        shapes += svg.mean_shapes(metric, x, y, dashed=is_hint(metric))
         mean = f"{metric.mean * 100:.1f} %" if self.share else svg.short_number(metric.mean)
         shapes.append(words(mean, self.width + _MEAN, y, "end", bold=True))
         if not self.share:
@@ -155,11 +171,7 @@ def is_hint(metric: MetricSummary) -> bool:
 
 
 def boxplots(result: Result) -> Chart:
-    """A box with its points for each metric of a run, and the mean with its interval.
-
-    Raises:
-        UsageError: the run has no number.
-    """
+    """A box with its points for each metric of a run, and the mean with its interval."""
     name = wording.one_line(result.name)
     one = Series(name, result)
     panels = [
@@ -198,9 +210,11 @@ def _key(panels: Sequence[BoxPanel], point: str) -> list[str]:
         return []
     metrics = [m for one in series for m in one.result.summary.metrics.values()]
     better = " ↑ higher is better." if any(m.higher_is_better for m in metrics) else ""
+    levels = {wording.percent(m.level) for m in metrics if m.low is not None}
+    mean = f"mean, {' and '.join(sorted(levels))} interval" if levels else "mean"
     notes = [
         f"Point: one {point}. Box: middle half and median; whiskers: up to 1.5 boxes. "
-        f"Diamond: {_interval_words(metrics)}.{better}"
+        f"Diamond: {mean}.{better}"
     ]
     most = max(one.values(name).size for one in series for name in shown)
     if most > MAX_POINTS:
@@ -211,10 +225,88 @@ def _key(panels: Sequence[BoxPanel], point: str) -> list[str]:
     return notes
 
 
-def _interval_words(metrics: Sequence[MetricSummary]) -> str:
-    """Level and kind of the intervals drawn, where they agree."""
-    kinds = {(m.level, m.interval) for m in metrics if m.low is not None}
-    if len(kinds) != 1:
-        return "mean with its interval" if kinds else "mean"
-    ((level, kind),) = kinds
-    return f"mean, {wording.percent(level)} interval ({wording.INTERVALS.get(kind, kind)})"
+@dataclass(frozen=True)
+class DifferencePanel:
+    """The metrics of one scale, a line each; see `reach_of`; ``names`` is their names' width."""
+
+    differences: tuple[Difference, ...]
+    reach: float
+    names: float
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height with all that stands around the scale."""
+        height = _HEADS + _LINE * len(self.differences) + _TICKS
+        return self.names + _SCALE + _WORDS, height
+
+    def shapes(self) -> str:
+        """SVG, from the upper left corner."""
+        half = 1.1 * self.reach if self.reach > _NOTHING else 1.0
+        x = svg.axis(-half, half, 0, _SCALE)
+        height = _LINE * len(self.differences)
+        places = svg.ticks(-half, half) if self.reach > _NOTHING else []
+        heads = (("start", 0.0, "← old higher"), ("middle", _SCALE / 2, "mean difference A - B"),
+                 ("end", _SCALE, "new higher →"))  # fmt: skip
+        drawn = [svg.grid(x, places, height, "+,.6g"), svg.line(x(0), 0, x(0), height, "zero")]
+        drawn += [words(said, at, -14, end, size=SMALL, color=MUTED) for end, at, said in heads]
+        for at, one in enumerate(self.differences):
+            drawn.append(self._line(one, x, (at + 0.5) * _LINE))
+        return f'<g transform="translate({self.names:.1f},{_HEADS})">{"".join(drawn)}</g>'
+
+    def _line(self, d: Difference, x: svg.Axis, y: float) -> str:
+        color, right = _COLORS.get(d.verdict, MUTED), _SCALE + 16
+        dashed = ' class="dashed"' if d.standing in _UNSETTLED else ""
+        bounds = ""
+        if d.low is not None and d.high is not None:
+            bounds = f"[{_signed(d.low)}, {_signed(d.high)}]"
+        p = "" if d.p_adjusted is None else f"p {wording.p_value(d.p_adjusted)}"
+        equal = f", {d.ties:,} equal" if d.ties else ""
+        wins = f"new higher on {d.wins:,}, lower on {d.losses:,}{equal}"
+        direction = wording.direction(d.higher_is_better)
+        return "".join(
+            [
+                f'<g color="{color}"{dashed}>{"".join(svg.difference_shapes(d, x, y))}</g>',
+                words(d.name, -14, y - 8, "end", bold=True),
+                words(direction, -14, y + 9, "end", size=SMALL, color=MUTED),
+                words(f"{_signed(d.diff)} · {wording.verdict(d)}", right, y - 16, color=color,
+                      bold=True),
+                words(" · ".join(filter(None, (bounds, p))), right, y + 1, size=SMALL),
+                words(wins, right, y + 17, size=SMALL, color=MUTED),
+            ]
+        )  # fmt: skip
+
+
+def overview(comparison: Comparison, new: Result) -> Chart:
+    """The comparison of a new run (A) with an old one (B)."""
+    tested = [d for d in comparison.differences if d.diff is not None]
+    if not tested:
+        raise UsageError("The comparison has no difference to draw.")
+    scales = {d.name: scale_of(new.summary.metrics[d.name]) for d in tested}
+    reach = reach_of(tested, scales)
+    names = max(len(wording.one_line(d.name)) for d in tested) * svg.NORMAL * 0.68 + 14
+    panels = (
+        DifferencePanel(tuple(members), reach[scale], max(names, 200.0))
+        for scale, members in grouped((scales[d.name], d) for d in tested).items()
+    )
+    title = f"A = {comparison.a} against B = {comparison.b}"
+    return Chart(title, tuple(_compared_notes(comparison)), tuple(panels))
+
+
+def _compared_notes(comparison: Comparison) -> list[str]:
+    test = "No metric is tested."
+    if comparison.n_tested:
+        kind = "Welch's test" if comparison.unpaired else "paired sign-flip test"
+        test = f"Verdicts: {kind}, {wording.percent(1 - comparison.level)} level."
+    notes = [
+        f"Compared on {wording.compared_on(comparison)}. {test}",
+        *(str(note) for note in comparison.notes if note.kind == "clustered"),
+        *(line.text for block in below(comparison) for line in block.lines),
+    ]
+    dashed = any(d.standing in _UNSETTLED for d in comparison.differences)
+    return [*notes, svg.DASHED] if dashed else notes
+
+
+def _signed(value: float | None) -> str:
+    size = value or 0.0
+    said = svg.short_number(abs(size))
+    return f"{'+' if size > 0 else '-'}{said}" if float(said.replace(",", "")) else "0"

@@ -193,8 +193,7 @@ class Layout:
         return tuple(sorted(titled, key=lambda name: order.index(plain(name)))) or every
 
     def our_names(self, wanted: Sequence[str], available: Iterable[str]) -> list[str]:
-        """The wanted names, where published names that are no aliases of the suite are replaced by
-        ours."""
+        """The wanted names; ours in place of published ones that are no aliases of the suite."""
         if self.over_runs:
             spellings = {
                 form.casefold(): name

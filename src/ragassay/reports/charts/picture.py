@@ -49,15 +49,13 @@ def remarks(sources: Sources, drawn: Sequence[str]) -> list[str]:
 
 
 def _unshared(sources: Sources) -> list[str]:
-    """A note that the series are not of the same queries (by id), so that a comparison of their
-    means says little; none where they are."""
+    """A note that the series are not of the same queries (by id); none where they are."""
     queries = [{query for query, _, _ in one.result.columns.identities} for one in sources.series]
     every, common = set[str]().union(*queries), set.intersection(*queries)
     if common == every:
         return []
-    n = len(queries)
-    kind = "files" if len({*sources.paths.values()}) == n else "rows"
-    which = f"both {kind}" if n == 2 else f"all {n} {kind}"
+    kind = "files" if len({*sources.paths.values()}) == len(queries) else "rows"
+    which = f"both {kind}" if len(queries) == 2 else f"all {len(queries)} {kind}"
     if not common:
         return [f"No query is in {which} (by id): the means are not of the same questions."]
     return [
@@ -71,7 +69,7 @@ def _panel(name: str, sources: Sources) -> BoxPanel:
     alike, else with "only a hint" where the values of a file are no more."""
     series, layout = sources.series, sources.layout
     metrics = [m for one in series if (m := one.metric(name)) is not None]
-    short, arrow = plain(name), wording.arrow(metrics[0].higher_is_better)
+    short, arrow = plain(name), wording.ARROWS[metrics[0].higher_is_better]
     title = layout.titles.get(short, short)
     named = f"{short} of grade / 3" if layout.is_scaled(name) else short
     word = ""

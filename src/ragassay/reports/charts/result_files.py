@@ -63,8 +63,7 @@ class Sources:
 
 
 def opened(paths: Sequence[Path], evaluator: Evaluator) -> Sources:
-    """Reads result files (CSV) and run folders of ours. A file or folder that holds several systems
-    gives a series for each."""
+    """Reads result files (CSV) and run folders of ours: a series for each system."""
     if not paths:
         raise UsageError(
             "Name at least one file with results: ragassay plot results.csv --evaluator trec."
@@ -86,19 +85,15 @@ def opened(paths: Sequence[Path], evaluator: Evaluator) -> Sources:
 
 
 def labels(paths: Sequence[Path]) -> list[str]:
-    """A name for each path: that of the file, with its folder where several are called so, and with
-    a number where that does not help."""
+    """A name for each path: that of the file, with its folder or a number where several have it."""
     stems = []
     for path in (path.absolute() for path in paths):
         name = path.name if path.is_dir() else path.name.removesuffix(".gz").rsplit(".", 1)[0]
         stems.append((path.parent.name, name))
     names = [folder if name in _GENERIC else name for folder, name in stems]
-    return _numbered(
-        [
-            name if names.count(name) == 1 else f"{folder}/{name}"
-            for name, (folder, _) in zip(names, stems, strict=True)
-        ]
-    )
+    whole = (f"{folder}/{name}" for folder, name in stems)
+    both = zip(names, whole, strict=True)
+    return _numbered([name if names.count(name) == 1 else longer for name, longer in both])
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
@@ -109,9 +104,7 @@ def _numbered(names: Sequence[str]) -> list[str]:
     ]
 
 
-def chosen(
-    sources: Sources, wanted: Sequence[str] | None
-) -> tuple[list[str], list[str]]:  # fmt: skip
+def chosen(sources: Sources, wanted: Sequence[str] | None) -> tuple[list[str], list[str]]:
     """The metrics to draw, in order: those that are named, else the evaluator's own that have a
     value, else all of its own; and the evaluator's own that are left out."""
     available: dict[str, str] = {}
@@ -297,8 +290,7 @@ def _other_kind(path: Path, heads: Sequence[str], layout: Layout) -> InputError:
 def _values(
     cells: Sequence[_Cell], layout: Layout, metrics: dict[str, MetricSummary]
 ) -> dict[str, float | None]:
-    """The scores of a run, each within the range of its metric but for rounding; describes metrics
-    that are new."""
+    """The scores of a run, each within the range of its metric; describes metrics that are new."""
     values: dict[str, float | None] = {}
     for cell in cells:
         for name, value in cell.metrics(layout):

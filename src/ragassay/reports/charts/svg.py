@@ -1,5 +1,5 @@
-"""Charts as SVG: the shapes that pages and pictures share, and pictures made of panels. A page
-colours the shapes by its theme (``report.css``), a picture by its own style."""
+"""Charts as SVG: shapes that pages and pictures share, the small figures of pages, and pictures
+of panels. A page colours the shapes by its theme (``report.css``), a picture by its own style."""
 
 from __future__ import annotations
 
@@ -9,15 +9,25 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ragassay.base import files
 from ragassay.base.errors import UsageError, extra_needed
+from ragassay.engine.results.comparison_result import Difference
+from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.text import wording
 
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+Values = NDArray[np.float64]
+Axis = Callable[[float], float]
+
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#666666", "#661100")
-"""Okabe and Ito's colours and one more, which people with any kind of colour vision can
-distinguish."""
+"""Okabe and Ito's colours and one more, which differ for any kind of colour vision."""
 
 INK, MUTED = "#1c2330", "#5b6472"
 
@@ -35,6 +45,11 @@ CHAR = 0.6
 
 DASHED = "Nothing may be concluded from a dashed interval."
 """The note of a picture that has such intervals."""
+
+_GOLDEN = 0.618_033_988_749_895
+_BAR_W, _BAR_H = 180, 22
+_CARD_W, _CARD_H = 340, 112
+_CARD_POINTS = 250
 
 _STYLE = f"""
 text {{ font-family: "DejaVu Sans", "Liberation Sans", Arial, Helvetica, sans-serif }}
@@ -77,7 +92,7 @@ def words(said: str, x: float, y: float, anchor: str = "start", *, size: float =
     return text(said, x, y + 0.35 * size, anchor, **style)
 
 
-def axis(low: float, high: float, left: float, right: float) -> Callable[[float], float]:
+def axis(low: float, high: float, left: float, right: float) -> Axis:
     """From a value to a coordinate; what lies outside is drawn at the edge."""
 
     def place(value: float) -> float:
@@ -96,20 +111,14 @@ def ticks(low: float, high: float) -> list[float]:
     return [round(at * step, 12) for at in range(first, last + 1)]
 
 
-def grid(x: Callable[[float], float], places: Sequence[float], height: float, form: str) -> str:
+def grid(x: Axis, places: Sequence[float], height: float, form: str) -> str:
     """Lines of a panel's scale with their numbers below."""
-    return "".join(
-        line(x(value), 0, x(value), height, "grid")
-        + words(
-            format(value, form) if value else "0",
-            x(value),
-            height + 14,
-            "middle",
-            size=SMALL,
-            color=MUTED,
-        )
-        for value in places
-    )
+    shapes = []
+    for value in places:
+        said = format(value, form) if value else "0"
+        shapes.append(line(x(value), 0, x(value), height, "grid"))
+        shapes.append(words(said, x(value), height + 14, "middle", size=SMALL, color=MUTED))
+    return "".join(shapes)
 
 
 def short_number(value: float | None) -> str:
@@ -130,6 +139,164 @@ def wrapped(said: str, width: float, size: float, most: int | None = None) -> li
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
     return [one if len(one) <= chars or most is None else f"{one[: chars - 1]}…" for one in lines]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Tukey's box: quartiles (linear interpolation), whiskers within 1.5 boxes."""
+
+    low: float
+    q1: float
+    median: float
+    q3: float
+    high: float
+
+
+def box_of(values: Values) -> Box | None:
+    """The box of all values, or ``None`` when there are none."""
+    if not values.size:
+        return None
+    q1, median, q3 = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
+    reach = 1.5 * (q3 - q1)
+    inside = values[(values >= q1 - reach) & (values <= q3 + reach)]
+    low, high = float(inside.min()), float(inside.max())
+    # Interpolated quartiles can lie outside the values that are left; whiskers never point inwards.
+    return Box(min(low, q1), q1, median, q3, max(high, q3))
+
+
+def thinned(values: Values, limit: int) -> Values:
+    """At most ``limit`` of the values, evenly spaced by rank, with the smallest and the largest."""
+    ordered = np.sort(values)
+    if ordered.size <= limit:
+        return ordered
+    return ordered[np.linspace(0, ordered.size - 1, limit).round().astype(np.int64)]
+
+
+def scale_of(metric: MetricSummary) -> tuple[float, float]:
+    """The axis of a metric: its bounds, else the range of its values; 0 below an upper bound."""
+    low, high = metric.bounds
+    if low is None:
+        low = metric.minimum
+        if low is not None and high is not None:
+            low = min(low, 0.0)
+    high = metric.maximum if high is None else high
+    low = 0.0 if low is None else low
+    high = low + 1.0 if high is None or high <= low else high
+    return float(low), float(high)
+
+
+def box_shapes(box: Box, values: Values, x: Axis, y: float, half: float, below: float) -> list[str]:
+    """A box at a height with its points below it, apart from each other by a fixed rule."""
+    apart = np.arange(1, values.size + 1) * _GOLDEN % 1.0
+    dots = "".join(
+        f"M{x(float(value)):.1f} {y + half + 6 + float(at) * below:.1f}h0"
+        for value, at in zip(values, apart, strict=True)
+    )
+    left, right = x(box.q1), x(box.q3)
+    return [
+        line(x(box.low), y, left, y, "whisker"),
+        line(right, y, x(box.high), y, "whisker"),
+        *(line(x(end), y - half / 2, x(end), y + half / 2, "whisker")
+          for end in (box.low, box.high)),
+        rect(left, y - half, max(right - left, 1), 2 * half, "box"),
+        f'<path class="points" d="{dots}"/>',
+        line(x(box.median), y - half, x(box.median), y + half, "median"),
+    ]  # fmt: skip
+
+
+def mean_shapes(metric: MetricSummary, x: Axis, y: float, *, dashed: bool = False) -> list[str]:
+    """A mean as a diamond on its interval; nothing for a sum."""
+    if metric.mean is None or metric.aggregate == "sum":
+        return []
+    kind = "mean-interval dashed" if dashed else "mean-interval"
+    known = metric.low is not None and metric.high is not None
+    interval = [line(x(metric.low), y, x(metric.high), y, kind)] if known else []  # type: ignore[arg-type]
+    diamond = f"M{x(metric.mean) - 4.2:.1f} {y:.1f}l4.2 -4.2 4.2 4.2 -4.2 4.2z"
+    return [*interval, f'<path class="mean" d="{diamond}"/>']
+
+
+def difference_shapes(difference: Difference, x: Axis, y: float) -> list[str]:
+    """A difference (where there is one) as a dot on its interval, of the class of its verdict."""
+    if difference.diff is None:
+        return []
+    kind, shapes = difference.verdict.split()[0], []
+    if difference.low is not None and difference.high is not None:
+        left, right = x(difference.low), x(difference.high)
+        shapes.append(line(left, y, right, y, f"iv {kind}"))
+        shapes += [line(end, y - 4, end, y + 4, f"iv {kind}") for end in (left, right)]
+    dot = f'<circle class="dot {kind}" cx="{x(difference.diff):.1f}" cy="{y:.1f}" r="3.5"/>'
+    return [*shapes, dot]
+
+
+def interval_bar(metric: MetricSummary) -> Markup:
+    """The place of the mean and its interval on the metric's scale."""
+    if metric.mean is None or metric.aggregate == "sum":
+        return markup("")
+    low, high = scale_of(metric)
+    x = axis(low, high, 6, _BAR_W - 6)
+    middle = _BAR_H / 2
+    shapes = [line(6, middle, _BAR_W - 6, middle, "track")]
+    if metric.low is not None and metric.high is not None:
+        left, right = x(metric.low), x(metric.high)
+        shapes.append(rect(left, middle - 5, max(right - left, 3), 10, "interval"))
+    shapes.append(line(x(metric.mean), middle - 8, x(metric.mean), middle + 8, "mean-line"))
+    shapes.append(_end(low, 6, _BAR_H + 9, "start"))
+    shapes.append(_end(high, _BAR_W - 6, _BAR_H + 9, "end"))
+    description = f"{wording.number(metric.mean)} on a scale from {low:g} to {high:g}"
+    return _figure(_BAR_W, _BAR_H + 11, shapes, description, fixed=True)
+
+
+def distribution(metric: MetricSummary, values: Values) -> Markup:
+    """Box plot and points of a metric's values, with the mean and its interval."""
+    box = box_of(values)
+    if box is None:
+        return markup("")
+    low, high = scale_of(metric)
+    x = axis(low, high, 12, _CARD_W - 12)
+    shapes = []
+    for value, anchor in ((low, "start"), ((low + high) / 2, "middle"), (high, "end")):
+        shapes.append(line(x(value), 4, x(value), _CARD_H - 20, "grid"))
+        shapes.append(_end(value, x(value), _CARD_H - 6, anchor))
+    shapes += box_shapes(box, thinned(values, _CARD_POINTS), x, 22, 12, 46)
+    shapes += mean_shapes(metric, x, 22)
+    description = (
+        f"{metric.name}: quartiles {wording.number(box.q1)}, {wording.number(box.median)} "
+        f"and {wording.number(box.q3)} of {wording.plural(values.size, 'value')}"
+    )
+    return _figure(_CARD_W, _CARD_H, shapes, description)
+
+
+def difference_bar(difference: Difference, extent: float) -> Markup:
+    """A difference and its interval around zero, on a scale from ``-extent`` to ``extent``."""
+    if difference.diff is None:
+        return markup("")
+    x = axis(-extent, extent, 6, _BAR_W - 6)
+    shapes = [line(x(0), 0, x(0), _BAR_H, "zero"), *difference_shapes(difference, x, _BAR_H / 2)]
+    description = f"difference {wording.number(difference.diff, sign=True)}, {difference.verdict}"
+    return _figure(_BAR_W, _BAR_H, shapes, description, fixed=True)
+
+
+def _figure(
+    width: float, height: float, shapes: list[str], description: str, *, fixed: bool = False
+) -> Markup:
+    size = f' width="{width:g}" height="{height:g}"' if fixed else ""
+    label = escape(wording.one_line(description))
+    return markup(
+        f'<svg class="figure" viewBox="0 0 {width:g} {height:g}"{size} role="img" '
+        f'aria-label="{label}">{"".join(shapes)}</svg>'
+    )
+
+
+def _end(value: float, x: float, y: float, anchor: str) -> str:
+    """A number of a scale, short."""
+    return text(f"{value:.3g}" if abs(value) < 1_000 else f"{value:,.0f}", x, y, anchor)
+
+
+def markup(text: str) -> Markup:
+    """A text that is HTML already."""
+    from markupsafe import Markup
+
+    return Markup(text)
 
 
 class Panel(Protocol):
@@ -161,10 +328,8 @@ class Chart:
 
     def svg(self) -> str:
         """The picture as SVG, which needs no script and no other file."""
-        rows = [
-            self.panels[at : at + self.columns]
-            for at in range(0, len(self.panels), self.columns)
-        ]  # fmt: skip
+        starts = range(0, len(self.panels), self.columns)
+        rows = [self.panels[at : at + self.columns] for at in starts]
         across = [sum(one.size[0] + GAP for one in row) - GAP for row in rows]
         width = max(2 * MARGIN + max(across), WIDTH)
         notes = [one for note in self.notes for one in wrapped(note, width - 2 * MARGIN, NORMAL)]

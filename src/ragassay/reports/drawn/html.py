@@ -4,10 +4,9 @@ words stand in a line below each row, so that it is as wide as its numbers."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import cache
 from html import escape
 from importlib import resources
+from typing import Any
 
 from ragassay.base import printable
 from ragassay.reports.model import Block, Cell, Column, Lines, Part, Report, Table
@@ -22,30 +21,14 @@ def cell_html(report: Report) -> str:
     blocks = [_block(block) for block in report.blocks]
     at = next((n for n, one in enumerate(report.blocks) if isinstance(one, Lines)), len(blocks))
     body = "\n".join([title, *blocks[:at], verdict, *blocks[at:]])
+    style = (resources.files(__package__) / "cell_html.css").read_text(encoding="utf-8").strip()
     # A notebook is a file, too, and its cells are printed to terminals (nbconvert, git diff).
-    return printable.escaped(f'<style>{_style()}</style>\n<div class="ragassay">{body}</div>')
+    return printable.escaped(f'<style>{style}</style>\n<div class="ragassay">{body}</div>')
 
 
-@cache
-def _style() -> str:
-    return (resources.files(__package__) / "cell_html.css").read_text(encoding="utf-8").strip()
-
-
-@dataclass(frozen=True)
-class Page:
-    """The parts of a page: title, heading, links to sections by their ids, and sections, of which
-    the last one stands below the list of samples."""
-
-    title: str
-    head: str
-    sections: dict[str, str]
-    body: str
-    last: str
-
-
-def page_of(report: Report) -> Page:
-    """The parts of a page: those of the report are its sections, what comes before them stands in
-    its heading."""
+def page_of(report: Report) -> dict[str, Any]:
+    """The parts of a page: title, head, titles of sections by their ids, body, and the last
+    section, which is below the list of samples."""
     facts = "".join(
         f"<div><dt>{escape(one.label)}</dt><dd>{escape(one.text)}</dd></div>"
         for one in report.facts
@@ -62,7 +45,8 @@ def page_of(report: Report) -> Page:
             blocks = "\n".join(map(_block, one.blocks))
             sections.append(f'<section aria-labelledby="{name}">\n{title}\n{blocks}\n</section>')
     *body, last = sections
-    return Page(report.title, head, names, "\n".join(body), last)
+    page = {"title": report.title, "head": head, "sections": names}
+    return {**page, "body": "\n".join(body), "last": last}
 
 
 def _block(block: Block) -> str:

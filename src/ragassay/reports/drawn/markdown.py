@@ -15,8 +15,7 @@ _MARKS = {"good": "✅ ", "bad": "❌ ", "doubt": "⚠ "}
 
 
 def markdown(report: Report) -> str:
-    """The report: title, verdict, warnings, then the other blocks; notes are folded but for the
-    first."""
+    """The report: title, verdict, warnings, then the other blocks."""
     pieces = [f"### {escape(report.title)}"] if report.title else []
     pieces += [f"{escape(report.about)}."] if report.about else []
     pieces += [f"**{escape(report.verdict)}**"] if report.verdict else []

@@ -88,8 +88,7 @@ class _Pen:
         return safe.translate(_ASCII) if self.ascii else safe
 
     def _table(self, table: Table) -> Iterator[RenderableType]:
-        """The table in the width that there is. Columns that may be left out are, the others that
-        do not fit stand in further tables below."""
+        """The table; what may not be left out and does not fit is in further tables below."""
         names, *others = (
             _Drawn(one, [row.cells[at] for row in table.rows], self)
             for at, one in enumerate(table.columns)
@@ -100,10 +99,9 @@ class _Pen:
             left_out += [one for one in others if one.column.drop == most]
             others = [one for one in others if one.column.drop != most]
         while others:
-            fitting = (
-                n for n in range(len(others), 1, -1) if self._room(others[:n]) >= names.least
-            )
-            first = next(fitting, 1)
+            first = len(others)
+            while first > 1 and self._room(others[:first]) < names.least:
+                first -= 1
             grid = self._grid(table.rows, names, others[:first])
             yield Padding(grid, (0, 0, 0, self.indent))
             others = others[first:]
@@ -144,8 +142,7 @@ class _Pen:
 
 
 class _Drawn:
-    """A column as the terminal has it: its texts, the least width that cuts nothing, the full
-    one."""
+    """A column as the terminal has it: texts, least width that cuts nothing, full width."""
 
     def __init__(self, column: Column, cells: Sequence[Cell], pen: _Pen) -> None:
         self.column, self.title = column, Text(pen.plain(column.head))
@@ -153,7 +150,12 @@ class _Drawn:
         for cell in cells:
             first = pen.text(replace(cell, text=wording.one_line(cell.text)))
             if column.kind == "figure":
-                first = Text(_bar(cell.share, pen.ascii))
+                full, rest = divmod(round((cell.share or 0.0) * _BAR_WIDTH * 8), 8)
+                bar = "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
+                if pen.ascii:
+                    bar = "#" * round(full + rest / 8)
+                empty = "." if pen.ascii else "·"
+                first = Text("" if cell.share is None else bar.ljust(_BAR_WIDTH, empty))
             below = (Text(pen.plain(wording.one_line(line)), "dim") for line in cell.below)
             self.texts.append(Text("\n").join([first, *below]))
         if column.kind == "number":
@@ -170,14 +172,3 @@ class _Drawn:
             words = self.title.plain.split()
             enough = max(_LEAST_NAME, 3 * pen.width // 10, *map(cell_len, words))
             self.least = min(self.full, enough)
-
-
-def _bar(share: float | None, plain: bool) -> str:
-    """A share as a bar."""
-    if share is None:
-        return ""
-    if plain:
-        full = round(share * _BAR_WIDTH)
-        return "#" * full + "." * (_BAR_WIDTH - full)
-    full, rest = divmod(round(share * _BAR_WIDTH * 8), 8)
-    return ("█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")).ljust(_BAR_WIDTH, "·")

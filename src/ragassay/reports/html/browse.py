@@ -121,11 +121,10 @@ def _texts(sample: Sample, main: int) -> dict[str, Any]:
 def _cited(answer: Answer, limit: int) -> list[list[Any]]:
     """Where each statement that cites stands in the answer's text, and the ids that it cites:
     ``[start, end, ids]``, or ``[None, text, ids]`` where it does not stand there."""
-    folded = evidence_view.searchable(answer.text)
     places: list[list[Any]] = []
     at = 0
     for statement in answer.statements:
-        if place := evidence_view.place_of(statement.text, folded, at):
+        if place := evidence_view.place_of(statement.text, answer.text, at):
             at = place[1]
             places.append([*place, list(statement.citations)])
         elif statement.citations:
@@ -186,8 +185,7 @@ def _shared(rows: Rows, answer: str, limit: int) -> tuple[dict[str, Any], Collec
 
 
 def _score(row: ScoreRow, limit: int, *, shared: bool) -> list[Any]:
-    """Value, reason, explanation and parts: a text, ``None`` where they are too long, or 0 where
-    several scores share them."""
+    """Value, reason, explanation and parts: text, ``None`` if too long, 0 if scores share them."""
     text = dumps(row.parts).decode() if row.parts and not shared else ""
     parts = 0 if shared else text if len(text) <= limit else None
     value = label_of(row.value) if isinstance(row.value, list) else row.value

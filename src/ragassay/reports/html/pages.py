@@ -23,18 +23,13 @@ from ragassay.engine.diagnosis.moved_classes import Moved, moved
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.result import CONSISTENCY
-from ragassay.reports.charts import figures
+from ragassay.reports.charts import svg
 from ragassay.reports.drawn.html import page_of
 from ragassay.reports.html.query_browser import comparison_browser, run_browser, tag
 from ragassay.reports.model import Block, Cell, Column, Part, Report, lines, part, table
 from ragassay.reports.tables.tables import consistency_of
 from ragassay.reports.text import wording
-from ragassay.reports.views.comparison_view import (
-    MOST_NOTES,
-    below,
-    differences,
-    verdict_line,
-)
+from ragassay.reports.views.comparison_view import MOST_NOTES, below, differences, verdict_line
 from ragassay.reports.views.consistency_view import consistency_report
 from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report, wanted_lines
 from ragassay.reports.views.summary_view import (
@@ -74,16 +69,14 @@ def run_parts(
     summary = result.summary
     of = ", ".join(dict.fromkeys(filter(None, (summary.title, summary.system))))
     title = f"{of} · {summary.suite or 'evaluation'}"
-    page = page_of(_run_page(result, diagnosis, linked))
-    return {"page": replace(page, title=title), "kind": "evaluation"}
+    page = page_of(_run_page(result, diagnosis, linked)) | {"title": title}
+    return {"page": page, "kind": "evaluation"}
 
 
 def diagnosed(result: Result) -> Diagnosis | None:
-    """Why the samples of a run fail; ``None`` where no metric says which ones do, or where the
-    system failed for each."""
-    if headline_of(result) is None or result.summary.all_failed:
-        return None
-    return diagnose(result)
+    """Why the samples of a run fail; ``None`` where no metric says which, or the system failed."""
+    told = headline_of(result) is not None and not result.summary.all_failed
+    return diagnose(result) if told else None
 
 
 def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | Path) -> None:
@@ -164,7 +157,7 @@ def _distributions(result: Result) -> Block:
                     "max": metric.maximum}  # fmt: skip
             below = " · ".join(f"{word} {wording.number(one)}" for word, one in ends.items())
             values = result.columns.values(metric.name)[scored]
-            figure = partial(figures.distribution, metric, values)
+            figure = partial(svg.distribution, metric, values)
             name = name_of(metric.name, metric.higher_is_better)
             cards.append(replace(name, figure=figure, below=(below,)))
     return lines(cards, "figures")
@@ -206,7 +199,7 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result, change: Moved
 def _write(path: str | Path, context: Mapping[str, Any]) -> None:
     """Writes a page as it streams, without characters that command a terminal."""
     early, late, style = (
-        figures.markup("".join((ASSETS / name).read_text(encoding="utf-8") for name in names))
+        svg.markup("".join((ASSETS / name).read_text(encoding="utf-8") for name in names))
         for names in (["theme.js"], SCRIPTS, ["report.css"])
     )
     hashes = " ".join(
@@ -224,8 +217,7 @@ def _write(path: str | Path, context: Mapping[str, Any]) -> None:
 
 @cache
 def environment(*templates: Path, **names: Any) -> Environment:
-    """Jinja's environment for pages; the same arguments give the same one, so that each template is
-    compiled once. Nobody may change it."""
+    """Jinja's environment for pages: one for the same arguments, which nobody may change."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     created = Environment(
@@ -235,9 +227,7 @@ def environment(*templates: Path, **names: Any) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    created.globals.update(
-        version=ragassay.__version__, served="", scripts=SCRIPTS, wording=wording
-    )
-    created.globals.update(names)
-    created.filters["raw"] = figures.markup
+    shared = {"version": ragassay.__version__, "served": "", "scripts": SCRIPTS, "wording": wording}
+    created.globals.update(shared | names)
+    created.filters["raw"] = svg.markup
     return created

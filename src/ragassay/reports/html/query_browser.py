@@ -155,13 +155,11 @@ class Browser:
         }
         if self._diagnoses:
             table["faults"] = [{"title": one.title, "says": one.says} for one in FAULTS]
-            table["faulty"] = [
-                [
-                    next((FAULT_NUMBERS[name] for at in row if (name := one.classes[at])), None)
-                    for row in rows
-                ]
-                for one, rows in zip(self._diagnoses, self._rows, strict=True)
-            ]
+            table["faulty"] = []
+            for diagnosis, rows in zip(self._diagnoses, self._rows, strict=True):
+                of_rows = ((diagnosis.classes[at] for at in row) for row in rows)
+                found = (next(filter(None, names), None) for names in of_rows)
+                table["faulty"].append([name and FAULT_NUMBERS[name] for name in found])
         return packed(table)
 
 
@@ -225,8 +223,7 @@ def comparison_browser(
 
 
 def run_filters(summary: Summary, diagnosis: Diagnosis | None) -> Filters:
-    """The choices of the list of a run's samples; without a diagnosis (a server's list does not
-    know its classes) none of failing ones."""
+    """The choices of the list of a run's samples; of failing ones only with a diagnosis."""
     gaps = [
         (f"{at}", f"unscored: {name} ({sum(metric.unscored.values()):,})")
         for at, (name, metric) in enumerate(summary.metrics.items())

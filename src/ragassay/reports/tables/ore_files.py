@@ -43,15 +43,8 @@ TREC, CONSISTENCY, MERGED, JSON = FILES.values()
 _VERSION = "0.3.0"
 """Of the tool whose form this is."""
 
-ALL_COLUMNS = tuple(
-    name
-    for column in COLUMNS
-    for name in (
-        column,
-        *([RETRIEVAL] if column == "retrieval_score_mean_umbrela_score" else ()),
-        *([GENERATION, *TOTALS] if column == "generation_score_no_answer_score" else ()),
-    )
-)
+_WITH_MEAN = COLUMNS.index("retrieval_score_mean_umbrela_score") + 1
+ALL_COLUMNS = (*COLUMNS[:_WITH_MEAN], RETRIEVAL, *COLUMNS[_WITH_MEAN:], GENERATION, *TOTALS)
 """The columns of one run in the TREC evaluator's file."""
 
 _LEAST_RUNS = 3
@@ -104,13 +97,11 @@ Query = dict[str, Any]
 """``query_id``, ``query``, ``runs`` (columns with values) and ``consistency`` (by metric)."""
 
 Compare = Callable[[str, Mapping[int, Mapping[str, Any]]], dict[str, Any]]
-"""The consistency of a query, from its id and the columns of each run that has an answer, by
-``repeat``."""
+"""The consistency of a query, from its id and the columns of its answered runs by ``repeat``."""
 
 
 def _comparing(result: Result) -> Compare:
-    """Compares the runs of each query; there is nothing to compare where a run has no
-    consistency."""
+    """Compares the runs of each query; gives nothing where a run has no consistency."""
     inner = consistency_of(result)
     if inner is None:
         return lambda query, runs: {}

@@ -1,5 +1,4 @@
-"""The values in Open RAG Eval's result files, from a run's scores: as its page has them, and as the
-tool computes them."""
+"""The values in Open RAG Eval's result files, by its page and by the tool itself."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Sample
@@ -42,12 +41,7 @@ _OURS = (
     NoAnswer, Answered, Hhem,
 )  # fmt: skip
 _TITLES: Mapping[NuggetScore, str] = {
-    "all": "All",
-    "all_strict": "All Strict",
-    "vital": "Vital",
-    "vital_strict": "Vital Strict",
-    "weighted": "Weighted",
-    "weighted_strict": "Weighted Strict",
+    part: part.replace("_", " ").title() for part in get_args(NuggetScore)
 }
 _MEAN = "retrieval_score_mean_umbrela_score"
 _GRADES = "retrieval_score_umbrela_scores"
@@ -61,19 +55,9 @@ _F1 = "generation_score_citation_f1_score"
 _NO_ANSWER = "generation_score_no_answer_score"
 
 COLUMNS = (
-    "retrieved_passages",
-    "generated_answer",
-    _GRADES,
-    _RANKING,
-    _MEAN,
-    _NUGGETS,
-    _ALL,
-    _VITAL,
-    _HHEM,
-    _CITATIONS,
-    _F1,
-    _NO_ANSWER,
-)
+    "retrieved_passages", "generated_answer", _GRADES, _RANKING, _MEAN, _NUGGETS, _ALL, _VITAL,
+    _HHEM, _CITATIONS, _F1, _NO_ANSWER,
+)  # fmt: skip
 """The columns of one run of a query, in their order; docs/open-rag-eval.md says what they hold."""
 
 
@@ -121,8 +105,7 @@ class RunColumns:
                 yield metric, row
 
     def of(self, rows: Rows) -> Mapping[str, Any]:
-        """The scores by column; ``None``, or nothing, where there is none. One that is unscored in
-        an object is null."""
+        """The scores by column; ``None`` where there is none, also in an object."""
         first = {
             kind: next((row for _, row in self._scored(rows, kind)), None)
             for kind in (Umbrela, Hhem, NoAnswer, Answered, Nuggets, NuggetsOre)
@@ -216,8 +199,7 @@ class RunColumns:
         return columns
 
     def tokens(self, rows: Rows) -> dict[str, Any]:
-        """The tokens that the answers of a sample's scores took when they were first given; 0 for
-        judges without tokens (rules, people)."""
+        """The tokens that the answers of a sample's scores took; 0 for rules and people."""
         steps = {name: dict.fromkeys(_USAGE, 0) for name in dict.fromkeys(STEPS.values())}
         asked = dict.fromkeys(
             name

@@ -98,8 +98,7 @@ def components(sample: Sample | None, between: str = "\n\n") -> list[Any]:
 
 def write_trecrag(result: Result, path: str | Path) -> None:
     """Writes a row a query, with the columns of Open RAG Eval's page (by its formulas) for each
-    run: unprefixed for a single one, else ``run_1_`` ...; ``system`` comes first where there are
-    several."""
+    run, prefixed by ``run_1_`` ... where there are several; ``system`` is first where several."""
     demand(result)
     number = run_numbers(result.columns.identities)
     n_runs = max(number.values(), default=1)
@@ -226,8 +225,7 @@ def _rouge_parts(parsed: Mapping[str, Metric], name: str) -> dict[str, str]:
 
 
 def _cell(of_runs: Sequence[float | None], of_pairs: Mapping[str, Any] | None = None) -> str | None:
-    """Values and statistics as JSON, with further entries where the values are of pairs of runs;
-    ``None`` where there is no value."""
+    """Values, statistics and further entries (of pairs of runs) as JSON; ``None`` without any."""
     values = [value for value in of_runs if value is not None]
     if not values:
         return None

@@ -37,8 +37,7 @@ def write_csv(result: Result, path: str | Path) -> None:
 
 
 def write_wide_csv(result: Result, path: str | Path) -> None:
-    """Writes a line a sample, a column a metric; the last columns say what is unscored and why, and
-    which judges were asked."""
+    """Writes a line a sample, a column a metric; last, what is unscored and why, and the judges."""
     names = result.columns.metrics
     judged = any(metric.judge for metric in result.summary.metrics.values())
     lines = (
@@ -161,8 +160,7 @@ def by_query(
 
 
 def run_numbers(identities: Iterable[Identity]) -> dict[Identity, int]:
-    """The number of each sample among the runs of its query by one system, from 1, by
-    ``repeat``."""
+    """The number of each sample among the runs of its query by one system, from 1."""
     runs = grouped((identity[:2], identity) for identity in identities)
     return {
         identity: number

@@ -4,13 +4,14 @@ texts: nothing becomes a formula or a link."""
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.base import files, printable
 from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError, extra_needed
+from ragassay.base.strict_json import dumps
 from ragassay.engine.results import Result
 from ragassay.engine.results.judge_answers import Record
 from ragassay.engine.results.score_rows import with_samples
@@ -70,23 +71,22 @@ def _sheet(
     sheet.set_landscape()
     for at, (style, cells) in enumerate(rows):
         for column, cell in enumerate(cells):
-            own = forms.get(type(cell)) if len(cells) > 1 else None
-            _put(sheet, at, column, cell, forms.get(style, own))
+            form = forms.get(style, forms.get(type(cell)) if len(cells) > 1 else None)
+            if isinstance(cell, int | float):
+                number = int(cell) if isinstance(cell, bool) else cell
+                sheet.write_number(at, column, number, form)
+            elif cell not in (None, ""):
+                sheet.write_string(at, column, _text(str(cell)), form)
     return sheet
 
 
-def _put(sheet: Worksheet, row: int, column: int, value: Any, form: Any) -> None:
-    """Writes a cell: a number as such, all else as text; nothing for ``None`` and empty text."""
-    if value is None or value == "":
-        return
-    if isinstance(value, int | float):
-        sheet.write_number(row, column, int(value) if isinstance(value, bool) else value, form)
-        return
-    text = printable.escaped(str(value))
+def _text(value: str) -> str:
+    """A text that a cell can hold, cut where it is too long."""
+    text = printable.escaped(value)
     units = text.encode("utf-16-le")  # what Excel counts
-    if len(units) // 2 > LONGEST:
-        text = units[: 2 * (LONGEST - len(_CUT))].decode("utf-16-le", "ignore") + _CUT
-    sheet.write_string(row, column, text, form)
+    if len(units) // 2 <= LONGEST:
+        return text
+    return units[: 2 * (LONGEST - len(_CUT))].decode("utf-16-le", "ignore") + _CUT
 
 
 def _summary(summary: Summary) -> Iterator[_Row]:
@@ -147,7 +147,9 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
     summary = result.summary
     for key, value in result.config.items():
         if key != "signatures" and value not in (None, [], {}, ""):
-            yield key, _written(value)
+            several = isinstance(value, list | tuple)
+            text = ", ".join(map(str, value)) if several else dumps(value).decode()
+            yield key, value if isinstance(value, str) else text
     if (spent := summary.judging) is not None:
         yield "judge", spent.judge
         yield "requests", f"{spent.calls:,}"
@@ -158,12 +160,3 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
             yield f"{metric.name}: judged by", metric.judge
         if metric.unscored:
             yield f"{metric.name}: unscored", wording.reasons(metric.unscored)
-
-
-def _written(value: Any) -> str:
-    """A value of a configuration: the entries of a list or a mapping with commas between them."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}={_written(one)}" for name, one in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_written, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)

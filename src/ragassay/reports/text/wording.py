@@ -12,8 +12,7 @@ from ragassay.base import package_files
 from ragassay.base.counts import either, few, grouped, plural as plural
 from ragassay.base.note import Note
 from ragassay.base.printable import one_line as one_line
-from ragassay.base.score import AND, Reason, Value, label_of
-from ragassay.engine.comparison.verdict_rules import judge_agreement
+from ragassay.base.score import Reason, Value, label_of
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.summary import MetricSummary, Spending, Summary
 
@@ -22,6 +21,9 @@ NOTHING = "–"
 
 HINT = "only a hint"
 """What a verdict or value is called that nothing may be concluded from."""
+
+ARROWS: Mapping[bool | None, str] = {None: "", True: "↑", False: "↓"}
+"""The sign for the direction in which a metric is better, by ``higher_is_better``."""
 
 INTERVALS = {
     "effective-n": "beta bounds by the effective n",
@@ -147,22 +149,12 @@ def against(comparison: Comparison) -> str:
 
 def reasons(numbers: Mapping[str, int]) -> str:
     """``{"not_applicable": 3}`` as ``3 not applicable``."""
-    return counts({reason(code): n for code, n in numbers.items()})
-
-
-def counts(numbers: Mapping[str, int]) -> str:
-    """``{"API_ERROR": 3}`` as ``3 API_ERROR``: what comes from the data stays as it is."""
-    return ", ".join(f"{n:,} {name}" for name, n in numbers.items())
+    return ", ".join(f"{n:,} {reason(code)}" for code, n in numbers.items())
 
 
 def coverage(metric: MetricSummary) -> str:
     """``n_scored/n_total``, which stands beside every mean."""
     return f"{metric.n_scored}/{metric.n_total}"
-
-
-def arrow(higher_is_better: bool | None) -> str:
-    """A sign for the direction in which a metric is better; empty where there is none."""
-    return {None: "", True: "↑", False: "↓"}[higher_is_better]
 
 
 def direction(higher_is_better: bool | None) -> str:
@@ -201,15 +193,6 @@ def judge_of(metric: MetricSummary) -> str:
     for pattern, short in _SHORT:
         label = re.sub(pattern, short, label)
     return label
-
-
-def judge_and_agreement(metric: MetricSummary) -> str:
-    """The judge in a word (`judge_of`), and how far the offline judge agrees with people."""
-    judged = judge_agreement(metric)
-    figure = judged.note.short if judged is not None and judged.offline else ""
-    if figure and AND in metric.judge:
-        figure = f"offline {figure}"
-    return ", ".join(filter(None, (judge_of(metric), figure)))
 
 
 def verdict(d: Difference) -> str:

@@ -52,8 +52,7 @@ def entries_named(name: str, suite: str | None = None) -> list[Entry]:
 
 
 def entries_report(entries: Sequence[Entry]) -> Report:
-    """Entries by family: what each measures and, in small print, its kind, needs, suites and
-    source."""
+    """Entries by family: what each measures and, in small print, how and from what."""
 
     def row(entry: Entry) -> list[Cell | str]:
         facts = [
@@ -64,7 +63,7 @@ def entries_report(entries: Sequence[Entry]) -> Report:
             entry["source"],
         ]
         what = Cell(entry["title"], below=(" · ".join(filter(None, facts)),))
-        span = f"{entry['range']} {wording.arrow(entry['higher_is_better'])}".strip()
+        span = f"{entry['range']} {wording.ARROWS[entry['higher_is_better']]}".strip()
         return [Cell(entry["name"], style="strong"), what, span]
 
     columns = [
@@ -180,8 +179,7 @@ _OF_CLASS = ("title", "formula", "misleads", "family", "kind", "low", "high", "h
 
 
 def _entries(metrics: Iterable[tuple[type[Metric], str, str | None]]) -> list[Entry]:
-    """The entries of metrics: class, shown name, and canonical name (``None`` for default
-    parameters)."""
+    """The entries of metrics: class, shown name, canonical name (``None``: the defaults)."""
     of_suites = [(suite, suite.resolve()) for suite in suites.all_suites().values()]
     entries = []
     for cls, name, canonical in metrics:
@@ -237,8 +235,7 @@ def _steps(
     canonical: str | None,
     of_suites: Iterable[tuple[suites.Suite, Sequence[Metric]]],
 ) -> dict[str, str]:
-    """Suites that hold the metric, with their step for it; with any parameters, unless a suite
-    holds exactly the ``canonical`` ones."""
+    """Step by suite that holds the metric: with ``canonical`` parameters, else with any."""
     found = [(suite, str(one)) for suite, of in of_suites for one in of if type(one) is cls]
     steps: dict[str, str] = {}
     for suite, name in [pair for pair in found if pair[1] == canonical] or found:
@@ -280,8 +277,7 @@ def models_as_json(models: Sequence[Surveyed]) -> list[Mapping[str, Any]]:
 
 
 def _about(one: Surveyed) -> tuple[str, ...]:
-    """The metrics of a model (the suites' first, each with its suite), its licence and size, and
-    where it is."""
+    """The metrics of a model (those of suites first), its licence and size, and where it is."""
     facts, here = one.facts, one.folder is not None
     ordered = sorted(one.metrics.items(), key=lambda item: not item[1])
     names = [f"{name} ({', '.join(suites)})" if suites else name for name, suites in ordered]

@@ -10,7 +10,7 @@ from functools import partial
 from ragassay.base.counts import plural
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.reports.charts import figures
+from ragassay.reports.charts import svg
 from ragassay.reports.model import Block, Cell, Column, Lines, Report, Style, Table, lines, table
 from ragassay.reports.text import wording
 from ragassay.reports.views.summary_view import name_of
@@ -99,7 +99,7 @@ def differences(comparison: Comparison, *, full: bool = False) -> Table:
             wording.number(d.diff, sign=True),
             Cell(wording.verdict(d), style=_VERDICT_STYLES.get(d.verdict, "")),
             wording.bounds(d.low, d.high, sign=True),
-            Cell(figure=partial(figures.difference_bar, d, extent)),
+            Cell(figure=partial(svg.difference_bar, d, extent)),
         ]
         if full:
             cells += map(wording.p_value, (d.p_value, d.t_p_value, d.p_adjusted))

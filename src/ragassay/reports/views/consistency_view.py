@@ -32,8 +32,7 @@ SIMILARITIES: Mapping[type[Metric], tuple[str, str]] = {
     RunsOverlap: ("passages: overlap (Jaccard)", "consistency_retrieval_overlap"),
     RunsRbo: ("passages: rank-biased overlap", "consistency_retrieval_rbo"),
 }
-"""The metrics of pairs of runs: title, and column in ``consistency.csv`` (empty where it has none;
-of precision, recall and F it holds F)."""
+"""The metrics of pairs of runs: title, and column in ``consistency.csv`` (F's; else empty)."""
 
 _STATS: Mapping[str, tuple[str, int]] = {
     "mean": ("mean", 0),
@@ -46,8 +45,7 @@ _STATS: Mapping[str, tuple[str, int]] = {
     "consistency_adjusted_index": ("CAI", 4),
     "flip": ("flips", 3),
 }
-"""The head of each statistic over the runs of a query, and when a narrow terminal leaves its column
-out: the highest number first, 0 never."""
+"""The head of each statistic over the runs of a query, and the `Column.drop` of its column."""
 
 _Rows = dict[str, MetricSummary]
 """What each row says how many queries of were scored."""
@@ -78,12 +76,11 @@ def consistency_report(summary: Summary) -> Report:
         if any(stat in row for row in spreads.values()):
             cells = columns[Column(head, drop=drop)] = []
             for name, row in spreads.items():
-                one = row.get(stat)
+                cells.append(_mean(one := row.get(stat)))
                 # A CV without the means of 0 is a mean over fewer queries than its row says.
-                fewer = one is not None and one.mean is not None
-                fewer = fewer and one.n_scored != most[name].n_scored  # type: ignore[union-attr]
-                own |= fewer
-                cells.append(_mean(one) + (f" ({wording.coverage(one)})" if one and fewer else ""))
+                if one and one.mean is not None and one.n_scored != most[name].n_scored:
+                    own = True
+                    cells[-1] += f" ({wording.coverage(one)})"
     icc = any(name in summary.variances for name in spreads)
     if icc:
         known = (summary.variances.get(name) for name in spreads)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from math import inf
 
 from ragassay.base.counts import grouped, share
@@ -44,19 +44,6 @@ def wanted_lines(diagnosis: Diagnosis) -> list[str]:
     """What to compute for the classes that were not looked at."""
     metrics = dict.fromkeys(name for one in diagnosis.not_looked_at for name in one.metrics)
     return [sentence("to_look_at", metrics=", ".join(metrics))] if metrics else []
-
-
-def signal_words(signals: Mapping[str, float]) -> str:
-    """The signals of a sample in words: ``rank 4, supported 0.25``."""
-    pieces = []
-    for name, value in signals.items():
-        if name == "refused":
-            pieces.append("refused" if value else "")
-        elif name == "rank":
-            pieces.append("nothing relevant retrieved" if value == inf else f"rank {value:g}")
-        else:
-            pieces.append(f"{name} {value:.2f}")
-    return ", ".join(filter(None, pieces))
 
 
 def diagnosis_report(
@@ -106,8 +93,7 @@ def diagnosis_report(
 
 
 def _filtered(n: int, run: int, name: str, linked: bool) -> Cell:
-    """How many samples of a run (0 for the new one, 1 for the old one) are of a class; on a page a
-    link to them."""
+    """How many samples of a run (0: new, 1: old) are of a class; on a page a link to them."""
     link = f"filter:fault-{run}-{FAULT_NUMBERS[name]}" if linked and n else ""
     return Cell(f"{n:,}", link=link)
 
@@ -124,8 +110,14 @@ def _about(
         link = "" if listed is None else f"sample:{listed(example.identity)}"
         yield Cell(" ".join(filter(None, tags)), f"  {example.query}", style="info", link=link)
         yield Cell(f"  – {wording.one_line(example.answer) or '(no answer)'}", style="dim")
-        if words := signal_words(example.signals):
-            yield Cell(f"  – {words}", style="dim")
+        signals = []  # rank 4, supported 0.25
+        for signal, value in example.signals.items():
+            if signal == "rank":
+                signals.append("nothing relevant retrieved" if value == inf else f"rank {value:g}")
+            elif signal != "refused" or value:
+                signals.append("refused" if signal == "refused" else f"{signal} {value:.2f}")
+        if signals:
+            yield Cell(f"  – {', '.join(signals)}", style="dim")
     yield Cell(f"To try: {one.fault.advice}", style="good")
 
 

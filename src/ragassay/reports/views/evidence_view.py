@@ -18,8 +18,7 @@ from ragassay.reports.model import Block, Cell, Column, Part, Report, Style, lin
 from ragassay.reports.text import wording
 
 CLIP, _MOST = 400, 30
-"""Characters of a text, and pieces of an answer or nuggets, that are shown unless all was asked
-for."""
+"""Characters of a text, and pieces of an answer or nuggets, shown unless all was asked for."""
 
 _NUGGETS, _PIECES = ("nuggets", "labels", "assignments"), ("claims", "supported", "statements")
 """Parts of a score that are the columns of one table, and those that are shown piece by piece."""
@@ -42,12 +41,8 @@ _MARKS: Mapping[Held, tuple[str, Style]] = {
 
 @dataclass(frozen=True)
 class AnswerPiece:
-    """A piece of an answer.
-
-    ``start`` and ``end`` are characters ``[start, end)`` of the answer; ``None`` where the piece
-    does not stand there word for word (an LLM rephrases claims). ``by`` names the passages that
-    were looked at, where the score says which.
-    """
+    """A piece of an answer, its characters ``[start, end)`` (``None`` where it is not there word
+    for word: an LLM rephrases claims), whether it is supported, and by which passages."""
 
     text: str
     start: int | None
@@ -58,10 +53,9 @@ class AnswerPiece:
 
 def answer_pieces(parts: Mapping[str, Any], answer: str) -> list[AnswerPiece]:
     """The claims in a score's parts with their support, or statements with their citations."""
-    folded = searchable(answer)
 
     def piece(text: str, held: Held, by: str = "") -> AnswerPiece:
-        start, end = place_of(text, folded) or (None, None)
+        start, end = place_of(text, answer) or (None, None)
         return AnswerPiece(text.strip(), start, end, held, by)
 
     if isinstance(parts.get("claims"), list | tuple) and "supported" in parts:
@@ -79,17 +73,11 @@ def answer_pieces(parts: Mapping[str, Any], answer: str) -> list[AnswerPiece]:
     return pieces
 
 
-def searchable(answer: str) -> str:
-    """An answer's text without regard to case; empty where its characters would change places."""
-    folded = answer.casefold()
-    return folded if len(folded) == len(answer) else ""
-
-
-def place_of(text: str, folded: str, at: int = 0) -> tuple[int, int] | None:
-    """The characters ``[start, end)`` of an answer that are a text, but for case and a full stop;
-    ``None`` where it does not stand there."""
-    piece = text.strip().rstrip(".").casefold()
-    start = folded.find(piece, at) if piece else -1
+def place_of(text: str, answer: str, at: int = 0) -> tuple[int, int] | None:
+    """The characters ``[start, end)`` of an answer that are a text but for case and a full stop."""
+    piece, folded = text.strip().rstrip(".").casefold(), answer.casefold()
+    same_places = len(folded) == len(answer)
+    start = folded.find(piece, at) if piece and same_places else -1
     return None if start < 0 else (start, start + len(piece))
 
 
@@ -125,8 +113,7 @@ def about(record: Mapping[str, Any], ranks: Mapping[str, int], *, quoted: bool =
 
 
 def spread(record: Mapping[str, Any]) -> str:
-    """Whether a panel's votes agree, and what differs: ``2 votes differ: grade 1, 3``. Empty where
-    fewer than two judges answered."""
+    """Whether the votes of a panel (two answers or more) agree: ``2 votes differ: grade 1, 3``."""
     answers = [vote["answer"] for vote in record.get("votes", ()) if vote.get("answer") is not None]
     if len(answers) < 2:
         return ""
@@ -168,8 +155,7 @@ def evidence_report(explanation: Explained, *, full: bool = False) -> Report:
 
 
 def labels_to_give(explanation: Explained) -> list[str]:
-    """For each question that a file of labels did not answer, the line to add to it, ``answer``
-    left empty."""
+    """For each question that a file of labels did not answer, the line to add to it."""
     lines: dict[str, None] = {}
     for one in explanation.scores:
         for record in one.judge_answers:
@@ -278,8 +264,7 @@ class _Scores:
     def _sent(
         self, record: Mapping[str, Any], *, prompt: bool = True, facts: bool = True
     ) -> Iterator[Cell]:
-        """Tokens, time and cost of an answer; in full the texts that were sent and came back, and
-        the reply also where there is no answer."""
+        """Tokens, time and cost of an answer; its texts in full, or where there is no answer."""
         if not (record.get("messages") or record.get("model")):
             return
         if facts:

@@ -9,19 +9,7 @@ from decimal import Decimal
 from ragassay.base.counts import few
 from ragassay.engine.plan.cost_estimate import CallPlan, Range
 from ragassay.engine.plan.data_preview import Preview
-from ragassay.reports.model import (
-    Block,
-    Cell,
-    Column,
-    Part,
-    Report,
-    Style,
-    Table,
-    lines,
-    part,
-    table,
-    without_empty,
-)
+from ragassay.reports.model import Block, Cell, Column, Part, Report, Style, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
 from ragassay.transport.prices import as_of
@@ -78,7 +66,7 @@ def _metrics(preview: Preview) -> Iterator[Block]:
         ]
         for name in scored
     )
-    yield without_empty(table(columns, rows))
+    yield table(columns, rows).without_empty()
     extras = ((why, name) for name, why in preview.extras.items() if scored)
     yield lines(wording.sentences("needs extra: {} ({}).", extras), "text", "doubt")
     if preview.suites:
@@ -109,12 +97,6 @@ def call_part(plan: CallPlan) -> Part:
     if not plan.asks:
         title = f"judge {plan.judge}: 0 calls; it answers here, nothing is sent or paid"
         return part(title, lines(map(str, plan.notes), "text", "doubt"))
-    title = f"judge {plan.judge}: what the run would ask; nothing was sent"
-    return part(title, _calls(plan), lines(_lines(plan), "text"))
-
-
-def _calls(plan: CallPlan) -> Table:
-    """The table of calls: each metric by itself, and last all together."""
     columns = [Column("metric, alone", "words")]
     columns += map(Column, ("calls", "in ledger", "tokens in", "tokens out", "cost", "time"))
     rows = [
@@ -128,7 +110,8 @@ def _calls(plan: CallPlan) -> Table:
         ]
         for names, amount in (*plan.metrics.items(), (("together",), plan.total))
     ]
-    return table(columns, rows)
+    title = f"judge {plan.judge}: what the run would ask; nothing was sent"
+    return part(title, table(columns, rows), lines(_lines(plan), "text"))
 
 
 def _lines(plan: CallPlan) -> Iterator[Cell]:

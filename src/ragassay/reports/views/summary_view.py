@@ -1,5 +1,4 @@
-"""What a run shows: its metrics, its slices, and what must be known to read them: how the numbers
-were computed, and who was asked."""
+"""What a run shows: its metrics, its slices, and what must be known to read them."""
 
 from __future__ import annotations
 
@@ -13,25 +12,18 @@ from itertools import chain
 from ragassay import suites
 from ragassay.base.counts import few, grouped, share
 from ragassay.base.note import joined
-from ragassay.base.score import Reason
+from ragassay.base.score import AND, Reason
 from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.summarising import lacks_no_sample, plain
-from ragassay.engine.results.summary import (
-    Slice,
-    Spending,
-    Summary,
-    missing_by_accident,
-)
-from ragassay.reports.charts import figures
+from ragassay.engine.results.summary import Spending, Summary, missing_by_accident
+from ragassay.reports.charts import svg
 from ragassay.reports.model import (
     Block,
     Cell,
     Column,
-    Lines,
-    Part,
     Report,
     Row,
     Style,
@@ -39,7 +31,6 @@ from ragassay.reports.model import (
     lines,
     part,
     table,
-    without_empty,
 )
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
@@ -63,8 +54,7 @@ _ADVICE: Mapping[Reason, str] = {
 def result_report(
     result: Result, *, every: bool = True, gates: bool = True, slices: bool = False
 ) -> Report:
-    """A run, with the consistency of its repeats. A run of the suite consistency alone has only
-    that."""
+    """A run, with the consistency of its repeats (alone in a run of only that suite)."""
     summary, inner = result.summary, result.consistency
     beside = [] if every else left_out(summary, result.config.get("suite") or ())
     metrics = {name: one for name, one in summary.metrics.items() if name not in beside}
@@ -86,7 +76,7 @@ def result_report(
     return replace(report, blocks=tuple(blocks))
 
 
-def gate_lines(gates: Iterable[GateResult]) -> Lines:
+def gate_lines(gates: Iterable[GateResult]) -> Block:
     """What gates found, one a line."""
     styles: dict[bool | None, Style] = {True: "good", False: "bad", None: "doubt"}
     return lines((Cell(one.sentence, style=styles[one.passed]) for one in gates), "text")
@@ -102,7 +92,7 @@ def summary_report(summary: Summary, *, slices: bool = False) -> Report:
     return Report(summary.title or "Evaluation", tuple(blocks), about)
 
 
-def warning_lines(summary: Summary) -> Lines:
+def warning_lines(summary: Summary) -> Block:
     """The warnings of a run; last, that it is incomplete."""
     warnings = list(summary.warnings)
     if summary.incomplete:
@@ -128,7 +118,10 @@ def metric_blocks(summary: Summary, *, page: bool = False) -> Iterator[Block]:
     for one in metrics:
         low, high = one.bounds
         placed = low is not None and high is not None and one.mean is not None and high > low
-        judge = wording.judge_and_agreement(one)
+        judged, judge = judge_agreement(one), wording.judge_of(one)
+        if judged is not None and judged.offline and judged.note.short:
+            offline = "offline " if AND in one.judge else ""
+            judge = ", ".join(filter(None, (judge, f"{offline}{judged.note.short}")))
         cells = (
             name_of(one.name, one.higher_is_better, wording.aggregate_note(one)),
             Cell(wording.number(one.mean)),
@@ -136,7 +129,7 @@ def metric_blocks(summary: Summary, *, page: bool = False) -> Iterator[Block]:
             Cell(wording.coverage(one)),
             Cell(
                 share=(one.mean - low) / (high - low) if placed else None,  # type: ignore[operator]
-                figure=partial(figures.interval_bar, one),
+                figure=partial(svg.interval_bar, one),
             ),
             Cell("; ".join(filter(None, (one.title, judge))) if page else judge),
         )
@@ -144,17 +137,18 @@ def metric_blocks(summary: Summary, *, page: bool = False) -> Iterator[Block]:
         rows.append(Row(cells, group))
     if page:
         rows = list(chain.from_iterable(grouped((row.group, row) for row in rows).values()))
-    yield without_empty(Table(tuple(columns), tuple(rows)))
+    yield Table(tuple(columns), tuple(rows)).without_empty()
     unscored = ((wording.reasons(m.unscored), m.name) for m in metrics if m.unscored)
     yield lines(wording.sentences("Unscored: {}: {}.", unscored), "text", "dim")
     yield lines(summary_notes(summary))
 
 
-def slice_parts(summary: Summary) -> list[Part]:
-    """A part for each slicing column: the mean of each metric in each slice, with how many were
-    scored; on pages with its interval, too."""
-    parts = []
-    for column, pieces in by_column(summary.slices).items():
+def slice_parts(summary: Summary) -> list[Block]:
+    """A part for each slicing column: the mean of each metric in each slice."""
+    parts: list[Block] = []
+    for column, pieces in grouped((piece.column, piece) for piece in summary.slices).items():
+        # Numbers (a turn, a year) by value, then the rest as they come.
+        pieces.sort(key=lambda one: float(one.value) if _NUMERIC.fullmatch(one.value) else math.inf)
         metrics = {name: one for piece in pieces for name, one in piece.metrics.items()}
         heads = [Column("metric", "name")]
         heads += [Column(f"{wording.one_line(one.value)}\nn={one.n:,}") for one in pieces]
@@ -171,24 +165,15 @@ def slice_parts(summary: Summary) -> list[Part]:
     return parts
 
 
-def by_column(slices: Iterable[Slice]) -> dict[str, list[Slice]]:
-    """The slices of each column: numbers (a turn, a year) by value, then the rest as they come."""
-    pieces_of = grouped((piece.column, piece) for piece in slices)
-    for pieces in pieces_of.values():
-        pieces.sort(key=lambda one: float(one.value) if _NUMERIC.fullmatch(one.value) else math.inf)
-    return pieces_of
-
-
 def name_of(name: str, higher_is_better: bool | None, note: str = "") -> Cell:
     """The name of a metric, with the sign of its direction."""
     noted = f" ({note})" if note else ""
-    mark = wording.arrow(higher_is_better)
+    mark = wording.ARROWS[higher_is_better]
     return Cell(name, f"{noted}{mark and f' {mark}'}")
 
 
 def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
-    """The metrics that are not in the headline of their suite, where all of the suite were
-    computed."""
+    """The metrics beside the headline of their suite, where all of the suite were computed."""
     by_canonical = {one.metric: name for name, one in summary.metrics.items()}
     shown: set[str] = set()
     own_metrics: dict[str, None] = {}
@@ -216,7 +201,8 @@ def summary_notes(summary: Summary) -> Iterator[str]:
     warnings = " ".join(summary.warnings)
     not_said = any(why.rstrip(".") not in warnings for why in summary.failures)
     if not_said and not summary.all_failed:
-        yield sentence("system_failed", why=wording.counts(summary.failures).rstrip("."))
+        why = ", ".join(f"{n:,} {name}" for name, n in summary.failures.items())
+        yield sentence("system_failed", why=why.rstrip("."))
     yield from _given_notes(summary)
     if summary.judging is not None and summary.judging.questions:
         yield from _judge_notes(summary, summary.judging)
@@ -232,10 +218,11 @@ def summary_notes(summary: Summary) -> Iterator[str]:
     offline = [one for one in found if one is not None and one.offline]
     agreement = (trusted(one) if summary.trust_offline else one.note for one in offline)
     yield from wording.all_said(joined(agreement))
-    for suite in _suites(summary):
-        places = suite.elsewhere.items()
-        yield from (f"{name}: {place}" for name, place in places if name in summary.metrics)
-    yield from _total_notes(summary)
+    every = suites.all_suites()
+    used = [every[name] for name in summary.suite.split("+") if name in every]
+    places = (item for suite in used for item in suite.elsewhere.items())
+    yield from (f"{name}: {place}" for name, place in places if name in summary.metrics)
+    yield from _total_notes(summary, used)
     for metric in metrics:
         if metric.n_assumed:
             assumed = share(metric.n_assumed, metric.n_scored, "value")
@@ -249,10 +236,10 @@ def summary_notes(summary: Summary) -> Iterator[str]:
             yield f"{metric.name}: {few(counts, MOST_LABELS)}"
 
 
-def _total_notes(summary: Summary) -> Iterator[str]:
+def _total_notes(summary: Summary, used: Iterable[suites.Suite]) -> Iterator[str]:
     """The figures of the run as a whole: what each is, of which samples, or why there is none."""
     by_name = {plain(metric.metric): metric for metric in summary.metrics.values()}
-    totals = {name: total for suite in _suites(summary) for name, total in suite.totals.items()}
+    totals = {name: total for suite in used for name, total in suite.totals.items()}
     for name, value in summary.totals.items():
         if name not in totals:
             yield f"{name}: {wording.number(value)}."
@@ -268,12 +255,6 @@ def _total_notes(summary: Summary) -> Iterator[str]:
             lacking = [one for one in means if not lacks_no_sample(one)]
             why = "; ".join(f"{one.name}: {wording.reasons(one.unscored)}" for one in lacking)
             yield f"{name}: none ({why}). {total.title}."
-
-
-def _suites(summary: Summary) -> list[suites.Suite]:
-    """The suites that a run used."""
-    every = suites.all_suites()
-    return [every[name] for name in summary.suite.split("+") if name in every]
 
 
 def _given_notes(summary: Summary) -> Iterator[str]:
@@ -292,7 +273,15 @@ def _given_notes(summary: Summary) -> Iterator[str]:
 
 def _judge_notes(summary: Summary, spent: Spending) -> Iterator[str]:
     """What the judge was asked, and what came back."""
-    judged = _judged(summary, spent)
+    judged = [
+        metric.name
+        for metric in summary.metrics.values()
+        if (
+            spent.judge in names_in(metric.judges)
+            if metric.judges  # which runs of older versions do not store
+            else metric.judge and metric.n_scored > metric.n_assumed + metric.n_given
+        )
+    ]
     rules = " (rules about words, not a model)" if spent.judge.startswith("offline") else ""
     judge = f"{spent.judge}{rules}"
     if judged:
@@ -316,20 +305,6 @@ def _judge_notes(summary: Summary, spent: Spending) -> Iterator[str]:
         yield sentence("panel_disagreed", questions=questions)
     if spent.lost_votes:
         yield sentence("panel_lost", lost=spent.lost, why=wording.reasons(spent.lost_votes))
-
-
-def _judged(summary: Summary, spent: Spending) -> list[str]:
-    """The metrics with a value that rests on the run's judge. Runs of older versions do not store
-    who judged each value; their judged values are those neither assumed nor given."""
-    return [
-        metric.name
-        for metric in summary.metrics.values()
-        if (
-            spent.judge in names_in(metric.judges)
-            if metric.judges
-            else metric.judge and metric.n_scored > metric.n_assumed + metric.n_given
-        )
-    ]
 
 
 def _calls(spent: Spending, noun: str) -> list[str]:

@@ -7,7 +7,7 @@ import dataclasses
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from ragassay import suites
 from ragassay.base import package_files
@@ -37,13 +37,8 @@ _FIELD = {
 """The need that a key of a record fulfils, where it has another name."""
 
 
-class _Worked(NamedTuple):
-    """The outcome of an example: the metric's shown name, its value, why, and who judged."""
-
-    metric: str
-    value: Any
-    why: str
-    judge: str = ""
+_Worked = tuple[str, Any, str, str]
+"""The outcome of an example: the metric's shown name, its value, why, and who judged."""
 
 
 def worked_example(name: str) -> list[tuple[str, str]]:
@@ -63,11 +58,14 @@ def worked_example(name: str) -> list[tuple[str, str]]:
         worked = _by_model(metric, example) if _MODELS & set(example) else _by_run(metric, example)
     if worked is None:
         return []
-    shown = [("example", _read_by(metric, example))]
-    shown += [("recorded", text) for text in _recorded(example)]
-    shown += [("gives", f"{worked.metric} = {wording.value(worked.value)}")]
-    shown += [("because", worked.why)] * bool(worked.why)
-    return shown + [("judged by", worked.judge)] * bool(worked.judge)
+    shown_name, value, why, judge = worked
+    rows = [("example", _read_by(metric, example))]
+    for key, what in _RECORDED.items():
+        if recorded := example.get(key):
+            text = recorded if isinstance(recorded, str) else dumps(recorded).decode()
+            rows.append(("recorded", f"{what}: {text}"))
+    rows += [("gives", f"{shown_name} = {wording.value(value)}"), ("because", why)]
+    return [row for row in (*rows, ("judged by", judge)) if row[1]]
 
 
 def example_of(cls: type[Metric], canonical: str | None) -> Metric:
@@ -108,7 +106,7 @@ def _by_run(metric: Metric, example: Mapping[str, Any]) -> _Worked | None:
     if row.value is None:
         return None
     why = _because(row.explanation, row.parts)
-    return _Worked(row.metric, row.value, why, row.judge if reply is None else "")
+    return row.metric, row.value, why, row.judge if reply is None else ""
 
 
 def _by_model(metric: Metric, example: Mapping[str, Any]) -> _Worked | None:
@@ -119,7 +117,7 @@ def _by_model(metric: Metric, example: Mapping[str, Any]) -> _Worked | None:
     (outcome,) = metric.score_window(Window(samples, models=_RecordedModels(example)))
     if not isinstance(outcome, Score):
         return None
-    return _Worked(str(metric), outcome.value, _because(outcome.explanation, outcome.parts))
+    return str(metric), outcome.value, _because(outcome.explanation, outcome.parts), ""
 
 
 class _RecordedModels(Models):
@@ -163,10 +161,6 @@ _RECORDED = {
 _NOT_OF_RECORDS = {*_RECORDED, "runs", "of", "as"}
 
 
-def _recorded(example: Mapping[str, Any]) -> list[str]:
-    return [f"{what}: {_shown(example[key])}" for key, what in _RECORDED.items() if key in example]
-
-
 def _read_by(metric: Metric, example: Mapping[str, Any]) -> str:
     """The parts of the example that the metric reads."""
     reads = {*metric.needs, *metric.uses, "runs", "metadata", "failure"}
@@ -178,7 +172,3 @@ def _read_by(metric: Metric, example: Mapping[str, Any]) -> str:
 
 def _because(explanation: str, parts: Mapping[str, Any]) -> str:
     return ", ".join(filter(None, (explanation, dumps(parts).decode() if parts else "")))
-
-
-def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else dumps(value).decode()
