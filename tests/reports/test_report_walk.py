@@ -38,4 +38,4 @@ def test_the_reports_of_a_run_pass_through_few_functions(tmp_path: Path) -> None
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     functions, files = map(int, done.stdout.split())
     sys.stdout.write(f"write_reports: {functions} functions in {files} files\n")
-    assert functions <= 220 and files <= 41  # the aim is 215 in 40 files
+    assert functions <= 220 and files <= 40

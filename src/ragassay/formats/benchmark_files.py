@@ -177,7 +177,10 @@ def run_of_query(rows: list[Numbered], line: int, mapper: Mapper) -> Made:
     for other, row in rows[1:]:
         if row["query"] != first["query"]:
             raise wrong("other_query_of_run", line=other, field="query", first=line)
-    answer = _answer_in(rows)
+    answers = {row["generated_answer"]: at for at, row in rows if row["generated_answer"]}
+    if len(answers) > 1:
+        raise wrong("answers_of_run", line=list(answers.values())[1], field="generated_answer")
+    answer = next(iter(answers), None)
     failed, silent = answer == _API_ERROR, answer == _NO_ANSWER
     if silent:
         mapper.tell("no_answer", line)
@@ -200,13 +203,6 @@ def run_of_query(rows: list[Numbered], line: int, mapper: Mapper) -> Made:
         "metadata": metadata,
     }
     return {key: value for key, value in record.items() if value is not None}, None
-
-
-def _answer_in(rows: list[Numbered]) -> str | None:
-    lines = {row["generated_answer"]: line for line, row in rows if row["generated_answer"]}
-    if len(lines) > 1:
-        raise wrong("answers_of_run", line=list(lines.values())[1], field="generated_answer")
-    return next(iter(lines), None)
 
 
 def _passages_in(rows: list[Numbered]) -> list[dict[str, Any]] | None:

@@ -184,20 +184,16 @@ def provider_results(path: Path, mapper: Mapper) -> Items:
     seen: dict[tuple[str, str], int] = {}
     number = 0
     for line, outer in json_files.json_records(path, encoding=mapper.encoding):
-        results = _results(outer)
+        results = outer.get("results")
+        results = results.get("results") if isinstance(results, dict) else results
+        if isinstance(outer.get("vars"), dict):  # of a file of results it is a list of names
+            results = [outer]
         if not isinstance(results, list):
             raise wrong("no_results", path=path, line=line, field="results")
         prompts = _prompts(results)
         for one in results:
             number += 1
             yield number if len(results) > 1 else line, (one, prompts, seen)
-
-
-def _results(outer: Row) -> Any:
-    if isinstance(outer.get("vars"), dict):  # of a file of results it is a list of names
-        return [outer]
-    results = outer.get("results")
-    return results.get("results") if isinstance(results, dict) else results
 
 
 def _prompts(results: list[Any]) -> dict[str, dict[str, str]]:

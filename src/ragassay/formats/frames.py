@@ -117,7 +117,8 @@ def plain(value: Any, key: str) -> Any:
     if isinstance(value, Mapping):
         return {str(name): plain(item, str(name)) for name, item in value.items()}
     if isinstance(value, Sequence | Set):
-        return [plain(item if _is_plain(item) else _held(item), key) for item in value]
+        held = (item if isinstance(item, _PLAIN) else _held(item) for item in value)
+        return [plain(item, key) for item in held]
     if isinstance(value, datetime | date):
         return value.isoformat() if value == value else None  # NaT differs from itself
     if hasattr(value, "tolist"):  # numpy
@@ -133,10 +134,7 @@ def plain(value: Any, key: str) -> Any:
     raise wrong("unknown_object", field=key, name=name)
 
 
-def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, str | bytes | int | float | Mapping | Sequence)
-
-
+_PLAIN = (type(None), str, bytes, int, float, Mapping, Sequence)
 _WRITTEN = (Decimal, UUID, PurePath, time, timedelta, complex)
 """Values that are written as they are shown."""
 

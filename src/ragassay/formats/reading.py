@@ -168,7 +168,15 @@ def map_records(
 
 
 def _mapped(records: Any, mapper: Mapper) -> Iterator[Sample]:
-    if isinstance(records, Mapping) and records and all(map(_is_dataset, records.values())):
+    # Hugging Face's ``DatasetDict`` holds a data set a split.
+    if (
+        isinstance(records, Mapping)
+        and records
+        and all(
+            hasattr(split, "column_names") and hasattr(split, "features")
+            for split in records.values()
+        )
+    ):
         records = records[table_files.chosen_split(list(records), None, mapper)]
     for number, record in frames.rows(records):
         if isinstance(record, Sample):
@@ -176,11 +184,6 @@ def _mapped(records: Any, mapper: Mapper) -> Iterator[Sample]:
             yield record
         else:
             yield mapper.sample(record, number)
-
-
-def _is_dataset(value: Any) -> bool:
-    """Whether a value is a data set of Hugging Face: their ``DatasetDict`` holds one a split."""
-    return hasattr(value, "column_names") and hasattr(value, "features")
 
 
 def _stream(samples: Iterator[Sample], mapper: Mapper, paths: list[Path]) -> Iterator[Sample]:

@@ -224,7 +224,9 @@ def _sheet_rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any
         if not _filled(cells):
             continue
         if header is None:
-            header, at = _sheet_names(cells, path, line), line
+            header = ["" if one is None else str(one).strip() for one in cells[:_MOST_COLUMNS]]
+            delimited.refuse_repeated([*filter(None, header)], path, line)
+            at = line
             continue
         values = dict.fromkeys(filter(None, header))
         for name, cell in zip_longest(header, row):
@@ -243,12 +245,6 @@ def _sheet_rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any
 
 def _filled(cells: Iterable[Any]) -> list[Any]:
     return [cell for cell in cells if cell not in (None, "")]
-
-
-def _sheet_names(cells: list[Any], path: Path, line: int) -> list[str]:
-    names = ["" if cell is None else str(cell).strip() for cell in cells[:_MOST_COLUMNS]]
-    delimited.refuse_repeated([*filter(None, names)], path, line)
-    return names
 
 
 _XLSX = "Excel workbook with known column names in its first sheet (extra 'excel')"

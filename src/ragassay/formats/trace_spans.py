@@ -77,7 +77,9 @@ def samples(
         name = one.trace or [one.id, *_above(one.id, parents)][-1]
         traces.setdefault(name, []).append(one)
     for name, steps in traces.items():
-        root = _with_inner_contents(_root(steps), steps, parents)
+        ids = {one.id for one in steps}
+        outermost = [one for one in steps if one.parent is None or one.parent not in ids]
+        root = _with_inner_contents(min(outermost or steps, key=_begun), steps, parents)
         with shaped("its tool", mapper.path, root.line):
             record = _record(name, root, steps, mapper)
         beside = {"inputs": root.inputs, "outputs": root.outputs, **root.beside}
@@ -100,13 +102,6 @@ def _above(name: str, parents: Mapping[str, str | None]) -> list[str]:
         seen[above] = None
         above = parents[above]
     return list(seen)[1:]
-
-
-def _root(steps: list[Span]) -> Span:
-    """The span of the request: the first that is part of no other."""
-    ids = {one.id for one in steps}
-    tops = [one for one in steps if one.parent is None or one.parent not in ids]
-    return min(tops or steps, key=_begun)
 
 
 def _with_inner_contents(root: Span, steps: list[Span], parents: Mapping[str, str | None]) -> Span:

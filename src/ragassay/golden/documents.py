@@ -205,7 +205,8 @@ class Reader:
 
 def _plain(content: bytes) -> Read:
     text = _unix(content.decode("utf-8-sig"))
-    return text, list(_markdown_headings(text))
+    found = (one for one in _MARKED.finditer(text) if one["title"])
+    return text, [Heading(one["title"], len(one["marks"]), *one.span()) for one in found]
 
 
 _MARKED = re.compile(
@@ -216,12 +217,6 @@ _MARKED = re.compile(
 )
 """What stands before a document as YAML, blocks of code, in which ``#`` begins a comment, and
 headings."""
-
-
-def _markdown_headings(text: str) -> Iterator[Heading]:
-    for one in _MARKED.finditer(text):
-        if one["title"]:
-            yield Heading(one["title"], len(one["marks"]), one.start(), one.end())
 
 
 _BREAK = "\x1e"

@@ -200,7 +200,12 @@ def check(
     if n_without:
         skipped["blindness"] = clause(Note("no_right_answer", {"n": n_without}))
     cover, log = coverage(look.items, look.documents), look.options.log
-    uncovered = _uncovered(look.items, log) if log else None
+    uncovered = None
+    if log:
+        asked = [plain(item.query) for item in look.items]
+        alike = alike_texts([plain(one) for one in log], asked, fuzz.token_set_ratio, _COVERED)
+        covered = {at for at, _ in alike}
+        uncovered = [query for at, query in enumerate(log) if at not in covered]
     return Checked(len(look.items), findings, blindness, cover, uncovered, skipped)
 
 
@@ -220,10 +225,3 @@ def coverage(
         next(label for most, label in _LENGTHS if n_words(item.query) <= most) for item in items
     )
     return {**tables, "length of the query": {key: lengths[key] for key in sorted(lengths)}}
-
-
-def _uncovered(items: Sequence[GoldenItem], log: Sequence[str]) -> list[str]:
-    queries = [plain(item.query) for item in items]
-    pairs = alike_texts([plain(one) for one in log], queries, fuzz.token_set_ratio, _COVERED)
-    covered = {at for at, _ in pairs}
-    return [query for at, query in enumerate(log) if at not in covered]

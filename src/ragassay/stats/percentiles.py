@@ -82,8 +82,11 @@ def _between(row: FloatArray, share: float, level: float, n: float) -> Bounds:
     if n_whole < 2:
         return None, None
     tail = (1.0 - level) / 2.0
-    # P(fewer than k of n lie below the percentile), for each k from 0 to n + 1.
-    fewer = np.concatenate([[0.0], _binomial(n_whole, share)])
+    # P(fewer than k of n lie below the percentile), for each k from 0 to n + 1: binomial.
+    k = np.arange(n_whole)
+    steps = np.log((n_whole - k) / (k + 1.0)) + math.log(share) - math.log1p(-share)
+    log_p = np.concatenate([[0.0], np.cumsum(steps)]) + n_whole * math.log1p(-share)
+    fewer = np.concatenate([[0.0], np.minimum(np.cumsum(np.exp(log_p)), 1.0)])
     first = int(np.searchsorted(fewer, tail, side="right")) - 1
     last = int(np.searchsorted(fewer, 1.0 - tail, side="left"))
     if first < 1 or last > n_whole:
@@ -92,14 +95,6 @@ def _between(row: FloatArray, share: float, level: float, n: float) -> Bounds:
     scale = row.size / n_whole
     low, high = math.floor(first * scale), math.ceil(last * scale)
     return float(row[low - 1]), float(row[min(high, row.size) - 1])  # ceil may round up beyond it
-
-
-def _binomial(n: int, share: float) -> FloatArray:
-    """P(at most k of n), for each k from 0 to n."""
-    k = np.arange(n)
-    steps = np.log((n - k) / (k + 1.0)) + math.log(share) - math.log1p(-share)
-    log_p = np.concatenate([[0.0], np.cumsum(steps)]) + n * math.log1p(-share)
-    return np.asarray(np.minimum(np.cumsum(np.exp(log_p)), 1.0))
 
 
 def percentile_difference(

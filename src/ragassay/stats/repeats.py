@@ -162,7 +162,9 @@ def _crossed(
     effects = [codes[first] for codes in factors]
     # The mean's sum of squares comes first: differences to it drop the unknown mean.
     levels = [np.zeros(sizes.size, dtype=np.int64), *effects]
-    sums = np.array([_sum_of_squares(means, codes) - _errors(error, codes) for codes in levels])
+    # What the errors of the values add to each sum is taken away.
+    added = [(np.bincount(of, weights=error) / np.bincount(of)).sum() for of in levels]
+    sums = np.array([_sum_of_squares(means, codes) for codes in levels]) - added
     expected = np.array([[_coefficient(codes, of) for of in effects] for codes in levels])
     matrix = expected[1:] - expected[0]
     if np.linalg.matrix_rank(matrix) < len(matrix):
@@ -175,11 +177,6 @@ def _sum_of_squares(row: FloatArray, codes: IntArray) -> float:
     """Sum over levels of the squared total over the count."""
     totals = np.bincount(codes, weights=row)
     return float((totals**2 / np.bincount(codes)).sum())
-
-
-def _errors(error: FloatArray, codes: IntArray) -> float:
-    """The part of that sum that the errors of the values add."""
-    return float((np.bincount(codes, weights=error) / np.bincount(codes)).sum())
 
 
 def _coefficient(codes: IntArray, effect: IntArray) -> float:

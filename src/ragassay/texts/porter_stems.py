@@ -54,7 +54,10 @@ def porter_stem(word: str) -> str:
         word = f"{word[:-3]}ie"
     else:
         word = _replaced(word, _PLURALS)
-    word = _long(_without_y(_past(word)))
+    word = _past(word)
+    if len(word) > 2 and word[-1] == "y" and _shape(word[:-1])[-1] == "c":
+        word = f"{word[:-1]}i"
+    word = _long(word)
     word = _replaced(word, _MIDDLE, least=1)
     return _without_e(_last(word))
 
@@ -73,11 +76,6 @@ def _past(word: str) -> str:
     if len(stem) > 1 and stem[-1] == stem[-2] and _shape(stem)[-1] == "c":
         return stem if stem[-1] in "lsz" else stem[:-1]
     return f"{stem}e" if _measure(stem) == 1 and _is_short(stem) else stem
-
-
-def _without_y(word: str) -> str:
-    ends = len(word) > 2 and word[-1] == "y" and _shape(word[:-1])[-1] == "c"
-    return f"{word[:-1]}i" if ends else word
 
 
 def _long(word: str) -> str:

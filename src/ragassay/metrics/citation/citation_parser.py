@@ -135,7 +135,10 @@ def _without_marks(text: str, passages: Sequence[Passage]) -> tuple[str, list[_P
         if mark.start >= end:
             break
         piece, start = text[start : mark.start], mark.end
-        following = _following(text, start, end)
+        begins = start
+        while begins < end and text[begins] == " ":
+            begins += 1
+        following = text[begins : min(begins + _NEAR, end)]
         if following[:1] in tuple(".,;:!?"):
             piece = piece.rstrip()
         placed.append(_Placed(size + len(piece), _leads(text, mark, end), mark.keys))
@@ -146,13 +149,6 @@ def _without_marks(text: str, passages: Sequence[Passage]) -> tuple[str, list[_P
         pieces.append(piece)
         size += len(piece)
     return "".join(pieces) + text[start : max(start, end)], placed
-
-
-def _following(text: str, start: int, end: int) -> str:
-    """The beginning of what follows, from its first character that is no space."""
-    while start < end and text[start] == " ":
-        start += 1
-    return text[start : min(start + _NEAR, end)]
 
 
 def _leads(text: str, mark: Mark, end: int) -> bool:
@@ -192,17 +188,13 @@ def _body_end(text: str, citations: Sequence[Mark]) -> int:
             continue
         if _DEFINITION.match(line):
             end = start
-        elif heading and _heads_list(heading):
+        elif heading and (
+            not heading["rest"] or (heading["colon"] and _ENTRY.match(heading["rest"]))
+        ):
             return start
         elif not (_ENTRY.match(line) or _only_marks(text, start, stop - 1, citations)):
             break
     return min(end, _inline_list(text, citations, end))
-
-
-def _heads_list(heading: re.Match[str]) -> bool:
-    """Whether a line that begins as a heading of sources holds nothing else, or the list itself."""
-    rest = heading["rest"]
-    return not rest or bool(heading["colon"] and _ENTRY.match(rest))
 
 
 def _only_marks(text: str, start: int, stop: int, citations: Sequence[Mark]) -> bool:

@@ -186,15 +186,12 @@ def resolve(
                 f"{measure.label} cannot be computed with -R {judgements}; it takes "
                 f"-R {' or '.join(formats)}."
             )
-    return [_in_collection(measure, n_docs) for measure in measures]
-
-
-def _in_collection(measure: TrecMeasure, n_docs: int) -> TrecMeasure:
-    metric = measure.metric
-    if n_docs and isinstance(metric, RankingMetric) and getattr(metric, "collection", None) == 0:
-        utility = naming.with_parameters(metric, {"collection": n_docs})
-        return dataclasses.replace(measure, metric=_ranking_metric(utility, 1))
-    return measure
+    for at, measure in enumerate(measures):
+        metric = measure.metric
+        if n_docs and isinstance(metric, RankingMetric) and getattr(metric, "collection", 1) == 0:
+            utility = naming.with_parameters(metric, {"collection": n_docs})
+            measures[at] = dataclasses.replace(measure, metric=_ranking_metric(utility, 1))
+    return measures
 
 
 def _resolved(
