@@ -207,10 +207,6 @@ def test_suites_that_the_data_suit_are_counted(capsys: pytest.CaptureFixture[str
     suites = json.loads(capsys.readouterr().out)["suites"]
     assert suites["ragreport"]["n_samples"] == 1 and suites["ragreport"]["n_seen"] == 2
     assert suites["qa"]["n_samples"] == suites["serving"]["n_samples"] == 0
-    assert call(["validate", "a.jsonl"]) == 3
-    said = " ".join(capsys.readouterr().out.split())
-    assert "nothing can be scored" in said and "no faults" not in said
-    assert "ragreport" in said
 
 
 def test_a_run_that_scores_nothing_points_to_the_suites_that_could(
