@@ -16,6 +16,8 @@ from ragassay.cli.command_line import call
 from ragassay.formats import place
 from ragassay.metrics.core.naming import parse
 
+pytestmark = pytest.mark.usefixtures("here")
+
 LONG = "Emma is a novel by Jane Austen that was published in 1815 by John Murray in London."
 ODD = [
     {
@@ -31,12 +33,6 @@ ODD = [
         "my_contexts": [LONG, LONG],
     },
 ]
-
-
-@pytest.fixture(autouse=True)
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def write(name: str, records: list[Any]) -> Path:
