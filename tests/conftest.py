@@ -37,6 +37,13 @@ def shared() -> Path:
 
 
 @pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the test's own, in which it stands."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
 def server() -> Iterator[LLMServer]:
     """A server that speaks the OpenAI chat API."""
     with LLMServer() as made:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 from pathlib import Path
 from typing import Any, Literal
@@ -11,7 +10,7 @@ import orjson
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from ragassay.base.problem_words import json_problem, mistakes, system_problem, validation_problem
+from ragassay.base.problem_words import json_problem, mistakes, validation_problem
 from ragassay.cli.command_line import call
 
 
@@ -102,15 +101,6 @@ def test_a_json_error_is_a_place_and_what_is_wrong(parser: Any, text: str, said:
     told = json_problem(caught.value)
     assert said in told
     assert "(char" not in told
-
-
-def test_an_error_of_the_system_has_no_number() -> None:
-    several = OSError(
-        "Multiple exceptions: [Errno 111] Connect call failed ('::1', 9, 0, 0), "
-        "[Errno 111] Connect call failed ('127.0.0.1', 9)"
-    )
-    for error in (several, IsADirectoryError(errno.EISDIR, "Is a directory")):
-        assert "Errno" not in system_problem(error)
 
 
 @pytest.mark.parametrize(

@@ -96,14 +96,6 @@ def test_a_name_that_is_taken_is_refused(
         lists[package]()
 
 
-def test_the_help_of_suite_names_them_all() -> None:
-    from ragassay.engine.config.option import options_of
-    from ragassay.engine.config.run_config import RunConfig
-
-    told = options_of(RunConfig)["suite"].help
-    assert all(name in told for name in suites.all_suites())
-
-
 def test_one_file_each_is_enough(added: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = added / "data.shout"
     data.write_text("HI\nHello\n")

@@ -13,19 +13,8 @@ import ragassay
 ROOT = Path(ragassay.__file__).parent
 GROUND = {"base"}
 LAYERS = [
-    *(
-        "user_code",
-        "texts",
-        "formats",
-        "stats",
-        "transport",
-        "judges",
-        "models",
-        "metrics",
-        "suites",
-        "golden",
-        "engine",
-    ),
+    *("user_code", "texts", "formats", "stats", "transport", "judges", "models", "metrics"),
+    *("suites", "golden", "engine"),
     *("reports", "compat", "targets", "synthesis", "mcp", "client"),
     *("testing", "service", "review", "cli"),
 ]
@@ -113,11 +102,6 @@ def test_every_package_says_what_it_holds_and_a_face_names_what_there_is() -> No
         found = importlib.import_module(package)
         for name in exported(package):
             assert getattr(found, name) is not None, f"{package}.{name}"
-
-
-def test_about_a_dozen_packages_have_a_face() -> None:
-    """Inside, code imports from the module it means; a stub says what users may import."""
-    assert len(list(ROOT.rglob("*.pyi"))) <= 20
 
 
 def through_the_top() -> Iterator[tuple[str, str]]:

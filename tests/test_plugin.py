@@ -230,18 +230,6 @@ def test_a_package_that_is_broken_is_told_and_stops_nothing(tmp_path: Path) -> N
     assert "lost of the package broken" in done.stderr and "ModuleNotFoundError" in done.stderr
 
 
-@pytest.mark.parametrize("word", ["cohere:embed-v4", "nobody:m"])
-def test_an_embedder_of_an_unknown_provider_is_refused(
-    word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from ragassay.cli.command_line import call
-
-    data = tmp_path / "data.jsonl"
-    data.write_text('{"id": "1", "query": "q", "answer": "a", "references": ["a"]}\n')
-    assert call(["run", str(data), "-m", "answer_similarity", "--embedder", word]) == 2
-    assert f"No embedder is called '{word}'" in capsys.readouterr().err
-
-
 def test_the_second_of_two_entry_points_of_one_name_is_left_out_and_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -19,11 +19,12 @@ JSON = st.recursive(
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_no_score_is_nan_or_infinite(bad: float) -> None:
+@pytest.mark.parametrize("kind", [float, np.float16, np.float32, np.float64])
+def test_no_score_is_nan_or_infinite(kind: Any, bad: float) -> None:
     with pytest.raises(ValueError, match="finite"):
-        Score(bad)
-    with pytest.raises(ValueError, match=r"parts\.deep\[1\]\.x"):
-        Score(1.0, {"deep": [0.0, {"x": bad}]})
+        Score(kind(bad))
+    with pytest.raises(ValueError, match=r"parts\.deep\[1\]\.x.*finite"):
+        Score(1.0, {"deep": [0.0, {"x": kind(bad)}]})
 
 
 @given(st.dictionaries(st.text(), JSON))
@@ -40,15 +41,6 @@ def test_parts_are_refused_exactly_when_a_number_in_them_is_not_finite(parts: di
     else:
         with pytest.raises(ValueError, match="finite"):
             Score(0.5, parts)
-
-
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
-def test_numpy_brings_no_nan_in(kind: Any) -> None:
-    for bad in (math.nan, math.inf):
-        with pytest.raises(ValueError, match="finite"):
-            Score(kind(bad))
-        with pytest.raises(ValueError, match=r"parts\.x\[0\].*finite"):
-            Score(1.0, {"x": [kind(bad)]})
 
 
 def test_numpy_scalars_become_plain_values() -> None:

@@ -133,12 +133,6 @@ def test_metrics_lists_all_and_explains_one(capsys) -> None:
     assert "Did you mean" in complaint(capsys, "metrics", "nDGC")
 
 
-def test_no_line_of_a_table_ends_in_blanks(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("metrics", "--family", "chunks", "--long") == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) > 20 and not [line for line in lines if line != line.rstrip()]
-
-
 BAD_FILES = {
     "absent": None,
     "empty": b"",
@@ -287,8 +281,6 @@ def test_commands_that_are_printed_can_be_copied_whatever_the_names(tmp_path: Pa
     ]
 
     data = tmp_path / "in.csv"
-    data.write_text("query,my answer,My Answer\nq,a,b\n")
-    said = complaint(capsys, "validate", data, "--columns", "answer=none")
     data.write_text("query,Ground Truth,ground truth\nq,a,b\n")
     said = complaint(capsys, "validate", data)
     words = shlex.split(said.partition("Say which one is: ")[2].rstrip(".\n"))

@@ -47,11 +47,6 @@ def test_quiet_says_why_a_run_is_incomplete(data: str, capsys: pytest.CaptureFix
     )
 
 
-def test_words_after_two_dashes_stay() -> None:
-    how, words = read(["trec", "--no-progress", "--", "--quiet"])
-    assert (how.progress, how.quiet, words) == (False, False, ["trec", "--", "--quiet"])
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -298,14 +298,6 @@ def test_a_given_aggregate_counts_where_its_parts_are_not_there() -> None:
         assert isinstance(score("RB_agg", sample(given=wrong)), Unscored)
 
 
-def test_a_judges_null_is_unscored_and_never_0() -> None:
-    why = {"RL_F": "undefined: the answer makes no claim"}
-    outcome = score("RL_F", replace(sample(given={"RL_F": [None]}), given_unscored=why))
-    assert outcome == Unscored(Reason.UNDEFINED, "the answer makes no claim")
-    outcome = score("idk_eval", sample(given={"idk_eval": ["unknown"]}))
-    assert isinstance(outcome, Unscored) and outcome.reason is Reason.UNDEFINED
-
-
 @pytest.mark.parametrize(
     ("field", "name", "value"),
     [

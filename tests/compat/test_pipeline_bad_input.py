@@ -13,6 +13,8 @@ from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.compat.ultrarag import pipelines
 
+pytestmark = pytest.mark.usefixtures("here")
+
 SERVERS = "servers: {evaluation: servers/evaluation, benchmark: servers/benchmark}\n"
 STEPS = f"{SERVERS}pipeline:\n- benchmark.get_data\n- evaluation.evaluate\n"
 STEP = "p.yaml, line 3, field 'pipeline.0"
@@ -20,11 +22,6 @@ FILE = "parameters/p_parameter.yaml"
 BENCHMARK = "benchmark:\n  benchmark: {path: d.jsonl, key_map: {pred_ls: p, gt_ls: g}}\n"
 EVALUATION = "evaluation:\n  metrics: [em]\n  save_path: o.json\n"
 Complaint = Callable[..., str]
-
-
-@pytest.fixture(autouse=True)
-def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def write(

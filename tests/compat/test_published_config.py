@@ -151,12 +151,6 @@ def summary(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
 # As the page prints them
 
 
-def test_the_pages_consistency_block_is_bertscore_and_all_of_rouge(desk: Path) -> None:
-    config = read(PAGE_CONSISTENCY)
-    assert config.suite == ["consistency"]
-    assert config.consistency_metrics == ["runs_bertscore.f", *ROUGE]
-
-
 def test_consistency_that_is_switched_on_names_what_it_looks_at(desk: Path) -> None:
     text = PAGE_TREC.replace("run_consistency: false", "run_consistency: true")
     everything = read(text)
@@ -441,9 +435,8 @@ def test_a_mistake_in_a_file_has_its_line(text: str, line: int, says: str, desk:
 
 
 def test_missing_data_is_told_with_the_line_that_names_it(desk: Path) -> None:
-    for text in ("suite: qa\ndata: gone.csv\n", "suite: qa\n".join(["", "data: gone.csv\n"])):
-        with pytest.raises(InputError, match=r"line 2, field 'data': there is no file"):
-            checked(read_config(written(text)))
+    with pytest.raises(InputError, match=r"line 2, field 'data': there is no file"):
+        checked(read_config(written("suite: qa\ndata: gone.csv\n")))
     with pytest.raises(InputError, match="line 3, field 'generated_answers'"):
         checked(read_config(written(TOOL.replace("answers.csv", "gone.csv"))), {"judge": "offline"})
 
@@ -509,27 +502,11 @@ def test_golden_answers_are_a_suite_with_judge_embedder_and_queries(desk: Path) 
 
 LINES = [*TOOL.splitlines(), *TOOL_LIST.splitlines(), *PAGE_CONSISTENCY.splitlines()]
 ODD = (
-    "",
-    "  - ",
-    "5: 6",
-    "  5: [",
-    "a: &a [*a]",
-    "  <<: {name: trecrag}",
-    "? [a, b]",
+    *("", "  - ", "5: 6", "  5: [", "a: &a [*a]", "  <<: {name: trecrag}", "? [a, b]"),
     "x: !!set {a}",
 )
 ODD_VALUES = (
-    "null",
-    "[]",
-    "{}",
-    "5",
-    "1e9",
-    "${X}",
-    "${oc.env:HOME}",
-    "'",
-    "*a",
-    "[[1]]",
-    "2020-01-01",
+    *("null", "[]", "{}", "5", "1e9", "${X}", "${oc.env:HOME}", "'", "*a", "[[1]]", "2020-01-01"),
 )
 
 

@@ -13,13 +13,6 @@ TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of the test's own, in which it stands."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
 def desk(here: Path) -> Path:
     """A folder with a golden set of the bundled example, and its documents."""
     shutil.copytree(TOWN / "documents", "docs")

@@ -234,11 +234,23 @@ def test_a_difference_shows_gold_that_changed(
     assert change["gold"] == [[span.text, edited]]
 
 
-def test_records_of_several_systems_are_one_item_unless_they_differ(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def pool(here: Path) -> Path:
+    """A folder with a document."""
     Path("docs").mkdir()
-    Path("docs/pool.md").write_text("The pool opens at nine.")
+    Path("docs/pool.md").write_text("The pool opens at nine. A towel.")
+    return here
+
+
+def imports(records: list[dict[str, Any]], name: str, *words: str) -> int:
+    """Imports records; the exit code."""
+    Path("q.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    return call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", name, *words])
+
+
+def test_records_of_several_systems_are_one_item_unless_they_differ(
+    pool: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     base = {"id": "a", "query": "When?", "references": ["nine"], "type": "factual", "team": "x"}
     gold = [{"text": "at nine"}]
     records = [
@@ -247,12 +259,7 @@ def test_records_of_several_systems_are_one_item_unless_they_differ(
         {"id": "a", "system": "two", "query": "When?", "answer": "Two.", "speed": 1},
         {"id": "b", "system": "two", "query": "Where?", "answer": "Here."},
     ]
-
-    def made(name: str) -> int:
-        Path("q.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
-        return call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", name])
-
-    assert made("one") == 0
+    assert imports(records, "one") == 0
     told = capsys.readouterr().out
     assert "one: 2 items, 1 reference, 1 gold span in 1 document" in told
     assert "q.jsonl has 4 records: those of one id are one item." in told
@@ -262,7 +269,7 @@ def test_records_of_several_systems_are_one_item_unless_they_differ(
     assert first.metadata == {"team": "x"}, "what differs belongs to the answers"
 
     records[2]["references"] = ["ten"]
-    assert made("two") == 2
+    assert imports(records, "two") == 2
     told = capsys.readouterr().err
     assert "field 'references'" in told
     assert "records 1 and 3 have the id 'a'" in told
@@ -313,20 +320,6 @@ FULL = {
     "provenance": {"model": "m", "seed": 1, "passage": {"start": 0}},
     "metadata": {"team": "x", "turns": 3},
 }  # fmt: skip
-
-
-@pytest.fixture
-def pool(here: Path) -> Path:
-    """A folder with a document."""
-    Path("docs").mkdir()
-    Path("docs/pool.md").write_text("The pool opens at nine. A towel.")
-    return here
-
-
-def imports(records: list[dict[str, object]], name: str, *words: str) -> int:
-    """Imports records; the exit code."""
-    Path("q.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
-    return call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", name, *words])
 
 
 @pytest.mark.parametrize("end", ["jsonl", "csv", "tsv", "parquet", "xlsx"])

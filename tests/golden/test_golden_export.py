@@ -14,7 +14,7 @@ from ragassay.base.sample import Sample, Turn
 from ragassay.cli.command_line import call
 from ragassay.engine.run.source import with_references
 from ragassay.golden.documents import Document
-from ragassay.golden.golden_export import EXPORTS, ExportFormat, export_format, exported, left_out
+from ragassay.golden.golden_export import EXPORTS, export_format, exported, left_out
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
 
 TEXT = "The tower is 330 metres high. It stands in Paris, by the river."
@@ -62,19 +62,6 @@ def test_what_is_exported_is_read_again(kind: str, tmp_path: Path) -> None:
         tuple(one.references if many else one.references[:1]) for one in ITEMS
     ]
     assert all(one.answer is None and one.passages is None for one in samples)
-
-
-@pytest.mark.parametrize("kind", TOGETHER)
-def test_tables_and_lines_hold_every_field(kind: str, tmp_path: Path) -> None:
-    first, second = formats.read(written(tmp_path, kind))
-    assert [(one.document, one.start, one.end, one.grade) for one in first.gold or ()] == [
-        ("tower", 0, 29, 2),
-        ("tower", 30, 49, 1),
-    ]
-    assert first.negative_references == ("300 metres",)
-    assert first.answerability == "answerable"
-    assert second.gold is None
-    assert [one.text for one in second.history] == ["What is high?", "The tower."]
 
 
 @pytest.mark.parametrize("kind", ["ragas", "deepeval"])
@@ -215,12 +202,3 @@ def test_items_of_which_there_is_no_record_are_told(
         shown = capsys.readouterr()
         assert f"out-{kind}{end}: {line}" in shown.out
     assert "The format ragas has no place for negative_references" in " ".join(shown.err.split())
-
-
-def test_a_format_is_a_row_that_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    row = ExportFormat("lines", {"about": {"q": "query"}, "a": "first?"})
-    monkeypatch.setitem(EXPORTS, "mine", row)  # type: ignore[arg-type]
-    lines = exported((BARE, ITEMS[1]), "mine", lambda: DOCUMENTS).files[""].splitlines()
-    assert json.loads(lines[0]) == {"about": {"q": "Why?"}}
-    assert json.loads(lines[1]) == {"about": {"q": ITEMS[1].query}, "a": "In Paris."}
-    assert left_out((BARE, ITEMS[1]), "mine") == ["id", "history", "status"]

@@ -122,13 +122,10 @@ def test_inserted_paragraphs_never_move_the_ends_of_an_edited_span(
         assert one.new.text == edited
 
 
-def room(n: int, seats: int) -> str:
-    return f"| Room {n} | {seats} seats | heated |"
-
-
 @pytest.mark.parametrize("n", [0, 3, 5])
 def test_a_row_that_was_taken_out_is_not_taken_for_another_row(n: int) -> None:
-    rows = [room(at, seats) for at, seats in enumerate((4, 2, 9, 3, 3, 8))]
+    n_seats = (4, 2, 9, 3, 3, 8)
+    rows = [f"| Room {at} | {seats} seats | heated |" for at, seats in enumerate(n_seats)]
     old = "\n".join(rows)
     one = found_in("\n".join(rows[:n] + rows[n + 1 :]), old, rows[n])
     assert one.new is None

@@ -4,7 +4,6 @@ these are installed."""
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,16 +11,13 @@ import pytest
 import ragassay
 from llm_server import LLMServer
 
+pytestmark = pytest.mark.usefixtures("here")
+
 SAID = json.dumps({"reasoning": "they say the same", "is_matching": True})
 DATA = [
     {"id": f"{n}", "query": f"Who wrote {n}?", "answer": f"Ann {n}", "references": [f"Ann {n}"]}
     for n in range(3)
 ]
-
-
-@pytest.fixture(autouse=True)
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def judged(judge: Any, **options: Any) -> tuple[list[Any], Any]:

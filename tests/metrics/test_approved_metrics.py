@@ -45,10 +45,6 @@ def of_package() -> dict[str, type[Metric]]:
     return {name: cls for name, cls in known if name not in naming._OWN and "ragassay." in str(cls)}
 
 
-def lines_of(name: str) -> list[str]:
-    return (APPROVED / name).read_text(encoding="utf-8").split("\n")[:-1]
-
-
 def other_values(metric: type[Metric], spec: dataclasses.Field[Any]) -> Sequence[object]:
     """Values of a parameter beside its default."""
     hint = parameter_types(metric)[spec.name]
@@ -93,7 +89,7 @@ def made(name: str) -> bool:
 
 def parsed_names() -> Iterator[str]:
     """What names stand for, or what is wrong with them."""
-    for line in lines_of("names.txt"):
+    for line in (APPROVED / "names.txt").read_text(encoding="utf-8").split("\n")[:-1]:
         found = result(
             lambda line=line: {key: repr(one) for key, one in naming.metrics_by_name(line).items()}
         )

@@ -54,11 +54,6 @@ def test_hits_are_a_maximum_matching_at_every_depth(relevant) -> None:
         assert hits[:depth].sum() == best
 
 
-def test_an_augmenting_path_frees_a_gold_chunk_for_a_later_passage() -> None:
-    relevant = np.array([[True, True, False], [True, False, False], [False, True, True]])
-    assert credited(relevant).tolist() == [True, True, True]
-
-
 def test_a_long_augmenting_path_does_not_exhaust_the_stack() -> None:
     n = 3000
     relevant = np.eye(n, dtype=bool) | np.eye(n, k=1, dtype=bool)
@@ -101,18 +96,13 @@ def test_cosines_lie_between_minus_one_and_one(left, right) -> None:
 def test_chunks_are_the_same_by_id_or_by_text_directly_or_through_a_third() -> None:
     labels = same_chunks(
         [
-            Passage(id="1", text="alpha  beta\n"),
-            Passage(id="2", text="alpha beta"),
-            Passage(id="2", text="other"),
-            Passage(id="3", text="gamma"),
-            GoldPassage(id="1"),
+            *(Passage(id="1", text="alpha  beta\n"), Passage(id="2", text="alpha beta")),
+            *(Passage(id="2", text="other"), Passage(id="3", text="gamma"), GoldPassage(id="1")),
         ]
     )
     assert len({labels[i] for i in (0, 1, 2, 4)}) == 1
     assert labels[3] not in labels[:3]
-
-
-def test_empty_texts_do_not_make_chunks_the_same() -> None:
+    # Empty texts do not make chunks the same.
     assert len(set(same_chunks([Passage(text=""), Passage(text=" "), Passage(text="")]))) == 3
 
 

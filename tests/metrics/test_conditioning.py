@@ -151,13 +151,7 @@ def test_a_judges_answer_conditions_as_a_given_one_does(label: str, said: str, i
 
 
 def test_the_evidence_of_a_conditioned_value_is_that_of_what_decided_it() -> None:
-    judge = Scripted(
-        {
-            "says_idk": {"says_idk": "no"},
-            "extract_claims": {"claims": ["it is a"]},
-            "claim_support": {"supported": [True]},
-        }
-    )
+    judge = Scripted(SURE)
     stands = judged("RL_F_idk", sample("ANSWERABLE"), judge)
     assert isinstance(stands, Score) and stands.value == 1.0 and len(stands.evidence) == 3
     decided = judged("RL_F_idk", sample("UNANSWERABLE"), judge)
@@ -230,13 +224,6 @@ TABLE = [("UNANSWERABLE", 1), ("UNANSWERABLE", 0), ("CONVERSATIONAL", 0.5), ("AN
 
 
 @pytest.mark.parametrize(("label", "idk"), TABLE)
-def test_without_bertscores_nothing_of_rb_agg_is_conditioned(label: str, idk: float) -> None:
-    found = outcome("RB_agg_idk", sample(label, idk_eval=idk))
-    assert isinstance(found, Unscored) and found.reason is Reason.NEEDS_EXTRA
-    assert found.detail.startswith("BertscoreR is unscored: ")
-
-
-@pytest.mark.parametrize(("label", "idk"), TABLE)
 @pytest.mark.parametrize("reason", AT_LARGE)
 @pytest.mark.parametrize("field", ["RL_F_idk", "RB_llm_idk"])
 def test_a_value_that_nobody_could_be_asked_for_leaves_the_conditioned_one_open(
@@ -244,6 +231,8 @@ def test_a_value_that_nobody_could_be_asked_for_leaves_the_conditioned_one_open(
 ) -> None:
     found = judged(field, sample(label, idk_eval=idk), Scripted(reason))
     assert isinstance(found, Unscored) and found.reason is reason and found.evidence
+    without_bertscores = outcome("RB_agg_idk", sample(label, idk_eval=idk))
+    assert without_bertscores.reason is Reason.NEEDS_EXTRA
 
 
 @pytest.mark.parametrize(("label", "idk"), TABLE)
@@ -306,11 +295,7 @@ def test_given_conditioned_values_that_contradict_the_label_are_counted_and_told
 @pytest.mark.parametrize(
     ("field", "value", "rule"),
     [
-        (
-            "RB_agg_idk",
-            [5.0],
-            "a number from 0 to 1, and 0 or 1 where the label leaves no other",
-        ),
+        ("RB_agg_idk", [5.0], "a number from 0 to 1, and 0 or 1 where the label leaves no other"),
         ("RB_agg", [1.7], "a number from 0 to 1"),
         ("RB_agg", ["high"], "a number from 0 to 1"),
         ("RB_llm", [7.5], "a number from 0 to 1"),
@@ -355,14 +340,8 @@ def test_the_shorter_rule_keeps_the_published_names_and_is_told_beside_them(tmp_
     given = {"idk_eval": 1, "RL_F": OWN, "RB_llm": 0.5, "BertscoreR": 0.5, "BertKPrec": 0.5}
     runs = []
     for rule, mean in (("paper", 0.0), ("spec", 0.5)):
-        runs.append(
-            ragassay.evaluate(
-                [sample("ANSWERABLE", **given)],
-                "mtrag",
-                options={"rule": rule},
-                save=tmp_path / rule,
-            )
-        )
+        options = {"options": {"rule": rule}, "save": tmp_path / rule}
+        runs.append(ragassay.evaluate([sample("ANSWERABLE", **given)], "mtrag", **options))
         summary = runs[-1].summary
         assert summary.metrics["RB_llm_idk"].mean == mean
         assert ("rule=spec" in summary.metrics["RB_llm_idk"].signature) is (rule == "spec")

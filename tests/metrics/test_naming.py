@@ -1,16 +1,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
 
 import pytest
 
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Answer, Answerability, GoldPassage, Passage, Sample
 from ragassay.base.score import Reason, Score, Unscored
-from ragassay.metrics.core import metric as registry, naming
+from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.core.window import AllSamples, Window
+from ragassay.metrics.core.window import Window
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.suites import all_suites
@@ -170,32 +169,6 @@ def test_every_name_that_a_suite_shows_is_understood_or_explained_everywhere(sui
             # One name is UltraRAG's as well, and shows by its cut-offs which of the two it is.
             ranks = all_suites()["qa"].metrics_by_name(shown)
             assert everywhere == [metric] or (shown == "Recall" and "Recall@10" in ranks)
-
-
-@pytest.mark.usefixtures("no_metric_left")
-def test_a_metric_that_comes_later_is_known_by_its_name_and_its_aliases() -> None:
-    assert not naming.known("test_late") and not naming.known("Late")
-
-    class Late(Metric):
-        """Comes when the others were listed."""
-
-        name, title, family, source = "test_late", "Late", "answer", "our own"
-        aliases: ClassVar = {"Late": "test_late"}
-
-        def score_window(self, window: Window) -> list[Score]:
-            return [Score(1.0) for _ in window.samples]
-
-    registry.register(Late)
-    assert str(naming.parse("test_late")) == str(naming.parse("Late")) == "test_late"
-
-
-def test_samples_that_can_be_read_only_once_are_not_read_again() -> None:
-    samples = (Sample(id="1"), Sample(id="2"))
-    again, once = AllSamples(lambda: samples), AllSamples(None)
-    assert list(again) == list(again) == list(samples) and again.readable
-    assert not once.readable
-    with pytest.raises(ValueError, match=r"^these samples can be read only once$"):
-        iter(once)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

@@ -204,12 +204,6 @@ def test_a_repeated_passage_counts_once_at_its_best_rank_and_is_told() -> None:
     assert "1 repeated passage ids ignored" in outcome.explanation
 
 
-def test_the_explanation_says_where_the_relevant_passages_stand() -> None:
-    outcome = naming.parse("P@5").score(sample("abcdef", GOLD))
-    assert isinstance(outcome, Score)
-    assert outcome.explanation == "2 of 3 relevant passages among 6 retrieved, at rank 2, 5"
-
-
 @pytest.mark.parametrize("name", ["AP", "nDCG@10", "P@5", "Bpref", "Success@1", "infAP", "RnDCG"])
 @pytest.mark.parametrize(
     "gold", [(), (GoldPassage(id="x", grade=0),), (GoldPassage("x", grade=-1),)]

@@ -48,13 +48,6 @@ def characters(found: list[tuple[str, int, int]]) -> set[tuple[str, int]]:
     return {(d, at) for d, start, end in found for at in range(start, end)}
 
 
-def test_overlap_by_containment_and_by_iou() -> None:
-    gold = [Span("d", 10, 20)]
-    retrieved = [Span("d", 0, 40), Span("d", 15, 30), Span("e", 10, 20), Span("d", 20, 30)]
-    assert overlaps(retrieved, gold)[:, 0].tolist() == [1.0, 0.5, 0.0, 0.0]
-    assert overlaps(retrieved, gold, "iou")[:, 0].tolist() == [0.25, 0.25, 0.0, 0.0]
-
-
 @given(spans(1), spans(1))
 def test_overlaps_agree_with_sets_of_characters(retrieved, gold) -> None:
     contained = overlaps([Span(*r) for r in retrieved], [Span(*g) for g in gold])

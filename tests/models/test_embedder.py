@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 torch = pytest.importorskip("torch", reason="needs the extra 'models'")
 transformers = pytest.importorskip("transformers", reason="needs the extra 'models'")
 
-from ragassay.models.embedders.embedder import DEFAULT, LocalEmbedder, pool, read_recipe
+from ragassay.models.embedders.embedder import DEFAULT, LocalEmbedder, read_recipe
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import Unavailable, Weights
@@ -136,16 +136,6 @@ def test_what_is_longer_than_the_model_reads_is_said(minilm: Path) -> None:
 
 
 # -- what a folder says ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("kind", "value"), [("cls", 1.0), ("mean", 1.0), ("lasttoken", -2.0)])
-def test_each_pooling_is_what_its_name_says_and_padding_changes_none(
-    kind: str, value: float
-) -> None:
-    states = torch.tensor([[[1.0], [4.0], [-2.0], [50.0]]])
-    mask = torch.tensor([[1, 1, 1, 0]])
-    assert pool(states, mask, kind).item() == value
-    assert pool(states, mask, kind, skipped=1).item() == value
 
 
 @pytest.mark.parametrize(

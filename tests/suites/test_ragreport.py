@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 import ragassay
 from ragassay import examples
 from ragassay.base.sample import Answer, Passage, Sample
-from ragassay.base.score import Outcome, Reason, Score, Unscored
+from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.result import Result
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
@@ -285,10 +285,6 @@ def test_the_offline_judge_reports_what_a_signal_stands_behind_and_nothing_else(
     assert relevance.minimum < relevance.maximum
 
 
-def typed(outcome: Outcome) -> bool:
-    return isinstance(outcome, Score | Unscored)
-
-
 @given(
     query=st.none() | st.text(max_size=5),
     answer=st.none() | st.text(max_size=5),
@@ -301,7 +297,7 @@ def test_whatever_is_missing_each_metric_has_an_outcome_and_no_judge_sees_a_blan
     sample = Sample(id="s", query=query, answer=answer, passages=passages)  # type: ignore[arg-type]
     judge = Told(**ALL | {"report_on_context": context_report(3, 3, 0, [])}, satisfaction=STARS)
     found = outcomes(sample, judge)
-    assert all(map(typed, found.values()))
+    assert all(isinstance(outcome, Score | Unscored) for outcome in found.values())
     for question in judge.asked:
         for name, value in question.data.items():
             assert any(part.strip() for part in value) if name == "chunks" else value.strip()

@@ -194,16 +194,3 @@ def test_items_of_every_sentence_favour_nothing_and_no_items_either(tmp_path: Pa
     every = favoured(corpus, drafts(corpus, "en", "day"))
     assert every and not [one for one in every if one.p < NOTABLE]
     assert favoured(corpus, []) == []
-
-
-def test_the_scorecard_tells_it(tmp_path: Path) -> None:
-    for n in range(8):
-        place = tmp_path / "docs" / f"d{n}.md"
-        place.parent.mkdir(exist_ok=True)
-        lines = [f"Hall {n}{k} has {k + 3} seats and {n + 4} doors." for k in range(5)]
-        place.write_text(f"# House {n}\n\n{' '.join(lines)}\n", encoding="utf-8")
-    words = ["golden", "synthesize", str(tmp_path / "docs"), "-o", str(tmp_path / "g"), "--n", "8"]
-    assert call(words) == 0
-    card = (tmp_path / "g" / "scorecard.md").read_text(encoding="utf-8")
-    assert "### Bias against the documents" in card and "| kind | items | share | wanted |" in card
-    assert "their words were compared instead" in card

@@ -281,13 +281,6 @@ def test_examples_are_accepted_items_about_other_passages_and_never_come_back(de
     assert shown and len({item.query for item in more}) == len(more) == len(items) + 3
 
 
-def test_a_budget_ends_the_run_and_the_same_command_goes_on(desk: Desk, capsys) -> None:
-    first = desk.synthesize("--n", "8", "--budget", "20 calls", code=3)
-    assert len(first) < 8 and desk.server.stats()["requests"] <= 20
-    assert "Run the same command again" in " ".join(capsys.readouterr().err.split())
-    assert len(desk.synthesize("--n", "8")) == 8
-
-
 def test_what_was_never_asked_is_no_rejection(desk: Desk, capsys) -> None:
     items = desk.synthesize("--n", "8", "--budget", "3 calls", "--json", code=3)
     shown = capsys.readouterr()

@@ -101,12 +101,9 @@ def test_rows_of_a_csv_are_documents(config: Path, tmp_path: Path) -> None:
     items = GoldenSet.open(Path("golden")).items
     assert len(items) == 6 and {item.author for item in items} == {"offline-rules/5"}
     assert len(list(Path("golden/documents").glob("row-*.txt"))) == 7
-    assert [row["query"] for row in queries_of("queries.csv")] == [item.query for item in items]
-
-
-def queries_of(path: str) -> list[dict[str, str]]:
-    with Path(path).open(newline="") as stream:
-        return list(csv.DictReader(stream))
+    with Path("queries.csv").open(newline="") as stream:
+        queries = [row["query"] for row in csv.DictReader(stream)]
+    assert queries == [item.query for item in items]
 
 
 def test_a_plan_writes_nothing(config: Path, server: LLMServer) -> None:

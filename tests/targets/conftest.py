@@ -6,7 +6,6 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def desk(here: Path) -> Path:
     """Each test works in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return here

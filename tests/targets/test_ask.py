@@ -296,12 +296,6 @@ def test_bad_requests_are_refused(queries: Any, options: dict[str, Any], said: s
         ask(queries, lambda query: query, **options)
 
 
-def test_a_golden_folder_is_a_source_of_queries() -> None:
-    Path("set").mkdir()
-    Path("queries.jsonl").rename("set/queries.jsonl")
-    assert len(ask("set", lambda query: query).samples) == 5
-
-
 def test_two_systems_never_share_a_file(desk: Path) -> None:
     systems = {"a b": lambda query: "one", "A/b": lambda query: "two"}
     with pytest.raises(UsageError, match=r"'a b' and 'A/b' would share the file out-A-b\.jsonl"):

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -18,6 +17,8 @@ import pytest
 import ragassay
 from ragassay.user_code import background_loop
 from ragassay.user_code.background_loop import Background, run
+
+pytestmark = pytest.mark.usefixtures("here")
 
 SAID = json.dumps({"reasoning": "the same", "is_matching": True})
 
@@ -35,11 +36,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-
-
-@pytest.fixture(autouse=True)
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture

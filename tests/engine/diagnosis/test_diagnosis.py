@@ -134,12 +134,6 @@ def test_where_the_gold_has_nothing_relevant_retrieval_is_not_blamed(gold: list[
     assert found.classes == ["unexplained", "not_retrieved"]
 
 
-def test_a_system_that_failed_is_a_class_of_its_own() -> None:
-    records = [record("a", GOLD), record("b", GOLD), {**record("c", ""), "failure": "API_ERROR"}]
-    records[2].pop("answer")
-    assert diagnose(ragassay.evaluate(records, METRICS)).classes[2] == "no_reply"
-
-
 def test_the_cost_of_a_class_without_a_headline_value_is_not_known() -> None:
     failed = {**record("failed", ""), "answer": None, "failure": "TIMEOUT"}
     found = diagnose(ragassay.evaluate([*RUN, failed], METRICS))

@@ -30,16 +30,12 @@ from ragassay.models.embedders.embedder import Embedded, Embedder
 from ragassay.models.run_models import Models
 from run_process import Commands
 
+pytestmark = pytest.mark.usefixtures("here")
+
 TOWN = Path(ragassay.__file__).parent / "examples" / "town" / "hybrid.jsonl"
 BY_COSINE = "ChunkP(by=cosine,threshold=0.6)@5"
 METRICS = [BY_COSINE, "f1_at_k_similarity(similarity_threshold=0.6)@5", "answer_similarity"]
 KEY = "sk-test-0123456789abcdef"
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test has a ledger of its own."""
-    monkeypatch.chdir(tmp_path)
 
 
 def words(server: LLMServer, output: str, *metrics: str) -> list[str]:

@@ -15,6 +15,7 @@ import ragassay
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome
+from ragassay.cli.command_line import call
 from ragassay.engine.comparison.derived_runs import by_system
 from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.metrics.core.metric import SampleMetric, scored
@@ -200,12 +201,6 @@ def test_a_later_minor_contract_reads_and_a_newer_one_says_so(tmp_path: Path) ->
         open_run(run)
 
 
-def test_suites_and_metrics_in_one_list_add_up_and_the_keyword_replaces() -> None:
-    both = ragassay.evaluate(RECORDS, ["qa", Brittle(), "answer_words"])
-    assert {"em", "BLEU", "brittle", "answer_words"} <= both.summary.metrics.keys()
-    assert list(ragassay.evaluate(RECORDS, "qa", metrics="f1").summary.metrics) == ["f1"]
-
-
 def test_the_same_identity_twice_is_an_error_in_memory_too() -> None:
     sample = Sample(id="q", answer="a", references=("a",))
     with pytest.raises(InputError, match="q"):
@@ -310,8 +305,6 @@ def test_the_intervals_of_slices_have_the_level_of_the_run(interval: Any) -> Non
 def test_a_run_folder_can_be_run_again_from_its_own_configuration(
     tmp_path: Path, monkeypatch
 ) -> None:
-    from ragassay.cli.command_line import call
-
     monkeypatch.chdir(tmp_path)
     Path("data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
     assert call(["run", "data.jsonl", "-m", "em", "--seed", "3", "-o", "runs/one"]) == 0
@@ -323,8 +316,6 @@ def test_a_run_folder_can_be_run_again_from_its_own_configuration(
 
 
 def test_reports_of_an_older_run_do_not_stay_beside_a_newer_one(tmp_path: Path) -> None:
-    from ragassay.cli.command_line import call
-
     (tmp_path / "data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
     run = ["run", str(tmp_path / "data.jsonl"), "-o", str(tmp_path / "run"), "-m"]
     assert call([*run, "em"]) == 0
@@ -346,33 +337,6 @@ def test_unanswered_queries_are_said_and_pass_no_gate() -> None:
     assert result.summary.metrics["em"].mean == 1.0
     assert [gate.passed for gate in result.gates] == [None, True]
     assert any("5 of 10 samples have no answer (5 API_ERROR)" in w for w in result.summary.warnings)
-
-
-def test_a_missing_label_is_said_where_a_metric_needs_it() -> None:
-    record = {
-        "id": "q",
-        "answer": "x",
-        "references": ["x"],
-        "metrics": {"idk_eval": [0], "RL_F": [1]},
-    }
-    found = ragassay.evaluate([record], ["rl_f_idk"]).summary
-    assert any("answerability label" in warning for warning in found.warnings)
-    assert found.incomplete == 1
-
-
-def test_the_number_of_samples_is_known_ahead_where_that_is_cheap(tmp_path: Path) -> None:
-    import gzip
-
-    from ragassay.engine.config.run_config import make_config
-    from ragassay.engine.run.source import open_source
-
-    body = b"".join(orjson.dumps(record) + b"\n" for record in RECORDS)
-    (tmp_path / "a.jsonl").write_bytes(body)
-    (tmp_path / "b.jsonl").write_bytes(gzip.compress(body, mtime=0))
-    assert open_source(tmp_path / "a.jsonl", make_config()).count() == 4
-    assert open_source(tmp_path / "b.jsonl", make_config()).count() is None
-    assert open_source(RECORDS, make_config()).count() == 4
-    assert open_source(iter(RECORDS), make_config()).count() is None
 
 
 @pytest.mark.parametrize("suite", [["trecrag"], ["mtrag", "consistency"]])

@@ -94,15 +94,11 @@ def test_one_id_for_two_queries_is_refused() -> None:
 # --- measuring by a bank
 
 
-def rows(result: ragassay.Result) -> dict[tuple[str, int, str], Any]:
-    return {(row.system, row.repeat, row.metric): row for row in result.scores}
-
-
 def test_two_systems_are_measured_against_the_same_facts(tmp_path: Path) -> None:
     result = ragassay.evaluate(
         TWO, "nuggets.all", judge=Scripted(judge), nuggets="pooled", save=tmp_path / "run"
     )
-    found = rows(result)
+    found = {(row.system, row.repeat, row.metric): row for row in result.scores}
     assert found["a", 0, "nuggets.all"].value == 0.25
     assert found["b", 0, "nuggets.all"].value == 0.5
     assert found["b", 1, "nuggets.all"].value == 0.0, "an empty answer holds nothing"

@@ -100,11 +100,6 @@ def until(condition: Callable[[], bool], what: str) -> None:
         time.sleep(0.001)
 
 
-def quiet(server: LLMServer) -> None:
-    """Waits until the server has answered what killed processes left behind."""
-    until(lambda: server.stats()["in_flight"] == 0, "the server goes on answering")
-
-
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.heavy)])
 def test_a_run_that_is_killed_many_times_ends_with_the_same_scores_and_pays_once(
     project: Path, server: LLMServer, commands: Commands, kills: int
@@ -124,7 +119,8 @@ def test_a_run_that_is_killed_many_times_ends_with_the_same_scores_and_pays_once
         until(lambda goal=goal: server.stats()["requests"] > goal, commands.output())  # type: ignore[misc]
         time.sleep(draw.random() * 0.1)
         assert commands.kill() == -9, f"kill {at} came too late: {commands.output()}"
-        quiet(server)
+        # The server has answered what killed processes left behind.
+        until(lambda: server.stats()["in_flight"] == 0, "the server goes on answering")
         again = {prompt_of(body) for body in server.bodies[asked.total() :]}
         assert not again & known, "a committed verdict was paid for again"
         now = committed(ledger)

@@ -233,16 +233,6 @@ def test_what_was_recorded_for_another_version_of_a_question_is_not_used(tmp_pat
 # --- what is missing, and what is wrong ---
 
 
-def test_a_question_without_a_line_is_unanswered_and_says_what_to_do(tmp_path: Path) -> None:
-    failure = ask(replay(tmp_path, LABEL), RelevanceGrade("another", PASSAGE))
-    assert failure.reason is Reason.MISSING_INPUT
-    assert "labels.jsonl has no answer to this relevance_grade question (1 to others" in (
-        failure.detail
-    )
-    line = failure.detail.partition("the form ")[2]
-    assert json.loads(line)["data"] == {"query": "...", "passage": "..."}
-
-
 @pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
 def test_the_line_that_is_shown_has_the_right_shape(
     tmp_path: Path, question: Question[Any]
