@@ -1,4 +1,4 @@
-"""Facts about the data are told at the user's own line."""
+"""Facts about the data at the user's own line, and sentences with counts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import ragassay
+from ragassay.base.counts import either, plural, share
 from ragassay.base.errors import CountedFact, RagassayWarning, warn_user
 
 
@@ -28,3 +29,10 @@ def test_a_fact_is_told_with_its_count_and_not_where_nothing_was_counted() -> No
         for n in (0, 1, 2):
             warn_user(CountedFact(sentence, n))
     assert [str(one.message) for one in told] == ["1 row is empty.", "2 rows are empty."]
+
+
+def test_one_of_each_noun_is_singular() -> None:
+    said = [plural(n, "query") for n in (0, 1, 1234)]
+    assert said == ["0 queries", "1 query", "1,234 queries"]
+    assert share(1, 1, "sample") == "1 of 1 sample" and share(1, 3, "run") == "1 of 3 runs"
+    assert [either(n, "has", "have") for n in (0, 1, 2)] == ["have", "has", "have"]

@@ -1,4 +1,4 @@
-"""Who may use the tools at ``/mcp`` of the service."""
+"""Who may use the tools at ``/mcp`` of the service, and which paths they reach."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 
 from starlette.testclient import TestClient
 
+from ragassay.base.errors import ArgumentError
+from ragassay.mcp.agent_tools import AllowedFolders
 from ragassay.mcp.mcp_server import McpOptions
 from ragassay.service.application import ServiceOptions, create_app
 from ragassay.service.store.database import Store
@@ -69,3 +71,10 @@ def test_with_tokens_only_those_that_write_everywhere_may(store: Store, tmp_path
 def test_there_are_no_tools_where_no_folder_was_named(store: Store) -> None:
     with TestClient(create_app(store), base_url="http://127.0.0.1:8765") as client:
         assert client.post("/mcp", json=INITIALIZE, headers=ACCEPT).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["a\0b", "circle/a", "..", "/"])
+def test_a_path_that_leads_nowhere_is_refused(path: str, tmp_path: Path) -> None:
+    (tmp_path / "circle").symlink_to("circle")
+    with pytest.raises(ArgumentError, match=r"data: .* (lies outside|there is no file)"):
+        AllowedFolders([tmp_path]).existing(path, "data")

@@ -58,9 +58,7 @@ def session(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     plugin = [] if installed else ["-p", MODULE]
 
     def run(*words: str, apart: bool = False) -> pytest.RunResult:
-        if not any(
-            (pytester.path / one).exists() for one in ("tox.ini", "pytest.ini", "pyproject.toml")
-        ):
+        if not [*pytester.path.glob("*.ini"), *pytester.path.glob("*.toml")]:
             pytester.makeini("[pytest]")  # no configuration of a folder above
         runs = pytester.runpytest_subprocess if apart else pytester.runpytest_inprocess
         return runs("-p", "no:cacheprovider", *plugin, *words)
