@@ -77,7 +77,7 @@ def test_box_points_mean_and_interval_are_drawn_where_their_values_lie(tmp_path:
 
 def test_questions_answered_is_a_share_of_the_judged_answers(three: Path) -> None:
     shown = drawn(three, metrics=["no_answer_score"])
-    assert {"75.0 %", "4/4"} <= set(words(shown))
+    assert {"75 %", "4/4"} <= set(words(shown))
     assert not marks(shown, "points"), "a share has no points"
 
 

@@ -132,7 +132,7 @@ def validate(given: Given) -> int:
         perhaps = _suggestions(placement)
         if not (perhaps and error.problem.startswith("no column is known")):
             raise
-        raise error.but(hint=f"Perhaps: {perhaps}.") from None
+        raise error.but(hint=f"Perhaps: {perhaps}") from None
     return show.OK if scorable else show.INCOMPLETE
 
 

@@ -155,7 +155,7 @@ def demand_substance(fields: Fields, words: OptionWords) -> None:
     raise wrong(
         "no_column_known",
         names=", ".join(names) or "there are none",
-        hint=f"Perhaps: {'; '.join(near)}." if near else example,
+        hint=f"Perhaps: {' '.join(near)}" if near else example,
     )
 
 

@@ -156,7 +156,7 @@ class BoxPanel:
             drawn, below = svg.thinned(values, MAX_POINTS), 0.4 * self.row
             shapes += svg.box_shapes(box, drawn, x, y, half, below)
         shapes += svg.mean_shapes(metric, x, y, dashed=is_hint(metric))
-        mean = f"{metric.mean * 100:.1f} %" if self.share else svg.short_number(metric.mean)
+        mean = f"{metric.mean * 100:.3g} %" if self.share else svg.short_number(metric.mean)
         shapes.append(words(mean, self.width + _MEAN, y, "end", bold=True))
         if not self.share:
             shapes.append(words(svg.short_number(metric.median), self.width + _MEDIAN, y, "end"))
