@@ -128,11 +128,11 @@ def analytics(tmp_path: Path, **tables: Any) -> Path:
         ({"documents": []}, "line 1, field 'tasks.contexts'"),
         (
             {"tasks": [{"task_id": 1}, {"task_id": "1"}]},
-            "line 2, field 'tasks.task_id': the task_id '1' stands in two of the tasks",
+            "line 2, field 'tasks.task_id': the task_id '1' is in two of the tasks",
         ),
         (
             {"documents": [{"document_id": name, "text": "d"} for name in (1, 2, 1)]},
-            "line 3, .*the document_id '1' stands in two of the documents",
+            "line 3, .*the document_id '1' is in two of the documents",
         ),
         ({"documents": None}, "field 'documents': there is no list of objects"),
         ({"tasks": [{"task_id": 1}, {"input": "r"}]}, "field 'tasks.*entry 2 .*no task_id"),

@@ -128,7 +128,7 @@ def finished(
     of the suites, with ``slices`` the means of each slice. With ``--quiet``, standard error says
     why a run is incomplete.
     """
-    from ragassay.engine.results.summary import missing_by_accident
+    from ragassay.engine.results.summary import missing_by_failure
     from ragassay.reports.views.summary_view import result_report
 
     summaries = [step.summary for step in result.steps]
@@ -147,7 +147,7 @@ def finished(
         github(reports, result.gates, *summaries, as_json=given.json)
     code = exit_code(result.gates, *summaries)
     if code == INCOMPLETE and GLOBAL_OPTIONS.get().quiet:
-        missing = missing_by_accident(*summaries)
+        missing = missing_by_failure(*summaries)
         reasons = [f"{missing}: the run is incomplete."] if missing else []
         for sentence in [*reasons, *result.summary.warnings]:
             sys.stderr.write(f"ragassay: {printable.lines(sentence)}\n")

@@ -302,7 +302,7 @@ def _pdf(content: bytes) -> Read:
 
     if b"%PDF" not in content[:_PDF_BEGINS]:
         raise InputError("is no PDF file", hint="Rename it to what it is.")
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what is wrong is told by our error
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # our own error says it
     try:
         reader = PdfReader(io.BytesIO(content))
         is_locked = reader.is_encrypted and not reader.decrypt("")

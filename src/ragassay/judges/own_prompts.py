@@ -146,7 +146,7 @@ class Rubric(_Model):
         parts = [*self.sees, *self.also_sees]
         twice = next((part for part in parts if parts.count(part) > 1), None)
         if twice is not None:
-            raise ValueError(f"{twice!r} stands twice in sees and also_sees")
+            raise ValueError(f"{twice!r} is named twice in sees and also_sees")
         return self
 
     def __hash__(self) -> int:

@@ -33,7 +33,7 @@ def check_device(name: str) -> str:
 
 
 def device_of(options: ModelOptions) -> torch.device:
-    """The device to run on, or a `UsageError` where there is none of that name here."""
+    """The device to run on, or a `UsageError` where this machine has none of that name."""
     import torch
 
     name = "auto" if options.device is None else options.device

@@ -17,7 +17,7 @@ from ragassay.engine.comparison.comparison_gates import worst_queries
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison, GateResult
 from ragassay.engine.results.score_rows import ScoreRow
-from ragassay.engine.results.summary import Summary, missing_by_accident
+from ragassay.engine.results.summary import Summary, missing_by_failure
 from ragassay.reports.text import wording
 
 _WORST = 5
@@ -46,7 +46,7 @@ def write_junit(result: Result, path: Path) -> None:
     """Writes the gates of a run as JUnit XML.
 
     A gate that failed is a ``failure``; one that is undecided is an ``error``, as is a run in which
-    scores are missing by accident or nothing was scored. Without that last case, a run without
+    scores are missing by a failure or nothing was scored. Without that last case, a run without
     gates would be a file without tests, which build servers refuse.
     """
     summary = result.summary
@@ -60,7 +60,7 @@ def write_junit(result: Result, path: Path) -> None:
         ]
         cases.append(_Case(name, gate.gate, gate.passed, [gate.sentence, *worst]))
     lack = lack_of([step.summary for step in result.steps])
-    complete = "no score is missing by accident"
+    complete = "the run is complete"
     cases.append(_Case(name, complete, None if lack else True, [lack, *summary.warnings]))
     _write(path, ", ".join(filter(None, (summary.title, summary.suite))), cases)
 
@@ -112,7 +112,7 @@ def _allowed(text: str) -> str:
 
 def lack_of(summaries: Sequence[Summary]) -> str:
     """Why a run is incomplete; empty where it is not. What a failed system lacks, gates count."""
-    if missing := missing_by_accident(*summaries):
+    if missing := missing_by_failure(*summaries):
         return f"{missing}."
     if not any(metric.n_scored for one in summaries for metric in one.metrics.values()):
         return "Nothing was scored."
@@ -136,7 +136,7 @@ def github_commands(
     results: Iterable[GateResult], summaries: Sequence[Summary] = ()
 ) -> Iterator[str]:
     """Commands of a GitHub workflow, one a line: an error for each gate that did not pass, a notice
-    for each that did, an error where scores are missing by accident or nothing was scored."""
+    for each that did, an error where scores are missing by a failure or nothing was scored."""
     for gate in results:
         level = "notice" if gate.passed else "error"
         state = {True: "passed", False: "failed", None: "undecided"}[gate.passed]

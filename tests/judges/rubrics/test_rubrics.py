@@ -208,7 +208,7 @@ def test_a_run_with_a_rubric_runs_again_from_its_folder_and_the_copies_in_it(
         ("high: 4", "high: four", "line 8, field 'scale.high'"),
         ("    4: warm", "    top: warm", "line 10, field 'scale.levels.top'"),
         ("sees: [answer]", "sees: [anwser]", "line 12, field 'sees.0'"),
-        ("sees: [answer]", "sees: [answer]\nalso_sees: [answer]", "stands twice"),
+        ("sees: [answer]", "sees: [answer]\nalso_sees: [answer]", "named twice"),
         (TONE, "name: !!python/object/apply:os.getcwd []\n", "is not YAML"),
     ],
 )

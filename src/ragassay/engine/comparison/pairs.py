@@ -21,7 +21,7 @@ from ragassay.engine.results.slicing import (
     cluster_column,
     differing_facts,
 )
-from ragassay.engine.results.summary import missing_by_accident
+from ragassay.engine.results.summary import missing_by_failure
 from ragassay.stats.paired import PairedResult, compare_pairs
 
 Matrix = NDArray[np.float64]
@@ -294,5 +294,5 @@ def incomplete_runs(*runs: Result) -> Iterator[Note]:
     """The runs that are incomplete."""
     for run in runs:
         if run.summary.incomplete:
-            what = missing_by_accident(run.summary)
+            what = missing_by_failure(run.summary)
             yield Note("incomplete_run", {"what": what}, (run.name,), "warning")

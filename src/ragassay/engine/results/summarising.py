@@ -142,7 +142,7 @@ def crowded(columns: ScoreColumns, metrics: Iterable[MetricSummary]) -> list[str
 
 
 def n_incomplete(metrics: Iterable[MetricSummary]) -> int:
-    """How many scores of some metrics are missing by accident."""
+    """How many scores of some metrics are missing by a failure."""
     unscored = (item for metric in metrics for item in metric.unscored.items())
     return sum(n for reason, n in unscored if Reason(reason).incomplete)
 

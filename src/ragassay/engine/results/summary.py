@@ -157,7 +157,8 @@ class Summary(Displayed):
     """One run.
 
     ``averaged_over`` says in words what the mean runs over; ``incomplete`` counts scores that are
-    missing by accident, and votes that a panel lost by accident (exit code 3). ``judging`` is
+    missing because the judge or a metric failed, and votes that a panel lost so (exit code 3).
+    ``judging`` is
     ``None`` where nobody was asked, ``embedding`` (its questions are texts) where no endpoint
     embedded any; ``fingerprint`` names what was asked and expected, ``nuggets`` the nugget bank's
     hash, and ``totals`` are values of the run as a whole that a suite publishes. In the summary of
@@ -216,12 +217,12 @@ class Summary(Displayed):
 
     @property
     def lost_votes(self) -> int:
-        """Votes that a panel lost by accident and had an answer all the same."""
+        """Votes that a panel lost by a failure and had an answer all the same."""
         return 0 if self.judging is None else sum(self.judging.lost_votes.values())
 
     @property
     def n_missing(self) -> int:
-        """Scores that are missing by accident: `incomplete` without votes."""
+        """Scores that are missing by a failure: `incomplete` without votes."""
         return self.incomplete - self.lost_votes
 
     @property
@@ -257,8 +258,8 @@ def is_incomplete(*summaries: Summary) -> bool:
     )
 
 
-def missing_by_accident(*summaries: Summary) -> str:
-    """The numbers of scores and votes that runs lack by accident, in words without a full stop;
+def missing_by_failure(*summaries: Summary) -> str:
+    """The numbers of scores and votes that runs lack by a failure, in words without a full stop;
     empty where they lack nothing. Votes that a panel lost are no scores: there is an answer."""
     n = sum(one.n_missing for one in summaries)
     missing = [plural(n, "score")] if n else []
@@ -267,7 +268,7 @@ def missing_by_accident(*summaries: Summary) -> str:
     ]
     if not missing:
         return ""
-    return f"{' and '.join(missing)} missing by accident"
+    return f"{' and '.join(missing)} {either(n, 'is', 'are')} missing"
 
 
 def all_failed(failures: Mapping[str, int], n_samples: int) -> str:

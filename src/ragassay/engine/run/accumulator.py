@@ -231,7 +231,7 @@ class Accumulator:
             if columns.slices
             else (),
             failures=dict(self.failures),
-            # A score without its label or the vectors of a named embedder is missing by accident.
+            # Scores without their label, or the vectors of a named embedder, are missing, too.
             incomplete=summarising.n_incomplete(metrics.values())
             + self.missing.n_without_embedder
             + self.n_without_label

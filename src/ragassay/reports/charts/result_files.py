@@ -182,14 +182,14 @@ class _Cell:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float) or math.isinf(value):
             subject = f"{name!r} is" if name else "this is"
-            raise self.error(f"{subject} {kind(value)}, where a number should stand")
+            raise self.error(f"{subject} {kind(value)}, where a number should be")
         return float(value)
 
     def object(self, value: Any, name: str = "") -> Mapping[str, Any]:
         """A JSON object; an empty one for null."""
         if value is not None and not isinstance(value, dict):
             subject = repr(name) if name else "this"
-            raise self.error(f"{subject} is {kind(value)}, where an object should stand")
+            raise self.error(f"{subject} is {kind(value)}, where an object should be")
         return value or {}
 
     def metrics(self, layout: Layout) -> Iterator[tuple[str, float | None]]:

@@ -18,7 +18,7 @@ from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.summarising import lacks_no_sample, plain
-from ragassay.engine.results.summary import Spending, Summary, missing_by_accident
+from ragassay.engine.results.summary import Spending, Summary, missing_by_failure
 from ragassay.reports.charts import svg
 from ragassay.reports.model import (
     Block,
@@ -96,7 +96,7 @@ def warning_lines(summary: Summary) -> Block:
     """The warnings of a run; last, that it is incomplete."""
     warnings = list(summary.warnings)
     if summary.incomplete:
-        warnings.append(f"{missing_by_accident(summary)}: this run is incomplete.")
+        warnings.append(f"{missing_by_failure(summary)}: this run is incomplete.")
     return lines(warnings, "warning")
 
 

@@ -336,7 +336,7 @@ def open_session(
     url: str, shown: str, headers: Mapping[str, str], method: str
 ) -> aiohttp.ClientSession:
     """A session that talks to one origin only; the caller has the deadlines and the limits. A
-    redirect elsewhere, or without the body, is an `EndpointError`; a URL that is none of HTTP a
+    redirect elsewhere, or without the body, is an `EndpointError`; another URL than HTTP's a
     `ValueError`."""
     import aiohttp
     from yarl import URL

@@ -332,7 +332,7 @@ def _columns(
         for metric in summary.metrics:
             number, _, row = next(rows, (number + 1, 0, None))
             if row is None or row.metric != metric or row.identity != sample.identity:
-                problem = f"the score of {metric} for sample {sample.id!r} should stand here"
+                problem = f"the score of {metric} for sample {sample.id!r} should be here"
                 raise damaged(problem, path, number)
             lost = next((name for name in row.evidence if name not in answers), None)
             if lost is not None:
