@@ -54,9 +54,9 @@ class Displayed:
         return drawing().html_of(self)
 
 
-Severity = Literal["warning", "note", "detail"]
-"""``warning``: a reader may conclude wrongly without it. ``note``: it stands below a result.
-``detail``: it stands where everything is shown."""
+Severity = Literal["headline", "warning", "note", "detail"]
+"""``headline``: it is said beside the result itself. ``warning``: a reader may conclude wrongly
+without it. ``note``: it is shown below a result. ``detail``: it is shown with everything."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ class Command:
         without: Collection[str],
     ) -> None:
         update_wrapper(self, function)
-        self.name, self.takes_run_options = name.split()[-1], bool(groups)
+        self.name, self.takes_run_options = name.split()[-1], bool(groups or names)
         self._full_name, self._function = name, function
         self._chosen = groups, names, without
         self._options: dict[str, tuple[Option, Any]] = {}

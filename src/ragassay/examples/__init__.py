@@ -16,25 +16,6 @@ SYSTEMS = ("hybrid", "keyword")
 """The newer one, and its baseline."""
 NAMES = ("keyword", "hybrid", "queries")
 """The two systems' samples, and the queries alone."""
-METRICS = [
-    *("nDCG@10", "RR", "Recall@5", "P@5", "SpanHit@1", "SpanR@5", "CharIoU@5"),
-    *("contains_answer", "exact_match", "token_f1.f", "rougeL(tokens=unicode).f", "BLEU"),
-    *("citation.f1", "faithfulness", "answerability_accuracy"),
-]
-"""What the systems are measured by."""
-HEADLINE = [
-    *(
-        "nDCG@10",
-        "Recall@5",
-        "SpanHit@1",
-        "contains_answer",
-        "token_f1.f",
-        "citation.f1",
-        "faithfulness",
-    ),
-    "answerability_accuracy",
-]
-"""Those that the demo prints."""
 
 
 def path_of(name: str) -> Path:

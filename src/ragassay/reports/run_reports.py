@@ -63,7 +63,9 @@ def text_of(shown: object, *, margin: int = 0) -> str:
     from rich.console import Console
 
     width = min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns - margin)
-    out = Console(file=io.StringIO(), width=width, color_system=None, highlight=False)
+    out = Console(
+        file=io.StringIO(), width=width, color_system=None, highlight=False, force_jupyter=False
+    )
     out.print(Printed(report_of(shown)))
     lines = out.file.getvalue().splitlines()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in lines).strip("\n")
@@ -125,7 +127,7 @@ def write_comparison(comparison: Comparison, new: Result, old: Result, path: Pat
     if suffix in (".html", ".htm"):
         pages.write_comparison(comparison, new, old, path)
     elif suffix == ".md":
-        files.write_text(path, markdown(comparison_report(comparison, full=True)))
+        files.write_text(path, markdown(comparison_report(comparison)))
     elif suffix == ".json":
         files.write_bytes(path, dumps(comparison.to_json(), indent=True) + b"\n")
     elif suffix in (".svg", ".png"):

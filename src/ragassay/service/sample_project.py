@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ragassay.examples import METRICS, SYSTEMS, path_of
+from ragassay.examples import SYSTEMS, path_of
 from ragassay.formats import read
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import Job
@@ -34,7 +34,7 @@ def create_sample(store: Store) -> list[Job]:
         ]
         add_records(store, task.id, samples)
         end = START + APART_S * len(samples)
-        options = {"metrics": METRICS, "where": [f"system={system}"]}
+        options = {"suite": ["rag"], "where": [f"system={system}"]}
         _, job = create_report(store, task.id, system, START, end, options)
         jobs.append(job)
     return jobs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
@@ -19,11 +18,10 @@ def demo(given: Given) -> None:
     """
     from ragassay.engine import evaluate
     from ragassay.engine.comparison.compare_runs import compare
-    from ragassay.examples import HEADLINE, METRICS, SYSTEMS, copy_to, path_of
+    from ragassay.examples import SYSTEMS, copy_to, path_of
     from ragassay.reports.html import pages
     from ragassay.reports.run_reports import write_reports
-    from ragassay.reports.views.comparison_view import comparison_report, only
-    from ragassay.reports.views.summary_view import summary_report
+    from ragassay.reports.views.comparison_view import comparison_report
 
     if given.data is not None:
         show.lines(*(f"  {path}" for path in copy_to(given.data)))
@@ -31,9 +29,7 @@ def demo(given: Given) -> None:
     results = {}
     for name in SYSTEMS:
         with progress_bar(f"scoring {name}") as progress:
-            results[name] = evaluate(
-                path_of(name), METRICS, save=given.output / name, progress=progress
-            )
+            results[name] = evaluate(path_of(name), save=given.output / name, progress=progress)
         write_reports(results[name])
     new, old = (results[name] for name in SYSTEMS)
     comparison = compare(new, old)
@@ -43,9 +39,7 @@ def demo(given: Given) -> None:
     if given.json:
         show.json(comparison.to_json())
         return
-    chosen = {name: new.summary[name] for name in HEADLINE}
-    show.report(summary_report(replace(new.summary, metrics=chosen)))
-    show.report(comparison_report(only(comparison, HEADLINE)))
+    show.report(comparison_report(comparison))
     show.lines("The pages have every metric, sample and query:")
     paths = (page, *(given.output / name / "report.html" for name in SYSTEMS))
     runs = shlex.join(str(given.output / name) for name in SYSTEMS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import fields
 from itertools import islice
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ragassay.base.counts import plural
 from ragassay.base.errors import UsageError
 from ragassay.cli import show
-from ragassay.cli.command import Given, command, listed
+from ragassay.cli.command import Given, command, configured, listed
+from ragassay.cli.console import progress_bar
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result
@@ -154,19 +154,21 @@ def rescore(given: Given) -> int:
     return show.INCOMPLETE if rescored.different else show.OK
 
 
-@command("compare")
+@command("compare", names=("suite", "columns", "judge", "budget"))
 def compare(given: Given) -> int:
-    """Compare run folders, query by query: NEW first, OLD (the baseline) last.
+    """Compare run folders or files of answers, query by query: NEW first, OLD (the baseline) last.
 
-    Prints for each metric both means, their difference (from 96 columns on with its interval), and
-    a verdict, which is corrected for the number of metrics. --full adds p-values and the method.
-    With more than two runs, each is compared with the last. One folder that holds several systems
-    compares those systems.
+    Prints both means of each metric, their difference and a verdict, then what got better and what
+    got worse. --full adds all other metrics, intervals, p-values and the method. With more than two
+    runs, each is compared with the last. A folder or file with several systems compares those.
 
-    A verdict is "only a hint" where the differences of few queries could have come out
-    otherwise (one sentence says why), or where the offline judge is not known to agree with people.
+    Files are evaluated first, as 'ragassay run' does; nothing is kept.
+
+    A verdict is "only a hint" where few queries differ, or where the offline judge is not known to
+    agree with people. A sentence says which.
 
     ```sh
+    ragassay compare new.jsonl old.jsonl
     ragassay compare runs/new runs/old
     ragassay compare runs/new runs/old -o comparison.html --fail-if-worse
     ragassay compare runs/three-systems --baseline reference
@@ -180,7 +182,7 @@ def compare(given: Given) -> int:
     from ragassay.reports.run_reports import write_comparison
     from ragassay.reports.views.comparison_view import comparison_report
 
-    pairs = _pairs(given.runs, given.baseline, given.where or ())
+    pairs = _pairs(given)
     comparisons = [
         carry_out(
             new,
@@ -218,20 +220,22 @@ def compare(given: Given) -> int:
         show.lines(*written)
         show.gates(gates)
     if given.github:
-        reports = [comparison_report(comparison, full=True) for comparison in comparisons]
+        reports = [comparison_report(comparison) for comparison in comparisons]
         show.github(reports, gates, as_json=given.json)
     return show.exit_code(gates, lacking=not all(found.decidable for found in comparisons))
 
 
-def _pairs(
-    runs: list[Path], baseline: str | None, conditions: Sequence[str]
-) -> list[tuple[Result, Result]]:
+def _pairs(given: Given) -> list[tuple[Result, Result]]:
+    """The runs to compare, each with the baseline."""
     from ragassay.engine.comparison.derived_runs import by_system, subset_of
     from ragassay.engine.results import open_run
-    from ragassay.engine.run.evaluation import evaluate
 
-    # A file of answers is evaluated first, as 'ragassay run FILE' does.
-    results = [evaluate(run) if run.is_file() else open_run(run) for run in runs]
+    runs, baseline = given.runs, given.baseline
+    if given.run_options and not any(run.is_file() for run in runs):
+        raise UsageError("--suite, --columns, --judge and --budget are for files of answers.")
+    results = [_evaluated(run, given) if run.is_file() else open_run(run) for run in runs]
+    files = [result for result in results if result.folder is None]
+    show.warn(warning for result in files for warning in result.summary.warnings)
     if len(results) == 1:
         results = by_system(results[0])
         if len(results) < 2:
@@ -244,6 +248,19 @@ def _pairs(
         if baseline is not None:
             results.append(results.pop(names.index(baseline)))
     elif baseline is not None:
-        raise UsageError("--baseline is for one folder with several systems; else name it last.")
-    results = [subset_of(result, conditions) for result in results]
+        raise UsageError("--baseline is for several systems in one place; else name it last.")
+    results = [subset_of(result, given.where or ()) for result in results]
     return [(result, results[-1]) for result in results[:-1]]
+
+
+def _evaluated(file: Path, given: Given) -> Result:
+    """A file of answers, evaluated with the options of the command line."""
+    from ragassay.engine.run.prepared_run import prepare
+    from ragassay.judges.python_judge import named_judges
+
+    metrics = listed("--metrics", given.metrics)
+    options = {**given.run_options, **({"metrics": metrics} if metrics else {})}
+    config = configured(file, None, options)
+    job = prepare(config, judge=named_judges(config.judge, typed="judge" in given.run_options))
+    with progress_bar(f"scoring {file.name}", job.source.count, job.doing) as progress:
+        return job.run(progress)

@@ -18,6 +18,7 @@ from ragassay.engine.comparison.differences import (
     compare_means,
     compare_percentile,
 )
+from ragassay.engine.comparison.fallen_slices import fallen_slice
 from ragassay.engine.comparison.pairs import (
     OWN_NUGGETS,
     MatchedRuns,
@@ -32,7 +33,7 @@ from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.summary import MetricSummary, shown
+from ragassay.engine.results.summary import MetricSummary, left_out, shown
 from ragassay.stats.intervals import alpha_of, check_one_sided, check_options
 
 UNPAIRED = "Compare their means with the option unpaired (--unpaired)."
@@ -78,8 +79,8 @@ def compare(
         metrics: names to compare; all that both runs have when left out.
         where: conditions that hold for the samples compared, in both runs (see
             `ragassay.base.subsets`).
-        primary: the metrics that are tested; the others are shown as exploratory and weaken
-            nothing. All that may have a verdict when left out.
+        primary: the metrics that are tested; the others are exploratory, without a verdict, and
+            weaken nothing. When left out: ``metrics``, or the headline of the suite.
         fail_if_drop: the largest drops allowed, such as ``nDCG@10>0.03`` (see
             `ragassay.engine.comparison.comparison_gates`); what was found is in `Comparison.gates`.
         n_resamples: sign patterns of the test (all of them up to 16 clusters).
@@ -128,7 +129,11 @@ def compare(
         advice = [Note("same_nuggets")] if others and not unpaired else []
         said = " ".join(map(str, [*against, *advice]))
         raise UsageError(f"{a.name} and {b.name} cannot be compared: {said} {FORCE}")
-    tested = () if primary is None else tuple(named(primary, means))
+    if primary is not None:
+        tested = named(primary, means)
+    else:
+        beside = left_out(a.summary, a.config.get("suite") or ()) if metrics is None else ()
+        tested = [name for name in names if name not in beside] if beside else []
     standing_of = partial(_standing, a, b, reasons, trust_offline)
     standings = [standing_of(name, not tested or name in tested) for name in means]
     if unpaired:
@@ -136,7 +141,7 @@ def compare(
         brought = (*against, *incomplete_runs(a, b))
         judged_by = _judged_by(a, b, means)
         return replace(
-            comparison, brought=brought, judged_by=judged_by, primary=tested, runs=(a, b)
+            comparison, brought=brought, judged_by=judged_by, primary=tuple(tested), runs=(a, b)
         )
     (values_a, mask_a), (values_b, mask_b) = matched.scores(means)
     for run in () if (mask_a & mask_b).any() else (a, b):
@@ -162,7 +167,7 @@ def compare(
         standings=standings,
         brought=[
             *(
-                Note("inapplicable_to_both", {"n": n}, tuple(alike))
+                Note("inapplicable_to_both", {"n": n}, tuple(alike), "detail")
                 for n, alike in grouped(
                     (int(matched.left_by_both(name, alike=True).sum()), name) for name in names
                 ).items()
@@ -176,6 +181,7 @@ def compare(
         **draws,
     )
     found = [_with_left_out(d, matched, draws) for d in comparison.differences]
+    fallen = fallen_slice(matched, [d for d in found if d.standing != "exploratory"], draws)
     differences = {d.name: d for d in found} | {
         name: compare_percentile(matched, name, **draws) for name in names if name not in means
     }
@@ -205,7 +211,8 @@ def compare(
         judged_by=_judged_by(a, b, names),
         metrics_only_a=alone[0] if metrics is None else (),
         metrics_only_b=alone[1] if metrics is None else (),
-        primary=tested,
+        brought=(*fallen, *comparison.brought),
+        primary=tuple(tested),
         gates=tuple(gates),
         runs=(a, b),
     )

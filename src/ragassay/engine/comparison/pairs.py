@@ -276,14 +276,19 @@ def _by_query(run: Result, numbers: Iterable[int]) -> dict[str, set[int]]:
 
 
 def only_in_one(
-    a: Result, b: Result, names: Sequence[str], common: Sequence[str], mask_a: Mask, mask_b: Mask
+    a: Result, b: Result, names: list[str], common: Sequence[str], mask_a: Mask, mask_b: Mask
 ) -> Iterator[Note]:
     """The scores of common queries (``mask_a``, ``mask_b``: where each run has one, shape
     ``(n_metrics, n_common)``) and the queries that one run has alone."""
     alone = (mask_a != mask_b).sum(axis=1)
-    if n := int(alone.sum()):
-        kind = "scores_in_one_of_most" if (alone > 0).sum() > 1 else "scores_in_one"
-        yield Note(kind, {"n": n}, (names[int(np.argmax(alone))],), "warning")
+    partial = tuple(name for name, n in zip(names, alone, strict=True) if n)
+    if len(partial) == 1:
+        counts: dict[str, float | str] = {"n": int((mask_a & mask_b)[names.index(partial[0])].sum())}
+        means = {"new": a.summary.metrics[partial[0]].mean, "old": b.summary.metrics[partial[0]].mean}
+        counts |= {side: mean for side, mean in means.items() if mean is not None}
+        yield Note("scores_in_one", counts, partial, "warning")
+    elif partial:
+        yield Note("scores_in_one_of_several", {"n": int(alone.sum())}, partial, "warning")
     for run, other in ((a, b), (b, a)):
         if n := run.columns.n_queries - len(common):
             counts: dict[str, float | str] = {"n": n, "run": run.name, "other": other.name}

@@ -289,6 +289,21 @@ def all_failed(failures: Mapping[str, int], n_samples: int) -> str:
     )
 
 
+def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
+    """The metrics beside the headline of their suite, where all of the suite were computed."""
+    by_canonical = {one.metric: name for name, one in summary.metrics.items()}
+    shown: set[str] = set()
+    own_metrics: dict[str, None] = {}
+    for suite in filter(None, map(suites.all_suites().get, used)):
+        own = [str(metric) for metric in suite.resolve()]
+        if suite.headline and by_canonical.keys() >= set(own):
+            own_metrics |= dict.fromkeys(own)
+            shown.update(suite.headline)
+        else:
+            shown.update(own)
+    return [by_canonical[one] for one in own_metrics if one not in shown]
+
+
 def shown(
     wanted: str | Sequence[str],
     metrics: Mapping[str, str],

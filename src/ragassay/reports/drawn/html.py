@@ -78,6 +78,10 @@ def _lines(block: Lines) -> str:
     return f'<div class="{block.level}"{role}>{texts}</div>'
 
 
+_CLASSES = {"number": ' class="n"', "label": ' class="nowrap"', "figure": ' class="drawn"'}
+"""The attribute of cells, by the kind of their column."""
+
+
 def _table(table: Table) -> str:
     columns = table.columns
     numbers = any(one.kind == "number" for one in columns)
@@ -90,8 +94,7 @@ def _table(table: Table) -> str:
         if first in under:
             more.append(columns[under[first]].head)
         small = "".join(f"<small>{escape(one)}</small>" for one in more)
-        number = ' class="n"' if columns[at].kind == "number" else ""
-        heads.append(f'<th scope="col"{number}>{escape(first)}{small}</th>')
+        heads.append(f'<th scope="col"{_CLASSES.get(columns[at].kind, "")}>{escape(first)}{small}</th>')
     for row in table.rows:
         if row.group != group:
             group = row.group
@@ -102,7 +105,7 @@ def _table(table: Table) -> str:
             small = row.cells[under[columns[at].head]].text if columns[at].head in under else ""
             inner = _text(row.cells[at], columns[at])
             inner += f"<small>{escape(small)}</small>" if small else ""
-            kind = {"number": ' class="n"', "label": ' class="nowrap"'}.get(columns[at].kind, "")
+            kind = _CLASSES.get(columns[at].kind, "")
             cells.append(f"<td{kind}>{inner}</td>" if at else f'<th scope="row">{inner}</th>')
         beside = "; ".join(_text(row.cells[at]) for at in words if row.cells[at].text)
         rows.append(f"<tr{' class=t' if beside else ''}>{''.join(cells)}</tr>")

@@ -94,9 +94,7 @@ class _Pen:
             for at, one in enumerate(table.columns)
             if one.kind != "figure" or any(row.cells[at].share is not None for row in table.rows)
         )
-        left_out: list[_Drawn] = []
         while self._room(others) < names.least and (most := max(o.column.drop for o in others)):
-            left_out += [one for one in others if one.column.drop == most]
             others = [one for one in others if one.column.drop != most]
         while others:
             first = len(others)
@@ -105,8 +103,6 @@ class _Pen:
             grid = self._grid(table.rows, names, others[:first])
             yield Padding(grid, (0, 0, 0, self.indent))
             others = others[first:]
-        if heads := [one.column.head for one in left_out if one.column.kind == "number"]:
-            yield from self.block(lines([f"No room for: {', '.join(heads)}."]))
 
     def _room(self, columns: Sequence[_Drawn]) -> int:
         """What such columns leave for the names."""

@@ -29,7 +29,12 @@ from ragassay.reports.html.query_browser import comparison_browser, run_browser,
 from ragassay.reports.model import Block, Cell, Column, Part, Report, lines, part, table
 from ragassay.reports.tables.tables import consistency_of
 from ragassay.reports.text import wording
-from ragassay.reports.views.comparison_view import MOST_NOTES, below, differences, verdict_line
+from ragassay.reports.views.comparison_view import (
+    differences,
+    primary_of,
+    statistics,
+    verdict_line,
+)
 from ragassay.reports.views.consistency_view import consistency_report
 from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report, wanted_lines
 from ragassay.reports.views.summary_view import (
@@ -163,11 +168,11 @@ def _distributions(result: Result) -> Block:
     return lines(cards, "figures")
 
 
-def _method(*runs: Result, notes: Sequence[Cell] = ()) -> Part:
-    """The signatures and configurations of runs."""
+def _method(*runs: Result, first: Sequence[Block] = ()) -> Part:
+    """The signatures and configurations of runs, after other blocks."""
     import yaml
 
-    blocks: list[Block] = [lines(notes)]
+    blocks = list(first)
     for run in runs:
         columns = [Column("metric", "name"), Column("signature", "words")]
         metrics = run.summary.metrics.values()
@@ -181,17 +186,21 @@ def _method(*runs: Result, notes: Sequence[Cell] = ()) -> Part:
 
 def _comparison_page(comparison: Comparison, a: Result, b: Result, change: Moved | None) -> Report:
     """The page of a comparison; its last part is the method."""
-    warnings, notes = below(comparison, full=True)
-    shown = [differences(comparison, full=True)] if comparison.with_scores else []
-    first = lines(notes.lines[:MOST_NOTES])
-    parts = [part("Differences", *shown, gate_lines(comparison.gates), first)]
+    shown = primary_of(comparison)
+    warnings = lines(wording.all_said(shown.notes, "warning"), "warning")
+    notes = lines(wording.all_said(shown.notes, "note"))
+    parts = [part("Differences", differences(shown), gate_lines(comparison.gates), notes)]
     facts = {"Compared on": wording.compared_on(comparison)}
     if not comparison.unpaired:
-        for where, n in (("A", comparison.only_a), ("B", comparison.only_b)):
+        for where, n in (("new", comparison.only_a), ("old", comparison.only_b)):
             facts[f"Only in {where}"] = wording.plural(n, "query") if n else ""
     if change is not None:
         parts.append(part("Why samples fail", *moved_report(change, linked=True).blocks))
-    parts.append(_method(a, b, notes=notes.lines[MOST_NOTES:]))
+    details = lines(wording.all_said(comparison.notes, "detail"))
+    others = [one for one in comparison.with_scores if one not in shown.differences]
+    if others:
+        parts.append(part("Other metrics", differences(replace(comparison, differences=tuple(others)))))
+    parts.append(_method(a, b, first=[details, statistics(comparison)]))
     verdict = verdict_line(comparison)
     return _page(wording.against(comparison), warnings, parts, facts, verdict)
 

@@ -215,10 +215,10 @@ def comparison_browser(
     )
     browser.title, browser.noun, browser.metrics = "Query by query", "queries", names
     words = {"": "all queries", "a": "new higher", "b": "old higher", "equal": "equal",
-             "any": "unscored in A or B"}  # fmt: skip
+             "any": "unscored in either"}  # fmt: skip
     browser.filters = [("", list(words.items()))]
-    for at, (run_name, one) in enumerate(zip(("A (new)", "B (old)"), diagnoses, strict=False)):
-        browser.filters.append((f"failing in {run_name}", _faults(one, at)))
+    for at, (run_name, one) in enumerate(zip(("new", "old"), diagnoses, strict=False)):
+        browser.filters.append((f"failing in the {run_name} run", _faults(one, at)))
     return browser
 
 

@@ -196,6 +196,7 @@ def judge_of(metric: MetricSummary) -> str:
 
 
 def verdict(d: Difference) -> str:
-    """The verdict on a metric; of one that is only a hint its direction, too."""
-    word = HINT if d.verdict == "indicative" else d.verdict
-    return f"{word}: {d.hint}" if d.hint else word
+    """The verdict on a metric; where it is only a hint, the direction that it hints at."""
+    if d.verdict == "indicative":
+        return f"{HINT}: {d.hint}" if d.hint else "no difference shown"
+    return d.verdict

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from ragassay.base.counts import plural
+from ragassay.base.counts import few, grouped, plural
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import svg
@@ -22,10 +21,25 @@ _VERDICT_STYLES: dict[str, Style] = {"better": "good", "worse": "bad", "differen
 
 
 def comparison_report(comparison: Comparison, *, full: bool = False) -> Report:
-    """A comparison of two runs."""
-    shown = [differences(comparison, full=full)] if comparison.with_scores else []
-    blocks: tuple[Block, ...] = (*shown, *below(comparison, full=full))
-    return Report(wording.against(comparison), blocks, verdict=verdict_line(comparison))
+    """A comparison of two runs: its primary metrics, or everything."""
+    shown = comparison if full else primary_of(comparison)
+    blocks: list[Block] = [differences(shown)] if shown.with_scores else []
+    blocks += [statistics(shown)] if full and shown.with_scores else []
+    about = wording.compared_on(comparison)
+    report = Report(wording.against(comparison), (*blocks, *below(shown, full=full)), about)
+    return replace(report, verdict=verdict_line(comparison))
+
+
+def primary_of(comparison: Comparison) -> Comparison:
+    """The comparison with its primary metrics alone; what was tested together stays as it is."""
+    names = comparison.primary or [one.name for one in comparison.differences]
+    differences = tuple(one for one in comparison.differences if one.name in names)
+    brought = tuple(
+        replace(note, names=kept)
+        for note in comparison.brought
+        if (kept := tuple(name for name in note.names if name in names)) or not note.names
+    )
+    return replace(comparison, differences=differences, brought=brought)
 
 
 def below(comparison: Comparison, *, full: bool = False) -> tuple[Lines, Lines]:
@@ -42,16 +56,29 @@ def below(comparison: Comparison, *, full: bool = False) -> tuple[Lines, Lines]:
 
 
 def verdict_line(comparison: Comparison) -> str:
-    """One sentence that says how the comparison ended."""
-    tally: Counter[str] = Counter(difference.verdict for difference in comparison.differences)
-    words = {"unknown": "not testable", "indicative": "only a hint"}
-    order = ("better", "worse", "different", "no difference shown", "unknown", "indicative",
-             "exploratory", "not comparable")  # fmt: skip
-    pieces = [f"{words.get(one, one)} on {tally[one]}" for one in order if tally[one]]
-    if not pieces:
+    """How the comparison of the primary metrics ended: what is better and what is worse, and the
+    slice that fell although its metric did not."""
+    shown = primary_of(comparison)
+    said = wording.all_said(shown.notes, "headline")
+    if any(note.kind == "too_few" for note in shown.notes):
+        return " ".join(said)
+    by_word = grouped((wording.verdict(one), one.name) for one in shown.differences)
+    if not by_word:
         return "The two runs share no metric."
-    total = plural(len(comparison.differences), "metric")
-    return f"{comparison.a} against {comparison.b}: {', '.join(pieces)} of {total}."
+    found = [
+        f"{word} on {few(names)}{tail}"
+        for hint, tail in (("", ""), (f"{wording.HINT}: ", f" ({wording.HINT})"))
+        for word in ("better", "worse", "different", "not comparable")
+        if (names := by_word.pop(hint + word, []))
+    ]
+    unshown = by_word.pop("no difference shown", [])
+    total = plural(len(shown.differences), "metric")
+    found += [f"no difference shown on {len(unshown)} of {total}"] if unshown else []
+    found += [f"{_UNTESTED[word]} on {few(names)}" for word, names in by_word.items()]
+    return " ".join([f"{comparison.a} against {comparison.b}: {'; '.join(found)}.", *said])
+
+
+_UNTESTED = {"unknown": "nothing to compare", "exploratory": "no test"}
 
 
 def reach_of(
@@ -70,7 +97,7 @@ def scale_of(metric: MetricSummary) -> object:
     return metric.name if None in metric.bounds else metric.bounds
 
 
-def differences(comparison: Comparison, *, full: bool = False) -> Table:
+def differences(comparison: Comparison) -> Table:
     """A row a metric: both means, the difference and the verdict."""
     columns = [
         Column("metric", "name"),
@@ -78,11 +105,9 @@ def differences(comparison: Comparison, *, full: bool = False) -> Table:
         Column("old"),
         Column("difference", style="strong"),
         Column("verdict", "label"),
-        Column("interval", drop=0 if full else 1, style="dim", under="difference"),
+        Column("interval", drop=1, style="dim", under="difference"),
         Column("← old, new →", "figure"),
     ]
-    if full:
-        columns += map(Column, ("p", "t-test p", "corrected p", "n", "detectable"))
     metrics = {} if comparison.runs is None else comparison.runs[0].summary.metrics
     scales = {
         d.name: scale_of(metrics[d.name]) if d.name in metrics else d.name
@@ -101,19 +126,21 @@ def differences(comparison: Comparison, *, full: bool = False) -> Table:
             wording.bounds(d.low, d.high, sign=True),
             Cell(figure=partial(svg.difference_bar, d, extent)),
         ]
-        if full:
-            cells += map(wording.p_value, (d.p_value, d.t_p_value, d.p_adjusted))
-            cells += (f"{d.n:,}", wording.number(d.detectable))
         rows.append(cells)
     return table(columns, rows)
 
 
-def only(comparison: Comparison, names: Collection[str]) -> Comparison:
-    """The comparison with some of its metrics; what was tested together stays as it is."""
-    differences = tuple(one for one in comparison.differences if one.name in names)
-    brought = tuple(
-        replace(note, names=kept)
-        for note in comparison.brought
-        if (kept := tuple(name for name in note.names if name in names)) or not note.names
+def statistics(comparison: Comparison) -> Table:
+    """A row a metric: what the verdict rests on."""
+    heads = ("interval", "p", "p, t-test", "p, corrected", "n", "detectable")
+    rows = (
+        (
+            name_of(d.name, d.higher_is_better),
+            wording.bounds(d.low, d.high, sign=True),
+            *map(wording.p_value, (d.p_value, d.t_p_value, d.p_adjusted)),
+            f"{d.n:,}",
+            wording.number(d.detectable),
+        )
+        for d in comparison.with_scores
     )
-    return replace(comparison, differences=differences, brought=brought)
+    return table([Column("metric", "name"), *map(Column, heads)], rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -18,7 +18,7 @@ from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.summarising import lacks_no_sample, plain
-from ragassay.engine.results.summary import Spending, Summary, missing_by_failure
+from ragassay.engine.results.summary import Spending, Summary, left_out, missing_by_failure
 from ragassay.reports.charts import svg
 from ragassay.reports.model import (
     Block,
@@ -170,21 +170,6 @@ def name_of(name: str, higher_is_better: bool | None, note: str = "") -> Cell:
     noted = f" ({note})" if note else ""
     mark = wording.ARROWS[higher_is_better]
     return Cell(name, f"{noted}{mark and f' {mark}'}")
-
-
-def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
-    """The metrics beside the headline of their suite, where all of the suite were computed."""
-    by_canonical = {one.metric: name for name, one in summary.metrics.items()}
-    shown: set[str] = set()
-    own_metrics: dict[str, None] = {}
-    for suite in filter(None, map(suites.all_suites().get, used)):
-        own = [str(metric) for metric in suite.resolve()]
-        if suite.headline and by_canonical.keys() >= set(own):
-            own_metrics |= dict.fromkeys(own)
-            shown.update(suite.headline)
-        else:
-            shown.update(own)
-    return [by_canonical[one] for one in own_metrics if one not in shown]
 
 
 def summary_notes(summary: Summary) -> Iterator[str]:

@@ -244,7 +244,7 @@ def open_run(folder: str | Path) -> Result:
     """
     base = Path(folder)
     if not base.is_dir():
-        problem = "is a file" if base.exists() else "there is no such folder"
+        problem = "is a file" if base.exists() else "there is no such file or folder"
         raise InputError(problem, path=base, hint="Give the folder of a run (its -o).")
     for name in CONTRACT:
         if not (base / name).is_file():

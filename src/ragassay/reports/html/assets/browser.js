@@ -95,11 +95,11 @@ class Browser {
     const { data, metric } = this;
     const list = [{ key: "id", label: "id" }, { key: "query", label: "query" }];
     if (this.comparison) {
-      list.push({ key: "a", label: "A", number: true, get: (entry) => entry.values[metric] });
-      list.push({ key: "b", label: "B", number: true, get: (entry) => entry.other[metric] });
-      list.push({ key: "diff", label: "A − B", number: true, sign: true, get: ({ row }) => this.source.difference(row, metric) });
+      list.push({ key: "a", label: "new", number: true, get: (entry) => entry.values[metric] });
+      list.push({ key: "b", label: "old", number: true, get: (entry) => entry.other[metric] });
+      list.push({ key: "diff", label: "difference", number: true, sign: true, get: ({ row }) => this.source.difference(row, metric) });
       for (const at of data.metrics.keys()) {
-        if (this.shown.has(at)) list.push({ key: "d" + at, label: `A − B, ${data.metrics[at].name}`, number: true, sign: true, get: ({ row }) => this.source.difference(row, at) });
+        if (this.shown.has(at)) list.push({ key: "d" + at, label: `difference, ${data.metrics[at].name}`, number: true, sign: true, get: ({ row }) => this.source.difference(row, at) });
       }
       return list;
     }
@@ -200,10 +200,10 @@ class Browser {
     return opened ? [line, this.detail(row, id)] : [line];
   }
 
-  // What is wrong with a row's samples; for a comparison in A and in B.
+  // What is wrong with a row's samples; for a comparison in the new and in the old run.
   faults({ faults }) {
     return (faults || []).map((at, run) => at === null ? null
-      : h("small", { class: "fault" }, this.comparison ? [h("b", { class: run ? "b" : "a" }, "AB"[run]), " "] : null, this.data.faults[at].title));
+      : h("small", { class: "fault" }, this.comparison ? [h("b", { class: run ? "b" : "a" }, SIDES[run]), " "] : null, this.data.faults[at].title));
   }
 
   cell(column, row) {
@@ -234,7 +234,7 @@ class Browser {
   // What is wrong with the row's samples in a sentence, and the link to the row.
   about(row) {
     const said = this.source.faults(row).map((at, run) => at === null ? null : [
-      h("span", { class: "chip fault" }, this.comparison ? `${"AB"[run]}: ` : "", this.data.faults[at].title), " ", this.comparison ? "" : `${this.data.faults[at].says} `]);
+      h("span", { class: "chip fault" }, this.comparison ? `${SIDES[run]}: ` : "", this.data.faults[at].title), " ", this.comparison ? "" : `${this.data.faults[at].says} `]);
     return h("p", { class: "own" }, said, h("a", { href: this.address(row), class: "permalink" }, "Link to this row"));
   }
 

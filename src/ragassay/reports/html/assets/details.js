@@ -61,7 +61,7 @@ class Details {
         this.passages(first), this.nuggets(first), this.evidence(first));
     }
     const sides = runs.map((samples, run) => h("section", { class: "side" },
-      h("h3", { class: run ? "b" : "a" }, `${"AB"[run]} · ${this.data.runs[run]}`),
+      h("h3", { class: run ? "b" : "a" }, `${SIDES[run]} · ${this.data.runs[run]}`),
       samples.length ? samples.map((sample) => [this.answer(sample, samples.length > 1), this.passages(sample), this.nuggets(sample), this.evidence(sample)]) : h("p", {}, "Not in this run.")));
     return h("div", { class: "opened-row" }, this.question(first), this.references(first), this.labels(first),
       h("div", { class: "columns-2" }, sides), this.scores(runs));
@@ -247,7 +247,7 @@ class Details {
     const names = [...new Set(samples.flatMap((sample) => Object.keys(sample.scores || {})))];
     if (!names.length) return null;
     const two = this.data.kind === "comparison";
-    const head = h("tr", {}, h("th", { scope: "col" }, "Metric"), runs.map((_, run) => h("th", { scope: "col" }, two ? "AB"[run] : "Value")));
+    const head = h("tr", {}, h("th", { scope: "col" }, "Metric"), runs.map((_, run) => h("th", { scope: "col" }, two ? SIDES[run] : "Value")));
     const body = names.map((name) => h("tr", {}, h("th", { scope: "row" }, h("span", { class: "metric" }, breakable(name))),
       runs.map((list) => h("td", {}, list.map((sample) => this.score(sample, name))))));
     return h("div", { class: "block" }, h("h4", {}, "Scores"), h("table", { class: "scores" }, h("thead", {}, head), h("tbody", {}, body)));

@@ -1,5 +1,7 @@
 "use strict";
 
+const SIDES = ["new", "old"];  // the runs of a comparison
+
 // Text whose control characters (but tabs and line ends) can be seen, written as in JSON.
 function visible(text) {
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,

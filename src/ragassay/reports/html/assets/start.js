@@ -33,10 +33,10 @@ class Waterfall {
     svg.append(make("line", { class: "zero", x1: 0, x2: width, y1: y(0), y2: y(0) }));
     if (metric.diff !== null) svg.append(make("line", { class: "mean-line", x1: 0, x2: width, y1: y(metric.diff), y2: y(metric.diff) }));
     const at = (event) => rows[Math.min(rows.length - 1, Math.max(0, Math.floor((event.offsetX / svg.clientWidth) * rows.length)))];
-    const rest = `${rows.length.toLocaleString("en-US")} ${rows.length === 1 ? "query" : "queries"}, sorted by A − B. Line and band: mean difference ${number(metric.diff, true)} with its interval. Click to open a query.`;
+    const rest = `${rows.length.toLocaleString("en-US")} ${rows.length === 1 ? "query" : "queries"}, sorted by new − old. Line and band: mean difference ${number(metric.diff, true)} with its interval. Click to open a query.`;
     svg.addEventListener("pointermove", (event) => {
       const row = at(event);
-      this.readout.textContent = `${visible(data.id[row])}: A ${number(data.values[browser.metric][row])}, B ${number(data.other[browser.metric][row])}, difference ${number(browser.source.difference(row, browser.metric), true)}`;
+      this.readout.textContent = `${visible(data.id[row])}: new ${number(data.values[browser.metric][row])}, old ${number(data.other[browser.metric][row])}, difference ${number(browser.source.difference(row, browser.metric), true)}`;
     });
     svg.addEventListener("pointerleave", () => { this.readout.textContent = rest; });
     svg.addEventListener("click", (event) => browser.visit(at(event)));
