@@ -20,6 +20,7 @@ from ragassay.engine.run import rescoring
 from ragassay.engine.run.prepared_run import PreparedRun, prepare
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.views import catalogue_view as catalogue
+from ragassay.reports.views.comparison_view import primary_of, verdict_line
 
 EVERY_S = 0.2
 """Seconds between two notices of progress."""
@@ -205,19 +206,20 @@ class AgentTools:
         Args:
             new: Folder of the new run.
             old: Folder of the old run, the baseline.
-            metrics: Metrics to compare. Default: all that both have.
-            primary: Metrics to test; the others are shown and weaken nothing. Default: all.
+            metrics: Metrics to compare. Default: the headline of the suite that both have.
+            primary: Metrics to test and show of them. Default: all.
 
         Returns:
-            a (new), b (old), notes; differences: diff is a - b with its interval (low, high),
+            a (new), b (old), verdict (a sentence), notes; differences: diff is a - b with its interval (low, high),
             p_adjusted is corrected for the number of metrics, why says why there is no verdict.
         """
         a, b = (open_run(self._folders.existing(*one)) for one in ((new, "new"), (old, "old")))
-        comparison = compare(a, b, metrics=_listed(metrics), primary=_listed(primary))
+        comparison = primary_of(compare(a, b, metrics=_listed(metrics), primary=_listed(primary)))
         found = comparison.to_json()
-        notes = [str(note) for note in comparison.notes if note.severity != "detail"]
+        notes = [str(note) for note in comparison.notes if note.severity == "note"]
         return {
             **_shown(found, ("a", "b")),
+            "verdict": verdict_line(comparison),
             "differences": [_shown(one, _OF_DIFFERENCE) for one in found["differences"]],
             "notes": [*comparison.warnings, *notes],
         }

@@ -94,7 +94,8 @@ def test_scores_that_only_one_run_has_are_left_out_and_said() -> None:
         ragassay.evaluate(without, ["em"]), ragassay.evaluate(records([True, False]), ["em"])
     )
     assert found.differences[0].n == 1
-    assert any("exists in one run only" in warning for warning in found.warnings)
+    (note,) = [one for one in found.notes if one.kind == "scores_in_one"]
+    assert (note.counts, note.names) == ({"n": 1, "new": 1.0, "old": 0.5}, ("em",))
 
 
 def test_systems_in_one_run_can_be_taken_apart() -> None:

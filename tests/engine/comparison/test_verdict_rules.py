@@ -102,10 +102,7 @@ def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Agreement]]:
 
 
 AGREES = "answer_match: the offline judge agrees with people on English answers."
-HINT = (
-    "answer_match: only a hint. The offline judge was measured on English answers only, too little "
-    "for a verdict."
-)
+HINT = "answer_match rests on the offline judge: a hint, not a verdict."
 CASES = [
     ({}, "better", AGREES),
     ({"low": 0.79}, "indicative", HINT),
@@ -231,7 +228,7 @@ def test_too_few_queries_leave_worse_undecided(tmp_path: Path, capsys) -> None:
     assert call(words) == 3
     said = " ".join(capsys.readouterr().out.split())
     assert "undecided, n is too small to tell whether the new run is worse: em" in said
-    assert "4 queries are too few to show any difference in em." in said
+    assert "4 queries are too few to tell. About 70 would show a difference of 0.1" in said
     assert call(["compare", words[2], words[1], "--fail-if-worse"]) == 0, "A is not worse"
     assert "gate --fail-if-worse: passed\n" in capsys.readouterr().out
 

@@ -282,11 +282,10 @@ def only_in_one(
     ``(n_metrics, n_common)``) and the queries that one run has alone."""
     alone = (mask_a != mask_b).sum(axis=1)
     partial = tuple(name for name, n in zip(names, alone, strict=True) if n)
-    if len(partial) == 1:
-        counts: dict[str, float | str] = {"n": int((mask_a & mask_b)[names.index(partial[0])].sum())}
-        means = {"new": a.summary.metrics[partial[0]].mean, "old": b.summary.metrics[partial[0]].mean}
-        counts |= {side: mean for side, mean in means.items() if mean is not None}
-        yield Note("scores_in_one", counts, partial, "warning")
+    new, old = (run.summary.metrics[partial[0]].mean if partial else None for run in (a, b))
+    if len(partial) == 1 and new is not None and old is not None:
+        n = int((mask_a & mask_b)[names.index(partial[0])].sum())
+        yield Note("scores_in_one", {"n": n, "new": new, "old": old}, partial, "warning")
     elif partial:
         yield Note("scores_in_one_of_several", {"n": int(alone.sum())}, partial, "warning")
     for run, other in ((a, b), (b, a)):
