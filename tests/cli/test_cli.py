@@ -94,6 +94,43 @@ def test_one_comparison_of_nothing_among_several_is_incomplete_as_junit_says(
     assert 'errors="0"' in junit.read_text()
 
 
+def test_files_of_answers_are_evaluated_and_compared_like_their_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, answers in (("new", ["yes"] * 20), ("old", ["no"] * 20)):
+        rows = [
+            {"id": f"{at}", "system": name, "query": "Who?", "reply": one, "references": ["yes"]}
+            for at, one in enumerate(answers)
+        ]
+        Path(f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        assert run("run", f"{name}.jsonl", "--columns", "answer=reply", "-o", name) == 0
+    capsys.readouterr()
+    files = ("compare", "new.jsonl", "old.jsonl", "--columns", "answer=reply")
+    found = []
+    for words in (files, ("compare", "new", "old"), (*files, "--suite", "qa", "--primary", "em"),
+                  (*files, "-m", "em,f1")):  # fmt: skip
+        assert run(*words, "--json") == 0
+        (one,) = json.loads(capsys.readouterr().out)["comparisons"]
+        found.append({d["name"]: d["verdict"] for d in one["differences"]})
+    assert found[0] == found[1] and found[0]["token_f1.f"] == "better"
+    assert found[2]["em"] == "better" and len(found[2]) == 17 and [*found[3]] == ["em", "f1"]
+    assert {*Path().iterdir()} == {*map(Path, ("new", "old", "new.jsonl", "old.jsonl"))}
+    assert "for files of answers" in complaint(capsys, "compare", "new", "old", "--suite", "qa")
+    assert "no such file" in complaint(capsys, "compare", "new.jsonl", "missing.jsonl")
+
+
+def test_a_comparison_of_many_metrics_fits_a_screen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    runs = [ragassay.examples.path_of(name) for name in ragassay.examples.SYSTEMS]
+    for suite in ("rag", "qa", "retrieval", "trecrag", "mtrag"):
+        assert run("compare", *runs, "--suite", suite) in (0, 3)
+        lines = capsys.readouterr().out.rstrip().splitlines()
+        assert max(map(len, lines)) <= 80 and len(lines) <= 30, suite
+
+
 def test_compare_takes_several_runs_and_several_systems(tmp_path: Path, capsys) -> None:
     rows = [
         {"id": str(n), "system": s, "answer": s, "references": ["one"]}

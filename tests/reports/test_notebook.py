@@ -101,6 +101,15 @@ def test_a_comparison_shows_differences_and_verdicts(
     assert again == comparison
 
 
+def test_a_text_is_not_shown_a_second_time_in_a_notebook(
+    run: ragassay.Result, old: ragassay.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    shown: list[object] = []
+    monkeypatch.setattr("rich.jupyter.display", lambda *each: shown.append(each))
+    assert "faithfulness" in repr(run.compare(old)) and not shown
+
+
 def test_a_plan_shows_what_would_be_asked_and_needs_no_key(monkeypatch: Any) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     plan = ragassay.plan(TOWN / "hybrid.jsonl", ["em", "answer_match"], judge="openai:gpt-4o")

@@ -24,7 +24,9 @@ def test_the_verdict_comes_first_and_the_numbers_follow() -> None:
     comparison, _, _ = pair()
     text = markdown(full_report(comparison))
     better = [d.name for d in comparison.differences if d.verdict == "better"]
-    verdict = f"**hybrid against bm25: better on {escape(', '.join(better))}; no difference shown on"
+    verdict = (
+        f"**hybrid against bm25: better on {escape(', '.join(better))}; no difference shown on"
+    )
     assert text.index(verdict) < text.index("|")
     for d in comparison.differences:
         assert wording.number(d.diff, sign=True) in text

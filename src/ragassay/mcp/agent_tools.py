@@ -210,8 +210,9 @@ class AgentTools:
             primary: Metrics to test and show of them. Default: all.
 
         Returns:
-            a (new), b (old), verdict (a sentence), notes; differences: diff is a - b with its interval (low, high),
-            p_adjusted is corrected for the number of metrics, why says why there is no verdict.
+            a (new), b (old), verdict (a sentence), notes; differences: diff is a - b with its
+            interval (low, high), p_adjusted is corrected for the number of metrics, why says why
+            there is no verdict.
         """
         a, b = (open_run(self._folders.existing(*one)) for one in ((new, "new"), (old, "old")))
         comparison = primary_of(compare(a, b, metrics=_listed(metrics), primary=_listed(primary)))

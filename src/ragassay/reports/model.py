@@ -36,8 +36,9 @@ class Column:
     """A column. A ``name`` breaks at its punctuation, a ``number`` and a ``label`` never,
     ``words`` at blanks; a ``figure`` is for HTML, and where its cells have shares for the terminal.
 
-    Where there is no room, columns with the highest ``drop`` are left out first (0 never). ``under`` is the head of the column below whose cells HTML
-    has these in small print. ``style`` is of cells that have none."""
+    Where there is no room, columns with the highest ``drop`` are left out first (0 never).
+    ``under`` is the head of the column below whose cells HTML has these in small print. ``style``
+    is of cells that have none."""
 
     head: str
     kind: Kind = "number"

@@ -231,9 +231,10 @@ def _pairs(given: Given) -> list[tuple[Result, Result]]:
     from ragassay.engine.results import open_run
 
     runs, baseline = given.runs, given.baseline
-    if given.run_options and not any(run.is_file() for run in runs):
+    if given.run_options and not any(map(Path.is_file, runs)):
         raise UsageError("--suite, --columns, --judge and --budget are for files of answers.")
-    results = [_evaluated(run, given) if run.is_file() else open_run(run) for run in runs]
+    folders = {run: open_run(run) for run in runs if not run.is_file()}
+    results = [folders[run] if run in folders else _evaluated(run, given) for run in runs]
     files = [result for result in results if result.folder is None]
     show.warn(warning for result in files for warning in result.summary.warnings)
     if len(results) == 1:

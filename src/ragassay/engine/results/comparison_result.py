@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragassay.base.note import Displayed, Note, drawing, joined
+from ragassay.base.note import Displayed, Note, Severity, drawing, joined
 from ragassay.stats.paired import FEW_DIFFER, PairedResult
 from ragassay.stats.sign_flip import EXACT_UP_TO
 from ragassay.stats.units import is_close
@@ -193,8 +193,8 @@ class Comparison(Displayed):
     asked for by name. ``n_tested`` metrics were tested together, at the level ``1 - level``.
     ``unpaired`` says that the means of different queries were compared; none are in common then.
     ``brought`` are facts that the numbers do not give. ``primary`` are the metrics to test, where
-    they are not all: those that were named, or the headline of the suite. ``gates`` is what was found of the largest drops allowed. ``runs`` are both
-    results, for plots."""
+    they are not all: those that were named, or the headline of the suite. ``gates`` is what was
+    found of the largest drops allowed. ``runs`` are both results, for plots."""
 
     a: str
     b: str
@@ -226,7 +226,7 @@ class Comparison(Displayed):
     @property
     def notes(self) -> tuple[Note, ...]:
         """The facts beside the numbers: doubts, what is needed to read the verdicts, the method."""
-        standing = joined(d.why for d in self.differences if d.why is not None)
+        standing = joined(d.why for d in self.differences if d.why is not None and d.n)
         return (*_doubts(self), *standing, *self.brought, *_beside(self), *_method(self))
 
     @property
@@ -290,10 +290,10 @@ def _beside(comparison: Comparison) -> Iterator[Note]:
     shown = comparison.with_scores
     judged = [d for d in shown if d.standing in ("tested", "indicative")]
     if too_few := [d for d in judged if d.too_few]:
-        counts: dict[str, float | str] = {"n": max(d.n for d in too_few), "enough": ENOUGH}
-        everywhere = len(too_few) == len(judged)
-        kind, severity = ("too_few", "headline") if everywhere else ("too_few_for", "note")
-        yield Note(kind, counts, _names(too_few), severity)  # type: ignore[arg-type]
+        kind = "too_few" if len(too_few) == len(judged) else "too_few_for"
+        severity: Severity = "headline" if kind == "too_few" else "note"
+        n = max(d.n for d in too_few)
+        yield Note(kind, {"n": n, "enough": ENOUGH}, _names(too_few), severity)
     unshown = [d for d in shown if d.verdict == "no difference shown" and not d.too_few]
     found = [d for d in shown if d.verdict in ("better", "worse", "different")]
     sizes = sorted(abs(d.detectable) for d in unshown if d.detectable is not None)

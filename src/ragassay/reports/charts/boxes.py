@@ -245,7 +245,7 @@ class DifferencePanel:
         x = svg.axis(-half, half, 0, _SCALE)
         height = _LINE * len(self.differences)
         places = svg.ticks(-half, half) if self.reach > _NOTHING else []
-        heads = (("start", 0.0, "← old higher"), ("middle", _SCALE / 2, "mean difference, new - old"),
+        heads = (("start", 0.0, "← old higher"), ("middle", _SCALE / 2, "mean, new - old"),
                  ("end", _SCALE, "new higher →"))  # fmt: skip
         drawn = [svg.grid(x, places, height, "+,.6g"), svg.line(x(0), 0, x(0), height, "zero")]
         drawn += [words(said, at, -14, end, size=SMALL, color=MUTED) for end, at, said in heads]

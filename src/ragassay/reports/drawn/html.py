@@ -94,7 +94,9 @@ def _table(table: Table) -> str:
         if first in under:
             more.append(columns[under[first]].head)
         small = "".join(f"<small>{escape(one)}</small>" for one in more)
-        heads.append(f'<th scope="col"{_CLASSES.get(columns[at].kind, "")}>{escape(first)}{small}</th>')
+        heads.append(
+            f'<th scope="col"{_CLASSES.get(columns[at].kind, "")}>{escape(first)}{small}</th>'
+        )
     for row in table.rows:
         if row.group != group:
             group = row.group

@@ -199,7 +199,9 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result, change: Moved
     details = lines(wording.all_said(comparison.notes, "detail"))
     others = [one for one in comparison.with_scores if one not in shown.differences]
     if others:
-        parts.append(part("Other metrics", differences(replace(comparison, differences=tuple(others)))))
+        parts.append(
+            part("Other metrics", differences(replace(comparison, differences=tuple(others))))
+        )
     parts.append(_method(a, b, first=[details, statistics(comparison)]))
     verdict = verdict_line(comparison)
     return _page(wording.against(comparison), warnings, parts, facts, verdict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -14,8 +14,8 @@ from ragassay.reports.model import Block, Cell, Column, Lines, Report, Style, Ta
 from ragassay.reports.text import wording
 from ragassay.reports.views.summary_view import name_of
 
-MOST_NOTES = 4
-"""Sentences below a comparison, unless everything is shown."""
+MOST_NOTES, MOST_ROWS = 4, 10
+"""Sentences below a comparison, and metrics in its table, unless everything is shown."""
 
 _VERDICT_STYLES: dict[str, Style] = {"better": "good", "worse": "bad", "different": "doubt"}
 
@@ -23,9 +23,12 @@ _VERDICT_STYLES: dict[str, Style] = {"better": "good", "worse": "bad", "differen
 def comparison_report(comparison: Comparison, *, full: bool = False) -> Report:
     """A comparison of two runs: its primary metrics, or everything."""
     shown = comparison if full else primary_of(comparison)
-    blocks: list[Block] = [differences(shown)] if shown.with_scores else []
-    blocks += [statistics(shown)] if full and shown.with_scores else []
+    rows = shown if full else _most_telling(shown)
+    blocks: list[Block] = [differences(rows)] if rows.with_scores else []
+    blocks += [statistics(rows)] if full and rows.with_scores else []
     about = wording.compared_on(comparison)
+    if n := len(shown.with_scores) - len(rows.with_scores):
+        blocks.append(lines([f"{plural(n, 'more metric')}: --full, or the HTML page."]))
     report = Report(wording.against(comparison), (*blocks, *below(shown, full=full)), about)
     return replace(report, verdict=verdict_line(comparison))
 
@@ -40,6 +43,14 @@ def primary_of(comparison: Comparison) -> Comparison:
         if (kept := tuple(name for name in note.names if name in names)) or not note.names
     )
     return replace(comparison, differences=differences, brought=brought)
+
+
+def _most_telling(comparison: Comparison) -> Comparison:
+    """The comparison with the metrics that a short table has: first those with a verdict."""
+    rows = comparison.with_scores
+    ranked = sorted(rows, key=lambda one: wording.verdict(one) == "no difference shown")
+    kept = ranked[:MOST_ROWS]
+    return replace(comparison, differences=tuple(one for one in rows if one in kept))
 
 
 def below(comparison: Comparison, *, full: bool = False) -> tuple[Lines, Lines]:
@@ -68,17 +79,26 @@ def verdict_line(comparison: Comparison) -> str:
     found = [
         f"{word} on {few(names)}{tail}"
         for hint, tail in (("", ""), (f"{wording.HINT}: ", f" ({wording.HINT})"))
-        for word in ("better", "worse", "different", "not comparable")
+        for word in ("better", "worse", "different")
         if (names := by_word.pop(hint + word, []))
     ]
-    unshown = by_word.pop("no difference shown", [])
-    total = plural(len(shown.differences), "metric")
-    found += [f"no difference shown on {len(unshown)} of {total}"] if unshown else []
-    found += [f"{_UNTESTED[word]} on {few(names)}" for word, names in by_word.items()]
+    others = [
+        f"{word} on {len(names)}"
+        for verdict, word in _OTHERS.items()
+        if (names := by_word.get(verdict, []))
+    ]
+    if others:
+        found.append(f"{', '.join(others)} of {plural(len(shown.differences), 'metric')}")
     return " ".join([f"{comparison.a} against {comparison.b}: {'; '.join(found)}.", *said])
 
 
-_UNTESTED = {"unknown": "nothing to compare", "exploratory": "no test"}
+_OTHERS = {
+    "no difference shown": "no difference shown",
+    "not comparable": "not comparable",
+    "exploratory": "no test",
+    "unknown": "nothing to compare",
+}
+"""The other verdicts in the sentence of a comparison."""
 
 
 def reach_of(
@@ -133,7 +153,7 @@ def differences(comparison: Comparison) -> Table:
 def statistics(comparison: Comparison) -> Table:
     """A row a metric: what the verdict rests on."""
     heads = ("interval", "p", "p, t-test", "p, corrected", "n", "detectable")
-    rows = (
+    rows: Iterable[Sequence[Cell | str]] = (
         (
             name_of(d.name, d.higher_is_better),
             wording.bounds(d.low, d.high, sign=True),

@@ -1,0 +1,108 @@
+"""What a comparison says first: the headline metrics of the suite, what got worse, and the slice
+that moved against the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay.base.note import Note
+from ragassay.engine.results.comparison_result import ENOUGH
+from ragassay.reports.views.comparison_view import primary_of, verdict_line
+
+
+def run(right: str, name: str, metrics: Any = ("em",), **of_sample: Any) -> ragassay.Result:
+    """A run over a query for each letter: right where it is ``1``; the letters before the first
+    blank are of kind ``a``, the others of kind ``b``."""
+    rows = [
+        {
+            "id": f"{part}{at}",
+            "system": name,
+            "query": f"question {at}",
+            "answer": "yes" if letter == "1" else "no",
+            "references": ["yes"],
+            "kind": part,
+            **of_sample,
+        }
+        for part, letters in zip("ab", right.split(), strict=True)
+        for at, letter in enumerate(letters)
+    ]
+    return ragassay.evaluate(rows, metrics)
+
+
+def fallen(found: ragassay.Comparison) -> list[Note]:
+    return [note for note in found.notes if note.kind == "slice_fell"]
+
+
+UP, DOWN = ("1" * 30 + " " + "0" * 14, "0" * 30 + " " + "1" * 14)
+"""All of kind a is right and all of kind b wrong, and the other way round."""
+
+
+def test_a_slice_that_fell_while_its_metric_rose_is_in_the_sentence() -> None:
+    found = ragassay.compare(run(UP, "new"), run(DOWN, "old"))
+    assert found.differences[0].verdict == "better"
+    (note,) = fallen(found)
+    assert note.names == ("em",) and note.severity == "headline"
+    assert note.counts == {"n": 14, "column": "kind", "value": "b", "new": 0.0, "old": 1.0}
+    assert str(note) in verdict_line(found) and "better on em" in verdict_line(found)
+
+
+SILENT = [
+    (DOWN, UP),  # worse as a whole
+    ("1" * 30 + " 0000", "0" * 30 + " 1111"),  # four queries are too few
+    ("1" * 30 + " 0" + "1" * 20, "0" * 30 + " " + "1" * 21),  # it fell by less than a tenth
+    ("1" * 15 + "0" * 15 + " 001100", "0" * 15 + "1" * 15 + " 011100"),  # may be chance
+    ("1" * 30 + " " + "1" * 8, "0" * 30 + " " + "0" * 8),  # it fell nowhere
+    ("0" * 4 + "1" * 16 + " " + "0" * 4 + "1" * 16,  # it fell nearly as much elsewhere
+     "1" * 20 + " " + "1" * 4 + "0" * 2 + "1" * 14),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("new", "old"), SILENT)
+def test_no_slice_is_named_where_little_or_everything_fell(new: str, old: str) -> None:
+    assert fallen(ragassay.compare(run(new, "new"), run(old, "old"))) == []
+
+
+def test_a_rise_of_what_should_be_low_is_a_fall() -> None:
+    @ragassay.metric(name="wrong", higher_is_better=False)
+    def wrong(answer: str) -> float:
+        return float(answer != "yes")
+
+    new, old = run(UP, "new", [wrong]), run(DOWN, "old", [wrong])
+    assert [note.counts["value"] for note in fallen(ragassay.compare(new, old))] == ["b"]
+    assert fallen(ragassay.compare(old, new)) == [], "worse as a whole"
+
+
+def test_only_the_headline_of_a_suite_is_tested_unless_metrics_are_named() -> None:
+    new, old = run(UP, "new", "qa"), run(DOWN, "old", "qa")
+    found = ragassay.compare(new, old)
+    assert len(found.differences) == 17 and found.n_tested == len(found.primary) == 8
+    assert "em" not in found.primary and "exact_match" in found.primary
+    by_name = {d.name: d for d in found.differences}
+    assert by_name["em"].standing == "exploratory" and by_name["em"].p_adjusted is None
+    assert [d.name for d in primary_of(found).differences] == list(found.primary)
+    for options in ({"metrics": ["em", "f1"]}, {"primary": ["em", "f1"]}):
+        named = ragassay.compare(new, old, **options)
+        assert named.n_tested == 2
+        assert [d.name for d in primary_of(named).differences] == ["em", "f1"]
+    drop = ragassay.compare(new, old, fail_if_drop="em>0.5")
+    assert drop.gates[0].passed is not None, "a gate may ask of any metric"
+
+
+def test_the_sentence_names_what_got_worse() -> None:
+    @ragassay.metric(name="brief")
+    def brief(answer: str) -> float:
+        return float(answer == "no")
+
+    new = run("1" * 20 + " 1", "new", ["em", brief])
+    old = run("0" * 20 + " 0", "old", ["em", brief])
+    said = verdict_line(ragassay.compare(new, old))
+    assert "better on em" in said and "worse on brief" in said
+
+
+def test_where_all_queries_are_too_few_the_sentence_says_how_many_are_enough() -> None:
+    found = ragassay.compare(run("1 1", "new"), run("0 0", "old"))
+    (note,) = [one for one in found.notes if one.kind == "too_few"]
+    assert note.counts == {"n": 2, "enough": ENOUGH} and verdict_line(found) == str(note)
