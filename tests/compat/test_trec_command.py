@@ -136,7 +136,7 @@ def test_a_comparison_says_its_correction_and_what_is_significant(
     Path("old.run").write_text("".join(f"{q} Q0 a 1 2 o\n" for q in queries))
     asked = f"qrels new.run old.run -m nDCG@2 -m RR {words}"
     out = " ".join(trec.said(asked)[0].split())
-    assert name in out and "corrected p" in out and "t-test p" in out
+    assert name in out and "p, corrected" in out and "p, t-test" in out
     comparison = trec.json(asked)["comparisons"][0]
     assert comparison["correction"] == ((words.split() or ["maxt"])[-1])
     assert [d["significant"] for d in comparison["differences"]] == [True, False]

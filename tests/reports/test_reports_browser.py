@@ -161,7 +161,7 @@ def test_columns_can_be_chosen_and_added(visit: Any) -> None:
         page.locator(".columns summary").click()
         page.locator("#columns input").nth(at).click()
         assert heads.count() == before + more
-    assert heads.last.inner_text().startswith("A − B, AP")
+    assert heads.last.inner_text().startswith("difference, AP")
 
 
 def test_a_comparison_sorts_filters_and_opens_side_by_side(visit: Any) -> None:
@@ -177,7 +177,7 @@ def test_a_comparison_sorts_filters_and_opens_side_by_side(visit: Any) -> None:
     sides.nth(1).wait_for()
     assert sides.count() == 2
     heads = [sides.nth(at).locator("h3").inner_text() for at in range(2)]
-    assert heads == ["A · hybrid", "B · bm25"]
+    assert heads == ["new · hybrid", "old · bm25"]
     answers = [sides.nth(at).locator(".block p.text").first.inner_text() for at in range(2)]
     assert answers[0] != answers[1] and all(answers)
 
@@ -291,7 +291,7 @@ def test_the_panel_of_a_comparison_filters_by_class_and_run(visit: Any, faulty: 
     assert row.locator("td").all_inner_texts()[:4] == ["1", "0", "1", "0"]
     row.locator("a[data-filter]").click()
     page.locator("#count", has_text="1 of 3 queries").wait_for()
-    assert "A Not retrieved" in page.locator("#queries tbody tr").first.inner_text()
+    assert "new Not retrieved" in page.locator("#queries tbody tr").first.inner_text()
 
 
 def test_the_answer_stands_once_with_its_support_and_its_citations_as_links(

@@ -27,7 +27,7 @@ def test_the_service_begins_with_a_sample_and_finished_reports(
         reports = service.ask("GET", f"tasks/{task['id']}/reports")[::-1]
         assert [one["name"] for one in reports] == ["hybrid", "keyword"]
         assert [one["status"] for one in reports] == ["completed", "completed"]
-        assert reports[0]["headline"]["nDCG@10"]["n_scored"] > 10
+        assert reports[0]["headline"]["ndcg"]["n_scored"] > 10
         new, old = (one["id"] for one in reports)
         found = service.ask("GET", f"comparisons?new={new}&old={old}")
         assert found["differences"] and found["n_common"] == 72
