@@ -149,12 +149,10 @@ class GateResult:
             ends = f"{self.rounded(low)} and {self.rounded(high)}"
         if self.limit is not None:
             of = " of the drop"
-            if self.drop is not None and self.drop < 0.0:
-                gain = f"a gain of {-self.drop:.4f}"
-                facts.append(f"{gain} where a drop of {self.limit:g} is allowed")
+            if self.drop is not None and self.drop <= 0.0:
+                facts.append(f"a gain of {-self.drop:.4f}" if self.drop else "no drop")
             elif self.drop is not None:
-                drop = f"a drop of {self.rounded(self.drop)}"
-                facts.append(f"{drop} where {self.limit:g} is allowed")
+                facts.append(f"a drop of {self.rounded(self.drop)}")
         if self.which == "mean" and self.value is not None:
             between = f", between {ends} with the missing scores" if ends else ""
             facts.append(f"mean {self.rounded(self.value)}{between}")
