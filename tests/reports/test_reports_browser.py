@@ -231,6 +231,16 @@ def test_the_page_never_scrolls_sideways(visit: Any, name: str, width: int) -> N
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_on_a_desk_no_table_of_a_comparison_scrolls_or_says_so(visit: Any) -> None:
+    page = visit("comparison.html")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('section .scroll')].map(one =>"
+        " [one.scrollWidth - one.clientWidth, one.hasAttribute('data-wider')])"
+    )
+    assert len(boxes) > 3 and {tuple(one) for one in boxes} == {(0, False)}
+
+
 def test_without_scripts_the_numbers_still_show(chromium: Any, folder: Path) -> None:
     page = chromium.new_page(java_script_enabled=False)
     page.goto((folder / "small.html").as_uri())
@@ -370,6 +380,7 @@ def test_ids_are_sorted_as_people_order_them(visit: Any, faulty: Path) -> None:
         ("small.html", f"{METRICS} td small, {METRICS} td:nth-of-type(3) svg"),
         ("faulty.html", f"{FAULTS} td"),
         ("faulty-comparison.html", f"{FAULTS} td"),
+        ("comparison.html", "[aria-labelledby=differences] td.nowrap"),
         ("small.html", "[aria-labelledby=slices] td:nth-of-type(2)"),
     ],
 )

@@ -18,7 +18,7 @@ from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import svg
 from ragassay.reports.charts.svg import MUTED, NORMAL, SMALL, Chart, words
 from ragassay.reports.text import wording
-from ragassay.reports.views.comparison_view import below, reach_of, scale_of
+from ragassay.reports.views.comparison_view import below, primary_of, reach_of, scale_of
 
 MAX_POINTS = 1_000
 """Points drawn for one metric of one run; boxes are computed from all values."""
@@ -278,6 +278,7 @@ class DifferencePanel:
 
 def overview(comparison: Comparison, new: Result) -> Chart:
     """The comparison of a new run (A) with an old one (B)."""
+    comparison = primary_of(comparison)
     tested = [d for d in comparison.differences if d.diff is not None]
     if not tested:
         raise UsageError("The comparison has no difference to draw.")
