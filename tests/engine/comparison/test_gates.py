@@ -173,7 +173,7 @@ def test_a_gate_prints_the_bound_that_it_looks_at() -> None:
     assert failed.sentence.endswith("FAILED, one-sided 95 % bounds 0.0000 and 0.0950")
     owed = decided("f1>=0.6", [0.65] * 10, 1)
     assert "mean 0.6500, between 0.5909 and 0.6818 with the missing scores" in owed.sentence
-    assert "n is too small to tell" in decided("low(f1)>=0.99", [1.0] * 3).sentence
+    assert "too few samples to tell" in decided("low(f1)>=0.99", [1.0] * 3).sentence
     assert decided("low(f1)>=0.5", [1.0]).passed is None
     assert "nothing was scored" in decided("f1>=0.5", []).sentence
     assert owed.sentence.endswith(

@@ -227,7 +227,7 @@ def test_too_few_queries_leave_worse_undecided(tmp_path: Path, capsys) -> None:
     words = ["compare", f"{tmp_path}/new", f"{tmp_path}/old", "--fail-if-worse"]
     assert call(words) == 3
     said = " ".join(capsys.readouterr().out.split())
-    assert "undecided, n is too small to tell whether the new run is worse: em" in said
+    assert "undecided, too few queries to tell whether the new run is worse: em" in said
     assert "4 queries are too few to tell. About 70 would show a difference of 0.1" in said
     assert call(["compare", words[2], words[1], "--fail-if-worse"]) == 0, "A is not worse"
     assert "gate --fail-if-worse: passed\n" in capsys.readouterr().out

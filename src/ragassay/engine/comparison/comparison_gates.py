@@ -155,7 +155,7 @@ def with_not_worse(comparison: Comparison) -> Comparison:
     """The comparison with the gate that no tested metric is worse: undecided where worse could not
     have been shown, or may be hidden by what is missing."""
     differences = comparison.differences
-    passed, why, unscored = None, "no metric has more than a hint of a verdict", 0
+    passed, why, unscored = None, "no metric has a verdict", 0
     if metrics := [d for d in differences if d.verdict == "worse"]:
         passed, why = False, f"worse: {_names(metrics)}"
     elif metrics := [d for d in differences if d.doubtful and d.hint == "worse"]:
@@ -163,7 +163,7 @@ def with_not_worse(comparison: Comparison) -> Comparison:
     elif metrics := [
         d for d in differences if d.p_adjusted is not None and d.too_few and d.seems_worse
     ]:
-        why = f"n is too small to tell whether the new run is worse: {_names(metrics)}"
+        why = f"too few queries to tell whether the new run is worse: {_names(metrics)}"
     elif hidden := _hidden(comparison):
         metrics, why, unscored = hidden
     elif metrics := [d for d in differences if d.hint == "worse"]:

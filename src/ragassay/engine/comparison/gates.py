@@ -209,7 +209,7 @@ def conclude(
     decisions = {gate.decision(one) for one in possible}
     passed, why = (decisions.pop() if len(decisions) == 1 else None), refused
     if passed is None and not refused and (not owed or gate.decision(observed) is None):
-        why = "n is too small to tell"
+        why = "too few samples to tell"
     low, high = None, None
     if gate.which != "mean" or owed:
         of_low, of_high = ("mean", "mean") if gate.which == "mean" else ("low", "high")

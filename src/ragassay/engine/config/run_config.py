@@ -130,7 +130,7 @@ class Parameters(BaseModel):
     """Seed of everything random."""
     fail_under: Names = Field(default_factory=list)
     """Gate: METRIC>=VALUE on the mean, or low(METRIC)>=VALUE (high(METRIC)<=VALUE) on the one-sided
-    bound of the true mean; exit code 1 when it fails, 3 when n is too small to tell."""
+    bound of the true mean; exit code 1 when it fails, 3 when samples are too few to tell."""
     trust_offline: bool = False
     """Let offline judgments decide gates, whatever their agreement with people."""
     options: Annotated[
