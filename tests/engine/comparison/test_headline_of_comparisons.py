@@ -75,6 +75,11 @@ def test_a_rise_of_what_should_be_low_is_a_fall() -> None:
     assert fallen(ragassay.compare(old, new)) == [], "worse as a whole"
 
 
+def test_no_slice_is_named_where_the_runs_are_not_comparable() -> None:
+    old = run(DOWN, "old", history=[{"speaker": "user", "text": "Hello"}])
+    assert fallen(ragassay.compare(run(UP, "new"), old, force=True)) == []
+
+
 def test_only_the_headline_of_a_suite_is_tested_unless_metrics_are_named() -> None:
     new, old = run(UP, "new", "qa"), run(DOWN, "old", "qa")
     found = ragassay.compare(new, old)

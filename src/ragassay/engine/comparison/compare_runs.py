@@ -181,7 +181,8 @@ def compare(
         **draws,
     )
     found = [_with_left_out(d, matched, draws) for d in comparison.differences]
-    fallen = fallen_slice(matched, [d for d in found if d.standing != "exploratory"], draws)
+    judged = [d for d in found if d.standing in ("tested", "indicative")]
+    fallen = fallen_slice(matched, judged, draws)
     differences = {d.name: d for d in found} | {
         name: compare_percentile(matched, name, **draws) for name in names if name not in means
     }
