@@ -272,7 +272,8 @@ def difference_bar(difference: Difference, extent: float) -> Markup:
         return markup("")
     x = axis(-extent, extent, 6, _BAR_W - 6)
     shapes = [line(x(0), 0, x(0), _BAR_H, "zero"), *difference_shapes(difference, x, _BAR_H / 2)]
-    description = f"difference {wording.number(difference.diff, sign=True)}, {difference.verdict}"
+    said = wording.verdict(difference)
+    description = f"difference {wording.number(difference.diff, sign=True)}, {said}"
     return _figure(_BAR_W, _BAR_H, shapes, description, fixed=True)
 
 

@@ -137,12 +137,13 @@ def differences(comparison: Comparison) -> Table:
     rows = []
     for d in comparison.with_scores:
         extent = 1.08 * reach[scales[d.name]] or 1.0
+        style = _VERDICT_STYLES.get(d.verdict, "doubt" if d.hint else "")
         cells: list[Cell | str] = [
             name_of(d.name, d.higher_is_better),
             wording.number(d.a_mean),
             wording.number(d.b_mean),
             wording.number(d.diff, sign=True),
-            Cell(wording.verdict(d), style=_VERDICT_STYLES.get(d.verdict, "")),
+            Cell(wording.verdict(d), style=style),
             wording.bounds(d.low, d.high, sign=True),
             Cell(figure=partial(svg.difference_bar, d, extent)),
         ]
