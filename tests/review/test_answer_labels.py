@@ -224,6 +224,13 @@ def test_a_disagreement_is_listed_and_what_settles_it_is_what_a_run_takes(
     assert mean() == pytest.approx((1 + 2 + 2 + 2) / 4), "the median of two is the lower"
 
 
+def test_who_cannot_tell_disagrees_with_nobody(tmp_path: Path) -> None:
+    labels, key = disagreeing(tmp_path)
+    labels.label(key, "bob", None)
+    assert states(labels, "eve")[key] != "disagreement"
+    assert label_agreement(labels).differ == []
+
+
 def test_who_settles_an_own_disagreement_keeps_the_independent_label(tmp_path: Path) -> None:
     labels, key = disagreeing(tmp_path)
     labels.label(key, "ann", 1, final=True)

@@ -69,6 +69,16 @@ def test_only_common_queries_are_compared_and_the_rest_is_counted() -> None:
         ragassay.compare(new, other)
 
 
+def test_where_both_runs_are_clustered_the_larger_clusters_count() -> None:
+    data = records([True] * 12)
+    for at, record in enumerate(data):
+        record["metadata"] = {"talk": f"t{at // 2}", "user": f"u{at // 4}"}
+    runs = [ragassay.evaluate(data, ["em"], cluster_by=name) for name in ("talk", "user")]
+    for pair in (runs, runs[::-1]):
+        found = ragassay.compare(*pair)
+        assert (found.n_clusters, found.clustered_by) == (3, "user")
+
+
 def test_repeats_are_averaged_before_the_test() -> None:
     new = [r for n in range(3) for r in records([True, n == 0], repeat=n)]
     old = records([False, False])

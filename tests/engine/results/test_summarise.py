@@ -6,8 +6,10 @@ import pytest
 
 import ragassay
 from ragassay.base.errors import UsageError
+from ragassay.base.sample import Sample
 from ragassay.base.score import Reason, Score
 from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.slicing import Slicer
 from ragassay.engine.results.summarising import (
     IntervalOptions,
     averaged_over,
@@ -49,6 +51,22 @@ def test_a_sum_has_no_slices() -> None:
     data.slices = {"topic": ["a", "b"]}
     found = slice_summaries(data, [metric("sum")], IntervalOptions())
     assert [dict(one.metrics) for one in found] == [{}, {}]
+
+
+def test_a_zero_counts_as_a_hundred_thousandth_in_a_geometric_mean() -> None:
+    data = columns(["q0", "q1"], [0.0, 0.1])
+    found = summarise(data, [metric("geometric")], IntervalOptions())["f1"]
+    assert found.mean == pytest.approx((1e-5 * 0.1) ** 0.5)
+
+
+@pytest.mark.parametrize(("n_values", "is_slice"), [(1, False), (2, True), (5, True), (6, False)])
+def test_a_column_is_a_slice_where_its_values_are_at_most_half_as_many_as_its_samples(
+    n_values: int, is_slice: bool
+) -> None:
+    slicer = Slicer(None)
+    for at in range(10):
+        slicer.add(Sample(id=f"q{at}", query="?", metadata={"topic": f"t{at % n_values}"}))
+    assert ("topic" in slicer.columns()) is is_slice
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ import pytest
 import ragassay
 from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
+from ragassay.engine.config.run_config import make_config
+from ragassay.engine.run.source import open_source
 
 DAY = datetime(2024, 5, 1, tzinfo=UTC).timestamp()
 TIMES = (DAY - 1, DAY, DAY + 3600, DAY + 86_399.5, DAY + 86_400, None)
@@ -81,3 +83,10 @@ def test_an_impossible_interval_is_refused(
     assert says in " ".join(capsys.readouterr().err.split())
     with pytest.raises(UsageError):
         kept(from_timestamp=2, to_timestamp=1)
+
+
+def test_the_first_run_of_a_query_is_that_of_each_system() -> None:
+    runs = [("a", 0), ("a", 1), ("b", 1), ("b", 2)]
+    records = [{"id": "q", "answer": "x", "system": name, "repeat": n} for name, n in runs]
+    source = open_source(records, make_config(), first_runs=True)
+    assert [(sample.system, sample.repeat) for sample in source.samples] == [("a", 0), ("b", 1)]

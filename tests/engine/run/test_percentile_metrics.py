@@ -82,6 +82,16 @@ def test_percentiles_are_compared_by_an_interval_and_get_no_verdict() -> None:
     assert [gate.passed for gate in comparison.gates] == [True]
 
 
+def test_percentiles_are_compared_over_the_queries_that_both_runs_measured() -> None:
+    new, old = served(1.0), served(3.0)
+    for record in new[:20]:
+        del record["metadata"]
+    runs = [ragassay.evaluate(data, "latency_p95") for data in (new, old)]
+    (tail,) = ragassay.compare(*runs, n_resamples=100).differences
+    assert tail.n == 100
+    assert tail.b_mean == pytest.approx(float(np.percentile(latencies(old[20:]), 95)))
+
+
 @pytest.mark.parametrize("name", ["latency(percentile=0)", "latency(percentile=100)"])
 def test_a_percentile_lies_between_0_and_100(name: str) -> None:
     with pytest.raises(UsageError, match="percentile must lie between 0 and 100"):
