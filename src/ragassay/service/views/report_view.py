@@ -26,8 +26,8 @@ from ragassay.engine.results.judge_answers import AnswerFile
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.formats import from_records
 from ragassay.reports.html.browse import details_of, headline, script_json, share
-from ragassay.reports.html.pages import diagnosed, environment, run_parts
-from ragassay.reports.html.query_browser import metric_entry, run_filters, tag
+from ragassay.reports.html.pages import environment, run_parts
+from ragassay.reports.html.query_browser import deciding, metric_entry, run_filters, tag
 from ragassay.service.store.run_archives import as_report
 
 RUN, ROWS, PIECES = "run", "index.sqlite", "page.json"
@@ -76,7 +76,7 @@ def build_view(folder: str | Path, report: str, facts: Mapping[str, str]) -> Non
     n, slices = len(result.columns.metrics), result.columns.slices
     kept = [f"value{at}" for at in range(n)] + [f"reason{at}" for at in range(n)]
     kept += [f"slice{at}" for at in range(len(slices))]
-    names = ["id", "natural_id", "tag", "query", "n_unscored", "sample_at", "scores_at", *kept]
+    names = ["id", "natural_id", "tag", "query", "answer", "n_unscored", "sample_at", "scores_at", *kept]
     placed = AnswerFile(folder / RUN / JUDGE_ANSWERS).placed()
     with closing(sqlite3.connect(folder / ROWS)) as rows:
         rows.execute("PRAGMA journal_mode = OFF")
@@ -96,7 +96,7 @@ def build_view(folder: str | Path, report: str, facts: Mapping[str, str]) -> Non
     template = environment(_TEMPLATES, served="/assets").get_template("browsed.html.j2")
     browser = _served_browser(result, f"/reports/{report}/samples")
     reported = as_report(result, facts)
-    parts = run_parts(reported, diagnosed(reported), linked=False)
+    parts = run_parts(reported, linked=False)
     # No text of a report holds this mark: all is escaped.
     pieces = template.render(**parts, browser=browser).split("<!--piece-->")
     files.write_bytes(folder / PIECES, dumps(dict(zip(BLOCKS, pieces, strict=True))))
@@ -111,6 +111,7 @@ def _served_browser(result: Result, address: str) -> SimpleNamespace:
         "served": address,
         "total": n,
         "runs": [result.name],
+        "deciding": deciding(result),
         "metrics": [metric_entry(metric) for metric in metrics],
         "scored": [metric.n_scored > 0 for metric in metrics],
         "slices": {
@@ -136,7 +137,8 @@ def _indexed(folder: Path, result: Result) -> Iterator[tuple[Any, ...]]:
         reasons = [columns.reason(name, row) for name in names]
         yield (
             row, identity[0], _natural(identity[0]), tag(identity) if several else "",
-            headline(sample), values.count(None), next(at_sample), next(at_score, 0), *values,
+            headline(sample.query), headline(sample.answer_text), values.count(None),
+            next(at_sample), next(at_score, 0), *values,
             *(None if reason is None else str(reason) for reason in reasons),
             *(column[row] for column in columns.slices.values()),
         )  # fmt: skip
@@ -192,16 +194,16 @@ class ReportView:
             columns = [f", {kind}{at}" for kind in ("value", "reason") for at in range(n_metrics)]
             (n,) = index.execute(f"SELECT count(*) FROM samples{where}", values).fetchone()
             selected = index.execute(
-                f"SELECT row, id, tag, query{''.join(columns)} FROM samples"
+                f"SELECT row, id, tag, query, answer{''.join(columns)} FROM samples"
                 f"{where} ORDER BY {order} LIMIT ? OFFSET ?",
                 [*values, wanted.size, wanted.first],
             )
             rows = [
                 {
-                    "row": row, "id": key, "tag": shown, "query": query,
+                    "row": row, "id": key, "tag": shown, "query": query, "answer": answer,
                     "values": more[:n_metrics], "reasons": more[n_metrics:],
                 }
-                for row, key, shown, query, *more in selected
+                for row, key, shown, query, answer, *more in selected
             ]  # fmt: skip
         return {"n": n, "rows": rows}
 
