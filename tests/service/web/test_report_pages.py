@@ -40,9 +40,9 @@ def test_the_address_keeps_what_the_list_shows_and_samples_follow_it(
     ]  # fmt: skip
     report = report_of(served, samples, metrics=["answer_words"], slice_by=["half & half"])
     place = f"{served.url}/reports/{report}"
-    page.goto(place)
+    page.goto(f"{place}#browse")
     page.wait_for_selector("#queries tbody tr")
-    assert page.url == place, "nothing is asked for that is not the default"
+    assert page.url == f"{place}#browse", "nothing is asked for that is not the default"
     page.fill("#search", "query")
     page.select_option("select[data-slice]", label="second")
     page.wait_for_selector("#count:has-text('60 of 120')")
@@ -76,6 +76,58 @@ def test_the_address_keeps_what_the_list_shows_and_samples_follow_it(
     assert "Not among" in page.inner_text("nav[aria-label=Sections]")
     page.goto(f"{place}/samples/59")
     assert "60 of 120" in page.inner_text("nav[aria-label=Sections]")
+
+
+@pytest.fixture
+def scriptless(chromium: Any, served: Served) -> Any:
+    context = chromium.new_context(java_script_enabled=False, base_url=served.url)
+    yield context.new_page()
+    context.close()
+
+
+def parts_of(page: Any) -> list[str]:
+    """The titles of the parts that can be seen."""
+    return list(page.locator("main h2:visible").all_inner_texts())
+
+
+def test_the_parts_of_a_report_are_tabs_and_its_failing_samples_a_link_away(
+    page: Any, scriptless: Any, served: Served
+) -> None:
+    samples = [
+        Sample(
+            id=f"q{at}", query=f"Query {at}", timestamp=5.0, references=("It is blue.",),
+            answer=Answer("It is blue." if at % 3 else "I do not know."),
+        )
+        for at in range(30)
+    ]  # fmt: skip
+    report = report_of(served, samples, metrics=["contains_answer"])
+    page.goto(f"/reports/{report}")
+    current = "header nav [aria-current]"
+    page.wait_for_selector(current)
+    assert parts_of(page) == page.locator(current).all_inner_texts() == ["Why samples fail"]
+    page.focus("nav >> text=Metrics")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f"{current} >> text=Metrics")
+    assert parts_of(page) == ["Metrics"] and page.is_visible("table >> text=contains_answer")
+    page.click("nav >> text=Method")
+    assert parts_of(page) == ["Method"] and page.is_visible("text=Configuration and versions")
+    page.go_back()
+    page.go_back()
+    page.click("text=10 of 30 samples fail")
+    page.wait_for_selector("#count:has-text('10 of 30 samples')")
+    assert parts_of(page) == ["Samples"]
+    assert page.locator(".expand").all_inner_texts() == [f"q{at}" for at in range(0, 30, 3)]
+    why = page.inner_text("#queries .fault >> nth=0")
+    page.reload()
+    page.wait_for_selector("#count:has-text('10 of 30 samples')")
+    page.select_option("#filter", label=f"{why} (10)")
+    page.wait_for_selector("#count:has-text('10 of 30 samples')")
+    rows = f"{served.url}/reports/{report}/samples?filter=fault-0-"
+    found = [httpx2.get(f"{rows}{number}").json()["n"] for number in range(20)]
+    assert sorted(found) == [0] * 19 + [10]
+
+    scriptless.goto(f"/reports/{report}")
+    assert {"Why samples fail", "Metrics", "Samples"} <= {*parts_of(scriptless)}
 
 
 def test_a_running_report_says_how_far_it_is_and_how_long_it_takes(
@@ -159,13 +211,6 @@ SAMPLES = [Sample(id="q", query="?", answer=Answer("so"), timestamp=5.0)]
 
 def a_report(served: Served) -> Any:
     return get_report(served.store, report_of(served, SAMPLES, metrics=["answer_words"]))
-
-
-@pytest.fixture
-def scriptless(chromium: Any, served: Served) -> Any:
-    context = chromium.new_context(java_script_enabled=False, base_url=served.url)
-    yield context.new_page()
-    context.close()
 
 
 def test_what_is_deleted_is_asked_for_and_needs_no_script(scriptless: Any, served: Served) -> None:

@@ -50,10 +50,10 @@ def write_report(result: Result, path: str | Path) -> None:
     _write(path, run_parts(result) | {"browser": run_browser(result)})
 
 
-def run_parts(result: Result, *, linked: bool = True) -> dict[str, Any]:
-    """What the template ``browsed.html.j2`` shows of a run, beside the list of its samples;
-    ``linked`` where the page has that list itself."""
-    report = written_report(result, linked=linked)
+def run_parts(result: Result, *, in_folder: bool = True) -> dict[str, Any]:
+    """What the template ``browsed.html.j2`` shows of a run, beside the list of its samples; see
+    `written_report`."""
+    report = written_report(result, linked=True, in_folder=in_folder)
     details = [_method(result)]
     if not result.summary.is_empty:
         figures = (lines([_DISTRIBUTIONS]), _distributions(result))

@@ -81,9 +81,10 @@ def result_report(
     return replace(report, blocks=tuple(blocks), verdict=_verdict(result))
 
 
-def written_report(result: Result, *, linked: bool = False) -> Report:
-    """A run as a page (``linked`` where it lists the samples) or a Markdown file has it: why
-    samples fail, the metrics of its suites, then what goes into detail."""
+def written_report(result: Result, *, linked: bool = False, in_folder: bool = False) -> Report:
+    """A run as a page (``linked``: it lists the samples) or a Markdown file has it: why samples
+    fail, the metrics of its suites, then what goes into detail. A page ``in_folder`` is kept in the
+    run folder, beside that of its consistency."""
     summary, inner = result.summary, consistency_of(result)
     blocks: list[Block] = [warning_lines(summary)]
     if result.diagnosis is not None:
@@ -97,7 +98,7 @@ def written_report(result: Result, *, linked: bool = False) -> Report:
         blocks.append(part("Metrics", tables[0], *_notes(summary)))
     if inner is not None:
         parts = consistency_report(inner.summary).blocks
-        if linked and inner is not result and inner.folder is not None:
+        if in_folder and inner is not result and inner.folder is not None:
             link = Cell("Every query and pair of runs", link=f"{CONSISTENCY}/report.html")
             parts = (lines([link], "text"), *parts)
         blocks.append(part("Consistency of repeated runs", *parts))
