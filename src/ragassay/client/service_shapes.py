@@ -224,7 +224,8 @@ class Report(BaseModel):
     headline: dict[str, Any] | None = Field(
         None,
         description="by metric: mean, low, high, n_scored, n_total, n_assumed (values for missing "
-        "parts), mean_measured (the mean without them), n_systems",
+        "parts), mean_measured (the mean without them), signature (means with the same compare), "
+        "n_systems, system (its name, where there is a single system)",
     )
     error: str | None = Field(None, description="why it failed, or what it lacks")
     job_id: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -19,7 +20,8 @@ from ragassay.client.clients import Client
 from ragassay.client.service_shapes import Progress
 from ragassay.service.store.jobs import add_job, get_job
 from ragassay.service.store.projects import get_project, get_task
-from ragassay.service.store.reports import add_report, get_report, list_reports
+from ragassay.service.store.records import add_records
+from ragassay.service.store.reports import add_report, create_report, get_report, list_reports
 from ragassay.service.store.schema import jobs
 from ragassay.service.store.store_errors import NotThere
 from ragassay.service.views import view_folders
@@ -128,6 +130,34 @@ def test_the_parts_of_a_report_are_tabs_and_its_failing_samples_a_link_away(
 
     scriptless.goto(f"/reports/{report}")
     assert {"Why samples fail", "Metrics", "Samples"} <= {*parts_of(scriptless)}
+
+
+def test_the_means_of_a_tasks_reports_are_lines_and_a_table(page: Any, served: Served) -> None:
+    samples = [
+        Sample(id=f"q{at}", query="?", answer=Answer("so " * at), system="v1", timestamp=5.0)
+        for at in range(9)
+    ]
+    first = get_report(served.store, report_of(served, samples, metrics=["answer_words"]))
+    page.goto(f"/tasks/{first.task_id}")
+    assert page.locator("figure").count() == 0 and page.is_visible("td >> text=4.0000")
+    words = {"metrics": ["answer_words", "answered"], "where": ["system=v2"]}
+    newer = [replace(one, system="v2", answer=Answer("so " * 7)) for one in samples]
+    add_records(served.store, first.task_id, newer, received=10.0)
+    second, _ = create_report(served.store, first.task_id, "second", 0.0, 21.0, words)
+    while not get_report(served.store, second.id).is_there:
+        time.sleep(0.05)
+    page.reload()
+    assert page.locator("figure").count() == 1, "the other metric has one mean only"
+    assert page.locator("figure text:has-text('v')").all_text_contents() == ["v1", "v2"]
+    said = page.get_attribute("figure svg", "aria-label")
+    assert said.startswith("answer_words: report 4.0000 [") and "second 7.0000" in said
+    assert page.is_hidden("table >> text=answered")
+    page.focus("summary >> text=The means as a table")
+    page.keyboard.press("Enter")
+    cells = page.locator("details tbody tr >> nth=0 >> td").all_inner_texts()
+    assert cells[0].startswith("7.0000") and len(cells) == 2
+    page.click("figure a >> nth=1")
+    page.wait_for_url(f"**/reports/{second.id}")
 
 
 def test_a_running_report_says_how_far_it_is_and_how_long_it_takes(
