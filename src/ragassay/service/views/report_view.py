@@ -135,13 +135,14 @@ def _indexed(folder: Path, result: Result) -> Iterator[tuple[Any, ...]]:
     columns, names = result.columns, result.columns.metrics
     several = len({identity[1:] for identity in columns.identities}) > 1
     diagnosis = result.diagnosis
-    classes = [None] * len(columns) if diagnosis is None else diagnosis.classes
+    classes = diagnosis.classes if diagnosis is not None else [None] * len(columns)
     at_sample = (at for at, line in _lines(folder / SAMPLES) if line.strip())
     at_score = islice((at for at, _ in _lines(folder / SCORES)), 0, None, max(len(names), 1))
     for row, (sample, identity) in enumerate(zip(result.samples, columns.identities, strict=True)):
         values = [columns.value(name, row) for name in names]
         reasons = [columns.reason(name, row) for name in names]
-        fault = classes[row] and FAULT_NUMBERS[classes[row]]
+        why = classes[row]
+        fault = None if why is None else FAULT_NUMBERS[why]
         yield (
             row, identity[0], _natural(identity[0]), tag(identity) if several else "",
             headline(sample.query), headline(sample.answer_text), values.count(None), fault,

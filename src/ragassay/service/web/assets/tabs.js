@@ -12,7 +12,7 @@
     const chosen = links.find((link) => part(link) === named) || sample || links[0];
     for (const link of links) {
       if (link === chosen) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
-      part(link).classList.toggle("shown", link === chosen);
+      part(link).classList.toggle("chosen", link === chosen);
     }
     const folded = part(chosen).querySelector(":scope > details");
     if (folded) folded.open = true;
