@@ -89,6 +89,12 @@ def first_column(page: Any) -> list[str]:
     return [cell.inner_text() for cell in page.locator("#queries .expand").all()]
 
 
+def place(page: Any, key: str) -> int:
+    """The place of a column among the cells of a row, after the head of the row."""
+    keys = page.locator("#queries thead th").evaluate_all("all => all.map((th) => th.dataset.key)")
+    return keys.index(key)
+
+
 def numbers(page: Any, column: int) -> list[float]:
     cells = page.locator(f"#queries tbody tr td:nth-of-type({column})").all_inner_texts()
     return [float(cell) for cell in cells if re.fullmatch(r"[+-]?[\d.]+", cell)]
@@ -108,7 +114,7 @@ def test_a_long_list_is_paged_searched_and_filtered(visit: Any) -> None:
     page.locator("#count", has_text="1,400 samples").wait_for()
     page.select_option("#filter", label="unscored: f1 (200)")
     assert page.locator("#count").inner_text() == "200 of 1,400 samples"
-    assert page.locator("#queries tbody tr").first.locator(".unscored").count() == 3
+    assert page.locator("#queries tbody tr").first.locator(".unscored").count() == 1
     page.select_option("#filter", "")
     page.select_option("select[data-slice=domain]", label="waste")
     assert page.locator("#count").inner_text() == "350 of 1,400 samples"
@@ -119,16 +125,17 @@ def test_sorting_puts_values_in_order_and_unscored_last(visit: Any) -> None:
     head = page.locator("#queries thead th[data-key=m3] button")
     head.click()
     assert page.locator("th[data-key=m3]").get_attribute("aria-sort") == "ascending"
-    up = numbers(page, 5)
+    up = numbers(page, place(page, "m3"))
     assert up == sorted(up) and len(up) == 50
     page.locator("#queries thead th[data-key=m3] button").click()
-    down = numbers(page, 5)
+    down = numbers(page, place(page, "m3"))
     assert down == sorted(down, reverse=True) and down[0] > up[0]
     small = visit("small.html")
     for order in ("ascending", "descending"):
         small.locator("#queries thead th[data-key=m3] button").click()
         assert small.locator("th[data-key=m3]").get_attribute("aria-sort") == order
-        cells = small.locator("#queries tbody td:nth-of-type(5)").all_inner_texts()
+        at = place(small, "m3")
+        cells = small.locator(f"#queries tbody td:nth-of-type({at})").all_inner_texts()
         assert cells[-2:] == ["not applicable"] * 2 and "not applicable" not in cells[:-2]
 
 
@@ -288,11 +295,11 @@ def test_the_panel_of_faults_leads_to_the_samples(visit: Any, faulty: Path) -> N
     page.reload()
     page.locator("#count", has_text="1 of 3 samples").wait_for()
     assert first_column(page) == ["q10"]
-    panel.locator("a[data-sample]", has_text="q2").click()
+    panel.locator("a[data-filter=fails]").click()
+    page.locator("#count", has_text="2 of 3 samples").wait_for()
+    page.locator("#queries .expand", has_text="q2").click()
     page.locator(".opened-row").wait_for()
-    assert page.locator("tr.opened .expand").inner_text() == "q2"
     assert "Cited wrongly" in page.locator("tr.detail .own").inner_text()
-    assert page.locator("#count").inner_text() == "3 samples"
 
 
 def test_the_panel_of_a_comparison_filters_by_class_and_run(visit: Any, faulty: Path) -> None:
@@ -381,7 +388,7 @@ def test_ids_are_sorted_as_people_order_them(visit: Any, faulty: Path) -> None:
         ("faulty.html", f"{FAULTS} td"),
         ("faulty-comparison.html", f"{FAULTS} td"),
         ("comparison.html", "[aria-labelledby=differences] td.nowrap"),
-        ("small.html", "[aria-labelledby=slices] td:nth-of-type(2)"),
+        ("small.html", "#slices td:nth-of-type(2)"),
     ],
 )
 def test_on_a_phone_this_is_seen_without_scrolling(
@@ -389,6 +396,7 @@ def test_on_a_phone_this_is_seen_without_scrolling(
 ) -> None:
     page = visit(name)
     page.set_viewport_size({"width": 390, "height": 844})
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     beyond = page.evaluate(
         "cells => [...document.querySelectorAll(cells)].map((one) => {"
         " const text = document.createRange(); text.selectNodeContents(one);"

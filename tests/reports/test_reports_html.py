@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given, strategies as st
 
@@ -179,18 +180,25 @@ def test_repeats_are_averaged_in_the_rows_and_all_shown_in_the_details(tmp_path:
     assert tags[:2] == ["hybrid", "hybrid · repeat 1"]
 
 
-def test_examples_of_a_diagnosis_lead_to_samples_by_their_names_in_the_list(tmp_path: Path) -> None:
+def test_a_page_says_first_how_many_answers_are_right_and_why_the_others_fail(
+    tmp_path: Path,
+) -> None:
     records = [
-        {"id": f"q{at}", "query": "Where?", "repeat": repeat, "system": "one", "answer": "There.",
-         "references": ["Here."]}
-        for at in range(2)
-        for repeat in range(2)
+        {"id": f"q{at}", "system": "rag", "query": "Where?", "answer": said, "references": ["Here."]}
+        for at, said in enumerate(["Here.", "Here.", "Here.", "There."])
     ]  # fmt: skip
-    page = Page(report(ragassay.evaluate(records, "token_f1.f"), tmp_path))
+    (tmp_path / "places.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)))
+    found = ragassay.evaluate(tmp_path / "places.jsonl", ["answer_words", "token_f1.f"])
+    page = Page(report(found, tmp_path))
+    assert "rag on places" in page.words and "75 % of answers are right" in page.words
+    first = page.words.index("1 of 4 samples fail")
+    assert first < page.words.index("answer_words") < page.words.rindex("Distributions")
+    filters = {attrs["data-filter"] for _, attrs in page.tags if "data-filter" in attrs}
+    offered = {attrs.get("value") for tag, attrs in page.tags if tag == "option"}
+    assert "fails" in filters and filters <= offered
     rows = page.json("rows")
-    names = {f"{one} · {tag}" for one, tag in zip(rows["id"], rows["tag"], strict=True)}
-    linked = {attrs["data-sample"] for _, attrs in page.tags if "data-sample" in attrs}
-    assert linked and linked <= names
+    assert rows["answer"] == ["Here.", "Here.", "Here.", "There."]
+    assert rows["metrics"][rows["deciding"]]["name"] == "token_f1.f"
 
 
 def test_data_cannot_leave_its_place(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_a_client_names_no_address_file_or_function(store: Store, options: dict[
             act(store, task.id, start=0.0, end=1e9, options=options)
         assert "PW" not in str(refused.value) and "10.0.0.1" not in str(refused.value)
     if "judge" in options and isinstance(options["judge"], list):
-        with pytest.raises(UsageError, match="There are: fast, offline"):
+        with pytest.raises(UsageError, match="It has: fast, offline"):
             change_task(store, task.id, TaskOptions(judge=options["judge"]))
     assert list_reports(store, task.id) == []
 

@@ -73,11 +73,6 @@ class Note:
         """Its sentence."""
         return drawing().said(self)
 
-    @property
-    def short(self) -> str:
-        """Its words in the cell of a table, for a kind that has some."""
-        return drawing().said(replace(self, kind=f"{self.kind}_short"))
-
 
 def joined(notes: Iterable[Note]) -> list[Note]:
     """The notes, those of one fact about several names as one."""

@@ -129,7 +129,7 @@ def finished(
     why a run is incomplete.
     """
     from ragassay.engine.results.summary import missing_by_failure
-    from ragassay.reports.views.summary_view import result_report
+    from ragassay.reports.views.summary_view import result_report, written_report
 
     summaries = [step.summary for step in result.steps]
     if given.json:
@@ -143,8 +143,7 @@ def finished(
             console().print("Add -o DIR to keep the scores and an HTML report.", style="dim")
         gates(result.gates)
     if given.github:
-        reports = [result_report(result, gates=False, slices=True)]
-        github(reports, result.gates, *summaries, as_json=given.json)
+        github([written_report(result)], result.gates, *summaries, as_json=given.json)
     code = exit_code(result.gates, *summaries)
     if code == INCOMPLETE and GLOBAL_OPTIONS.get().quiet:
         missing = missing_by_failure(*summaries)

@@ -43,7 +43,7 @@ def unpack(archive: bytes | IO[bytes], folder: Path) -> None:
         *(NotImplementedError, RuntimeError, ValueError),  # encrypted, packed in another way
     ) as error:
         raise UsageError(
-            "This is no zip of a run folder, or it is damaged or encrypted."
+            "This is not a zip of a run folder, or it is damaged or encrypted."
         ) from error
 
 
@@ -53,7 +53,9 @@ def _unpack(archive: zipfile.ZipFile, one: zipfile.ZipInfo, folder: Path, left: 
     target = folder / path
     is_link = (one.external_attr >> 16) & 0o170000 == 0o120000
     if is_link or ".." in path.parts or not target.resolve().is_relative_to(folder.resolve()):
-        raise UsageError(f"The archive holds {one.filename!r}, which is no file of a run folder.")
+        raise UsageError(
+            f"The archive holds {one.filename!r}, which is not a file of a run folder."
+        )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         out = target.open("xb")

@@ -338,7 +338,7 @@ def _new_report(
 
 def _unpacked(archive: bytes, folder: Path) -> Path:
     if folder.exists() and any(folder.iterdir()):
-        raise UsageError(f"{folder} holds something already. Name a new folder.")
+        raise UsageError(f"{folder} is not empty. Name a new folder.")
     unpack(archive, folder)
     return folder
 
@@ -363,7 +363,7 @@ def _nothing(body: Any) -> None:
 
 def _path(*parts: str) -> str:
     if any(part in (".", "..", "") for part in parts):
-        raise UsageError("An id is empty, '.' or '..'. Give the id of what is meant.")
+        raise UsageError("An id may not be empty, '.' or '..'.")
     return "".join(f"/{quote(part, safe='')}" for part in parts)
 
 

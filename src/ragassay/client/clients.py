@@ -235,7 +235,7 @@ def _attempts(call: Call[T], url: Any) -> Generator[float, httpx2.Response | htt
         answer = yield pause
         n += 1
         if isinstance(answer, httpx2.HTTPError):
-            problem = Unreachable(0, f"{url} cannot be asked: {type(answer).__name__}: {answer}.")
+            problem = Unreachable(0, f"{url} does not answer: {type(answer).__name__}: {answer}.")
             unsent = isinstance(answer, httpx2.ConnectError | httpx2.ConnectTimeout)
             lost = isinstance(answer, httpx2.NetworkError | httpx2.RemoteProtocolError)
             if not unsent and not lost:
@@ -289,7 +289,7 @@ def _read(call: Call[T], answer: httpx2.Response) -> T:
     try:
         return call.read(answer.json() if answer.content else None)
     except (ValueError, KeyError, TypeError) as error:
-        problem = f"{answer.url} did not answer as a ragassay service does. Is it one?"
+        problem = f"{answer.url} does not answer like a ragassay service. Check the address."
         raise RequestRefused(answer.status_code, problem) from error
 
 

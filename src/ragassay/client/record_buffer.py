@@ -62,7 +62,9 @@ def record_json(record: Mapping[str, Any], number: int | None = None) -> str:
             ) from error
         parts.append(part)
     if size > MOST_READ_WHOLE:
-        problem = f"the record has {size >> 20:,} MB; {MOST_READ_WHOLE >> 20} MB are the most"
+        problem = (
+            f"the record has {size >> 20:,} MB; it may have at most {MOST_READ_WHOLE >> 20} MB"
+        )
         raise InputError(problem, line=number)
     return f"{{{', '.join(parts)}}}"
 
@@ -97,10 +99,12 @@ class RecordBuffer:
         text = record_json({"id": uuid.uuid4().hex, "timestamp": time.time(), **record})
         with self._changed:
             if self._is_closed:
-                raise UsageError("The client is closed. Log before that.")
+                raise UsageError(
+                    "The client is closed. Make a new client, or log before you close it."
+                )
             if self._bytes + len(text) > MOST_BYTES:
                 if not self._is_full:
-                    _LOG.warning("The buffer is full: records are not logged until there is room.")
+                    _LOG.warning("The buffer is full. Records are dropped until it has room.")
                 self._is_full = True
                 return False
             self._is_full = False

@@ -69,13 +69,14 @@ class TaskOptions(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     separator: Line | None = Field(
-        None, description="what stands between the chunks of a retrieved context that is one string"
+        None, description="the text between chunks, where a retrieved context is a single string"
     )
     single_chunk: bool = Field(
         False, description="whether a retrieved context that is one string is one chunk"
     )
     default_answer: Line | None = Field(
-        None, description="what the system says where it has no answer: it counts as none"
+        None,
+        description="what the system says when it has no answer; such an answer counts as none",
     )
     multi_turn: bool = Field(
         False,
@@ -146,7 +147,7 @@ class Upload(BaseModel):
     id: str
     task_id: str
     file_name: str = Field(description="as the client calls it")
-    size: int | None = Field(description="bytes; null until all of them are here")
+    size: int | None = Field(description="bytes; null until the whole file was sent")
     created: float = Field(description="seconds since 1970")
 
 
@@ -167,7 +168,7 @@ class FilePreview(BaseModel):
         False, description="whether times name no zone: they are read as UTC unless `zone` says so"
     )
     notes: list[str] = Field(description="what the reader noticed")
-    problem: str | None = Field(None, description="why a record cannot be read as it stands")
+    problem: str | None = Field(None, description="why a record cannot be read")
     line: int | None = Field(None, description="of the problem")
     field: str | None = Field(None, description="of the problem")
 
@@ -219,12 +220,13 @@ class Report(BaseModel):
     status: Status
     from_timestamp: float | None = Field(description="seconds since 1970, inclusive")
     to_timestamp: float | None = Field(description="seconds since 1970, inclusive")
-    options: dict[str, Any] = Field(description="of the run, as in a configuration file")
+    options: dict[str, Any] = Field(description="options of the run, as in a configuration file")
     created: float = Field(description="seconds since 1970")
     headline: dict[str, Any] | None = Field(
         None,
         description="by metric: mean, low, high, n_scored, n_total, n_assumed (values for missing "
-        "parts), mean_measured (the mean without them), n_systems",
+        "parts), mean_measured (the mean without them), signature (means with the same compare), "
+        "n_systems, system (its name, where there is a single system)",
     )
     error: str | None = Field(None, description="why it failed, or what it lacks")
     job_id: str | None = None
@@ -276,7 +278,9 @@ class ReportPreview(BaseModel):
     """What a report would hold and cost."""
 
     n_records: int = Field(description="records of the interval")
-    n_looked_at: int = Field(description="the first of them, which the rest of this is made from")
+    n_looked_at: int = Field(
+        description="how many of them were looked at; the rest of this is about these"
+    )
     metrics: dict[str, int] = Field(
         {}, description="by metric: how many of the records looked at it can score"
     )
@@ -297,7 +301,7 @@ class ReportPreview(BaseModel):
     budget: Literal["fits", "may not fit", "does not fit", "no price known"] | None = Field(
         None, description="whether the calls fit into the budget; null without one"
     )
-    notes: list[str] = Field([], description="what is to be known besides")
+    notes: list[str] = Field([], description="further notes")
 
 
 class Started(BaseModel):
@@ -359,6 +363,6 @@ class JobTimeout(RagassayError):  # noqa: N818
 
     def __init__(self, job_id: str, seconds: float, status: str) -> None:
         super().__init__(
-            f"The job {job_id} is {status} after {seconds:g} seconds. It goes on: wait again."
+            f"The job {job_id} is still {status} after {seconds:g} seconds. Wait again."
         )
         self.job_id = job_id

@@ -19,7 +19,7 @@ Level = Literal["text", "note", "warning", "code", "figures"]
 class Cell:
     """The content of a cell or line: a plain text with a label before and a tail after it, and
     lines in small print below. HTML draws ``figure``, the terminal ``share`` (in [0, 1]) as a bar.
-    ``link`` is an address, ``filter:NAME`` of a page's list of samples, or ``sample:NAME``."""
+    ``link`` is an address, or ``filter:NAME`` of a page's list of samples."""
 
     text: str = ""
     tail: str = ""
@@ -83,7 +83,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a report under a title. Markdown folds it where it is an aside."""
+    """A part of a report under a title. Pages and Markdown fold an aside."""
 
     title: Cell
     blocks: tuple[Block, ...]

@@ -33,7 +33,7 @@ from ragassay.reports.tables.ore_values import judged_rows
 from ragassay.reports.views.comparison_view import comparison_report
 from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report
 from ragassay.reports.views.plan_view import preview_report
-from ragassay.reports.views.summary_view import result_report, summary_report
+from ragassay.reports.views.summary_view import result_report, summary_report, written_report
 
 WIDTH = 100
 """Columns of printed text at most."""
@@ -92,9 +92,7 @@ def _picture(result: Result, path: Path) -> None:
 
 WRITERS: dict[str, Callable[[Result, Path], None]] = {
     "html": pages.write_report,
-    "markdown": lambda result, path: files.write_text(
-        path, markdown(result_report(result, gates=False, slices=True))
-    ),
+    "markdown": lambda result, path: files.write_text(path, markdown(written_report(result))),
     "csv": tables.write_wide_csv,
     "long-csv": tables.write_csv,
     "jsonl": tables.write_jsonl,

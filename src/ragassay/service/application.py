@@ -87,8 +87,8 @@ def create_app(store: Store, chosen: ServiceOptions = ServiceOptions()) -> FastA
         raise UsageError("--open serves this machine only, without --name and --behind-proxy.")
     if not is_local and not is_closed(store):
         raise UsageError(
-            f"Without tokens only this machine is served, and {chosen.address} is reached by "
-            "others. Make a token first ('ragassay token create NAME'), or listen at 127.0.0.1 "
+            f"Without tokens only this machine is served, but others can reach {chosen.address}. "
+            "Make a token first ('ragassay token create NAME'), or listen at 127.0.0.1 "
             "without --name and --behind-proxy."
         )
 

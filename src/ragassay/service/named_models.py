@@ -69,7 +69,7 @@ def _known(role: Role, name: str, names: Sequence[str]) -> str:
     if name.strip() not in names:
         there = ", ".join(names) or "none"
         raise UsageError(
-            f"The service has no {role} of this name. There are: {there}. Its operator names them."
+            f"The service has no {role} of this name. It has: {there}. Its operator can add it."
         )
     return name.strip()
 

@@ -183,7 +183,7 @@ def test_what_is_not_there_is_said_as_a_problem(client: TestClient) -> None:
     ):
         found = client.get(f"{API}/{path}")
         assert found.status_code == 404 and "There is no" in found.json()["detail"], path
-        assert found.json()["title"] == "Not there"
+        assert found.json()["title"] == "Not found"
     assert client.get("/nothing").status_code == 404
     assert client.put(f"{API}/projects").status_code == 405
     again = client.post(

@@ -49,14 +49,14 @@ def test_a_record_that_changes_while_all_are_read_comes_once(
 
 def test_names_are_unique_where_they_have_to_be(store: Store) -> None:
     task = a_task(store)
-    with pytest.raises(Conflict, match="A project is called 'project' already"):
+    with pytest.raises(Conflict, match="There is already a project 'project'"):
         create_project(store, "project")
-    with pytest.raises(Conflict, match="A task of this project is called 'task' already"):
+    with pytest.raises(Conflict, match="The project already has a task 'task'"):
         a_task(store)
     other = create_project(store, "other")
     assert create_task(store, other.id, "task", TaskOptions()).id != task.id
     create_model(store, task.id, "m", "1")
-    with pytest.raises(Conflict, match="m@1 is there already"):
+    with pytest.raises(Conflict, match="already has m@1"):
         create_model(store, task.id, "m", "1")
 
 
@@ -169,7 +169,7 @@ def test_writers_side_by_side_lose_and_double_nothing(store: Store) -> None:
     [
         (2.0, 1.0, {}, "ends before it begins"),
         (1.0, 2.0, {}, "has no record from 1970-01-01"),
-        (float("nan"), 2.0, {}, "no point in time"),
+        (float("nan"), 2.0, {}, "not a time"),
         (0.0, 1e9, {"sute": "qa"}, "Did you mean 'suite'"),
         (0.0, 1e9, {"level": 3}, "level"),
         (0.0, 1e9, {"output": "/etc"}, "no option 'output'"),

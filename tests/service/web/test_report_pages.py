@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -19,7 +20,8 @@ from ragassay.client.clients import Client
 from ragassay.client.service_shapes import Progress
 from ragassay.service.store.jobs import add_job, get_job
 from ragassay.service.store.projects import get_project, get_task
-from ragassay.service.store.reports import add_report, get_report, list_reports
+from ragassay.service.store.records import add_records
+from ragassay.service.store.reports import add_report, create_report, get_report, list_reports
 from ragassay.service.store.schema import jobs
 from ragassay.service.store.store_errors import NotThere
 from ragassay.service.views import view_folders
@@ -40,9 +42,9 @@ def test_the_address_keeps_what_the_list_shows_and_samples_follow_it(
     ]  # fmt: skip
     report = report_of(served, samples, metrics=["answer_words"], slice_by=["half & half"])
     place = f"{served.url}/reports/{report}"
-    page.goto(place)
+    page.goto(f"{place}#browse")
     page.wait_for_selector("#queries tbody tr")
-    assert page.url == place, "nothing is asked for that is not the default"
+    assert page.url == f"{place}#browse", "nothing is asked for that is not the default"
     page.fill("#search", "query")
     page.select_option("select[data-slice]", label="second")
     page.wait_for_selector("#count:has-text('60 of 120')")
@@ -76,6 +78,86 @@ def test_the_address_keeps_what_the_list_shows_and_samples_follow_it(
     assert "Not among" in page.inner_text("nav[aria-label=Sections]")
     page.goto(f"{place}/samples/59")
     assert "60 of 120" in page.inner_text("nav[aria-label=Sections]")
+
+
+@pytest.fixture
+def scriptless(chromium: Any, served: Served) -> Any:
+    context = chromium.new_context(java_script_enabled=False, base_url=served.url)
+    yield context.new_page()
+    context.close()
+
+
+def parts_of(page: Any) -> list[str]:
+    """The titles of the parts that can be seen."""
+    return list(page.locator("main h2:visible").all_inner_texts())
+
+
+def test_the_parts_of_a_report_are_tabs_and_its_failing_samples_a_link_away(
+    page: Any, scriptless: Any, served: Served
+) -> None:
+    samples = [
+        Sample(
+            id=f"q{at}", query=f"Query {at}", timestamp=5.0, references=("It is blue.",),
+            answer=Answer("It is blue." if at % 3 else "I do not know."),
+        )
+        for at in range(30)
+    ]  # fmt: skip
+    report = report_of(served, samples, metrics=["contains_answer"])
+    page.goto(f"/reports/{report}")
+    current = "header nav [aria-current]"
+    page.wait_for_selector(current)
+    assert parts_of(page) == page.locator(current).all_inner_texts() == ["Why samples fail"]
+    page.focus("nav >> text=Metrics")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f"{current} >> text=Metrics")
+    assert parts_of(page) == ["Metrics"] and page.is_visible("table >> text=contains_answer")
+    page.click("nav >> text=Method")
+    assert parts_of(page) == ["Method"] and page.is_visible("text=Configuration and versions")
+    page.go_back()
+    page.go_back()
+    page.click("text=10 of 30 samples fail")
+    page.wait_for_selector("#count:has-text('10 of 30 samples')")
+    assert parts_of(page) == ["Samples"]
+    assert page.locator(".expand").all_inner_texts() == [f"q{at}" for at in range(0, 30, 3)]
+    why = page.inner_text("#queries .fault >> nth=0")
+    page.reload()
+    page.wait_for_selector("#count:has-text('10 of 30 samples')")
+    page.select_option("#filter", label=f"{why} (10)")
+    page.wait_for_selector("#count:has-text('10 of 30 samples')")
+    rows = f"{served.url}/reports/{report}/samples?filter=fault-0-"
+    found = [httpx2.get(f"{rows}{number}").json()["n"] for number in range(20)]
+    assert sorted(found) == [0] * 19 + [10]
+
+    scriptless.goto(f"/reports/{report}")
+    assert {"Why samples fail", "Metrics", "Samples"} <= {*parts_of(scriptless)}
+
+
+def test_the_means_of_a_tasks_reports_are_lines_and_a_table(page: Any, served: Served) -> None:
+    samples = [
+        Sample(id=f"q{at}", query="?", answer=Answer("so " * at), system="v1", timestamp=5.0)
+        for at in range(9)
+    ]
+    first = get_report(served.store, report_of(served, samples, metrics=["answer_words"]))
+    page.goto(f"/tasks/{first.task_id}")
+    assert page.locator("figure").count() == 0 and page.is_visible("td >> text=4.0000")
+    words = {"metrics": ["answer_words", "answered"], "where": ["system=v2"]}
+    newer = [replace(one, system="v2", answer=Answer("so " * 7)) for one in samples]
+    add_records(served.store, first.task_id, newer, received=10.0)
+    second, _ = create_report(served.store, first.task_id, "second", 0.0, 21.0, words)
+    while not get_report(served.store, second.id).is_there:
+        time.sleep(0.05)
+    page.reload()
+    assert page.locator("figure").count() == 1, "the other metric has one mean only"
+    assert page.locator("figure text:has-text('v')").all_text_contents() == ["v1", "v2"]
+    said = page.get_attribute("figure svg", "aria-label")
+    assert said.startswith("answer_words: report 4.0000 [") and "second 7.0000" in said
+    assert page.is_hidden("table >> text=answered")
+    page.focus("summary >> text=The means as a table")
+    page.keyboard.press("Enter")
+    cells = page.locator("details tbody tr >> nth=0 >> td").all_inner_texts()
+    assert cells[0].startswith("7.0000") and len(cells) == 2
+    page.click("figure a >> nth=1")
+    page.wait_for_url(f"**/reports/{second.id}")
 
 
 def test_a_running_report_says_how_far_it_is_and_how_long_it_takes(
@@ -159,13 +241,6 @@ SAMPLES = [Sample(id="q", query="?", answer=Answer("so"), timestamp=5.0)]
 
 def a_report(served: Served) -> Any:
     return get_report(served.store, report_of(served, SAMPLES, metrics=["answer_words"]))
-
-
-@pytest.fixture
-def scriptless(chromium: Any, served: Served) -> Any:
-    context = chromium.new_context(java_script_enabled=False, base_url=served.url)
-    yield context.new_page()
-    context.close()
 
 
 def test_what_is_deleted_is_asked_for_and_needs_no_script(scriptless: Any, served: Served) -> None:

@@ -18,7 +18,8 @@ from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import Queue, cancel_job, get_job, retry_job
 from ragassay.service.store.report_files import opened_report
 from ragassay.service.store.reports import create_report, get_report, list_reports
-from ragassay.service.worker import report_process
+from ragassay.service.store.store_errors import StoreUnavailable
+from ragassay.service.worker import report_process, worker as worker_module
 from ragassay.service.worker.worker import Worker, WorkerOptions
 from stored_records import a_task, add, asking, item
 
@@ -92,10 +93,10 @@ def test_a_later_try_that_brings_nothing_leaves_the_earlier_report_readable(
     answer = client.post(f"/reports/{report.id}/retry", follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, f"/reports/{report.id}")
     page = shown()
-    assert "It is tried again." in page and f"/reports/{report.id}/cancel" in page
+    assert "A new try is running." in page and f"/reports/{report.id}/cancel" in page
     cancel_job(store, job.id)
     assert get_report(store, report.id).status == "error"
-    assert "The last try brought none." in (page := shown()) and "It was cancelled." in page
+    assert "The last try failed." in (page := shown()) and "It was cancelled." in page
     retry_job(store, job.id)
     queue = Queue(store, "w")
     assert queue.take()
@@ -200,3 +201,31 @@ def test_warnings_of_a_report_are_its_own_and_no_lines_of_the_log(
     with opened_report(store, report.id) as result:
         (note,) = [one for one in result.summary.warnings if "near is not used" in one]
     assert "127.0.0.1" not in note and "near" not in capfd.readouterr().err
+
+
+def test_a_result_that_the_store_does_not_take_at_once_is_stored_later(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task, keep, n_tries = a_task(store), worker_module.keep_run, 0
+    add(store, task, [item(1)])
+    report, job = create_report(store, task.id, "r", 0.0, 1e9, {"metrics": ["answer_words"]})
+
+    def away_twice(*words: Any) -> None:
+        nonlocal n_tries
+        n_tries += 1
+        if n_tries <= 2:
+            raise StoreUnavailable("It restarts.")
+        keep(*words)
+
+    computed: list[str] = []
+    run = worker_module._ReportJob.run
+
+    def counted(work: Any, stopped: Any) -> Any:
+        computed.append("once")
+        return run(work, stopped)
+
+    monkeypatch.setattr(worker_module, "keep_run", away_twice)
+    monkeypatch.setattr(worker_module._ReportJob, "run", counted)
+    Worker(store, WorkerOptions(tmp_path / "work", poll=0.01)).run(until_idle=True)
+    assert (n_tries, computed) == (3, ["once"]) and get_job(store, job.id).status == "completed"
+    assert get_report(store, report.id).is_there

@@ -181,13 +181,13 @@ def hostile_zip(name: str, *, link: bool = False) -> io.BytesIO:
 @pytest.mark.parametrize(
     ("archive", "message"),
     [
-        (hostile_zip("../evil"), "no file of a run folder"),
-        (hostile_zip("a/../b"), "no file of a run folder"),
-        (hostile_zip("/etc/evil"), "no file of a run folder"),
-        (hostile_zip("run.yaml", link=True), "no file of a run folder"),
-        (io.BytesIO(b"PK nonsense"), "no zip"),
-        (io.BytesIO(b"nonsense" * 100), "no zip"),
-        (io.BytesIO(b""), "no zip"),
+        (hostile_zip("../evil"), "not a file of a run folder"),
+        (hostile_zip("a/../b"), "not a file of a run folder"),
+        (hostile_zip("/etc/evil"), "not a file of a run folder"),
+        (hostile_zip("run.yaml", link=True), "not a file of a run folder"),
+        (io.BytesIO(b"PK nonsense"), "not a zip"),
+        (io.BytesIO(b"nonsense" * 100), "not a zip"),
+        (io.BytesIO(b""), "not a zip"),
         (hostile_zip("notes.txt"), "has no run.yaml"),
     ],
 )

@@ -25,6 +25,7 @@ from ragassay.engine.diagnosis.decision_table import (
     NotTelling,
     SignalValue,
     Thresholds,
+    canonical_name,
     class_of,
     judged_by,
     names_by_metric,
@@ -98,10 +99,12 @@ class ClassFound:
 @dataclass(frozen=True)
 class Diagnosis(Displayed):
     """Why the samples of a run fail: those whose ``headline`` lies ``below`` a value, and those
-    that show a fault of their own, unless ``headline_only``.
+    that show a fault of their own, unless ``headline_only``. ``of_retrieval``: the headline measures
+    what was retrieved, and no answer.
 
     ``judged`` says how far the judge of the headline is known to agree with people. ``mean`` is
-    that of the headline, ``fine_mean`` that of the samples that do not fail. ``found`` has the
+    that of the headline, ``fine_mean`` that of the samples that do not fail. ``share_right`` is the
+    share of those among the samples of which it is known, from ``low`` to ``high``. ``found`` has the
     classes that occur, most samples first, ``not_looked_at`` those that no signal could show,
     ``not_telling`` the judges' metrics that right samples show, too, ``sources`` by signal the
     metrics that gave it and for how many samples. For each sample of the run, ``classes`` has the
@@ -109,6 +112,7 @@ class Diagnosis(Displayed):
 
     name: str
     headline: str
+    of_retrieval: bool
     judged: str
     below: float
     headline_only: bool
@@ -118,6 +122,9 @@ class Diagnosis(Displayed):
     n_failing: int
     mean: float | None
     fine_mean: float | None
+    share_right: float | None
+    low: float | None
+    high: float | None
     level: float
     found: tuple[ClassFound, ...]
     not_looked_at: tuple[NotLookedAt, ...]
@@ -154,11 +161,12 @@ class Diagnosis(Displayed):
         return {called.get(name, name): value for name, value in body.items()}
 
 
+OF_RETRIEVAL = ("nDCG", "RR", "umbrela_nDCG", "SpanR", "ChunkR")
 HEADLINES = (
     *("answer_match", "factual_correctness", "rb_llm", "rb_llm_idk", "contains_answer"),
     *("covers_answer", "acc", "nuggets", "nuggets_ore", "answer_similarity"),
     *("ragreport_satisfaction", "rb_agg", "rb_agg_idk", "token_f1", "f1", "rougeL", "rouge-l"),
-    *("reference_recall", "reference_rougeL", "nDCG", "RR", "umbrela_nDCG", "SpanR", "ChunkR"),
+    *("reference_recall", "reference_rougeL", *OF_RETRIEVAL),
 )
 """Metrics that a diagnosis takes as its headline, the first that a run has: whether the answer is
 right, by a judge, by words, by its parts; then whether retrieval is."""
@@ -282,6 +290,13 @@ def diagnose(
     fine_mean = float(values[fine].mean()) if fine.any() else None
     level = float(result.config.get("level", 0.95))
     clusters = sample_clusters(columns)
+    known = ~np.array(unknown, dtype=np.bool_)
+    right_share = mean_interval(
+        (~fails)[known].astype(np.float64),
+        span=(0.0, 1.0),
+        level=level,
+        clusters=None if clusters is None else clusters[known],
+    )
     classes: list[ClassFound] = []
     for fault in (*CLASSES, UNEXPLAINED):
         member = np.array([one is fault for one in faults], dtype=np.bool_)
@@ -305,6 +320,7 @@ def diagnose(
     return Diagnosis(
         name=result.name,
         headline=metric.name,
+        of_retrieval=canonical_name(metric.metric) in OF_RETRIEVAL,
         judged=agreements.get(metric.name, ""),
         below=bound,
         headline_only=headline_only,
@@ -314,6 +330,9 @@ def diagnose(
         n_failing=int(fails.sum()),
         mean=float(values[scored].mean()) if scored.any() else None,
         fine_mean=fine_mean,
+        share_right=right_share.mean,
+        low=right_share.low,
+        high=right_share.high,
         level=level,
         found=tuple(classes),
         not_looked_at=tuple(not_looked_at(result.summary.metrics, names, sources, parts)),

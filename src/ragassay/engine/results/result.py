@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ragassay
-from ragassay.base.errors import extra_needed
+from ragassay.base.errors import UsageError, extra_needed
 from ragassay.base.note import Displayed, drawing
 from ragassay.base.sample import Sample
 from ragassay.engine.results.comparison_result import GateResult
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+    from ragassay.engine.diagnosis.diagnosing import Diagnosis
     from ragassay.engine.results.comparison_result import Comparison
     from ragassay.formats import NuggetBank
     from ragassay.reports.charts.svg import Chart
@@ -75,6 +76,14 @@ class Result(Displayed):
         """The consistency of the runs of each query; ``None`` where it was not asked for."""
         inner = self._consistency
         return ragassay.open_run(inner) if isinstance(inner, Path) else inner
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """Why samples fail (`ragassay.diagnose`); ``None`` where no metric says which do."""
+        try:
+            return ragassay.diagnose(self)
+        except UsageError:
+            return None
 
     @property
     def steps(self) -> tuple[Result, ...]:
@@ -134,6 +143,10 @@ class Result(Displayed):
         """
         chart: Chart = drawing().plot_of(self)
         return chart
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: all but the diagnosis, which is made again."""
+        return {name: value for name, value in vars(self).items() if name != "diagnosis"}
 
     def __repr__(self) -> str:
         n_metrics, n = len(self.summary.metrics), self.summary.n_samples

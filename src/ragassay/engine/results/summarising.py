@@ -100,15 +100,13 @@ def averaged_over(
     """The samples that the means of a run go over and the clusters of its intervals, in words."""
     n, n_queries = len(columns), columns.n_queries
     queries = plural(n_queries, "query")
-    text = f"the scored among all {queries}" if n != 1 else "the one query, where it is scored"
-    if n != n_queries:
-        text = f"the scored among all {n:,} samples of {queries}"
+    text = queries if n == n_queries else f"{n:,} samples of {queries}"
     if cluster_by is not None:
-        text += f"; intervals clustered by {cluster_by}"
+        text += f", by {cluster_by}"
         if from_ids and cluster_by in CONVERSATION_KEYS:
             text += " (the ids hold it)"
     elif n != n_queries:
-        text += "; intervals clustered by query"
+        text += ", by query"
     return text
 
 

@@ -223,7 +223,7 @@ def _scalars(value: Any) -> Iterator[tuple[Place, Any]]:
             yield place, part
 
 
-_RECORDED = ("ragassay", "python", "numpy", "fingerprint", "signatures", "judged_by")
+_RECORDED = ("ragassay", "python", "numpy", "date", "fingerprint", "signatures", "judged_by")
 """Keys that ``run.yaml`` adds as a record of the run; a configuration may hold them."""
 
 _OF_PIPELINES = ("pipeline", "pipelines", "servers", "benchmark", "evaluation")

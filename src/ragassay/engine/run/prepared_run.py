@@ -6,6 +6,7 @@ import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -118,7 +119,7 @@ def prepare(
         asked = suite.fitted(samples, offline=False).metrics
         unmeasured = tuple(name for name in asked if name not in chosen.metrics)
         if unmeasured and not config.metrics:
-            notes.append(Note("needs_llm", names=unmeasured))
+            notes.append(Note("needs_judge", names=unmeasured))
         return chosen
 
     data_format = format_of(data, config)
@@ -320,6 +321,7 @@ def resolved_config(
         "ragassay": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
+        "date": datetime.now(UTC).date().isoformat(),
         **body,
         "format": source.format,
         "fingerprint": source.fingerprint,

@@ -13,6 +13,7 @@ from ragassay.base.errors import CountedFact, RagassayWarning
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.base.score import Reason, Unscored
+from ragassay.engine.comparison.verdict_rules import OFFLINE
 from ragassay.engine.results.summarising import crowded
 from ragassay.engine.results.summary import MetricSummary, Spending, all_failed
 from ragassay.judges.asking import IN_PART
@@ -141,7 +142,7 @@ def warnings_of(
             known.add(detail)
             yield Note("metric_failed", {"sample": repr(sample), "why": detail}, (name,))
     if spent:
-        yield from _unanswered(judging, embedding)
+        yield from _unanswered(judging, embedding, metrics)
     if run.clustered_by is not None and total > 1 and len(set(run.clusters)) == 1:
         yield Note("one_cluster", {"n": total, "by": run.clustered_by})
     if close := crowded(run.columns, metrics.values()):
@@ -170,8 +171,15 @@ def as_note(sentence: str) -> Note:
     return Note("text", {"text": sentence}, severity="warning")
 
 
-def _unanswered(judging: Spending | None, embedding: Spending | None) -> Iterator[Note]:
-    """A note for each reason why answers are missing: how many, and the detail of the first."""
+def _unanswered(
+    judging: Spending | None, embedding: Spending | None, metrics: Mapping[str, MetricSummary]
+) -> Iterator[Note]:
+    """A note for each reason why answers are missing: how many, and the detail of the first. What
+    the offline judge cannot answer are scores that need an LLM."""
+    without = Reason.UNSUPPORTED if judging and judging.judge.startswith(OFFLINE) else None
+    lacking = ((m.unscored[without], m.name) for m in metrics.values() if without in m.unscored)
+    for n, names in grouped(lacking).items():
+        yield Note("needs_judge_for", {"n": n}, tuple(names))
     rows: list[tuple[str, Spending, Mapping[str, int], str]] = []
     if judging is not None:
         rows = [
@@ -183,6 +191,8 @@ def _unanswered(judging: Spending | None, embedding: Spending | None) -> Iterato
         rows.append(("texts_without_vector", embedding, embedding.failures, ""))
     for kind, spent, found, suffix in rows:
         for reason, n in found.items():
+            if reason == without:
+                continue
             why = spent.details.get(f"{reason}{suffix}", "").strip().rstrip(".")
             counts: dict[str, float | str] = {"n": n, "total": spent.votes}
             counts |= {"reason": reason.replace("_", " "), "why": f": {why}" if why else ""}

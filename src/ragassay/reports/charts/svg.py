@@ -240,10 +240,10 @@ def interval_bar(metric: MetricSummary) -> Markup:
         left, right = x(metric.low), x(metric.high)
         shapes.append(rect(left, middle - 5, max(right - left, 3), 10, "interval"))
     shapes.append(line(x(metric.mean), middle - 8, x(metric.mean), middle + 8, "mean-line"))
-    shapes.append(_end(low, 6, _BAR_H + 9, "start"))
-    shapes.append(_end(high, _BAR_W - 6, _BAR_H + 9, "end"))
+    shapes.append(scale_number(low, 6, _BAR_H + 9, "start"))
+    shapes.append(scale_number(high, _BAR_W - 6, _BAR_H + 9, "end"))
     description = f"{wording.number(metric.mean)} on a scale from {low:g} to {high:g}"
-    return _figure(_BAR_W, _BAR_H + 11, shapes, description, fixed=True)
+    return figure(_BAR_W, _BAR_H + 11, shapes, description, fixed=True)
 
 
 def distribution(metric: MetricSummary, values: Values) -> Markup:
@@ -256,14 +256,14 @@ def distribution(metric: MetricSummary, values: Values) -> Markup:
     shapes = []
     for value, anchor in ((low, "start"), ((low + high) / 2, "middle"), (high, "end")):
         shapes.append(line(x(value), 4, x(value), _CARD_H - 20, "grid"))
-        shapes.append(_end(value, x(value), _CARD_H - 6, anchor))
+        shapes.append(scale_number(value, x(value), _CARD_H - 6, anchor))
     shapes += box_shapes(box, thinned(values, _CARD_POINTS), x, 22, 12, 46)
     shapes += mean_shapes(metric, x, 22)
     description = (
         f"{metric.name}: quartiles {wording.number(box.q1)}, {wording.number(box.median)} "
         f"and {wording.number(box.q3)} of {wording.plural(values.size, 'value')}"
     )
-    return _figure(_CARD_W, _CARD_H, shapes, description)
+    return figure(_CARD_W, _CARD_H, shapes, description)
 
 
 def difference_bar(difference: Difference, extent: float) -> Markup:
@@ -274,12 +274,13 @@ def difference_bar(difference: Difference, extent: float) -> Markup:
     shapes = [line(x(0), 0, x(0), _BAR_H, "zero"), *difference_shapes(difference, x, _BAR_H / 2)]
     said = wording.verdict(difference)
     description = f"difference {wording.number(difference.diff, sign=True)}, {said}"
-    return _figure(_BAR_W, _BAR_H, shapes, description, fixed=True)
+    return figure(_BAR_W, _BAR_H, shapes, description, fixed=True)
 
 
-def _figure(
+def figure(
     width: float, height: float, shapes: list[str], description: str, *, fixed: bool = False
 ) -> Markup:
+    """A small figure of a page: its shapes, and what a screen reader says of it."""
     size = f' width="{width:g}" height="{height:g}"' if fixed else ""
     label = escape(wording.one_line(description))
     return markup(
@@ -288,7 +289,7 @@ def _figure(
     )
 
 
-def _end(value: float, x: float, y: float, anchor: str) -> str:
+def scale_number(value: float, x: float, y: float, anchor: str) -> str:
     """A number of a scale, short."""
     return text(f"{value:.3g}" if abs(value) < 1_000 else f"{value:,.0f}", x, y, anchor)
 

@@ -27,26 +27,37 @@ def cell_html(report: Report) -> str:
 
 
 def page_of(report: Report) -> dict[str, Any]:
-    """The parts of a page: title, head, titles of sections by their ids, body, and the last
-    section, which is below the list of samples."""
+    """The parts of a page: title, head, titles of sections by their ids, body, and the asides,
+    which are folded below the list of samples, in the same form."""
     facts = "".join(
         f"<div><dt>{escape(one.label)}</dt><dd>{escape(one.text)}</dd></div>"
         for one in report.facts
     )
+    facts = f'<dl class="facts">{facts}</dl>' if facts else ""
+    about = f'<p class="about">{escape(report.about)}</p>' if report.about else ""
     verdict = f'<p class="verdict">{escape(report.verdict)}</p>' if report.verdict else ""
     above = "\n".join(_block(one) for one in report.blocks if not isinstance(one, Part))
-    head = f'<h1>{escape(report.title)}</h1>\n{verdict}<dl class="facts">{facts}</dl>\n{above}'
-    names, sections = {}, []
-    for one in report.blocks:
-        if isinstance(one, Part):
-            name = re.sub(r"\W+", "-", one.title.text.casefold())
-            names[name] = one.title.text
-            title = f'<h2 id="{name}">{_text(one.title)}</h2>'
-            blocks = "\n".join(map(_block, one.blocks))
-            sections.append(f'<section aria-labelledby="{name}">\n{title}\n{blocks}\n</section>')
-    *body, last = sections
-    page = {"title": report.title, "head": head, "sections": names}
-    return {**page, "body": "\n".join(body), "last": last}
+    head = f"<h1>{escape(report.title)}</h1>\n{about}{verdict}{facts}\n{above}"
+    page: dict[str, Any] = {"title": report.title, "head": head}
+    for aside, (titles, content) in enumerate((("sections", "body"), ("asides", "last"))):
+        parts = [one for one in report.blocks if isinstance(one, Part) and one.aside == bool(aside)]
+        page[titles] = {_id(one): one.title.text for one in parts}
+        page[content] = "\n".join(map(_section, parts))
+    return page
+
+
+def _id(section: Part) -> str:
+    return re.sub(r"\W+", "-", section.title.text.casefold())
+
+
+def _section(section: Part) -> str:
+    """A part of a page; its address opens it where it is folded."""
+    name, title = _id(section), _text(section.title)
+    blocks = "\n".join(map(_block, section.blocks))
+    if section.aside:
+        summary = f"<summary><h2>{title}</h2></summary>"
+        return f'<section><details>{summary}\n<div id="{name}">{blocks}</div></details></section>'
+    return f'<section aria-labelledby="{name}">\n<h2 id="{name}">{title}</h2>\n{blocks}\n</section>'
 
 
 def _block(block: Block) -> str:
@@ -127,8 +138,8 @@ def _text(cell: Cell, column: Column | None = None) -> str:
     name = column is not None and column.kind == "name"
     text = _breakable(cell.text) if name else escape(cell.text)
     kind, _, of = cell.link.partition(":")
-    if kind in ("filter", "sample"):
-        text = f'<a href="#browse" data-{kind}="{escape(of)}">{text}</a>'
+    if kind == "filter":
+        text = f'<a href="#browse" data-filter="{escape(of)}">{text}</a>'
     elif cell.link:
         text = f'<a href="{escape(cell.link)}">{text}</a>'
     style: str = cell.style or (column.style if column is not None else "")

@@ -19,7 +19,7 @@ from ragassay.reports.views.evidence_view import answer_pieces
 from ragassay.texts.document_names import same_document
 
 HEADLINE = 240
-"""Characters of a query in the table."""
+"""Characters of a query or an answer in the table."""
 
 _MARKUP = ("<", ">", "&", "\u2028", "\u2029")
 
@@ -63,9 +63,9 @@ def details_of(
     return {name: value for name, value in entry.items() if value not in (None, [], {}, "")}
 
 
-def headline(sample: Sample | None) -> str:
-    """The query's first words."""
-    return "" if sample is None else excerpt(sample.query or "", HEADLINE)
+def headline(text: str | None) -> str:
+    """The first words of a query or an answer."""
+    return excerpt(text or "", HEADLINE)
 
 
 def _each(limit: int, parts: Sized, least: int = 200) -> int:

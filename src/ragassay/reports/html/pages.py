@@ -16,18 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import ragassay
 from ragassay.base import files, printable
-from ragassay.base.sample import Identity
 from ragassay.engine.comparison.derived_runs import aligned
-from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnose, headline_of
+from ragassay.engine.diagnosis.diagnosing import headline_of
 from ragassay.engine.diagnosis.moved_classes import Moved, moved
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
-from ragassay.engine.results.result import CONSISTENCY
 from ragassay.reports.charts import svg
 from ragassay.reports.drawn.html import page_of
-from ragassay.reports.html.query_browser import comparison_browser, run_browser, tag
+from ragassay.reports.html.query_browser import comparison_browser, run_browser
 from ragassay.reports.model import Block, Cell, Column, Part, Report, lines, part, table
-from ragassay.reports.tables.tables import consistency_of
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import (
     differences,
@@ -35,15 +32,8 @@ from ragassay.reports.views.comparison_view import (
     statistics,
     verdict_line,
 )
-from ragassay.reports.views.consistency_view import consistency_report
-from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report, wanted_lines
-from ragassay.reports.views.summary_view import (
-    gate_lines,
-    metric_blocks,
-    name_of,
-    slice_parts,
-    warning_lines,
-)
+from ragassay.reports.views.diagnosis_view import moved_report
+from ragassay.reports.views.summary_view import gate_lines, name_of, written_report
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -62,26 +52,19 @@ _DISTRIBUTIONS = (
 
 def write_report(result: Result, path: str | Path) -> None:
     """Writes a run as one HTML file."""
-    diagnosis = diagnosed(result)
-    _write(path, run_parts(result, diagnosis) | {"browser": run_browser(result, diagnosis)})
+    _write(path, run_parts(result) | {"browser": run_browser(result)})
 
 
-def run_parts(
-    result: Result, diagnosis: Diagnosis | None, *, linked: bool = True
-) -> dict[str, Any]:
-    """What the template ``browsed.html.j2`` shows of a run, beside the list of its samples;
-    ``linked`` where the page has that list itself."""
-    summary = result.summary
-    of = ", ".join(dict.fromkeys(filter(None, (summary.title, summary.system))))
-    title = f"{of} · {summary.suite or 'evaluation'}"
-    page = page_of(_run_page(result, diagnosis, linked)) | {"title": title}
+def run_parts(result: Result, *, in_folder: bool = True) -> dict[str, Any]:
+    """What the template ``browsed.html.j2`` shows of a run, beside the list of its samples; see
+    `written_report`."""
+    report = written_report(result, linked=True, in_folder=in_folder)
+    details = [_method(result)]
+    if not result.summary.is_empty:
+        figures = (lines([_DISTRIBUTIONS]), _distributions(result))
+        details.insert(0, part("Distributions", *figures, aside=True))
+    page = page_of(replace(report, blocks=(*report.blocks, *details)))
     return {"page": page, "kind": "evaluation"}
-
-
-def diagnosed(result: Result) -> Diagnosis | None:
-    """Why the samples of a run fail; ``None`` where no metric says which, or the system failed."""
-    told = headline_of(result) is not None and not result.summary.all_failed
-    return diagnose(result) if told else None
 
 
 def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | Path) -> None:
@@ -108,39 +91,6 @@ def _moved(a: Result, b: Result) -> Moved | None:
     if headline is None or headline not in b.summary.metrics or queries.isdisjoint(others):
         return None
     return moved(a, b, headline=headline)
-
-
-def _run_page(result: Result, diagnosis: Diagnosis | None, linked: bool) -> Report:
-    """The page of a run; its last part is the method."""
-    summary = result.summary
-    facts = {
-        "System": summary.system,
-        "Suite": summary.suite,
-        "Evaluated": wording.size(summary),
-        "Means run over": summary.averaged_over,
-    }
-    parts = [part("Metrics", *metric_blocks(summary, page=True))]
-    if diagnosis is not None:
-        several = len({identity[1:] for identity in result.columns.identities}) > 1
-
-        def listed(identity: Identity) -> str:
-            """The name of a sample in the list."""
-            return " · ".join(filter(None, (identity[0], tag(identity) if several else "")))
-
-        shown = diagnosis_report(diagnosis, listed=listed if linked else None)
-        commands = lines(wanted_lines(diagnosis), "text")
-        parts.append(part("Why samples fail", *shown.blocks, commands))
-    if (inner := consistency_of(result)) is not None:
-        blocks = consistency_report(inner.summary).blocks
-        if inner is not result and inner.folder is not None:
-            link = Cell("Every query and pair of runs", link=f"{CONSISTENCY}/report.html")
-            blocks = (lines([link], "text"), *blocks)
-        parts.append(part("Consistency of repeated runs", *blocks))
-    if not summary.is_empty:
-        parts.append(part("Distributions", lines([_DISTRIBUTIONS]), _distributions(result)))
-        parts.append(part("Slices", *slice_parts(summary)))
-    parts.append(_method(result))
-    return _page(summary.title or "Evaluation", warning_lines(summary), parts, facts)
 
 
 def _page(
@@ -174,14 +124,18 @@ def _method(*runs: Result, first: Sequence[Block] = ()) -> Part:
 
     blocks = list(first)
     for run in runs:
-        columns = [Column("metric", "name"), Column("signature", "words")]
-        metrics = run.summary.metrics.values()
-        signed = table(columns, ((one.name, one.signature) for one in metrics))
+        columns = [Column("metric", "name"), Column("interval", "words"), Column("judge", "words"),
+                   Column("signature", "words")]  # fmt: skip
+        rows = (
+            (m.name, wording.INTERVALS.get(m.interval, m.interval), m.judge, m.signature)
+            for m in run.summary.metrics.values()
+        )
+        signed = table(columns, rows).without_empty()
         written = yaml.safe_dump(dict(run.config), sort_keys=False, allow_unicode=True)
         configuration = part("Configuration and versions", lines([written], "code"), aside=True)
         blocks.append(part(run.name, signed, configuration))
     same = lines(["Two numbers compare only if their signatures are the same."])
-    return part("Method", *blocks, same)
+    return part("Method", *blocks, same, aside=True)
 
 
 def _comparison_page(comparison: Comparison, a: Result, b: Result, change: Moved | None) -> Report:

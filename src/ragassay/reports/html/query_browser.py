@@ -113,6 +113,7 @@ class Browser:
         self.filters = run_filters(runs[0].summary, diagnoses[0] if diagnoses else None)
         self._pool = TextPool()
         self._queries: dict[str, str] = {}
+        self._answers: list[str] = []
         self._places: list[dict[int, int]] = []
 
     def chunks(self) -> Iterator[tuple[str, str]]:
@@ -125,7 +126,9 @@ class Browser:
             wanted = (one for at, one in every if at in self._places[number])
             for at, chunk in enumerate(batched(wanted, CHUNK)):
                 for identity, sample, _ in chunk:
-                    self._queries.setdefault(identity[0], headline(sample))
+                    self._queries.setdefault(identity[0], headline(sample and sample.query))
+                    if number == 0:
+                        self._answers.append(headline(sample and sample.answer_text))
                 details = [details_of(*one, run.judge_answers, room) for one in chunk]
                 yield f"d{number}-{at}", packed(self._pool.take(details))
                 yield from self._pool.drain()
@@ -143,6 +146,7 @@ class Browser:
             "id": [one[0] for one in identities],
             "tag": [tag(one) if several else "" for one in identities],
             "query": [self._queries.get(one[0], "") for one in identities],
+            "answer": [] if self.metrics else self._answers,
             # Their names are spelled as in the page.
             "slices": {
                 printable.escaped(name): [values[at] for at in first]
@@ -163,9 +167,9 @@ class Browser:
         return packed(table)
 
 
-def run_browser(result: Result, diagnosis: Diagnosis | None) -> Browser:
-    """One row a sample of a run."""
-    columns, metrics = result.columns, result.summary.metrics
+def run_browser(result: Result) -> Browser:
+    """One row a sample of a run, with the score that says whether it fails."""
+    columns, metrics, diagnosis = result.columns, result.summary.metrics, result.diagnosis
     rows = range(min(len(columns), MAX_ROWS))
     return Browser(
         [result],
@@ -174,6 +178,7 @@ def run_browser(result: Result, diagnosis: Diagnosis | None) -> Browser:
         {
             "kind": "run",
             "runs": [result.name],
+            "deciding": deciding(result),
             "metrics": [metric_entry(metric) for metric in metrics.values()],
             "values": [[columns.value(name, at) for at in rows] for name in metrics],
             "reasons": [
@@ -182,6 +187,12 @@ def run_browser(result: Result, diagnosis: Diagnosis | None) -> Browser:
             ],
         },
     )
+
+
+def deciding(result: Result) -> int:
+    """The number of the metric that says which samples fail; of the first one where none does."""
+    metrics = list(result.summary.metrics)
+    return 0 if result.diagnosis is None else metrics.index(result.diagnosis.headline)
 
 
 def comparison_browser(
@@ -214,8 +225,8 @@ def comparison_browser(
         },
     )
     browser.title, browser.noun, browser.metrics = "Query by query", "queries", names
-    words = {"": "all queries", "a": "new higher", "b": "old higher", "equal": "equal",
-             "any": "unscored in either"}  # fmt: skip
+    words = {"": "all queries", "differs": "differs", "a": "new higher", "b": "old higher",
+             "equal": "equal", "any": "unscored in either"}  # fmt: skip
     browser.filters = [("", list(words.items()))]
     for at, (run_name, one) in enumerate(zip(("new", "old"), diagnoses, strict=False)):
         browser.filters.append((f"failing in the {run_name} run", _faults(one, at)))
@@ -231,6 +242,8 @@ def run_filters(summary: Summary, diagnosis: Diagnosis | None) -> Filters:
     ]
     failing = [] if diagnosis is None else _faults(diagnosis, 0)
     every = [("", "all samples"), ("any", "with anything unscored")]
+    if failing:
+        every.insert(1, ("fails", f"failures ({diagnosis.n_failing:,})"))  # type: ignore[union-attr]
     return [("", every), ("failing", failing), ("unscored", gaps)]
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import inf
 
 from ragassay.base.counts import grouped, share
-from ragassay.base.sample import Identity
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
@@ -46,11 +45,48 @@ def wanted_lines(diagnosis: Diagnosis) -> list[str]:
     return [sentence("to_look_at", metrics=", ".join(metrics))] if metrics else []
 
 
-def diagnosis_report(
-    diagnosis: Diagnosis, *, listed: Callable[[Identity], str] | None = None
-) -> Report:
-    """A run's diagnosis: the classes with counts and costs, examples and advice. On a page
-    ``listed`` gives the name of a sample in its list."""
+def verdict_of(diagnosis: Diagnosis) -> str:
+    """The sentence to remember: the share that is right, and the most frequent fault."""
+    if diagnosis.share_right is None:
+        return ""
+    low, high, interval = diagnosis.low, diagnosis.high, ""
+    if low is not None and high is not None:
+        interval = f" [{low * 100:.0f} to {high * 100:.0f} %]"
+    kind = "retrieval_right" if diagnosis.of_retrieval else "answers_right"
+    said = [sentence(kind, share=round(diagnosis.share_right, 2), interval=interval)]
+    for most in diagnosis.found[:1]:
+        title = f"{most.fault.title[0].lower()}{most.fault.title[1:]}"
+        said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n))
+    return " ".join(said)
+
+
+def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
+    """Why samples fail, for a page (``linked``: with a list of the samples) or a Markdown file."""
+    if not diagnosis.n_failing:
+        return []
+    columns = [Column("why", "name"), Column("samples"), Column("share"),
+               Column("what to try", "words")]  # fmt: skip
+    rows = (
+        (
+            one.fault.title,
+            _filtered(one.n, 0, one.fault.name, linked),
+            wording.percent(round(one.share, 2)),
+            f"{one.fault.says} To try: {one.fault.advice}",
+        )
+        for one in diagnosis.found
+    )
+    means = sentence("right_means", names=[diagnosis.headline], below=f"{diagnosis.below:g}")
+    failing = share(diagnosis.n_failing, diagnosis.n, "sample")
+    first = Cell(f"{failing} fail", link="filter:fails" if linked else "")
+    return [
+        lines([first], "text"),
+        table(columns, rows),
+        lines([means, *filter(None, [diagnosis.judged])]),
+    ]
+
+
+def diagnosis_report(diagnosis: Diagnosis) -> Report:
+    """A run's diagnosis: the classes with counts and costs, examples and advice."""
     unscored, names = diagnosis.n - diagnosis.n_scored, [diagnosis.headline]
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
     first = [sentence("failing", share=failing, means=_means(diagnosis))]
@@ -71,7 +107,7 @@ def diagnosis_report(
         rows = (
             (
                 one.fault.title,
-                _filtered(one.n, 0, one.fault.name, listed is not None),
+                f"{one.n:,}",
                 f"{one.share:.1%}",
                 wording.bounds(one.low, one.high),
                 wording.number(one.cost),
@@ -82,7 +118,7 @@ def diagnosis_report(
     several = len({system for one in diagnosis.found for _, system, _ in one.samples}) > 1
     for one in diagnosis.found:
         title = f"{one.fault.title} ({one.n:,})"
-        blocks.append(part(title, lines(_about(one, several, listed), "text")))
+        blocks.append(part(title, lines(_about(one, several), "text")))
     not_seen = grouped((one.why, one.fault.title) for one in diagnosis.not_looked_at)
     missing = (
         sentence("not_looked_at", classes="; ".join(titles), why=why)
@@ -98,17 +134,14 @@ def _filtered(n: int, run: int, name: str, linked: bool) -> Cell:
     return Cell(f"{n:,}", link=link)
 
 
-def _about(
-    one: ClassFound, several: bool, listed: Callable[[Identity], str] | None
-) -> Iterator[Cell]:
+def _about(one: ClassFound, several: bool) -> Iterator[Cell]:
     yield Cell(one.fault.says)
     if words := " ".join(one.judged.values()):
         yield Cell(words)
     for example in one.examples:
         name, system, repeat = example.identity
         tags = [name, system if several else "", f"repeat {repeat}" if repeat else ""]
-        link = "" if listed is None else f"sample:{listed(example.identity)}"
-        yield Cell(" ".join(filter(None, tags)), f"  {example.query}", style="info", link=link)
+        yield Cell(" ".join(filter(None, tags)), f"  {example.query}", style="info")
         yield Cell(f"  – {wording.one_line(example.answer) or '(no answer)'}", style="dim")
         signals = []  # rank 4, supported 0.25
         for signal, value in example.signals.items():

@@ -6,24 +6,33 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 from functools import partial
-from itertools import chain
+from pathlib import PurePath
 
 from ragassay import suites
 from ragassay.base.counts import few, grouped, share
 from ragassay.base.note import joined
-from ragassay.base.score import AND, Reason
+from ragassay.base.score import Reason
 from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import GateResult
+from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.summarising import lacks_no_sample, plain
-from ragassay.engine.results.summary import Spending, Summary, left_out, missing_by_failure
+from ragassay.engine.results.summary import (
+    MetricSummary,
+    Spending,
+    Summary,
+    left_out,
+    missing_by_failure,
+)
 from ragassay.reports.charts import svg
 from ragassay.reports.model import (
     Block,
     Cell,
     Column,
+    Part,
     Report,
     Row,
     Style,
@@ -32,9 +41,11 @@ from ragassay.reports.model import (
     part,
     table,
 )
+from ragassay.reports.tables.tables import consistency_of
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
 from ragassay.reports.views.consistency_view import consistency_report
+from ragassay.reports.views.diagnosis_view import causes, verdict_of
 
 _NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?")
 
@@ -73,7 +84,67 @@ def result_report(
             return replace(consistency, blocks=(*consistency.blocks, warnings))
         about = consistency.about.removeprefix("consistency of repeated runs")
         blocks.append(part(f"Consistency of repeated runs{about}", *consistency.blocks))
-    return replace(report, blocks=tuple(blocks))
+    return replace(report, blocks=tuple(blocks), verdict=_verdict(result))
+
+
+def written_report(result: Result, *, linked: bool = False, in_folder: bool = False) -> Report:
+    """A run as a page (``linked``: it lists the samples) or a Markdown file has it: why samples
+    fail, the metrics of its suites, then what goes into detail. A page ``in_folder`` is kept in the
+    run folder, beside that of its consistency."""
+    summary, inner = result.summary, consistency_of(result)
+    blocks: list[Block] = [warning_lines(summary)]
+    if result.diagnosis is not None:
+        blocks.append(part("Why samples fail", *causes(result.diagnosis, linked=linked)))
+    if summary.metrics and not summary.is_empty:
+        beside = left_out(summary, result.config.get("suite") or ())
+        tables = [
+            metric_table((m for n, m in summary.metrics.items() if (n in beside) is further))
+            for further in (False, True)
+        ]
+        blocks.append(part("Metrics", tables[0], *_notes(summary)))
+    if inner is not None:
+        parts = consistency_report(inner.summary).blocks
+        if in_folder and inner is not result and inner.folder is not None:
+            link = Cell("Every query and pair of runs", link=f"{CONSISTENCY}/report.html")
+            parts = (lines([link], "text"), *parts)
+        blocks.append(part("Consistency of repeated runs", *parts))
+    if not summary.is_empty:
+        if summary.metrics and beside:
+            blocks.append(part("Further metrics", tables[1], aside=True))
+        blocks.append(part("Slices", *slice_parts(summary), aside=True))
+    about = ", ".join(filter(None, (_date(result), wording.size(summary))))
+    kept = (one for one in blocks if not isinstance(one, Part) or one.blocks)
+    return Report(_title(summary), tuple(kept), about, _verdict(result))
+
+
+def _title(summary: Summary) -> str:
+    """The system and the data set."""
+    data = summary.title
+    if PurePath(data).suffix[1:].isalpha():
+        data = PurePath(data).stem
+    names = dict.fromkeys(filter(None, (summary.system, data)))
+    return " on ".join(names) or "Evaluation"
+
+
+def _date(result: Result) -> str:
+    """The day of the evaluation; empty for runs of older versions."""
+    written = result.config.get("date")
+    if not written:
+        return ""
+    day = date.fromisoformat(str(written))
+    return f"{day.day} {day:%B %Y}"
+
+
+def _verdict(result: Result) -> str:
+    """The sentence to remember of a run: why samples fail, else the mean of its first metric."""
+    if result.diagnosis is not None:
+        return verdict_of(result.diagnosis)
+    first = next((m for m in result.summary.metrics.values() if m.mean is not None), None)
+    if first is None:
+        return ""
+    interval = "" if first.low is None else f" {wording.bounds(first.low, first.high)}"
+    mean = wording.number(first.mean)
+    return sentence("first_mean", names=[first.name], mean=mean, interval=interval)
 
 
 def gate_lines(gates: Iterable[GateResult]) -> Block:
@@ -86,7 +157,10 @@ def summary_report(summary: Summary, *, slices: bool = False) -> Report:
     """The metrics of a run, with what must be known to read them."""
     suite = summary.suite and f"suite {summary.suite}"
     about = ", ".join(filter(None, (suite, summary.system, wording.size(summary))))
-    blocks: list[Block] = [*metric_blocks(summary), warning_lines(summary)]
+    blocks: list[Block] = []
+    if summary.metrics and not summary.is_empty:
+        blocks += [metric_table(summary.metrics.values(), judge=True), *_notes(summary)]
+    blocks.append(warning_lines(summary))
     if slices and not summary.is_empty:
         blocks += slice_parts(summary)
     return Report(summary.title or "Evaluation", tuple(blocks), about)
@@ -100,28 +174,20 @@ def warning_lines(summary: Summary) -> Block:
     return lines(warnings, "warning")
 
 
-def metric_blocks(summary: Summary, *, page: bool = False) -> Iterator[Block]:
-    """The table of metrics and its notes; nothing where there is no metric. On a page the table is
-    by family, and says what each metric measures."""
-    if not summary.metrics or summary.is_empty:
-        return
-    metrics = summary.metrics.values()
+def metric_table(metrics: Iterable[MetricSummary], *, judge: bool = False) -> Table:
+    """The table of metrics, with the judge of each or what it measures."""
     columns = [
         Column("metric", "name"),
         Column("mean", style="strong"),
         Column("interval", style="dim", under="mean"),
         Column("scored"),
         Column("on its scale", "figure", drop=1),
-        Column("judge", "words", drop=2, style="dim"),
+        Column("judge" if judge else "measures", "words", drop=2, style="dim"),
     ]
     rows = []
     for one in metrics:
         low, high = one.bounds
         placed = low is not None and high is not None and one.mean is not None and high > low
-        judged, judge = judge_agreement(one), wording.judge_of(one)
-        if judged is not None and judged.offline and judged.note.short:
-            offline = "offline " if AND in one.judge else ""
-            judge = ", ".join(filter(None, (judge, f"{offline}{judged.note.short}")))
         cells = (
             name_of(one.name, one.higher_is_better, wording.aggregate_note(one)),
             Cell(wording.number(one.mean)),
@@ -131,13 +197,15 @@ def metric_blocks(summary: Summary, *, page: bool = False) -> Iterator[Block]:
                 share=(one.mean - low) / (high - low) if placed else None,  # type: ignore[operator]
                 figure=partial(svg.interval_bar, one),
             ),
-            Cell("; ".join(filter(None, (one.title, judge))) if page else judge),
+            Cell(wording.judge_of(one) if judge else one.title),
         )
-        group = one.group or one.family if page else one.group.partition(" (")[0]
-        rows.append(Row(cells, group))
-    if page:
-        rows = list(chain.from_iterable(grouped((row.group, row) for row in rows).values()))
-    yield Table(tuple(columns), tuple(rows)).without_empty()
+        rows.append(Row(cells, one.group.partition(" (")[0]))
+    return Table(tuple(columns), tuple(rows)).without_empty()
+
+
+def _notes(summary: Summary) -> Iterator[Block]:
+    """What stands below the table of metrics."""
+    metrics = summary.metrics.values()
     unscored = ((wording.reasons(m.unscored), m.name) for m in metrics if m.unscored)
     yield lines(wording.sentences("Unscored: {}: {}.", unscored), "text", "dim")
     yield lines(summary_notes(summary))
@@ -175,14 +243,10 @@ def name_of(name: str, higher_is_better: bool | None, note: str = "") -> Cell:
 def summary_notes(summary: Summary) -> Iterator[str]:
     """What a reader must know to read the means of a run; one sentence each."""
     metrics = summary.metrics.values()
+    level = next((one.level for one in metrics if one.low is not None), None)
     if summary.averaged_over:
-        yield sentence("means_over", what=summary.averaged_over)
-    kinds = grouped((m.interval, m) for m in metrics if m.low is not None)
-    clustered = ", clustered" if any(m.n_clusters for m in metrics) else ""
-    for at, (kind, members) in enumerate(sorted(kinds.items(), key=lambda one: -len(one[1]))):
-        of = f" of {', '.join(one.name for one in members)}" if at else ""
-        level, how = members[0].level, wording.INTERVALS.get(kind, kind)
-        yield sentence("intervals", of=of, level=level, how=how, clustered=clustered)
+        kind = "means_over" if level is None else "intervals"
+        yield sentence(kind, what=summary.averaged_over, level=level)
     warnings = " ".join(summary.warnings)
     not_said = any(why.rstrip(".") not in warnings for why in summary.failures)
     if not_said and not summary.all_failed:
@@ -267,19 +331,17 @@ def _judge_notes(summary: Summary, spent: Spending) -> Iterator[str]:
             else metric.judge and metric.n_scored > metric.n_assumed + metric.n_given
         )
     ]
-    rules = " (rules about words, not a model)" if spent.judge.startswith("offline") else ""
-    judge = f"{spent.judge}{rules}"
-    if judged:
+    if judged and not spent.judge.startswith("offline"):
         every = len(judged) == len(summary.metrics)
         named = len(judged) <= MOST_LABELS
         some = ", ".join(judged) if named else share(len(judged), len(summary.metrics), "metric")
-        yield sentence("judged", judge=judge, which="all metrics" if every else some)
+        yield sentence("judged", judge=spent.judge, which="all metrics" if every else some)
     if spent.calls or spent.cached:
         pieces = _calls(spent, "question")
         if not spent.by_functions:
             tokens = wording.plural(spent.input_tokens, "token")
             pieces += [f"{tokens} in and {spent.output_tokens:,} out", wording.cost(spent)]
-        whom = "" if judged else f" of {judge}"
+        whom = "" if judged else f" of {spent.judge}"
         yield f"Asked{whom}: {', '.join(pieces)}, {spent.seconds:,.1f} s."
     if spent.failures:
         yield sentence("no_answers", why=_advised(spent))

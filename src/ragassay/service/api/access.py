@@ -65,7 +65,7 @@ class Access:
     def check(self, scope: TokenScope, project_id: str | None) -> None:
         """Refuses with 403 what `may` does not allow."""
         if not self.may(scope, project_id):
-            raise HTTPException(403, f"This token does not allow to {scope} here")
+            raise HTTPException(403, f"This token may not {scope} here. Ask for a token that may")
 
     def may(self, scope: TokenScope, project_id: str | None) -> bool:
         """Whether it may read or write in a project; ``None`` for what belongs to none."""

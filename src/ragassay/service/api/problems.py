@@ -37,18 +37,18 @@ TITLES: Mapping[int, str] = {
     400: "The request cannot be read",
     401: "No valid token",
     403: "Not allowed",
-    404: "Not there",
-    405: "No such method",
-    408: "Too late",
+    404: "Not found",
+    405: "The address does not take this method",
+    408: "The request took too long",
     409: "Conflict",
     413: "Too large",
-    415: "Not this kind of content",
-    422: "The request makes no sense",
-    500: "A defect of the service",
+    415: "This kind of content is not taken",
+    422: "The request cannot be done",
+    500: "Internal error",
     503: "The store cannot be used",
 }
 
-DEFECT = "The service has a defect; its log says more."
+DEFECT = "Internal error. The log of the service says what happened: please report it."
 UNAVAILABLE = "The store cannot be used now; the log of the service says why. Try again later."
 
 RETRY_S = "5"

@@ -39,7 +39,7 @@ routers = (projects_router, records_router, uploads_router)
 MOST_RECORDS = 10_000
 
 _OF_PAGE = Query(ge=1, le=500, description="items of the page")
-_CURSOR = Query(max_length=500, description="`next` of the page before; none for the first")
+_CURSOR = Query(max_length=500, description="`next` of the previous page; none for the first")
 _TEXT = Query(
     max_length=1_000, description="only records whose id, system, query or answer holds this text"
 )
@@ -195,19 +195,21 @@ class ReadingOptions(Body):
 
     columns: dict[str, str] = Field(
         default_factory=dict,
-        description="field -> column of the file, for names that are not known",
+        description="field -> column of the file, for columns that are not recognised",
         examples=[{"query": "Frage", "timestamp": "wann"}],
     )
     format: str | None = Field(
-        None, description="of the file (docs/formats.md), where it is not to be found out"
+        None, description="format of the file (docs/formats.md), if it cannot be recognised"
     )
     delimiter: str | None = Field(
         None,
         pattern=r"""^[^\w"'\r\n]$""",
-        description="what separates the cells of CSV, in place of the one that its header shows",
+        description="separator of the columns of a CSV, if the header misleads",
     )
     zone: str | None = Field(
-        None, description="of times that name none; UTC where left out", examples=["Europe/Berlin"]
+        None,
+        description="time zone of times without a zone; UTC by default",
+        examples=["Europe/Berlin"],
     )
 
 
@@ -215,7 +217,7 @@ class Import(ReadingOptions):
     """How a file is read and stored."""
 
     received_as_time: bool = Field(
-        False, description="a record without a time gets that of the import"
+        False, description="a record without a time gets the time of the import"
     )
 
 
@@ -282,4 +284,4 @@ def decoded(cursor: str | None) -> tuple[float, int] | None:
         return float(moment), int(number[:18])  # no table counts further
     except ValueError as error:
         hint = "Take `next` of the page before."
-        raise InputError("is no cursor", field="cursor", hint=hint) from error
+        raise InputError("is not a cursor", field="cursor", hint=hint) from error

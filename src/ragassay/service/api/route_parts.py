@@ -51,7 +51,7 @@ async def made_id(
         Header(
             min_length=8,
             max_length=200,
-            description="any text, another one for each request (a UUID): where it was sent "
+            description="a text of its own for each request, such as a UUID: where it was sent "
             "before to the same address, nothing is made again; with another body it is refused",
         ),
     ] = None,

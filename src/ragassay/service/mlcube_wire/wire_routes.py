@@ -218,7 +218,7 @@ async def _post_file(upload_id: str, request: Request, store: InStore) -> Respon
     async with request.form(max_files=1, max_fields=2) as form:
         file, secret = form.get("file"), form.get("secret")
         if not isinstance(file, UploadFile) or not isinstance(secret, str):
-            raise UsageError("A form with 'secret' and 'file' is sent here.")
+            raise UsageError("Send a form with 'secret' and 'file'.")
         await run_in_threadpool(uploads.fill_upload, store, upload_id, file.file, secret=secret)
     return Response(status_code=204)
 
@@ -231,7 +231,7 @@ def _post_data(new: _Data, store: InStore, access: Allowed) -> str:
     if new.inputs is None:
         raise UsageError("There are no inputs: upload the table with ids, queries and contexts.")
     if new.target is not None:
-        raise UsageError("ragassay keeps no targets: send inputs, metadata and predictions.")
+        raise UsageError("ragassay does not store targets. Send inputs, metadata and predictions.")
     inputs, metadata = (_rows(store, task, one) for one in (new.inputs, new.metadata))
     predictions = {}
     for key, source in new.predictions or []:

@@ -39,7 +39,7 @@ def back_up(folder: Path, target: Path | None = None) -> Path:
     target = (folder.with_name(name) if target is None else target).absolute()
     try:
         if target.exists() and any(target.iterdir()):
-            raise UsageError(f"{target} holds something already. Name a new folder.")
+            raise UsageError(f"{target} is not empty. Name a new folder.")
         target.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
         try:

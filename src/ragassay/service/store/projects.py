@@ -59,7 +59,7 @@ def create_project(
 ) -> Project:
     """Makes a project, unless another one is called so. Where its id (``key``) is there already,
     the request was sent again: it is the answer."""
-    problem = "A project is called {name!r} already"
+    problem = "There is already a project {name!r}"
     return Project(**_insert(store, projects, problem, key, name, description=description))
 
 
@@ -80,7 +80,7 @@ def create_task(
     get_project(store, project_id)
     store.models.chosen(options.model_dump())
     values = {"project_id": project_id, "options": options.model_dump()}
-    problem = "A task of this project is called {name!r} already"
+    problem = "The project already has a task {name!r}"
     return Task(**_insert(store, tasks, problem, key, name, **values))
 
 
@@ -113,7 +113,7 @@ def create_model(store: Store, task_id: str, name: str, version: str) -> Model:
     """Makes a model of a task known."""
     get_task(store, task_id)
     values = {"task_id": task_id, "version": checked_name(version)}
-    problem = "{name}@{version} is there already"
+    problem = "The task already has {name}@{version}"
     return Model(**_insert(store, models, problem, None, name, **values))
 
 

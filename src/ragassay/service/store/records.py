@@ -336,7 +336,7 @@ def _check_identity(sample: Sample) -> None:
         raise InputError(f"{sample.id!r} cannot be the id of a record", field="id", hint=hint)
     for field, value in (("id", sample.id), ("system", sample.system or "")):
         if len(value) > LONGEST_NAME:
-            problem = f"{len(value):,} characters are too long for it; {LONGEST_NAME} are the most"
+            problem = f"{len(value):,} characters are too many; it has at most {LONGEST_NAME}"
             raise InputError(problem, field=field)
         check_values(value, field)
 
@@ -347,7 +347,7 @@ def check_values(value: Any, field: str = "", line: int | None = None) -> None:
     for path, one in _leaves(field, value):
         path = path.replace("\0", "")
         if isinstance(one, str) and "\0" in one:
-            problem = "holds the character NUL, which no database keeps"
+            problem = "holds the character NUL, which a database cannot keep"
             raise InputError(problem, field=path, line=line)
         if isinstance(one, int) and not -(2**63) <= one < 2**63:
             problem, hint = "is an integer beyond 64 bits", "Send it as text."

@@ -125,11 +125,11 @@ def _asked(
     for moment in (start, end):
         if not FIRST_TIME <= moment <= LAST_TIME:
             raise UsageError(
-                f"{moment:g} is no point in time in the years 1 to 9999. Give seconds since 1970 "
+                f"{moment:g} is not a time in the years 1 to 9999. Give seconds since 1970 "
                 "(not milliseconds), or ISO 8601 with a zone."
             )
     if start > end:
-        raise UsageError("The interval ends before it begins: swap its two times.")
+        raise UsageError("The interval ends before it begins. Swap its two times.")
     for name in sorted(options.keys() - (known := report_options())):
         raise UsageError(f"A report has no option {name!r}. {meant_or_all(name, known)}")
     made = make_config(**options)
@@ -147,8 +147,8 @@ def run_options(store: Store, task: Task, options: Mapping[str, Any]) -> dict[st
     chosen = store.models.chosen({"judge": store.models.default or None, **given})
     for name in named_files({**chosen, "judge": [], "embedder": None}):
         raise UsageError(
-            f"{name!r} is a file or folder, which would be one of the service's machine: the "
-            "options of a report name none."
+            f"{name!r} is a file or folder. The options of a report name none, because it would "
+            "be a file of the service's machine."
         )
     return chosen
 
@@ -206,5 +206,7 @@ def _kept(store: Store, key: str, column: Column[Any]) -> Any:
     report = get_report(store, key)
     found = store.rows(select(column).where(report_files.c.report_id == key))
     if not found:
-        raise Conflict(f"The report {report.name!r} is not finished ({report.status}).")
+        raise Conflict(
+            f"The report {report.name!r} is not finished ({report.status}). Wait for it."
+        )
     return found[0][0]

@@ -65,10 +65,20 @@ def repack_run(sent: str | Path, kept: str | Path) -> dict[str, Any]:
 
 def headline_of(result: Result) -> dict[str, Any]:
     """What lists of reports show of a result, by metric."""
-    shown = ("mean", "low", "high", "n_scored", "n_total", "n_assumed", "mean_measured")
-    n_systems = len(result.columns.systems)
+    shown = (
+        "mean",
+        "low",
+        "high",
+        "n_scored",
+        "n_total",
+        "n_assumed",
+        "mean_measured",
+        "signature",
+    )
+    systems = result.columns.systems
+    of = {"n_systems": len(systems), "system": systems[0] if len(systems) == 1 else ""}
     return {
-        name: {**{key: getattr(one, key) for key in shown}, "n_systems": n_systems}
+        name: {key: getattr(one, key) for key in shown} | of
         for name, one in result.summary.metrics.items()
     }
 

@@ -88,7 +88,7 @@ def fill_upload(store: Store, key: str, stream: IO[bytes], *, secret: str | None
         digest.update(content)
     announced = upload.options.get("sha256")
     if announced and announced.casefold() != digest.hexdigest():
-        problem = "what came has another SHA-256 checksum than was announced"
+        problem = "its SHA-256 checksum is not the announced one"
         raise InputError(problem, path=upload.file_name, hint="Send it again.")
     store.write(of_upload.values(size=size))
     return get_upload(store, key)
@@ -104,7 +104,7 @@ def upload_on_disk(store: Store, key: str) -> Iterator[tuple[Upload, Path]]:
     """An upload, and its content as a file until the block ends; `Conflict`: not all is here."""
     upload = get_upload(store, key)
     if upload.size is None:
-        raise Conflict(f"The file {upload.file_name!r} was announced and not sent.")
+        raise Conflict(f"The file {upload.file_name!r} was announced but not sent. Send it.")
     with tempfile.TemporaryDirectory(prefix="ragassay-upload-") as folder:
         path = Path(folder) / f"data{_suffixes(upload.file_name)}"
         parts = select(upload_parts.c.content).where(upload_parts.c.upload_id == key)

@@ -26,8 +26,9 @@ from ragassay.engine.results.judge_answers import AnswerFile
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.formats import from_records
 from ragassay.reports.html.browse import details_of, headline, script_json, share
-from ragassay.reports.html.pages import diagnosed, environment, run_parts
-from ragassay.reports.html.query_browser import metric_entry, run_filters, tag
+from ragassay.reports.html.pages import environment, run_parts
+from ragassay.reports.html.query_browser import deciding, metric_entry, run_filters, tag
+from ragassay.reports.views.diagnosis_view import FAULT_NUMBERS, FAULTS
 from ragassay.service.store.run_archives import as_report
 
 RUN, ROWS, PIECES = "run", "index.sqlite", "page.json"
@@ -47,12 +48,13 @@ LONG = 48
 
 @dataclass(frozen=True)
 class RowQuery:
-    """Which rows of a report are wanted: those that hold ``words``, are ``unscored`` by a metric's
-    number (or ``any``), have the values of ``slices``; sorted by ``order``, ``id``, ``query`` or
-    ``m`` with a metric's number, the largest first where ``down``."""
+    """Which rows of a report are wanted: those that hold ``words``, are of a ``kind``, have the
+    values of ``slices``; sorted by ``order``, ``id``, ``query``, ``answer`` or ``m`` with a
+    metric's number, the largest first where ``down``. Kinds are those that fail (``fails``; for one
+    reason: ``fault-0-`` and its number), and those unscored (a metric's number, or ``any``)."""
 
     words: Sequence[str] = ()
-    unscored: str = ""
+    kind: str = ""
     slices: dict[str, str] = field(default_factory=dict)
     sort: str = "order"
     down: bool = False
@@ -72,11 +74,12 @@ class Beside(NamedTuple):
 def build_view(folder: str | Path, report: str, facts: Mapping[str, str]) -> None:
     """Makes the index and the parts of the page of a report, beside its run folder."""
     folder = Path(folder)
-    result = open_run(folder / RUN)
+    result = as_report(open_run(folder / RUN), facts)
     n, slices = len(result.columns.metrics), result.columns.slices
     kept = [f"value{at}" for at in range(n)] + [f"reason{at}" for at in range(n)]
     kept += [f"slice{at}" for at in range(len(slices))]
-    names = ["id", "natural_id", "tag", "query", "n_unscored", "sample_at", "scores_at", *kept]
+    names = ["id", "natural_id", "tag", "query", "answer", "n_unscored", "fault"]
+    names += ["sample_at", "scores_at", *kept]
     placed = AnswerFile(folder / RUN / JUDGE_ANSWERS).placed()
     with closing(sqlite3.connect(folder / ROWS)) as rows:
         rows.execute("PRAGMA journal_mode = OFF")
@@ -95,8 +98,7 @@ def build_view(folder: str | Path, report: str, facts: Mapping[str, str]) -> Non
         rows.commit()
     template = environment(_TEMPLATES, served="/assets").get_template("browsed.html.j2")
     browser = _served_browser(result, f"/reports/{report}/samples")
-    reported = as_report(result, facts)
-    parts = run_parts(reported, diagnosed(reported), linked=False)
+    parts = run_parts(result, in_folder=False)
     # No text of a report holds this mark: all is escaped.
     pieces = template.render(**parts, browser=browser).split("<!--piece-->")
     files.write_bytes(folder / PIECES, dumps(dict(zip(BLOCKS, pieces, strict=True))))
@@ -111,16 +113,19 @@ def _served_browser(result: Result, address: str) -> SimpleNamespace:
         "served": address,
         "total": n,
         "runs": [result.name],
+        "deciding": deciding(result),
         "metrics": [metric_entry(metric) for metric in metrics],
         "scored": [metric.n_scored > 0 for metric in metrics],
+        "faults": [{"title": one.title} for one in FAULTS],
         "slices": {
             printable.escaped(name): sorted({value for value in values if value is not None})
             for name, values in result.columns.slices.items()
         },
     }
     return SimpleNamespace(
-        title="Samples", noun="samples", metrics=(), filters=run_filters(result.summary, None),
-        slices=list(result.columns.slices), n_rows=n, n_total=n, chunks=lambda: (),
+        title="Samples", noun="samples", metrics=(),
+        filters=run_filters(result.summary, result.diagnosis), slices=list(result.columns.slices),
+        n_rows=n, n_total=n, chunks=lambda: (),
         table=lambda: script_json(table),
     )  # fmt: skip
 
@@ -129,14 +134,19 @@ def _indexed(folder: Path, result: Result) -> Iterator[tuple[Any, ...]]:
     """The rows of the index."""
     columns, names = result.columns, result.columns.metrics
     several = len({identity[1:] for identity in columns.identities}) > 1
+    diagnosis = result.diagnosis
+    classes = diagnosis.classes if diagnosis is not None else [None] * len(columns)
     at_sample = (at for at, line in _lines(folder / SAMPLES) if line.strip())
     at_score = islice((at for at, _ in _lines(folder / SCORES)), 0, None, max(len(names), 1))
     for row, (sample, identity) in enumerate(zip(result.samples, columns.identities, strict=True)):
         values = [columns.value(name, row) for name in names]
         reasons = [columns.reason(name, row) for name in names]
+        why = classes[row]
+        fault = None if why is None else FAULT_NUMBERS[why]
         yield (
             row, identity[0], _natural(identity[0]), tag(identity) if several else "",
-            headline(sample), values.count(None), next(at_sample), next(at_score, 0), *values,
+            headline(sample.query), headline(sample.answer_text), values.count(None), fault,
+            next(at_sample), next(at_score, 0), *values,
             *(None if reason is None else str(reason) for reason in reasons),
             *(column[row] for column in columns.slices.values()),
         )  # fmt: skip
@@ -192,16 +202,17 @@ class ReportView:
             columns = [f", {kind}{at}" for kind in ("value", "reason") for at in range(n_metrics)]
             (n,) = index.execute(f"SELECT count(*) FROM samples{where}", values).fetchone()
             selected = index.execute(
-                f"SELECT row, id, tag, query{''.join(columns)} FROM samples"
+                f"SELECT row, id, tag, query, answer, fault{''.join(columns)} FROM samples"
                 f"{where} ORDER BY {order} LIMIT ? OFFSET ?",
                 [*values, wanted.size, wanted.first],
             )
             rows = [
                 {
-                    "row": row, "id": key, "tag": shown, "query": query,
+                    "row": row, "id": key, "tag": shown, "query": query, "answer": answer,
+                    "faults": [fault],
                     "values": more[:n_metrics], "reasons": more[n_metrics:],
                 }
-                for row, key, shown, query, *more in selected
+                for row, key, shown, query, answer, fault, *more in selected
             ]  # fmt: skip
         return {"n": n, "rows": rows}
 
@@ -272,10 +283,13 @@ def _clauses(index: sqlite3.Connection, wanted: RowQuery) -> tuple[str, list[Any
 
     conditions = ["row IN (SELECT value FROM json_each(?))"] * len(wanted.words)
     values: list[Any] = [json.dumps(_rows_with(index, word)) for word in wanted.words]
-    if wanted.unscored == "any":
-        conditions.append("n_unscored > 0")
-    elif wanted.unscored:
-        conditions.append(f"{metric(wanted.unscored)} IS NULL")
+    if condition := {"any": "n_unscored > 0", "fails": "fault IS NOT NULL"}.get(wanted.kind):
+        conditions.append(condition)
+    elif wanted.kind.startswith("fault"):
+        conditions.append("'fault-0-' || fault = ?")
+        values.append(wanted.kind)
+    elif wanted.kind:
+        conditions.append(f"{metric(wanted.kind)} IS NULL")
     for name, value in wanted.slices.items():
         if name not in slices:
             raise UsageError(f"The report has no slices by {name!r}.")
@@ -284,6 +298,7 @@ def _clauses(index: sqlite3.Connection, wanted: RowQuery) -> tuple[str, list[Any
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     direction = " DESC" if wanted.down else ""
     terms = {"order": "row", "id": "natural_id", "query": "lower(query)"}
+    terms["answer"] = "lower(answer)"
     column = terms.get(wanted.sort) or metric(wanted.sort.removeprefix("m"))
     last = "" if wanted.sort in terms else f"{column} IS NULL, "
     return where, values, f"{last}{column}{direction}, row", len(known)

@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse
 
 from ragassay.client.service_shapes import Report
 from ragassay.formats import from_records
+from ragassay.reports.charts.trend import Point, trend
 from ragassay.reports.html.browse import details_of, script_json, share
 from ragassay.service.api.access import EXPIRED, SESSION
 from ragassay.service.api.record_routes import decoded, encoded
@@ -36,6 +37,10 @@ from ragassay.suites import all_suites
 router = APIRouter(include_in_schema=False)
 
 RECORDS_OF_A_PAGE = 50
+
+MOST_POINTS = 50
+"""Reports whose means are drawn: the last ones."""
+
 _PATH = re.compile(r"/(?:[\w.%:-][\w.%:/-]*)?(?:\?[\w.%:/=&+-]*)?")
 
 
@@ -68,13 +73,16 @@ def project_page(project_id: ProjectToRead, store: InStore, access: Allowed) -> 
 
 @router.get("/tasks/{task_id}")
 def reports_page(task: TaskToRead, store: InStore, access: Allowed) -> Response:
-    """A task: its reports, the youngest first, and a form for the next one."""
+    """A task: its reports, the youngest first, their means, and a form for the next one."""
+    reports = list_reports(store, task.id)
     return task_page(
         "tasks/task_reports.html.j2",
         *(store, access, task),
         n_records=records.count_records(store, task.id),
         span=records.time_span(store, task.id),
-        reports=[_listed(report, task, store) for report in list_reports(store, task.id)][::-1],
+        reports=[_listed(report, task, store) for report in reports][::-1],
+        trends=_trends(reports),
+        trend=trend,
         suites=all_suites(),
         default_suite=DEFAULT_SUITE,
         judges=store.models.judge_names,
@@ -87,6 +95,20 @@ def _listed(report: Report, task: Task, store: Store) -> tuple[Report, int | Non
     sizes = [one["n_total"] for one in (report.headline or {}).values()]
     judges = report.options.get("judge") or task.options.judge or store.models.judge_names[:1]
     return report, max(sizes, default=None), ", ".join(judges) if report.job_id else None
+
+
+def _trends(reports: list[Report]) -> dict[str, list[Point]]:
+    """The means of the metrics of a task's last reports, in the order of their records."""
+    found: dict[str, list[Point]] = {}
+    for report in sorted(reports, key=lambda one: one.to_timestamp or one.created)[-MOST_POINTS:]:
+        for name, one in (report.headline or {}).items():
+            if one["mean"] is not None:
+                interval = None if one["low"] is None else (one["low"], one["high"])
+                facts = (one.get("system", ""), one.get("signature", ""))
+                address = f"/reports/{report.id}"
+                point = Point(report.name, address, one["mean"], interval, *facts)
+                found.setdefault(name, []).append(point)
+    return found
 
 
 @router.get("/tasks/{task_id}/settings")

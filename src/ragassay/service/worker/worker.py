@@ -116,7 +116,7 @@ class Worker:
             self._fail(job, str(problem))
         except Exception as problem:
             _log(f"job {job.id}: {problem!r}")
-            why = f"A defect of ragassay: {type(problem).__name__}: {problem}."
+            why = f"Internal error: {type(problem).__name__}: {problem}."
             if isinstance(problem, OSError):
                 why = DISK.format(system_problem(problem))
             self._fail(job, why)
@@ -151,7 +151,7 @@ class Worker:
         self._persist(end)
 
     def _persist(self, act: Callable[[], object]) -> None:
-        """Does what must reach the store, as soon as that is there; once, where it is stopped."""
+        """Does what must reach the store, again until it succeeds; a stopped worker tries once."""
         while True:
             try:
                 act()

@@ -6,16 +6,9 @@ class Browser {
     this.details = new Details(data);
     this.comparison = source.comparison;
     this.metric = 0;
-    this.shown = new Set(data.metrics.keys());
-    if (this.comparison) {
-      this.shown = new Set();
-    } else if (data.metrics.length > 10) {
-      // Judged columns are all there; those without any score do not take the places of others.
-      const rank = (at) => (source.scored(at) ? 0 : 2) - (data.metrics[at].judged ? 1 : 0);
-      const first = [...data.metrics.keys()].sort((one, two) => rank(one) - rank(two) || one - two);
-      const judged = first.filter((at) => data.metrics[at].judged && source.scored(at));
-      this.shown = new Set(first.slice(0, Math.max(8, judged.length)));
-    }
+    // The score that decides whether a sample fails comes first; few have room beside the answers.
+    this.order = [...data.metrics.keys()].sort((one, two) => (two === data.deciding) - (one === data.deciding));
+    this.shown = new Set(this.comparison ? [] : this.order.filter((at) => source.scored(at)).slice(0, 3));
     this.usual = this.comparison ? "diff" : "order";
     this.sort = { key: this.usual, down: false };
     this.open = new Set();
@@ -80,20 +73,17 @@ class Browser {
     for (const link of document.querySelectorAll("a[data-filter]")) {
       link.addEventListener("click", () => { document.getElementById("filter").value = link.dataset.filter; again(); });
     }
-    for (const link of document.querySelectorAll("a[data-sample]")) {
-      link.href = "#" + new URLSearchParams({ sample: link.dataset.sample });
-    }
     const columns = document.getElementById("columns");
-    columns?.append(...this.data.metrics.map((metric, at) => h("label", {},
+    columns?.append(...this.order.map((at) => h("label", {},
       h("input", { type: "checkbox", checked: this.shown.has(at), onchange: (event) => {
         if (event.target.checked) this.shown.add(at); else this.shown.delete(at);
         this.update();
-      } }), " ", metric.name)));
+      } }), " ", this.data.metrics[at].name)));
   }
 
   columns() {
     const { data, metric } = this;
-    const list = [{ key: "id", label: "id" }, { key: "query", label: "query" }];
+    const list = [{ key: "id", label: "id" }, { key: "query", label: "question" }];
     if (this.comparison) {
       list.push({ key: "a", label: "new", number: true, get: (entry) => entry.values[metric] });
       list.push({ key: "b", label: "old", number: true, get: (entry) => entry.other[metric] });
@@ -103,11 +93,11 @@ class Browser {
       }
       return list;
     }
-    data.metrics.forEach((entry, at) => {
-      if (this.shown.has(at)) {
-        list.push({ key: "m" + at, label: entry.name, number: !entry.labels, metric: at, get: ({ values }) => values[at] });
-      }
-    });
+    list.push({ key: "answer", label: "answer" });
+    for (const at of this.order.filter((one) => this.shown.has(one))) {
+      const { name, labels } = data.metrics[at];
+      list.push({ key: "m" + at, label: name, number: !labels, metric: at, get: ({ values }) => values[at] });
+    }
     return list;
   }
 
@@ -193,7 +183,7 @@ class Browser {
       onclick: () => this.toggle(row) }, entry.id);
     const cells = this.columns().map((column) => {
       if (column.key === "id") return h("th", { scope: "row" }, button, entry.tag ? h("small", {}, entry.tag) : null, this.faults(entry));
-      if (column.key === "query") return h("td", { class: "text", dir: "auto" }, entry.query || "–");
+      if (!column.get) return h("td", { class: "text", dir: "auto" }, h("div", {}, entry[column.key] || "–"));
       return this.cell(column, entry);
     });
     const line = h("tr", { "data-row": row, class: opened ? "opened" : null, onclick: (event) => this.clicked(event, row) }, cells);

@@ -45,7 +45,7 @@ class EmbeddedRows {
     if (asked.words.length && !this.texts) this.texts = await this.everything(working);
     const { data } = this, rows = this.ordered(asked);
     const page = rows.slice(asked.first, asked.first + asked.size).map((row) => ({
-      row, id: data.id[row], tag: data.tag[row], query: data.query[row],
+      row, id: data.id[row], tag: data.tag[row], query: data.query[row], answer: data.answer[row],
       values: data.values.map((column) => column[row]),
       other: data.other?.map((column) => column[row]),
       reasons: data.reasons?.map((column) => column[row]),
@@ -69,7 +69,7 @@ class EmbeddedRows {
     }
     if (sort === "order") return rows;
     const keys = new Map(rows.map((row) => [row, this.key(sort, row, metric)]));
-    const turn = down ? -1 : 1, named = sort === "id" || sort === "query";
+    const turn = down ? -1 : 1, named = ["id", "query", "answer"].includes(sort);
     return rows.sort((one, two) => {
       const x = keys.get(one), y = keys.get(two);
       if (x === null || y === null) return (x === null) - (y === null) || one - two;
@@ -80,8 +80,7 @@ class EmbeddedRows {
 
   key(sort, row, metric) {
     const { data } = this;
-    if (sort === "id") return data.id[row];
-    if (sort === "query") return data.query[row];
+    if (sort === "id" || sort === "query" || sort === "answer") return data[sort][row];
     if (sort === "a") return data.values[metric][row];
     if (sort === "b") return data.other[metric][row];
     if (sort === "diff") return this.difference(row, metric);
@@ -97,6 +96,8 @@ class EmbeddedRows {
     }
     const diff = this.comparison ? this.difference(row, metric) : null;
     if (filter === "any") return this.comparison ? diff === null : this.data.values.some((column) => column[row] === null);
+    if (filter === "fails") return this.faults(row)[0] !== null;
+    if (filter === "differs") return diff !== null && Math.abs(diff) > 1e-12;
     if (filter === "a") return diff !== null && diff > 1e-12;
     if (filter === "b") return diff !== null && diff < -1e-12;
     if (filter === "equal") return diff !== null && Math.abs(diff) <= 1e-12;

@@ -125,10 +125,10 @@ function linesOf({ n_records, n_looked_at, metrics, lacking, absent, judge, call
   }
   return [
     `${text(n_records)} records, ${Object.keys(metrics).length} metrics.`,
-    ...[...why].map(([told, names]) => `Of ${of}, these score only so many: ${names.join(", ")} (${told}).`),
-    judge ? `${judge} is asked: ${calls ? span(calls) : "?"} requests${held && held.high ? `, ${span(held)} of them paid already` : ""}.` : "No judge is called.",
+    ...[...why].map(([told, names]) => `Records with a score, of ${of}: ${names.join(", ")}. Reason: ${told}.`),
+    judge ? `${judge} is asked: ${calls ? span(calls) : "?"} requests${held && held.high ? `; ${span(held)} more are paid already` : ""}.` : "No judge is called.",
     cost ? `Cost: $${span(cost)}.` : calls && calls.high ? "Cost: no price is known." : "",
-    seconds && seconds.high ? `Time of asking: ${span({ low: Math.ceil(seconds.low), high: Math.ceil(seconds.high) })} s.` : "",
+    seconds && seconds.high ? `Time of the requests: ${span({ low: Math.ceil(seconds.low), high: Math.ceil(seconds.high) })} s.` : "",
     budget ? `Budget: ${budget}.` : "",
     ...notes,
   ].filter(Boolean);

@@ -38,7 +38,7 @@
     document.getElementById("look").hidden = false;
     document.getElementById("found").textContent = [
       `Format: ${found.format}`, `${found.columns.length} columns`,
-      found.lacks_ids ? "no ids: the content of a record is its id" : "", ...found.notes].filter(Boolean).join(" · ");
+      found.lacks_ids ? "no ids: each record gets an id from its content" : "", ...found.notes].filter(Boolean).join(" · ");
     const problem = document.getElementById("problem");
     problem.hidden = !found.problem;
     problem.textContent = found.problem || "";
