@@ -280,6 +280,9 @@ def test_inspect_archives_that_are_damaged_are_refused_with_the_command_that_hel
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("samples/s1_epoch_1.json", bytes(1 << 27))
+    assert "unpacks to more than 100 times its size" in error(path)
     path.write_bytes(b"PK\x03\x04" + bytes(50))
     assert "inspect log convert LOG --to json" in error(path)
     assert "the log has no samples" in error(

@@ -143,7 +143,7 @@ def log_samples(path: Path, mapper: Mapper) -> Items:
 def _archived_samples(path: Path) -> Items:
     try:
         with zipfile.ZipFile(opening.on_disk(path)) as archive:
-            members = archive.namelist()
+            members = opening.checked_parts(archive, path)
             # The header is written when all samples are done.
             head = next(
                 (one for one in ("header.json", "_journal/start.json") if one in members), ""
