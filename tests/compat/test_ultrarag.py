@@ -235,7 +235,7 @@ def test_a_line_that_is_no_record_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     for text, complaint in (
         ('{"a": 1}\n\n{"a"\n', "line 3: not valid JSON"),
-        ("[1]\n", "line 1: the number 1 stands where a record"),
+        ("[1]\n", "line 1: the number 1 was given where a record"),
     ):
         path.write_text(text)
         with pytest.raises(InputError, match=complaint):

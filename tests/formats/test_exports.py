@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -260,8 +261,28 @@ def test_tools_of_inspect_are_told_as_those_of_other_conversations(tmp_path: Pat
     assert len(one.passages or ()) == 1 and list(notes) == []
 
 
-def test_inspect_archives_are_refused_with_the_command_that_helps(tmp_path: Path) -> None:
+def test_inspect_archives_are_read_as_their_logs(tmp_path: Path) -> None:
+    """Also those of a run that was cut off, which have no header."""
+    log = inspect_log()
+    listed = log.pop("samples")
+    expected = read(write(tmp_path / "a.json", {**log, "samples": listed}), "inspect_log")
+    for head in ("header.json", "_journal/start.json"):
+        path = tmp_path / f"{head[:1]}.eval"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(head, json.dumps(log))
+            archive.writestr("summaries.json", "[]")
+            archive.writestr("samples/s1_epoch_2.json", json.dumps(listed[0]))
+        assert detect(path).name == "inspect_log"
+        assert read(path, "inspect_log") == expected
+
+
+def test_inspect_archives_that_are_damaged_are_refused_with_the_command_that_helps(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("samples/s1_epoch_1.json", bytes(1 << 27))
+    assert "unpacks to more than 100 times its size" in error(path)
     path.write_bytes(b"PK\x03\x04" + bytes(50))
     assert "inspect log convert LOG --to json" in error(path)
     assert "the log has no samples" in error(

@@ -56,7 +56,7 @@ def test_duplicate_ids_are_named_with_both_lines(tmp_path: Path) -> None:
 
 
 ONE = LINE % (1, 1)
-TWICE = "the key 'query' stands twice in one object"
+TWICE = "an object has the key 'query' twice"
 LISTS = {"data": [{"id": 1, "query": "q"}], "results": [{"id": 1, "query": "q"}]}
 CUT = "it ends in the middle of a value"
 
@@ -107,8 +107,8 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
         *("a.jsonl", '{"id": 1, "query": "a", "latency": Infinity}'),
         "line 1, field 'latency': the number inf is not finite",
     ),
-    ("a.jsonl", ONE + '["a"]\n', "line 2: a list stands where a record is expected"),
-    ("a.jsonl", ONE + "null\n", "line 2: nothing stands where a record is expected"),
+    ("a.jsonl", ONE + '["a"]\n', "line 2: a list was given where a record is expected"),
+    ("a.jsonl", ONE + "null\n", "line 2: nothing was given where a record is expected"),
     *(
         (
             "a.jsonl",

@@ -100,7 +100,7 @@ def test_inspectorraget_gives_one_sample_an_evaluation(shared: Path) -> None:
         assert found == [(texts[key], key) for key in ids]
         given = evaluation["annotations"]
         assert sample.given["RougeL"] == given["RougeL"]["system"]["value"]
-        for raw_name in ("rb_agg", "rb_llm", "faithfulness"):
+        for raw_name in ("rb_agg", "rb_llm", "rl_f"):
             assert sample.given[f"{raw_name}_idk"] == given[raw_name]["composite"]["value"]
             assert raw_name not in sample.given
         assert "naturalness" not in sample.given
@@ -268,7 +268,7 @@ def test_ml_cubes_rows_of_one_session_are_turns(tmp_path: Path) -> None:
     assert found["3", "bot@1"].metadata["conversation_id"] == "a"
     assert not found["1", "bot@1"].history and not found["2", "bot@1"].history
     path = text(tmp_path, head + "\n".join(reversed(rows)))
-    with pytest.warns(RagassayWarning, match="2 turns stand behind a later one"):
+    with pytest.warns(RagassayWarning, match="2 turns come after a later one"):
         again = load(path, single_chunk=True)
     assert not any(one.history for one in again)
     assert {one.metadata.get("conversation_id") for one in again} == {"a", "b"}

@@ -223,6 +223,14 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"gold": [{"text": "a", "grade": 2}], "gold_ids": ["g"]},
         {"gold": (GoldPassage("g", "a", grade=2),)},
     ),
+    (  # a plain list that names a passage holds ids
+        {"passages": [{"id": "a", "text": "t"}], "gold": ["a", "b"]},
+        {"gold": (GoldPassage("a"), GoldPassage("b"))},
+    ),
+    (
+        {"passages": [{"id": "c", "text": "t"}], "gold": ["a"]},
+        {"gold": (GoldPassage(text="a"),)},
+    ),
     # Conversations and labels.
     ({"messages": TALK}, {"query": "Who?", "answer": Answer("Ann.")}),
     ({"messages": TALK, "response": "Ann."}, {"answer": Answer("Ann.")}),
@@ -306,15 +314,15 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"contexts": ["a", "b"], "retrieved_ids": []}, "0 ids for 2 passages"),
     (
         {"passages": {"a": "x", "b": "y"}, "retrieved_ids": ["b", "a"]},
-        "has the id 'a', and 'b' stands for it",
+        "has the id 'a', and this list has 'b' for it",
     ),
-    ({"passages": ["x", "y"], "run": {"a": 0.1, "b": 0.9}}, "another order than their scores"),
+    ({"passages": ["x", "y"], "run": {"a": 0.1, "b": 0.9}}, "in different orders"),
     ({"run": {"a": float("nan"), "b": -1.0}}, "field 'run': the passage 'a' has no score"),
     ({"gold": [17]}, "field 'gold'.*gold_ids"),
     ({"gold": ["a", "b"], "gold_ids": []}, "0 ids for 2 gold passages"),
     (
         {"gold": [{"text": "a", "grade": 2}], "gold_ids": {"g": 0}},
-        "has the grade 2, and 0 stands for it",
+        "has the grade 2, and this list has 0 for it",
     ),
     (
         {"gold": [{"id": "g", "grade": 2}, {"id": "g", "grade": 0}]},

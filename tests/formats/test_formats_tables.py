@@ -97,7 +97,7 @@ LIST = "line 2, field 'contexts': the cell begins like a list"
         ('id,query,timestamp\n1,"a\nb\nc",1\n\n2,d,noon\n', "line 6, field 'timestamp'"),
         (
             'id,query,gold\n1,a,"{""g"": 1, ""g"": 2}"\n',
-            "line 2, field 'gold': the key 'g' stands twice",
+            "line 2, field 'gold': an object has the key 'g' twice",
         ),
         *(
             (f'id,query,contexts\n1,a,"{cell}"\n', LIST)

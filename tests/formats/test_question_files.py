@@ -129,7 +129,7 @@ def test_two_references_of_one_id_are_refused(tmp_path: Path) -> None:
         for name in "ab"
     ]
     path = write(tmp_path / "q.jsonl", *twice)
-    with pytest.raises(InputError, match="stands in it twice, with different references"):
+    with pytest.raises(InputError, match="twice, with different references"):
         ragassay.evaluate(runs, ["em"], references=str(path))
 
 

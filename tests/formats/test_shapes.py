@@ -317,7 +317,7 @@ def test_a_sheet_is_read_row_by_row(tmp_path: Path) -> None:
     [
         ([["id", "query", "Query"], [1, "a", "b"]], "'query' and 'Query' could each be query"),
         ([["id", "id"], [1, 2]], "line 1: the header names 'id' more than once"),
-        ([["id", "query"], [1, "a"], [2, "b", "c"]], "line 3: a cell stands in a column without"),
+        ([["id", "query"], [1, "a"], [2, "b", "c"]], "line 3: a column has a value and no name"),
         ([["id", "query"], [1, True]], "line 2, field 'query': the flag true"),
         ([["id", "query"]], "no sheet holds a header and a row"),
     ],
@@ -469,7 +469,7 @@ def test_a_sheet_is_named(tmp_path: Path) -> None:
 def test_gold_that_holds_a_list_of_answers_names_the_flag(tmp_path: Path) -> None:
     path = tmp_path / "gold.jsonl"
     path.write_text(json.dumps({"query": "Who?", "answer": "A", "gold": {"answers": ["Ann"]}}))
-    with pytest.raises(InputError, match=r"a list stands in 'answers'.*references=gold\.answers"):
+    with pytest.raises(InputError, match=r"'answers' holds a list.*references=gold\.answers"):
         ragassay.load(path)
     (found,) = ragassay.load(path, columns={"references": "gold.answers"}, notes=Notes())
     assert (found.references, found.gold) == (("Ann",), None)
@@ -505,6 +505,7 @@ def test_texts_that_programs_write_for_missing_values_are_told_once(tmp_path: Pa
     ("name", "field"),
     [
         *((f"{word}_answer", None) for word in ("incorrect", "wrong", "hallucinated", "falsche")),
+        *((f"answer {word}", None) for word in ("Reason", "comment", "rating", "description")),
         *(("rejected", None), ("best_answer", "references"), ("gold", "references")),
         *((f"{word}_docs", None) for word in ("relevant", "expected", "wrong", "supporting")),
         *(("bot_answer", "answer"), ("found_contexts", "passages")),

@@ -100,7 +100,7 @@ LONG = "".join(f"q{i} Q0 d 1 1.0 t\n" for i in range(5000))
 @pytest.mark.parametrize(
     ("content", "line", "said"),
     [
-        ("q1 Q0 a 1 2.5\n", 1, "5 columns stand where a run has 6"),
+        ("q1 Q0 a 1 2.5\n", 1, "the line has 5 columns, a run has 6"),
         (RUN + "q2 Q0 x\n" + RUN, 4, "3 columns"),
         ("# one\n\nq1 Q0 a 1 2.5 t\nq1 Q0 b 1 high t\n", 4, "'high' is not a number"),
         ("q1 Q0 a 1 NaN t\n", 1, "'NaN' is not a finite number"),
@@ -132,12 +132,16 @@ def test_a_faulty_run_is_an_error_that_says_where(
 @pytest.mark.parametrize(
     ("content", "line", "said"),
     [
-        ("q1 0 a\n", 1, "3 columns stand where a qrels file has 4"),
+        ("q1 0 a\n", 1, "the line has 3 columns, a qrels file has 4"),
         ("q1 0 a 1\nq1 0 b 1.5\n", 2, "'1.5' is not a whole number"),
         ("q1 0 a relevant\n", 1, "'relevant' is not a whole number"),
         (RUN, None, "this is a run, not qrels"),
         ("query-id\tcorpus-id\tscore\nq\t\t1\n", 2, "the field is empty"),
-        ("query-id\tcorpus-id\tscore\nq\td\n", 2, "2 columns stand where a BEIR qrels file has 3"),
+        (
+            "query-id\tcorpus-id\tscore\nq\td\n",
+            2,
+            "the line has 2 columns, a BEIR qrels file has 3",
+        ),
     ],
 )
 def test_faulty_qrels_are_an_error_that_says_where(

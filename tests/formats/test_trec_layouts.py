@@ -71,7 +71,7 @@ def test_a_line_with_more_columns_is_an_error_with_its_number(
     good = "q1 0 a 1" if read is trec_files.read_qrels else "q1 Q0 a 1 2.5 tag"
     lines = [good, good.replace("q1", "q2"), good.replace("q1", "q3")]
     lines[at - 1] = line
-    with pytest.raises(InputError, match=f"{n} columns stand where") as caught:
+    with pytest.raises(InputError, match=f"the line has {n} columns") as caught:
         read(write(tmp_path / "file", "\n".join(lines) + "\n"))
     assert caught.value.line == at
 
@@ -168,7 +168,7 @@ def test_a_value_that_is_no_number_is_named_with_query_and_document(
     tmp_path: Path, read: Any, value: str, said: str
 ) -> None:
     path = write(tmp_path / "x.json", f'{{"q1": {{"a": 1}}, "q2": {{"b": 1, "c": {value}}}}}')
-    problem = f"query 'q2', document 'c': {said} stands where a finite number is expected"
+    problem = f"query 'q2', document 'c': {said} was given where a finite number is expected"
     with pytest.raises(InputError, match=problem):
         read(path)
     with pytest.raises(InputError, match=problem):

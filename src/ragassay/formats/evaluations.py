@@ -5,10 +5,15 @@ names, from another one; other fields of the entry are for chosen columns only."
 from __future__ import annotations
 
 import re
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ragassay.base.errors import first_line
+from ragassay.base.yaml_files import value_of
+from ragassay.formats.format import Head
 from ragassay.formats.format_words import OptionWords, wrong
 from ragassay.formats.records import step_contents
 from ragassay.formats.records.field_names import NAMES, known_fields
@@ -120,16 +125,38 @@ def _case_metadata(case: Row) -> dict[str, Any]:
 
 
 def log_samples(path: Path, mapper: Mapper) -> Items:
-    """Each sample of a log, which is read as a whole, with the model that was asked."""
+    """Each sample of a log, with the model that was asked. An archive holds a file of each sample;
+    a log in JSON is read as a whole."""
     with opening.opened(path) as stream:
-        if stream.read(4) in opening.BINARY:
-            raise wrong("archived_log", path=path)
+        is_archive = stream.read(4) in opening.BINARY
+    if is_archive:
+        yield from _archived_samples(path)
+        return
     log = parse_json(opening.read_all(path, mapper.encoding), path)
     listed = log.get("samples") if isinstance(log, dict) else None
     if not isinstance(listed, list) or not listed:
         raise wrong("empty_log", path=path, field="samples")
     for number, one in enumerate(listed, 1):
         yield number, (one, (log.get("eval") or {}).get("model"))
+
+
+def _archived_samples(path: Path) -> Items:
+    try:
+        with zipfile.ZipFile(opening.on_disk(path)) as archive:
+            members = opening.checked_parts(archive, path)
+            # The header is written when all samples are done.
+            head = next(
+                (one for one in ("header.json", "_journal/start.json") if one in members), ""
+            )
+            about = parse_json(archive.read(head), path) if head else {}
+            samples = [one for one in members if one.startswith("samples/")]
+            if not samples:
+                raise wrong("empty_log", path=path, field="samples")
+            for number, member in enumerate(samples, 1):
+                one = parse_json(archive.read(member), path)
+                yield number, (one, (about.get("eval") or {}).get("model"))
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error) as error:
+        raise wrong("archived_log", path=path, why=first_line(error)) from None
 
 
 def log_record(item: tuple[Any, Any], line: int, mapper: Mapper) -> Made:
@@ -182,6 +209,11 @@ def provider_results(path: Path, mapper: Mapper) -> Items:
     """Each result with the names of its provider's prompts, and how often its test and provider
     were met before (as a function of both)."""
     seen: dict[tuple[str, str], int] = {}
+    if not opening.is_json(path, mapper.encoding):
+        listed = list(_table_results(path, mapper))
+        prompts = _prompts([one for _, one in listed])
+        yield from ((line, (one, prompts, seen)) for line, one in listed)
+        return
     number = 0
     for line, outer in json_files.json_records(path, encoding=mapper.encoding):
         results = outer.get("results")
@@ -194,6 +226,53 @@ def provider_results(path: Path, mapper: Mapper) -> Items:
         for one in results:
             number += 1
             yield number if len(results) > 1 else line, (one, prompts, seen)
+
+
+def _table_results(path: Path, mapper: Mapper) -> Items:
+    """The results in a table, as in JSON: after the variables of a test, a group of columns for
+    each prompt, which begins with the output, under ``[provider] prompt``."""
+    rows = delimited.rows(path, mapper.encoding, mapper.delimiter, repeated=True)
+    for index, (line, row) in enumerate(rows):
+        variables: dict[str, Any] = {}
+        group, groups = variables, []
+        for name, cell in row.items():
+            if begun := _OUTPUT_COLUMN.match(name):
+                group = {"provider": begun[1], "label": begun[2], "output": cell}
+                groups.append(group)
+            elif group is variables:
+                group[name] = unpacked(cell)
+            else:
+                group[name.partition("#")[0]] = cell
+        description = variables.pop("Description", None)
+        for at, group in enumerate(groups):
+            marked = _STATUS.match(group["output"] or "")
+            output = (group["output"] or "")[marked.end() if marked else 0 :]
+            failed = "ERROR" in (group.get("Status"), marked and marked[1])
+            metrics = {
+                name.removeprefix("Metric: "): step_contents.number(cell)
+                for name, cell in group.items()
+                if name.startswith("Metric: ") and cell is not None
+            }
+            label = group["label"]
+            yield (
+                line,
+                {
+                    "provider": group["provider"],
+                    "prompt": {"label": label, "raw": label if "{{" in label else None},
+                    "promptIdx": at,
+                    "testIdx": index,
+                    "vars": variables,
+                    "testCase": {"description": description},
+                    "response": {} if failed else {"output": output},
+                    "error": (output or group.get("Grader Reason") or "error") if failed else None,
+                    "namedScores": metrics or unpacked(group.get("Named Scores")),
+                },
+            )
+
+
+_OUTPUT_COLUMN = re.compile(r"(?s)\[([^]]+)\] (.*)")
+_STATUS = re.compile(r"\[(PASS|FAIL|ERROR)\] ")
+"""How an output begins in the tables of older versions, which have no column for the status."""
 
 
 def _prompts(results: list[Any]) -> dict[str, dict[str, str]]:
@@ -305,3 +384,31 @@ def _expected(assertions: Any) -> list[str] | None:
             if texts and not any("{{" in each for each in texts):
                 return texts
     return None
+
+
+# Data sets and reports of pydantic-evals: cases, and those that failed.
+
+
+def yaml_cases(head: Head) -> bool:
+    """Whether a file is YAML that lists cases."""
+    return head.suffix in (".yaml", ".yml") and b"\ncases:" in b"\n" + head.start
+
+
+def evals_cases(path: Path, mapper: Mapper) -> Items:
+    """Each case with all that evaluators gave it as its scores."""
+    raw = opening.read_all(path, mapper.encoding)
+    is_json = opening.is_json(path, mapper.encoding)
+    with opening.placed(path):
+        content = parse_json(raw, path) if is_json else value_of(raw.decode(), path)
+    whole = content if isinstance(content, dict) else {}
+    cases = [*(whole.get("cases") or ()), *(whole.get("failures") or ())]
+    if not cases:
+        raise wrong("no_objects", path=path, field="cases")
+    for number, case in enumerate(cases, 1):
+        if not isinstance(case, dict):
+            raise wrong("no_object_item", path=path, line=number, field="cases", item="case")
+        given = [case.get(name) or {} for name in ("labels", "scores", "assertions")]
+        yield (
+            number,
+            {**case, "scores": {name: one for part in given for name, one in part.items()}},
+        )

@@ -77,7 +77,7 @@ class Export:
             yield mapper.sample(record, line, beside)
 
     def _of_steps(self, path: Path, mapper: Mapper, tool: str) -> Iterator[Sample]:
-        listed = rows(path, mapper)
+        listed = (FUNCTIONS.get(self.row.get("items", "")) or rows)(path, mapper)
         first = list(islice(listed, 1))
         about = _head(first[0][1]) if first else None
         *others, last = self.row["shapes"]

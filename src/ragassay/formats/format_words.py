@@ -35,7 +35,7 @@ def unexpected(value: Any, wanted: str, field: str | None = None) -> InputError:
     ``format_words.yaml`` has what to do)."""
     hints = _section("wanted")
     hint = hints.get(wanted) or (hints["a list"] if wanted.startswith("a list of ") else None)
-    return InputError(f"{kind(value)} stands where {wanted} is expected", field=field, hint=hint)
+    return InputError(f"{kind(value)} was given where {wanted} is expected", field=field, hint=hint)
 
 
 def kind(value: Any) -> str:

@@ -112,9 +112,6 @@ _TSV = "Tab-separated text with a header and known column names"
 _DATA_SET = "Hugging Face data set saved with save_to_disk (folder)"
 
 
-_MOST_OF_BOOK = 100
-_LARGE = 1 << 26
-"""Bytes that fit any memory."""
 _SHOWN = 120
 """Characters of what the library says."""
 
@@ -173,13 +170,9 @@ def _unreadable(path: Path, why: str) -> InputError:
 
 def _check_parts(path: Path) -> None:
     """Refuses an archive that lacks a sheet or the formats of cells, without which dates are read
-    as numbers; and one that unpacks to far more than it is: it may fill the memory."""
+    as numbers."""
     with _damage(path), zipfile.ZipFile(opening.on_disk(path)) as archive:
-        parts = archive.infolist()
-        size = sum(part.file_size for part in parts)
-        if size > max(_LARGE, _MOST_OF_BOOK * sum(part.compress_size for part in parts)):
-            raise wrong("large_workbook", path=path, most=_MOST_OF_BOOK)
-        there = {part.filename for part in parts}
+        there = set(opening.checked_parts(archive, path))
         for one in ElementTree.fromstring(archive.read("[Content_Types].xml")):
             part = one.get("PartName", "").lstrip("/")
             is_read = one.get("ContentType", "").endswith(_READ)

@@ -191,7 +191,7 @@ def test_the_hash_names_what_answers_are_measured_by() -> None:
     [
         ("{", None, "not valid JSON"),
         ({"qid": "q"}, "nuggets", ""),
-        ({"qid": "q", "nuggets": ["a fact"]}, "nuggets", "stands where a nugget is expected"),
+        ({"qid": "q", "nuggets": ["a fact"]}, "nuggets", "was given where a nugget is expected"),
         ({"qid": "q", "nuggets": [{"importance": "vital"}]}, "nuggets.text", "no text"),
         (
             {"qid": "q", "nuggets": [{"text": "a", "importance": "must"}]},
@@ -201,9 +201,9 @@ def test_the_hash_names_what_answers_are_measured_by() -> None:
         (
             {"qid": "q", "nuggets": [ENTRY["nuggets"][0], ENTRY["nuggets"][0]]},  # type: ignore[index]
             "nuggets",
-            "stands twice",
+            "the query has the nugget",
         ),
-        ({"qid": "x", "nuggets": []}, "qid", "stands twice in the bank"),
+        ({"qid": "x", "nuggets": []}, "qid", "the bank has the query"),
         ({"qid": "q", "nuggets": [], "failure": "late"}, "failure", "reason"),
     ],
 )

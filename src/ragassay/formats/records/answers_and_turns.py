@@ -280,7 +280,7 @@ def enrichments(value: Any) -> Mapping[str, Any]:
 
 
 _UNSORTED = (
-    "Histories are incomplete: {n} {turn stands|turns stand} behind a later one of the same "
+    "Histories are incomplete: {n} {turn comes|turns come} after a later one of the same "
     "session_id. Sort the records by time."
 )
 

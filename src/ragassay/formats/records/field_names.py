@@ -169,9 +169,9 @@ _SUGGESTED = {
 }
 """Fields for which columns are suggested, with another one that may hold them."""
 
-_EXPECTED, _WRONG = frozenset(NAMES["expected"]), frozenset(NAMES["wrong"])
+_EXPECTED, _WRONG = frozenset(NAMES["expected"]), frozenset((*NAMES["wrong"], *NAMES["about"]))
 """Words of columns that hold what is expected, which as output of a system would be scored against
-itself, and what is wrong on purpose."""
+itself; and what is wrong on purpose or says something about an answer."""
 
 
 def suggestions(columns: Iterable[str], known: Collection[str]) -> dict[str, str]:

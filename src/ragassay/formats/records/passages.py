@@ -148,6 +148,13 @@ def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
     return listed
 
 
+def names_any(value: Any, retrieved: Sequence[Passage] | None) -> bool:
+    """Whether a list of texts holds the id of a retrieved passage."""
+    if not isinstance(value, list) or not all(type(one) is str for one in value):
+        return False
+    return not {one.id for one in retrieved or ()}.isdisjoint(value)
+
+
 def _gold_entry(key: str, item: Any, field: str) -> dict[str, Any]:
     if isinstance(item, dict | list):
         columns, inner = OptionWords().columns, f"{field}.{key}"

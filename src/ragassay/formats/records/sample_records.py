@@ -288,7 +288,7 @@ class Mapper:
             parts["system"] = parts.get("system") or self.system
         for field, ids in (("passages", "passage_ids"), ("gold", "gold_ids")):
             if field in values or ids in values:
-                parts[field] = self._chunks(field, values, line)
+                parts[field] = self._chunks(field, values, line, parts.get("passages"))
         metadata = self._metadata(values, rest, line)
         asked = asked_in(values, metadata)
         if asked.steps and not self.from_tools:
@@ -337,8 +337,9 @@ class Mapper:
             return after if own is None else own
         raise wrong("two_answers", field=key)
 
-    def _chunks(self, field: str, values: Values, line: int) -> Any:
-        """The retrieved or gold passages, with the ids and scores of other columns."""
+    def _chunks(self, field: str, values: Values, line: int, retrieved: Any) -> Any:
+        """The retrieved or gold passages, with the ids and scores of other columns. A list of texts
+        as gold is one of ids where it names a retrieved passage."""
         listed: Any = None
         is_gold = field == "gold"
         if field in values:
@@ -347,6 +348,8 @@ class Mapper:
                 field_values.refuse_printed(value, key)
                 pieces = self.splitter.pieces(value)
                 value = pieces if is_gold else self.splitter.cut(value, key, line)
+            if is_gold and passages.names_any(value, retrieved):
+                value = [{"id": one} for one in value]
             listed = passages.gold(value, key) if is_gold else passages.passages(value, key)
         ids = "gold_ids" if is_gold else "passage_ids"
         if ids in values:

@@ -20,11 +20,15 @@ _EXCEL = re.compile(r"""(?i)"?sep=([^\w"'\r\n])"?\s*""")
 
 
 def rows(
-    path: Path, encoding: str | None = None, delimiter: str | None = None
+    path: Path,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    *,
+    repeated: bool = False,
 ) -> Generator[tuple[int, Row]]:
     """Every row with a cell that is not empty (others are ``None``), with the line that it begins
     in. A delimiter that is not given is found from the header, or named by a line ``sep=;`` above
-    it."""
+    it. With ``repeated``, a name that the header repeats is one of its own: ``Score#7``."""
     csv.field_size_limit(min(2**31 - 1, opening.most_of_a_piece()))
     lines = opening.text_lines(path, encoding)
     first, declared = _opening(lines)
@@ -39,7 +43,12 @@ def rows(
     )
     number = 1 + above
     try:
-        columns = _checked(next(reader, []), path, number)
+        names = next(reader, [])
+        if repeated:
+            names = [
+                f"{name}#{at}" if name in names[:at] else name for at, name in enumerate(names)
+            ]
+        columns = _checked(names, path, number)
         width = len(columns)
         number = reader.line_num + 1 + above
         for cells in reader:

@@ -11,6 +11,7 @@ import re
 import shutil
 import sys
 import tempfile
+import zipfile
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -302,3 +303,17 @@ def _check(stream: IO[bytes], size: int, path: Path) -> None:
     packed = cast("IO[bytes]", source.fileobj).tell()
     if size > _MOST_PACKED * packed:
         raise wrong("large_gzip", path=path, most=_MOST_PACKED)
+
+
+_LARGE = 1 << 26
+"""Bytes that an archive may unpack to, however small it is."""
+
+
+def checked_parts(archive: zipfile.ZipFile, path: Path) -> list[str]:
+    """The names of an archive's files. One that unpacks to far more than it is, which may fill the
+    memory, is an error."""
+    parts = archive.infolist()
+    packed = sum(part.compress_size for part in parts)
+    if sum(part.file_size for part in parts) > max(_LARGE, _MOST_PACKED * packed):
+        raise wrong("large_archive", path=path, most=_MOST_PACKED)
+    return [part.filename for part in parts]
