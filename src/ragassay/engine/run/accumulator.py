@@ -94,7 +94,7 @@ class Accumulator:
         self.latin = {
             name: metric
             for name, metric in metrics.items()
-            if isinstance(metric, ReferenceMetric) and metric.for_all_scripts
+            if isinstance(metric, ReferenceMetric) and metric.wider
         }
         self.unread: Counter[str] = Counter()
         self.cause = ""

@@ -134,7 +134,7 @@ def warnings_of(
     unread = grouped((run.unread[metric.scripts], name) for name, metric in run.latin.items())
     for n, names in unread.items():
         if n:
-            wide = ", ".join(dict.fromkeys(run.latin[name].for_all_scripts for name in names))
+            wide = ", ".join(dict.fromkeys(run.latin[name].wider for name in names))
             yield Note("script_not_read", {"n": n, "total": total, "wide": wide}, tuple(names))
     for name, (sample, detail) in missing_scores.first.get("failed", {}).items():
         if detail and not any(one in detail for one in known):
