@@ -148,7 +148,8 @@ def _over(
     chosen = columns.averaged(metric.name, mask)
     values = columns.values(metric.name)[chosen]
     interval = interval_of(metric, values, None if clusters is None else clusters[chosen], options)
-    crowded += [metric.name] * (interval.crowded and metric.aggregate == "mean")
+    if interval.crowded and metric.aggregate == "mean":
+        crowded.append(metric.name)
     tally = columns.tally(metric.name, mask)
     assumed = columns.assumed(metric.name) & mask
     n_assumed = int(assumed.sum())
