@@ -46,6 +46,23 @@ def test_slices_come_largest_first_and_equal_ones_by_name() -> None:
     assert [one.metrics["f1"].mean for one in found] == [1.0, 0.5, 0.0, 0.0]
 
 
+@pytest.mark.parametrize(
+    ("values", "aggregate", "names"),
+    [
+        ([1.0] * 58 + [0.97, 0.95], "mean", ["f1"]),
+        ([1.0] * 58 + [0.97, 0.5], "geometric", []),
+        ([0.1, 0.9] * 30, "mean", []),
+    ],
+)
+def test_a_mean_near_the_end_of_its_range_is_named_as_crowded(
+    values: list[float], aggregate: str, names: list[str]
+) -> None:
+    crowded: list[str] = []
+    data = columns([f"q{at}" for at in range(60)], values)
+    summarise(data, [metric(aggregate)], IntervalOptions(), crowded)
+    assert crowded == names
+
+
 def test_a_sum_has_no_slices() -> None:
     data = columns(["q0", "q1"])
     data.slices = {"topic": ["a", "b"]}

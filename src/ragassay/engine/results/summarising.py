@@ -17,7 +17,7 @@ from ragassay.engine.results.slicing import labels_of
 from ragassay.engine.results.summary import MetricSummary, Slice
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
-from ragassay.stats.intervals import EFFECTIVE_N, Bounds, Interval, Span, mean_interval
+from ragassay.stats.intervals import Bounds, Interval, Span, mean_interval
 from ragassay.stats.percentiles import percentile_interval
 from ragassay.suites import Suite
 from ragassay.texts.document_names import CONVERSATION_KEYS
@@ -55,12 +55,18 @@ def describe(name: str, metric: Metric, level: float, **more: Any) -> MetricSumm
 
 
 def summarise(
-    columns: ScoreColumns, metrics: Sequence[MetricSummary], options: IntervalOptions
+    columns: ScoreColumns,
+    metrics: Sequence[MetricSummary],
+    options: IntervalOptions,
+    crowded: list[str] | None = None,
 ) -> dict[str, MetricSummary]:
-    """The metrics with their numbers over all samples, by name."""
+    """The metrics with their numbers over all samples, by name. To ``crowded`` are added the names
+    of those whose scores are nearly all so close to one end of the range that the interval may be
+    too narrow."""
     all_samples = np.ones(len(columns), dtype=np.bool_)
     clusters = sample_clusters(columns)
-    return {m.name: _over(columns, m, all_samples, clusters, options) for m in metrics}
+    found = [] if crowded is None else crowded
+    return {m.name: _over(columns, m, all_samples, clusters, options, found) for m in metrics}
 
 
 def slice_summaries(
@@ -83,7 +89,7 @@ def slice_summaries(
         for value, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             mask = np.fromiter((value in each for each in labels), np.bool_, len(labels))
             chosen = {
-                m.name: _over(columns, m, mask, clusters, options)
+                m.name: _over(columns, m, mask, clusters, options, [])
                 for m in metrics
                 if m.aggregate == "mean" or m.percentile is not None
             }
@@ -122,23 +128,6 @@ def sample_clusters(columns: ScoreColumns) -> NDArray[np.int64] | None:
     return np.fromiter((codes[key] for key in keys), dtype=np.int64, count=len(keys))
 
 
-def crowded(columns: ScoreColumns, metrics: Iterable[MetricSummary]) -> list[str]:
-    """The names of the metrics with nearly all scores so close to one end of the range that their
-    intervals may be too narrow."""
-    clusters = sample_clusters(columns)
-    found = []
-    for metric in metrics:
-        if metric.aggregate == "mean" and metric.interval == EFFECTIVE_N:
-            chosen = columns.scored(metric.name)
-            interval = mean_interval(
-                columns.values(metric.name)[chosen],
-                span=metric.bounds,
-                clusters=None if clusters is None else clusters[chosen],
-            )
-            found += [metric.name] * interval.crowded
-    return found
-
-
 def n_incomplete(metrics: Iterable[MetricSummary]) -> int:
     """How many scores of some metrics are missing by a failure."""
     unscored = (item for metric in metrics for item in metric.unscored.items())
@@ -151,11 +140,14 @@ def _over(
     mask: Mask,
     clusters: NDArray[np.int64] | None,
     options: IntervalOptions,
+    crowded: list[str],
 ) -> MetricSummary:
-    """A metric with its numbers over the samples of a mask."""
+    """A metric with its numbers over the samples of a mask; see `summarise`."""
     chosen = columns.averaged(metric.name, mask)
     values = columns.values(metric.name)[chosen]
     interval = interval_of(metric, values, None if clusters is None else clusters[chosen], options)
+    if interval.crowded and metric.aggregate == "mean":
+        crowded.append(metric.name)
     tally = columns.tally(metric.name, mask)
     assumed = columns.assumed(metric.name) & mask
     n_assumed = int(assumed.sum())

@@ -212,8 +212,18 @@ class Summary(Displayed):
 
     @property
     def all_failed(self) -> str:
-        """See `all_failed`."""
-        return all_failed(self.failures, self.n_samples)
+        """A sentence that says that the system failed for every sample, and what to do; empty where
+        it answered one."""
+        n = sum(self.failures.values())
+        if not n or n < self.n_samples:
+            return ""
+        why, most = max(self.failures.items(), key=lambda item: item[1])
+        why = why.rstrip(". ")
+        why = why if len(why) <= _LONGEST_FAILURE else f"{why[:_LONGEST_FAILURE]}…"
+        counts: dict[str, float | str] = {"n": n, "most": most, "why": why}
+        counts["failed"] = share(n, self.n_samples, "sample")
+        counts["rest"] = f"; {n - most:,} failed otherwise" if n > most else ""
+        return str(Note("system_gone", counts))
 
     @property
     def lost_votes(self) -> int:
@@ -269,24 +279,6 @@ def missing_by_failure(*summaries: Summary) -> str:
     if not missing:
         return ""
     return f"{' and '.join(missing)} {either(n, 'is', 'are')} missing"
-
-
-def all_failed(failures: Mapping[str, int], n_samples: int) -> str:
-    """A sentence that says that the system failed for every sample, and what to do; empty where it
-    answered one."""
-    n = sum(failures.values())
-    if not n or n < n_samples:
-        return ""
-    most, count = max(failures.items(), key=lambda one: one[1])
-    words = most.rstrip(". ")
-    words = words if len(words) <= _LONGEST_FAILURE else f"{words[:_LONGEST_FAILURE]}…"
-    rest = f"; {n - count:,} failed otherwise" if n > count else ""
-    return (
-        f"The system gave no answer: {share(n, n_samples, 'sample')} "
-        f"{either(n, 'is a failure', 'are failures')} ({count:,} {words}{rest}). Start or mend the "
-        "system, ask it again and evaluate its answers: the same 'ragassay ask' command asks what "
-        "is missing."
-    )
 
 
 def left_out(summary: Summary, used: Sequence[str]) -> list[str]:

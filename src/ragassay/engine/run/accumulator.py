@@ -94,7 +94,7 @@ class Accumulator:
         self.latin = {
             name: metric
             for name, metric in metrics.items()
-            if isinstance(metric, ReferenceMetric) and metric.for_all_scripts
+            if isinstance(metric, ReferenceMetric) and metric.wider
         }
         self.unread: Counter[str] = Counter()
         self.cause = ""
@@ -215,9 +215,10 @@ class Accumulator:
                 )
             )
         intervals = summarising.IntervalOptions(config.interval, config.level)
-        metrics = summarising.summarise(columns, described, intervals)
+        crowded: list[str] = []
+        metrics = summarising.summarise(columns, described, intervals, crowded)
         self.n_without_label = self.n_unlabelled * self._n_labelled_metrics
-        return Summary(
+        summary = Summary(
             title=title,
             suite=suite,
             system=next(iter(self.systems)) if len(self.systems) == 1 else "",
@@ -236,11 +237,6 @@ class Accumulator:
             + self.missing.n_without_embedder
             + self.n_without_label
             + (0 if judging is None else sum(judging.lost_votes.values())),
-            notes=(
-                *notes,
-                *mixed({name: one.judges for name, one in metrics.items()}, self.judge),
-                *warnings_of(self, metrics, judging, embedding),
-            ),
             judging=judging,
             embedding=embedding,
             fingerprint=asked_hash(columns.asked),
@@ -248,6 +244,9 @@ class Accumulator:
             totals=summarising.totals(suites, metrics.values()),
             trust_offline=config.trust_offline,
         )
+        judges = {name: one.judges for name, one in metrics.items()}
+        own = *mixed(judges, self.judge), *warnings_of(self, summary, crowded)
+        return dataclasses.replace(summary, notes=(*notes, *own))
 
     def _check_columns(self) -> None:
         """Refuses columns of slices or clusters without a value."""

@@ -151,4 +151,5 @@ def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:
     names -= {"reuse", "dry", "encoder", "prompts", "named"}
     values: dict[str, Any] = {name: getattr(config, RENAMED.get(name, name)) for name in names}
     chosen = {name: value for name, value in values.items() if value is not None}
-    return JudgeOptions(**chosen, reuse=reuse, dry=dry, prompts=read_prompts(config.prompts))
+    prompts = read_prompts(config.prompts) if config.prompts else None
+    return JudgeOptions(**chosen, reuse=reuse, dry=dry, prompts=prompts)

@@ -113,6 +113,9 @@ def prepare(
     def fitted(suite: Suite) -> Suite:
         if not suite.depends_on_data:
             return suite
+        names = naming.split(config.metrics)
+        if names and all(name not in suite.metrics and naming.known(name) for name in names):
+            return suite  # the data change no meaning of these
         with record_warnings():  # they are issued when the samples are scored
             samples = list(islice(open_source(looked, config).samples, LOOKED_AT))
         chosen = suite.fitted(samples, offline=offline)

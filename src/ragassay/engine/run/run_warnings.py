@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,8 +14,7 @@ from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.base.score import Reason, Unscored
 from ragassay.engine.comparison.verdict_rules import OFFLINE
-from ragassay.engine.results.summarising import crowded
-from ragassay.engine.results.summary import MetricSummary, Spending, all_failed
+from ragassay.engine.results.summary import MetricSummary, Spending, Summary
 from ragassay.judges.asking import IN_PART
 from ragassay.metrics.core.metric import Metric, missing
 from ragassay.models.weights.weight_files import BY_MODEL, Unavailable
@@ -104,20 +103,15 @@ class MissingScores:
             yield Note("part_missing", {"sample": repr(sample), "why": why}, tuple(names))
 
 
-def warnings_of(
-    run: Accumulator,
-    metrics: Mapping[str, MetricSummary],
-    judging: Spending | None,
-    embedding: Spending | None,
-) -> Iterator[Note]:
-    """What is to be said of a run whose samples are all taken in."""
-    total, missing_scores = len(run.columns), run.missing
-    spent = [one for one in (judging, embedding) if one is not None]
+def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> Iterator[Note]:
+    """What is to be said of a run whose samples are all taken in; ``crowded`` is as of
+    `ragassay.engine.results.summarising.summarise`."""
+    total, missing_scores, metrics = summary.n_samples, run.missing, summary.metrics
+    spent = [one for one in (summary.judging, summary.embedding) if one is not None]
     known = {detail.rstrip(". ") for one in spent for detail in one.details.values() if detail}
     has_scores = any(metric.n_scored for metric in metrics.values())
-    failure = all_failed(run.failures, total)
-    if failure:
-        yield as_note(failure)
+    if summary.all_failed:
+        yield as_note(summary.all_failed)
     elif metrics and not has_scores:
         why = (run.cause or missing_scores.first_reason or "no metric applies").rstrip(". ")
         if any(one in why or why in one for one in known):
@@ -135,22 +129,22 @@ def warnings_of(
     unread = grouped((run.unread[metric.scripts], name) for name, metric in run.latin.items())
     for n, names in unread.items():
         if n:
-            wide = ", ".join(dict.fromkeys(run.latin[name].for_all_scripts for name in names))
+            wide = ", ".join(dict.fromkeys(run.latin[name].wider for name in names))
             yield Note("script_not_read", {"n": n, "total": total, "wide": wide}, tuple(names))
     for name, (sample, detail) in missing_scores.first.get("failed", {}).items():
         if detail and not any(one in detail for one in known):
             known.add(detail)
             yield Note("metric_failed", {"sample": repr(sample), "why": detail}, (name,))
     if spent:
-        yield from _unanswered(judging, embedding, metrics)
+        yield from _unanswered(summary.judging, summary.embedding, metrics)
     if run.clustered_by is not None and total > 1 and len(set(run.clusters)) == 1:
         yield Note("one_cluster", {"n": total, "by": run.clustered_by})
-    if close := crowded(run.columns, metrics.values()):
-        yield Note("crowded", names=tuple(close))
+    if crowded:
+        yield Note("crowded", names=tuple(crowded))
     # A metric that gives a published value where a part is missing leaves nothing unscored.
     n, empty = run.n_unanswered, Sample(id="none")
     strict = (metric for metric in run.metrics.values() if metric.lacks(empty) is not None)
-    if n and not failure and any("answer" in metric.needs for metric in strict):
+    if n and not summary.all_failed and any("answer" in metric.needs for metric in strict):
         by_count = run.failures.most_common()
         why = ", ".join(f"{count:,} {what.rstrip('.')}" for what, count in by_count)
         yield Note("without_answer", {"n": n, "total": total, "why": f" ({why})" if why else ""})

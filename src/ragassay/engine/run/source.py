@@ -189,7 +189,8 @@ def open_source(
         folder = Path(config.golden)
         source.joined += (folder / golden.QUERIES,)
         source.samples = golden.joined(source.samples, folder, drafts=config.golden_drafts)
-    if subset := Subset(config.where):
+    if config.where:
+        subset = Subset(config.where)
         source.samples = islice(subset.of(source.samples, fields_of), config.limit)
         source.title = f"{source.title} where {subset}"
     return source

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import string
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any, ClassVar, Literal
@@ -53,6 +53,7 @@ class ReferenceMetric(Measured):
     Class attributes:
         scripts: in which it finds words, where not in all: a-z, or those with spaces between words.
         wide: the metric to take for others; empty where this one reads all of them.
+        for_all_scripts: the values of parameters with which it reads all of them.
         form: the normal form of the texts that `outcome` gets.
     """
 
@@ -60,12 +61,14 @@ class ReferenceMetric(Measured):
     needs = ("answer", "references")
     scripts: ClassVar[Literal["latin", "spaced"]] = "latin"
     wide: ClassVar[str] = ""
+    for_all_scripts: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     form: ClassVar[Any] = staticmethod(str)
 
     @property
-    def for_all_scripts(self) -> str:
+    def wider(self) -> str:
         """`wide`, unless the metric's parameters let it read all scripts."""
-        return self.wide
+        chosen = self.for_all_scripts.items()
+        return "" if any(getattr(self, name) in values for name, values in chosen) else self.wide
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         return [

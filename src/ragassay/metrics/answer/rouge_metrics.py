@@ -141,15 +141,12 @@ class _Rouge(_Overlap):
     )
     part: Literal["p", "r", "f"] = part("f", PARTS, "precision, recall or F of the best reference")
 
+    for_all_scripts: ClassVar = {"tokens": ("unicode",)}
+
     @property
     def signature(self) -> str:
         """Says which rules cut words of any script."""
         return super().signature + ("|words=2" if self.tokens == "unicode" else "")
-
-    @property
-    def for_all_scripts(self) -> str:
-        """The same with ``tokens=unicode``."""
-        return self.wide if self.tokens == "rouge" else ""
 
     def outcome(self, view: Compared) -> Outcome:
         """The values of the reference with the highest F, as rouge-score's ``score_multi`` has
@@ -269,12 +266,9 @@ class BLEU(ReferenceMetric):
     name = "BLEU"
     aliases: ClassVar = {"bleu_score": "BLEU"}
     scripts = "spaced"
+    # The other tokenisers take a clause without spaces for a word.
+    for_all_scripts: ClassVar = {"tokenize": ("zh", "char")}
     wide = "BLEU(tokenize=zh), or BLEU(tokenize=char) for languages other than Chinese"
-
-    @property
-    def for_all_scripts(self) -> str:
-        """BLEU with another tokeniser, where this one takes a clause without spaces for a word."""
-        return self.wide if self.tokenize in ("13a", "intl", "none") else ""
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
         """The value from 0 to 1, with sacrebleu's signature."""
