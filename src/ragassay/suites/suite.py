@@ -287,7 +287,8 @@ def published_elsewhere(name: str) -> str:
     means = " and ".join(f"of {target} in the suite {suite}" for _, target, suite in matches)
     metric = " or ".join(dict.fromkeys(target for _, target, _ in matches))
     inside = " or ".join(dict.fromkeys(suite for *_, suite in matches))
-    return f"{matches[0][0]!r} is the published name {means}: write {metric}, or add the suite {inside}."
+    stands_for = f"{matches[0][0]!r} is the published name {means}"
+    return f"{stands_for}: write {metric}, or add the suite {inside}."
 
 
 @cache

@@ -151,8 +151,8 @@ def select_metrics(
         local = published_names(config, data_format, used)
         names = suites.our_names(config.metrics, local)
         if not used:
-            for name, said in suites.get("ragreport").outside.items():
-                if name in naming.split(config.metrics) and name not in local:
+            for other, said in suites.get("ragreport").outside.items():
+                if other in naming.split(config.metrics) and other not in local:
                     warn_user(said)
         rag = suites.get("rag")
         if by_data := rag.otherwise.keys() & {*names} - suites.aliases_of(used).keys():

@@ -107,6 +107,7 @@ def prepare(
 
     def fitted(suite: Suite) -> Suite:
         nonlocal data
+        assert data is not None
         if not suite.otherwise:
             return suite
         looked: Data = data
