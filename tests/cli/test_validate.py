@@ -201,9 +201,19 @@ def test_suites_that_the_data_suit_are_counted(capsys: pytest.CaptureFixture[str
     write("a.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}, {"id": "2", "query": "What?"}])
     assert call(["validate", "a.jsonl", "--json"]) == 0
     suites = json.loads(capsys.readouterr().out)["suites"]
-    assert suites["ragreport"]["n_samples"] == 1 and suites["ragreport"]["n_seen"] == 2
-    assert suites["rag"]["n_samples"] == 1
+    assert suites["trecrag"]["n_samples"] == 1 and suites["trecrag"]["n_seen"] == 2
+    assert suites["rag"]["n_samples"] == 1 and suites["ragreport"]["n_samples"] == 0
     assert suites["qa"]["n_samples"] == suites["serving"]["n_samples"] == 0
+
+
+def test_what_only_an_llm_can_judge_is_not_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    write("a.jsonl", [{"id": "1", "query": "Who?", "answer": "I."}])
+    for judge, n in (("offline", 0), ("http://127.0.0.1:9/v1#m", 1)):
+        config = {"data": "a.jsonl", "metrics": "answer_relevance,answered", "judge": judge}
+        Path("c.yaml").write_text(json.dumps(config))
+        assert call(["validate", "c.yaml", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)["applicable"]
+        assert found == {"answer_relevance": n, "answered": 1}
 
 
 def test_a_run_that_scores_nothing_points_to_the_suites_that_could(

@@ -16,9 +16,11 @@ from ragassay.base.errors import InputError, OptionError, UsageError, did_you_me
 from ragassay.base.sample import Sample
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results.result import CONSISTENCY
+from ragassay.judges.offline.questions import is_answered
 from ragassay.judges.own_prompts import read_judge_prompt, read_rubric
 from ragassay.metrics.consistency.runs_spread import OfMetric, RunsFlip
 from ragassay.metrics.core import naming
+from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, choices_of, missing
 from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 from ragassay.suites import Suite
@@ -57,15 +59,28 @@ class SuiteFit:
     n_seen: int
 
 
-def suite_fits(samples: Sequence[Sample]) -> dict[str, SuiteFit]:
-    """How each suite, by name, suits some samples; the suites that suit most of them come first."""
-    by_suite = {name: suite.resolve() for name, suite in suites.all_suites().items()}
+def needs_llm(metric: Metric) -> bool:
+    """Whether a metric asks what the offline judge has no answer to."""
+    return isinstance(metric, JudgedMetric) and not all(map(is_answered, metric.asks))
+
+
+def suite_fits(samples: Sequence[Sample], *, offline: bool) -> dict[str, SuiteFit]:
+    """How each suite, by name, suits some samples; the suites that suit most of them come first.
+    Where only the offline judge is asked, metrics that need an LLM do not count."""
+
+    def allowed(metric: Metric) -> bool:
+        return not (offline and needs_llm(metric))
+
+    by_suite = {
+        name: (suite.fitted(samples, allowed) if suite.otherwise else suite).resolve()
+        for name, suite in suites.all_suites().items()
+    }
     failed = any(sample.failure is not None for sample in samples)
     every = {metric for metrics in by_suite.values() for metric in metrics}
     fitting = [
         {
             metric
-            for metric in every
+            for metric in filter(allowed, every)
             # Some metrics publish a lowest value where a part is missing: that is no fit.
             if missing(sample, metric.needs) is None
             and (lacks_beside_failures(metric, sample) if failed else metric.lacks(sample)) is None
@@ -120,10 +135,10 @@ class MetricSelection:
 
     @property
     def title(self) -> str:
-        """The names of the suites that take part, or ``metrics`` when only metrics were named."""
+        """The names of the suites that take part; empty where only metrics were named."""
         computed = {metric.name for metric in self.every.values()}
         taking_part = [suite.name for suite in self.suites if computed & suite.owned]
-        return "+".join(taking_part) or "metrics"
+        return "+".join(taking_part)
 
     @property
     def every(self) -> dict[str, Metric]:

@@ -46,6 +46,7 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.consistency_run import GroupProgress, consistency_of
+from ragassay.engine.run.cost_estimate import Planner
 from ragassay.engine.run.judge_session import (
     OFFLINE,
     JudgeSession,
@@ -74,6 +75,12 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int], None]
 """Called with the number of samples done so far."""
+
+ADVISED = "openai:gpt-4o-mini"
+"""The judge whose cost is named where a metric needs an LLM."""
+
+PLANNED = 50
+"""Most samples that this cost is estimated from."""
 
 
 def prepare(
@@ -121,8 +128,20 @@ def prepare(
         if config.metrics or judge or set(config.judge) - {OFFLINE}:
             return every
         chosen = suite.fitted(samples, shown_offline)
-        if unmeasured := tuple(name for name in every.metrics if name not in chosen.metrics):
-            notes.append(Note("metrics_need_llm", names=unmeasured))
+        named = every.metrics_by_name()
+        unmeasured = {name: named[name] for name in named if name not in chosen.metrics}
+        if unmeasured:
+            asking = config.model_copy(update={"judge": [ADVISED]})
+            llm = open_session(asking, (), dry=True, environment={})
+            with ExitStack() as stack:
+                stack.callback(llm.close)
+                planner = stack.enter_context(Planner(unmeasured, llm.judge))
+                planner.add(samples[:PLANNED])
+                total = planner.plan(len(samples)).total
+            cost = 0.0 if total.cost is None else total.cost.high
+            counts = {"judge": ADVISED, "calls": round(total.calls.high), "n": len(samples)}
+            facts = {**counts, "cost": f"{max(0.01, cost):,.2f}"}
+            notes.append(Note("metrics_need_llm", facts, tuple(unmeasured)))
         return chosen
 
     data_format = format_of(data, config)
