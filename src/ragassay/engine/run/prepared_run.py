@@ -139,8 +139,8 @@ def prepare(
                 planner.add(samples[:PLANNED])
                 total = planner.plan(len(samples)).total
             cost = 0.0 if total.cost is None else total.cost.high
-            counts = {"judge": ADVISED, "calls": round(total.calls.high), "n": len(samples)}
-            facts = {**counts, "cost": f"{max(0.01, cost):,.2f}"}
+            facts: dict[str, float | str] = {"judge": ADVISED, "calls": round(total.calls.high)}
+            facts["cost"] = f"{max(0.01, cost):,.2f}"
             notes.append(Note("metrics_need_llm", facts, tuple(unmeasured)))
         return chosen
 
