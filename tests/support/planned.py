@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ragassay.base.sample import Sample
-from ragassay.engine.plan.cost_estimate import CallPlan, Planner, Throughput
+from ragassay.engine.run.cost_estimate import CallPlan, Planner, Throughput
 from ragassay.judges.judge import Judge
 from ragassay.metrics.core.metric import Metric
 from ragassay.transport.prices import Price

@@ -155,7 +155,7 @@ def test_an_answer_that_says_everything_is_not_incomplete() -> None:
 
 
 def test_a_class_that_needs_another_metric_says_which_and_how_to_compute_it() -> None:
-    found = diagnose(ragassay.evaluate(RUN, ["contains_answer"]))
+    found = diagnose(ragassay.evaluate(RUN, ["contains_answer"]), complete=False)
     assert set(found.classes) == {None, "unexplained"}
     missing = {one.fault.name: one for one in found.not_looked_at}
     assert missing["not_retrieved"].metrics == ("RR",)
@@ -166,15 +166,21 @@ def test_a_class_that_needs_another_metric_says_which_and_how_to_compute_it() ->
 def test_with_the_metrics_that_it_names_nothing_is_missing() -> None:
     labelled = {"answerability": "answerable"}
     records = [{**one, **labelled, "answer": f"{one['answer']} [1]"} for one in RUN]
-    found = diagnose(ragassay.evaluate(records, ["contains_answer"]))
-    named = {name for one in found.not_looked_at for name in one.metrics}
-    assert not diagnose(ragassay.evaluate(records, ["contains_answer", *named])).not_looked_at
+    bare = ragassay.evaluate(records, ["contains_answer"])
+    named = {name for one in diagnose(bare, complete=False).not_looked_at for name in one.metrics}
+    whole = diagnose(ragassay.evaluate(records, ["contains_answer", *named]), complete=False)
+    assert not whole.not_looked_at and not whole.computed
+    # What a run lacks is computed of its samples, and says the same.
+    computed = diagnose(bare)
+    assert {*computed.computed} == named and not computed.not_looked_at
+    assert computed.classes == whole.classes and len({*whole.classes}) > 3
 
 
 def test_a_metric_that_is_unscored_in_all_samples_gets_another_one() -> None:
     result = ragassay.evaluate(RUN, ["contains_answer", "hhem"])
     assert result.summary.metrics["hhem"].n_scored == 0  # there is no such model
-    missing = {one.fault.name: one for one in diagnose(result).not_looked_at}
+    found = diagnose(result, complete=False)
+    missing = {one.fault.name: one for one in found.not_looked_at}
     assert "unscored in all samples (hhem)" in missing["invented"].why
     assert missing["invented"].metrics == ("faithfulness",)
 

@@ -74,9 +74,9 @@ def diagnose(given: Given) -> None:
 
     Each failing sample is put into one class by the scores that the run holds: not retrieved,
     retrieved too low, refused though answerable, contradicted, invented, cited wrongly, right but
-    incomplete, retrieved but ignored, answered though not answerable. No model is asked. With each
-    class come its count, its interval, what it costs in the headline metric, examples, and what to
-    try. A class that needs another metric says which. docs/diagnose.md has the rules.
+    incomplete, retrieved but ignored, answered though not answerable. Scores that the run lacks are
+    computed here, offline. With each class come its count, its interval, what it costs in the
+    headline metric, examples, and what to try. docs/diagnose.md has the rules.
 
     With a second run, the old one, it says which classes the samples moved between.
 

@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
-from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean
+from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean, warn_user
 from ragassay.base.sample import Sample
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results.result import CONSISTENCY
+from ragassay.judges.offline.questions import is_answered
 from ragassay.judges.own_prompts import read_judge_prompt, read_rubric
 from ragassay.metrics.consistency.runs_spread import OfMetric, RunsFlip
 from ragassay.metrics.core import naming
+from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, choices_of, missing
 from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 from ragassay.suites import Suite
@@ -57,15 +59,28 @@ class SuiteFit:
     n_seen: int
 
 
-def suite_fits(samples: Sequence[Sample]) -> dict[str, SuiteFit]:
-    """How each suite, by name, suits some samples; the suites that suit most of them come first."""
-    by_suite = {name: suite.resolve() for name, suite in suites.all_suites().items()}
+def needs_llm(metric: Metric) -> bool:
+    """Whether a metric asks what the offline judge has no answer to."""
+    return isinstance(metric, JudgedMetric) and not all(map(is_answered, metric.asks))
+
+
+def suite_fits(samples: Sequence[Sample], *, offline: bool) -> dict[str, SuiteFit]:
+    """How each suite, by name, suits some samples; the suites that suit most of them come first.
+    Where only the offline judge is asked, metrics that need an LLM do not count."""
+
+    def allowed(metric: Metric) -> bool:
+        return not (offline and needs_llm(metric))
+
+    by_suite = {
+        name: (suite.fitted(samples, allowed) if suite.otherwise else suite).resolve()
+        for name, suite in suites.all_suites().items()
+    }
     failed = any(sample.failure is not None for sample in samples)
     every = {metric for metrics in by_suite.values() for metric in metrics}
     fitting = [
         {
             metric
-            for metric in every
+            for metric in filter(allowed, every)
             # Some metrics publish a lowest value where a part is missing: that is no fit.
             if missing(sample, metric.needs) is None
             and (lacks_beside_failures(metric, sample) if failed else metric.lacks(sample)) is None
@@ -120,10 +135,10 @@ class MetricSelection:
 
     @property
     def title(self) -> str:
-        """The names of the suites that take part, or ``metrics`` when only metrics were named."""
+        """The names of the suites that take part; empty where only metrics were named."""
         computed = {metric.name for metric in self.every.values()}
         taking_part = [suite.name for suite in self.suites if computed & suite.owned]
-        return "+".join(taking_part) or "metrics"
+        return "+".join(taking_part)
 
     @property
     def every(self) -> dict[str, Metric]:
@@ -148,10 +163,19 @@ def select_metrics(
     asked: dict[Metric, str] = {}
     of_suites: list[Metric] = []
     if config.metrics:
-        local = suites.aliases_of(used or [fitted(default_suite(config, data_format))])
+        local = published_names(config, data_format, used)
+        names = suites.our_names(config.metrics, local)
+        if not used:
+            for other, said in suites.get("ragreport").outside.items():
+                if other in naming.split(config.metrics) and other not in local:
+                    warn_user(said)
+        rag = suites.get("rag")
+        if by_data := rag.otherwise.keys() & {*names} - suites.aliases_of(used).keys():
+            aliases = fitted(rag).aliases
+            local |= {name: aliases[name] for name in by_data}
         published = {name: target for suite in used for name, target in suite.published.items()}
         every = Suite("metrics", "", "", (), aliases=local, published=published)
-        by_name = every.metrics_by_name(config.metrics, ks=config.ks, published=config.published)
+        by_name = every.metrics_by_name(names, ks=config.ks, published=config.published)
         asked = {metric: name for name, metric in by_name.items()}
     else:
         for suite in used:
@@ -311,11 +335,13 @@ def published_names(
     config: RunConfig, data_format: str | None, used: Sequence[Suite] = ()
 ) -> dict[str, str]:
     """The published names that are valid in a run, each with the canonical name that it means. They
-    are those of the run's suites, or of the suite for its data where no suite is named."""
+    are the general ones and those of the run's suites; where no suite is named, those of the suite
+    for its data, or of ``qa``."""
     used = used or [suites.get(name) for name in config.suite]
     if not used and data_format is not None:
-        used = [default_suite(config, data_format)]
-    return suites.aliases_of(used)
+        usual = default_suite(config, data_format)
+        used = [suites.get("qa") if usual.otherwise else usual]
+    return {**suites.general_aliases(), **suites.aliases_of(used)}
 
 
 def own_metrics(config: Mapping[str, Any], base: Path | None = None) -> list[Metric]:

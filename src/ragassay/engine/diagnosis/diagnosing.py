@@ -36,9 +36,11 @@ from ragassay.engine.diagnosis.decision_table import (
     telling,
 )
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.score_rows import with_samples
+from ragassay.engine.results.score_rows import by_sample, with_samples
 from ragassay.engine.results.summarising import sample_clusters
 from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.run.evaluation import evaluate
+from ragassay.engine.run.run_warnings import record_warnings
 from ragassay.stats.intervals import mean_interval
 from ragassay.stats.units import ROUNDING
 
@@ -107,7 +109,8 @@ class Diagnosis(Displayed):
     share of those among the samples of which it is known, from ``low`` to ``high``. ``found`` has the
     classes that occur, most samples first, ``not_looked_at`` those that no signal could show,
     ``not_telling`` the judges' metrics that right samples show, too, ``sources`` by signal the
-    metrics that gave it and for how many samples. For each sample of the run, ``classes`` has the
+    metrics that gave it and for how many samples, ``computed`` the metrics that the run lacked and
+    that were computed for it, offline. For each sample of the run, ``classes`` has the
     class (``None`` where it does not fail), and ``unknown`` whether nothing says if it fails."""
 
     name: str
@@ -130,6 +133,7 @@ class Diagnosis(Displayed):
     not_looked_at: tuple[NotLookedAt, ...]
     not_telling: tuple[NotTelling, ...]
     sources: Mapping[str, Mapping[str, int]]
+    computed: tuple[str, ...]
     classes: Sequence[str | None] = field(repr=False)
     unknown: Sequence[bool] = field(repr=False)
 
@@ -166,10 +170,10 @@ HEADLINES = (
     *("answer_match", "factual_correctness", "rb_llm", "rb_llm_idk", "contains_answer"),
     *("covers_answer", "acc", "nuggets", "nuggets_ore", "answer_similarity"),
     *("ragreport_satisfaction", "rb_agg", "rb_agg_idk", "token_f1", "f1", "rougeL", "rouge-l"),
-    *("reference_recall", "reference_rougeL", *OF_RETRIEVAL),
+    *("reference_recall", "reference_rougeL", *OF_RETRIEVAL, "faithfulness"),
 )
 """Metrics that a diagnosis takes as its headline, the first that a run has: whether the answer is
-right, by a judge, by words, by its parts; then whether retrieval is."""
+right, by a judge, by words, by its parts; whether retrieval is; whether the answer is supported."""
 
 EXCERPT = 160
 """Characters of a query or an answer in an example."""
@@ -200,8 +204,9 @@ def diagnose(
     thresholds: Thresholds | None = None,
     headline_only: bool = False,
     n_examples: int = 3,
+    complete: bool = True,
 ) -> Diagnosis:
-    """Sorts the failing samples of a run into classes, by its scores. No model is asked.
+    """Sorts the failing samples of a run into classes, by its scores. No LLM is asked.
 
     Examples:
         >>> import ragassay
@@ -228,6 +233,7 @@ def diagnose(
             contradicted, invented, cited wrongly or given to an unanswerable query fails in any
             case.
         n_examples: samples shown of each class.
+        complete: compute the signals that the run lacks, offline, where it kept its samples.
 
     Raises:
         UsageError: the run has no such metric, or none that can be the headline; a ``below`` out
@@ -243,7 +249,9 @@ def diagnose(
     scored, values = columns.scored(metric.name), columns.values(metric.name)
     # A value that is the threshold up to rounding is not below it.
     low = scored & (values < bound) & ~np.isclose(values, bound, rtol=ROUNDING, atol=ROUNDING)
-    names = names_by_metric(result.summary.metrics)
+    added = _added(result) if complete else None
+    metrics = {**(added.summary.metrics if added else {}), **result.summary.metrics}
+    names = names_by_metric(metrics)
     faults: list[FaultClass | None] = []
     unknown: list[bool] = []
     sources: dict[str, Counter[str]] = {name: Counter() for name in SIGNALS}
@@ -251,17 +259,15 @@ def diagnose(
     judges: defaultdict[str, dict[str, None]] = defaultdict(dict)
     parts: set[str] = set()
     judged = {
-        name: found
-        for name, one in result.summary.metrics.items()
-        if (found := judge_agreement(one)) is not None
+        name: found for name, one in metrics.items() if (found := judge_agreement(one)) is not None
     }
     agreements = {name: str(found.note) for name, found in judged.items()}
     doubtful = {name for name, found in judged.items() if not found.sufficient}
     is_right = scored & ~low
-    right = (found for at, found in enumerate(_samples(result, names)) if is_right[at])
+    right = (found for at, found in enumerate(_samples(result, names, added)) if is_right[at])
     left_out = not_telling(right, doubtful, limits) if doubtful else []
     idle = {(one.fault, one.metric) for one in left_out}
-    for row, (sample, known) in enumerate(_samples(result, names)):
+    for row, (sample, known) in enumerate(_samples(result, names, added)):
         signals = telling(known, sample, limits, idle)
         parts |= parts_of(sample)
         for name, signal in signals.items():
@@ -335,9 +341,10 @@ def diagnose(
         high=right_share.high,
         level=level,
         found=tuple(classes),
-        not_looked_at=tuple(not_looked_at(result.summary.metrics, names, sources, parts)),
+        not_looked_at=tuple(not_looked_at(metrics, names, sources, parts)),
         not_telling=tuple(left_out),
         sources={name: dict(counts) for name, counts in sources.items() if counts},
+        computed=tuple(added.summary.metrics) if added else (),
         classes=[None if fault is None else fault.name for fault in faults],
         unknown=unknown,
     )
@@ -383,12 +390,33 @@ def _bound(metric: MetricSummary, below: float | None) -> float:
     return (low + high) / 2
 
 
+def _added(result: Result) -> Result | None:
+    """The metrics that give the signals that a run lacks, of its samples by the offline judge;
+    ``None`` where it lacks none or its samples were not kept."""
+    names = names_by_metric(result.summary.metrics)
+    known: Counter[str] = Counter()
+    parts: set[str] = set()
+    for sample, signals in _samples(result, names):
+        known.update(list(signals))
+        parts |= parts_of(sample)
+    sources = {name: {name: known[name]} if known[name] else {} for name in SIGNALS}
+    lacking = not_looked_at(result.summary.metrics, names, sources, parts)
+    wanted = list(dict.fromkeys(name for one in lacking for name in one.metrics))
+    samples = list(result.samples)
+    if not wanted or [one.identity for one in samples] != list(result.columns.identities):
+        return None
+    with record_warnings():
+        return evaluate(samples, metrics=wanted)
+
+
 def _samples(
-    result: Result, names: Mapping[str, Sequence[str]]
+    result: Result, names: Mapping[str, Sequence[str]], added: Result | None = None
 ) -> Iterator[tuple[Sample, dict[str, SignalValue]]]:
-    """Each sample with its signals that are known, by name; a sample that was not kept has its
-    identity only."""
-    for (name, system, repeat), kept, rows in with_samples(result):
+    """Each sample with its signals that are known, by name, also by the metrics that were
+    ``added``; a sample that was not kept has its identity only."""
+    more = by_sample(added) if added else iter(())
+    for (name, system, repeat), kept, own in with_samples(result):
         sample = kept or Sample(id=name, system=system, repeat=repeat)
+        rows = {**next(more, ("", {}))[1], **own}
         values = ((one.name, one.read(rows, names, sample)) for one in SIGNALS.values())
         yield sample, {signal: value for signal, value in values if value is not None}

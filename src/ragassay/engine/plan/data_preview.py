@@ -10,16 +10,18 @@ from typing import Any
 
 from ragassay.base.note import Displayed
 from ragassay.base.sample import Sample
-from ragassay.engine.config.metric_selection import LOOKED_AT, SuiteFit, suite_fits
+from ragassay.base.score import Reason, Unscored
+from ragassay.engine.config.metric_selection import LOOKED_AT, SuiteFit, needs_llm, suite_fits
 from ragassay.engine.config.run_config import POOLED
 from ragassay.engine.models.needed_models import model_options, weights_among
-from ragassay.engine.plan.cost_estimate import WINDOW, CallPlan, Planner, Throughput
+from ragassay.engine.run.cost_estimate import WINDOW, CallPlan, Planner, Throughput
 from ragassay.engine.run.evaluation import job_of
 from ragassay.engine.run.pooled_nuggets import bank_metric, pools_of
 from ragassay.engine.run.prepared_run import PreparedRun, Progress
 from ragassay.engine.run.run_warnings import record_warnings
 from ragassay.engine.run.scoring import batched
 from ragassay.engine.run.source import Data
+from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.metrics.core.judged import ModelMetric
 from ragassay.metrics.core.metric import Metric, reached
 from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
@@ -140,6 +142,8 @@ def preview(
     with ExitStack() as stack:
         recorded = stack.enter_context(record_warnings())
         planner = _planner(job, stack)
+        offline = job.session is None or isinstance(job.session.judge, OfflineJudge)
+        unasked = {name for name, one in metrics.items() if offline and needs_llm(one)}
         options = model_options(job.config)
         embedder = None if job.embedding is not None else job.config.embedder or DEFAULT
         lacks = {name: _lacking(metric, options, embedder) for name, metric in metrics.items()}
@@ -152,6 +156,8 @@ def preview(
                 parts.update(one for one in PARTS if getattr(sample, one) != getattr(_NONE, one))
                 for name, metric in metrics.items():
                     lack = metric.lacks(sample)
+                    if lack is None and name in unasked:
+                        lack = Unscored(Reason.UNSUPPORTED, "an LLM judge is needed")
                     if lack is None:
                         applicable[name] += 1
                         needs_model = lacks[name] and any(
@@ -187,7 +193,7 @@ def preview(
         parts=dict(parts),
         applicable=dict(applicable),
         failures=dict(failures),
-        suites=suite_fits(first) if every_suite else {},
+        suites=suite_fits(first, offline=offline) if every_suite else {},
         warnings=tuple(recorded()),
         calls=calls,
         repeated=None if job.selection.consistency is None else sum(n > 1 for n in runs.values()),

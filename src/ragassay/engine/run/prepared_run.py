@@ -18,6 +18,7 @@ from ragassay.base.errors import InputError, UsageError, warn_user
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.engine.comparison import gates
+from ragassay.engine.comparison.verdict_rules import shown_offline
 from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.metric_selection import (
     LOOKED_AT,
@@ -46,6 +47,7 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.consistency_run import GroupProgress, consistency_of
+from ragassay.engine.run.cost_estimate import Planner
 from ragassay.engine.run.judge_session import (
     OFFLINE,
     JudgeSession,
@@ -75,6 +77,12 @@ if TYPE_CHECKING:
 Progress = Callable[[int], None]
 """Called with the number of samples done so far."""
 
+ADVISED = "openai:gpt-4o-mini"
+"""The judge whose cost is named where a metric needs an LLM."""
+
+PLANNED = 50
+"""Most samples that this cost is estimated from."""
+
 
 def prepare(
     config: RunConfig,
@@ -103,26 +111,38 @@ def prepare(
         paths = paths_of(data)
         check_output(Path(config.output) / SAMPLES, *(formats.files_of(paths) if paths else ()))
     own = own_metrics(config.model_dump()) if config.rubric or config.judge_prompt else []
-    looked: Data = data
-    if isinstance(data, Iterator):  # it can be read once
-        looked = list(islice(data, LOOKED_AT))
-        data = chain(looked, data)
     notes: list[Note] = []
-    offline = not judge and set(config.judge) <= {OFFLINE}
 
     def fitted(suite: Suite) -> Suite:
-        if not suite.depends_on_data:
+        nonlocal data
+        assert data is not None
+        if not suite.otherwise:
             return suite
-        names = naming.split(config.metrics)
-        if names and all(name not in suite.metrics and naming.known(name) for name in names):
-            return suite  # the data change no meaning of these
+        looked: Data = data
+        if isinstance(data, Iterator):  # it can be read once
+            looked = list(islice(data, LOOKED_AT))
+            data = chain(looked, data)
         with record_warnings():  # they are issued when the samples are scored
             samples = list(islice(open_source(looked, config).samples, LOOKED_AT))
-        chosen = suite.fitted(samples, offline=offline)
-        asked = suite.fitted(samples, offline=False).metrics
-        unmeasured = tuple(name for name in asked if name not in chosen.metrics)
-        if unmeasured and not config.metrics:
-            notes.append(Note("needs_judge", names=unmeasured))
+        every = suite.fitted(samples, lambda metric: True)
+        # What is named is measured, whoever is asked.
+        if config.metrics or judge or set(config.judge) - {OFFLINE}:
+            return every
+        chosen = suite.fitted(samples, shown_offline)
+        named = every.metrics_by_name()
+        unmeasured = {name: named[name] for name in named if name not in chosen.metrics}
+        if unmeasured:
+            asking = config.model_copy(update={"judge": [ADVISED]})
+            llm = open_session(asking, (), dry=True, environment={})
+            with ExitStack() as stack:
+                stack.callback(llm.close)
+                planner = stack.enter_context(Planner(unmeasured, llm.judge))
+                planner.add(samples[:PLANNED])
+                total = planner.plan(len(samples)).total
+            cost = 0.0 if total.cost is None else total.cost.high
+            facts: dict[str, float | str] = {"judge": ADVISED, "calls": round(total.calls.high)}
+            facts["cost"] = f"{max(0.01, cost):,.2f}"
+            notes.append(Note("metrics_need_llm", facts, tuple(unmeasured)))
         return chosen
 
     data_format = format_of(data, config)

@@ -124,7 +124,8 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
         sentence("not_looked_at", classes="; ".join(titles), why=why)
         for why, titles in not_seen.items()
     )
-    blocks.append(lines([*_idle_lines(diagnosis), *missing], "text", "doubt"))
+    computed = [sentence("computed_here", names=diagnosis.computed)] if diagnosis.computed else []
+    blocks.append(lines([*_idle_lines(diagnosis), *missing, *computed], "text", "doubt"))
     return Report(diagnosis.name, tuple(blocks))
 
 

@@ -63,7 +63,7 @@ _ADVICE: Mapping[Reason, str] = {
 
 
 def result_report(
-    result: Result, *, every: bool = True, gates: bool = True, slices: bool = False
+    result: Result, *, every: bool = False, gates: bool = True, slices: bool = False
 ) -> Report:
     """A run, with the consistency of its repeats (alone in a run of only that suite)."""
     summary, inner = result.summary, result.consistency

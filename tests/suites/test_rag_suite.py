@@ -1,0 +1,147 @@
+"""The default suite: the definitions of its metrics, and what traces without references give."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragassay
+from ragassay.cli.command_line import call
+from scripted_judge import Scripted
+
+GOLD = {
+    "id": "1",
+    "query": "Who wrote Dune?",
+    "answer": "Frank Herbert wrote Dune [1].",
+    "references": ["Frank Herbert wrote Dune."],
+    "passages": [{"id": "a", "text": "Frank Herbert wrote Dune."}, {"id": "b", "text": "Rain."}],
+    "gold_passages": [{"id": "b", "grade": 1}, {"id": "c", "grade": 1}],
+    "answerable": True,
+}
+REPLIES: dict[str, Any] = {
+    "relevance_grade": {"match": 2, "trust": 2, "grade": 2},
+    "extract_claims": {"claims": ["one", "two"]},
+    "claim_support": {"supported": [True, False]},
+}
+"""Both passages are relevant, and of two claims the first is supported."""
+
+
+def means(result: Any) -> dict[str, float | None]:
+    return {name: metric.mean for name, metric in result.summary.metrics.items()}
+
+
+def test_with_gold_the_ranking_is_measured_by_it() -> None:
+    result = ragassay.evaluate([GOLD])
+    assert result.summary.suite == "rag"
+    found = means(result)
+    # b is the second of two retrieved, c was not retrieved: AP is (1/2) / 2, recall 1/2.
+    assert (found["context_precision"], found["context_recall"]) == (0.25, 0.5)
+    # (1 / log2(3)) / (1 + 1 / log2(3))
+    assert found["ndcg"] == pytest.approx(0.38685, abs=1e-5)
+    assert found["faithfulness"] == found["citation_f1"] == 1.0
+    assert found["refusals_right"] == 1.0  # answerable and answered
+    # The words of the answer are those of the reference; no LLM compares claims.
+    assert found["token_f1.f"] == 1.0 and "answer_correctness" not in found
+    assert len(found) <= 8
+
+
+def test_without_gold_a_judge_grades_passages_and_supports_the_reference() -> None:
+    record = {key: GOLD[key] for key in ("id", "query", "answer", "references", "passages")}
+    names = ["context_precision", "context_recall", "faithfulness"]
+    result = ragassay.evaluate(
+        [record], names, judge=Scripted(lambda question: REPLIES[question.kind])
+    )
+    assert means(result) == {
+        "context_precision": 1.0,  # both passages have grade 2
+        "context_recall": 0.5,  # of two claims of the reference the passages support the first
+        "faithfulness": 0.5,
+    }
+    assert result.summary.metrics["context_recall"].metric == "claim_recall"
+    assert result.summary.metrics["context_precision"].metric == "umbrela_AP_judged"
+
+
+def test_refusals_are_right_where_nothing_can_be_answered() -> None:
+    refusal = {"query": "Who wrote it?", "answer": "I do not know."}
+    right, wrong = {**refusal, "answerable": False}, {**refusal, "answerable": True}
+    data = [{**one, "id": str(at)} for at, one in enumerate((right, wrong))]
+    assert means(ragassay.evaluate(data))["refusals_right"] == 0.5
+    found = means(ragassay.evaluate([{**refusal, "id": "1"}]))
+    assert found["answered"] == 0.0 and "refusals_right" not in found
+
+
+def test_what_the_offline_judge_is_not_known_to_answer_well_is_left_to_an_llm() -> None:
+    record = {key: GOLD[key] for key in ("id", "query", "answer", "references", "passages")}
+    (note,) = (n for n in ragassay.evaluate([record]).summary.notes if n.kind == "metrics_need_llm")
+    assert note.names == (
+        *("context_precision", "context_recall", "answer_relevance", "answer_correctness"),
+    )
+    assert note.counts["calls"] >= 4 and float(note.counts["cost"]) >= 0.01
+    assert list(means(ragassay.evaluate([record]))) == [
+        *("faithfulness", "token_f1.f", "citation_f1", "answered")
+    ]
+
+
+TRACES: dict[str, list[dict[str, Any]]] = {
+    "langsmith": [
+        {
+            "id": "t", "trace_id": "t", "run_type": "chain",
+            "inputs": {"question": "Who wrote Dune?"},
+            "outputs": {"answer": "Frank Herbert wrote Dune."},
+        },
+        {
+            "id": "u", "trace_id": "t", "parent_run_id": "t", "run_type": "retriever",
+            "inputs": {"query": "Who wrote Dune?"},
+            "outputs": {"documents": [{"page_content": "Frank Herbert wrote Dune in 1965."}]},
+        },
+    ],
+    "langfuse": [
+        {
+            "id": "t", "input": {"question": "Who wrote Dune?"},
+            "output": {"answer": "Frank Herbert wrote Dune."},
+            "observations": [
+                {
+                    "id": "o", "traceId": "t", "type": "RETRIEVER", "name": "retrieve",
+                    "startTime": "2026-01-01T00:00:00Z", "input": {"query": "Who wrote Dune?"},
+                    "output": [{"page_content": "Frank Herbert wrote Dune in 1965."}],
+                }
+            ],
+        }
+    ],
+    "phoenix": [
+        {
+            "context.trace_id": "t", "context.span_id": "s", "parent_id": None, "name": "q",
+            "span_kind": "CHAIN", "attributes.input.value": "Who wrote Dune?",
+            "attributes.output.value": "Frank Herbert wrote Dune.",
+        },
+        {
+            "context.trace_id": "t", "context.span_id": "r", "parent_id": "s", "name": "r",
+            "span_kind": "RETRIEVER", "attributes.input.value": "Who wrote Dune?",
+            "attributes.retrieval.documents": [
+                {"document.content": "Frank Herbert wrote Dune in 1965."}
+            ],
+        },
+    ],
+}  # fmt: skip
+
+
+EXPORT = Path(__file__).parents[1] / "formats" / "exports" / "mlflow-3.17.2-trace.json"
+
+
+def test_a_trace_of_mlflow_gives_numbers_at_once() -> None:
+    found = means(ragassay.evaluate(EXPORT))
+    assert {"faithfulness", "answered"} <= found.keys() and None not in found.values()
+
+
+@pytest.mark.parametrize("tool", TRACES)
+def test_traces_without_references_give_numbers_at_once(
+    tool: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "traces.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in TRACES[tool]))
+    assert call(["run", str(path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    scored = {name: one["mean"] for name, one in found["metrics"].items()}
+    assert scored == {"faithfulness": 1.0, "answered": 1.0}
