@@ -18,8 +18,6 @@ from typing import Any
 from ragassay.base import package_files, plugins
 from ragassay.base.errors import UsageError, did_you_mean, warn_user
 from ragassay.base.sample import Sample
-from ragassay.base.yaml_files import value_of
-from ragassay.judges.offline.questions import is_answered
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, reached
@@ -189,6 +187,7 @@ class Suite:
         """The suite with the metrics that some sample allows: each as it is, as `otherwise` says,
         or what is measured `instead`. Where only the offline judge is asked, one that needs no
         judge comes first, and one that it has no answers to is left out."""
+        from ragassay.judges.offline.questions import is_answered
 
         def is_possible(metric: Metric) -> bool:
             judged = [one for one in reached([metric]) if isinstance(one, JudgedMetric)]
@@ -308,7 +307,7 @@ def all_suites() -> Mapping[str, Suite]:
 
 def _read(file: Traversable) -> Suite:
     """The suite of a file, which has its name; ``compute`` of a total is ``MODULE:FUNCTION``."""
-    content = value_of(file.read_text(encoding="utf-8"), file.name)
+    content = package_files.table("ragassay.suites", file.name)
     for total in content.get("totals", {}).values():
         total["compute"] = resolve_name(total["compute"])
     content["totals"] = {name: Total(**one) for name, one in content.get("totals", {}).items()}
@@ -328,7 +327,7 @@ def aliases_of(suites: Iterable[Suite]) -> dict[str, str]:
 def every_alias() -> Mapping[str, str]:
     """The published names of all suites that are no general names of metrics, with the metrics they
     stand for."""
-    general = naming.metric_classes().keys() | naming.aliases().keys() | naming.SEVERAL.keys()
+    general = naming.all_names()
     every = aliases_of(all_suites().values())
     return MappingProxyType({name: every[name] for name in every if name not in general})
 

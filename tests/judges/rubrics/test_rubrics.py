@@ -201,7 +201,7 @@ def test_a_run_with_a_rubric_runs_again_from_its_folder_and_the_copies_in_it(
     ("old", "new", "says"),
     [
         ("name: tone", "name: my tone", "line 1, field 'name'"),
-        ("name: tone\n", "", "field 'name': is missing"),
+        ("criteria:", "name:", "is given twice"),
         ("scale:", "scael:", "Did you mean 'scale'"),
         ("low: 0", "low: 9", "low must be below high"),
         ("high: 4", "high: 400", "more than 100 steps"),

@@ -40,7 +40,6 @@ def run(given: Given) -> int:
     from ragassay.compat.ultrarag.pipeline_file import is_pipeline
     from ragassay.engine.run.prepared_run import prepare
     from ragassay.judges.python_judge import named_judges
-    from ragassay.reports.run_reports import write_reports
 
     if given.data is not None and is_pipeline(given.data):
         if given.more:
@@ -71,8 +70,12 @@ def run(given: Given) -> int:
         gc.freeze()
     with progress_bar("scoring", job.source.count, doing) as progress:
         result = job.run(progress, keep=False)
-    with show.status("writing reports"):
-        reports = write_reports(result) if result.folder is not None else {}
+    reports = {}
+    if result.folder is not None:
+        from ragassay.reports.run_reports import write_reports
+
+        with show.status("writing reports"):
+            reports = write_reports(result)
     slices = job.config.slice_by is not None
     return show.finished(result, reports, given, every=every, slices=slices)
 
