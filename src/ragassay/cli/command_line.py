@@ -217,8 +217,8 @@ def _in_words(error: Exception) -> str:
         _discard_output()
         return f"The output cannot be written: {why}."
     return (
-        f"Unexpected {type(error).__name__}: {error}. This is a defect of ragassay; "
-        "run again with --debug for the traceback."
+        f"Internal error ({type(error).__name__}: {error}). "
+        "Please report it with the output of --debug."
     )
 
 

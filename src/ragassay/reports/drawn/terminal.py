@@ -96,8 +96,8 @@ class _Pen:
         )
         left_out: list[_Drawn] = []
         while self._room(others) < names.least and (most := max(o.column.drop for o in others)):
-            left_out += [one for one in others if one.column.drop == most]
-            others = [one for one in others if one.column.drop != most]
+            at = max(at for at, one in enumerate(others) if one.column.drop == most)
+            left_out.insert(0, others.pop(at))
         while others:
             first = len(others)
             while first > 1 and self._room(others[:first]) < names.least:
