@@ -434,3 +434,11 @@ def test_code_runs_only_where_a_person_names_it(code: Any) -> None:
     assert named_judges(["openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m"]) == [
         *("openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m")
     ]
+
+
+def test_a_judge_that_returns_a_score_is_shown_how_to_be_a_metric(code: Any) -> None:
+    for row in run(lambda prompt: 0.5).scores:
+        assert row.reason == "judge_error" and "@ragassay.metric\n" in row.explanation
+    with pytest.raises(UsageError) as raised:
+        run(lambda question, answer, context: 0.5)
+    assert "\n    def my_score(query, answer, passages):\n        return" in str(raised.value)

@@ -7,6 +7,7 @@ wrong. See `approved`.
 from __future__ import annotations
 
 import dataclasses
+import textwrap
 import typing
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -31,6 +32,7 @@ from ragassay.models.weights.weight_files import BY_MODEL
 from ragassay.texts import sentences as sentence_spans
 
 APPROVED = Path(__file__).parent / "approved"
+PLACES = Path(ragassay.__file__).parent / "metrics" / "places.txt"
 LEVELS = {"levels": ["0.5;1"], "gains": ["1:3;2:9"], "of": ["em"], "tokens": ["ascii", "unicode"]}
 """Values of the parameters that are texts."""
 
@@ -257,3 +259,17 @@ def test_metrics_are_as_they_were_approved(
 def test_scores_are_as_they_were_approved(family: str, request: pytest.FixtureRequest) -> None:
     approve = request.config.getoption("--approve")
     check(APPROVED / f"scores_{family}.txt", scores(family), approve)
+
+
+def test_each_name_is_listed_by_the_module_that_defines_it(request: pytest.FixtureRequest) -> None:
+    names: dict[str, list[str]] = {}
+    for name, cls in of_package().items():
+        module = cls.__module__.removeprefix("ragassay.metrics.")
+        names.setdefault(module, []).extend([name, *cls.aliases])
+    lines = ["# Made by 'pytest tests/metrics/test_approved_metrics.py --approve'."]
+    for module in sorted(names):
+        lines += textwrap.wrap(
+            f"{module}: {' '.join(sorted(names[module]))}", 100, subsequent_indent=" ",
+            break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
+    check(PLACES, lines, request.config.getoption("--approve"))

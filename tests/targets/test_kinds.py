@@ -432,3 +432,31 @@ def test_a_reply_without_an_end_is_a_failure_before_it_fills_the_memory(
         assert "gave more than 3 MB, and no end was in sight" in str(sample.failure), sample.system
     threads = [one for one in threading.enumerate() if one.name == "ragassay-user-code"]
     assert not threads
+
+
+def test_a_mapping_file_to_start_from_is_shown_and_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.jsonl").write_text('{"id": "1", "query": "When?"}')
+    reply = Reply(b'{"answer": "At nine."}')
+    with SystemServer(lambda number, sent: reply) as server:
+        words = ["ask", "q.jsonl", "--target", f"{server.url}/ask"]
+        assert call(words) == 2
+        shown = capsys.readouterr().err
+        assert call([*words, "--init"]) == 0
+        assert Path("mapping.yaml").read_text() in shown
+        assert call([*words, "--init"]) == 2  # the file is there
+        assert call(["ask", "q.jsonl", "--target", "mapping.yaml"]) == 0
+    (answer,) = load("answers.jsonl")
+    assert answer.answer_text == "At nine."
+
+
+def test_an_address_is_shown_with_its_default_and_without_values_of_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "m.yaml"
+    file.write_text('url: ${PLACE:-http://here}/ask\nbody: {q: "{{query}}"}\nanswer: a\n')
+    assert make_targets(str(file), AskOptions())[0].url == "http://here/ask"
+    monkeypatch.setenv("PLACE", "http://secret")
+    assert make_targets(str(file), AskOptions())[0].url == "${PLACE}/ask"

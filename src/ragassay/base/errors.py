@@ -138,8 +138,9 @@ class OptionError(UsageError):
 
 
 def _without_gaps(sentence: str) -> str:
-    """The sentence without the two blanks that an empty hint leaves in its middle or at its end."""
-    return " ".join(piece for piece in sentence.split(" ") if piece)
+    """The sentence without the two blanks that an empty hint leaves in its middle or at its end;
+    lines of code in it stay indented."""
+    return re.sub(r"(?<=\S) +(?= )", "", sentence.strip(" "))
 
 
 def first_line(error: BaseException) -> str:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Group
 
 from ragassay import __version__, formats
 from ragassay.base import package_files, plugins, printable
@@ -23,12 +23,18 @@ from ragassay.formats.sources import opening
 _SHOWN = 120
 """Characters of a file's name that an error of the operating system shows."""
 
-ORDER = (
-    *("demo", "ask", "run", "compare", "diagnose", "explain", "report", "plot", "trec", "mtrag"),
-    *("validate", "metrics", "rescore", "build", "mcp", "serve", "worker", "backup"),
-    *("golden", "ledger", "models", "token", "--install-completion"),
-)
-"""Commands and groups of commands, as the help lists them."""
+PARTS = {
+    "Evaluate": (
+        *("demo", "run", "compare", "diagnose", "explain", "report", "plot", "rescore"),
+        *("validate", "metrics"),
+    ),
+    "System under test": ("ask",),
+    "Golden sets": ("golden",),
+    "Service and agents": ("serve", "worker", "backup", "token", "mcp"),
+    "Published tools": ("trec", "mtrag", "build"),
+    "This machine": ("ledger", "models", "--install-completion", "--help", "--version"),
+}
+"""The parts of the help with their commands and groups of commands, in order."""
 
 GROUPS = {"golden": golden, "ledger": ledger, "models": models, "token": token_command}
 """Groups of commands: the text above the module is the help."""
@@ -74,7 +80,6 @@ for _ in package_files.modules(__package__):
     """Each module declares its commands."""
 for _name, _module in GROUPS.items():
     _group_app = App(_name, help=_module.__doc__, help_format="markdown")
-    _group_app.sort_key = ORDER.index(_name)
     app.command(_group_app)
 for _full_name, _command in COMMANDS.items():
     *_group, _name = _full_name.split()
@@ -83,7 +88,11 @@ for _full_name, _command in COMMANDS.items():
     elif _name in GROUPS:
         app[_name].default(_command)
     else:
-        app.command(_command, name=_name, sort_key=ORDER.index(_name), help_format="markdown")
+        app.command(_command, name=_name, help_format="markdown")
+for _at, (_part, _names) in enumerate(PARTS.items()):
+    _shown = Group(_part, sort_key=_at)
+    for _place, _name in enumerate(_names):
+        app[_name].group, app[_name].sort_key = _shown, _place
 app["trec"].version_flags = ("--version", "-v")
 
 
@@ -208,8 +217,8 @@ def _in_words(error: Exception) -> str:
         _discard_output()
         return f"The output cannot be written: {why}."
     return (
-        f"Unexpected {type(error).__name__}: {error}. This is a defect of ragassay; "
-        "run again with --debug for the traceback."
+        f"Internal error ({type(error).__name__}: {error}). "
+        "Please report it with the output of --debug."
     )
 
 

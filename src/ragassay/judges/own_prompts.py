@@ -128,14 +128,15 @@ _Parts = Annotated[tuple[RubricPart, ...], Field(strict=False)]
 
 
 class Rubric(_Model):
-    """Criteria and a scale, as they stand in a file. A sample without one of the parts that the
-    judge ``sees`` is unscored; it is shown those of ``also_sees`` where they are there.
-    ``normalise`` puts the metric's value on 0 to 1 instead of the scale."""
+    """Criteria, as they stand in a file, with a scale (default: 1 to 5) and a name (default: the
+    file's). A sample without one of the parts that the judge ``sees`` is unscored; it is shown
+    those of ``also_sees`` where they are there. ``normalise`` puts the metric's value on 0 to 1
+    instead of the scale."""
 
-    name: _Name
+    name: _Name = "rubric"
     title: _Line = ""
     criteria: _Text
-    scale: Scale
+    scale: Scale = Scale(low=1, high=5)
     sees: _Parts = Field(("query", "answer"), min_length=1)
     also_sees: _Parts = ()
     higher_is_better: bool | None = True
@@ -193,6 +194,8 @@ def read_rubric(path: str | Path) -> Rubric:
 def parse_rubric(text: str, path: object = "rubric") -> Rubric:
     """The rubric that a text holds; raises as `read_rubric`."""
     rubric = yaml_positions.parse(text, Rubric, path)
+    if "name" not in rubric.model_fields_set:
+        rubric = rubric.model_copy(update={"name": _named_by(Path(str(path)))})
     title = rubric.title.rstrip(".") or re.sub("[_-]", " ", rubric.name)
     return rubric.model_copy(update={"title": title})
 
@@ -209,8 +212,12 @@ def read_judge_prompt(path: str | Path) -> JudgePrompt:
         raise InputError(
             "holds no instructions", path=path, hint="Write what the judge is to do into it."
         )
-    stem = re.sub(r"[^A-Za-z0-9_\-]+", "_", source.stem).strip("_") or "own"
-    return JudgePrompt(name=f"answer_match_{stem}"[:60], instructions=text.strip())
+    return JudgePrompt(name=f"answer_match_{_named_by(source)}"[:60], instructions=text.strip())
+
+
+def _named_by(file: Path) -> str:
+    """The name of a file as a metric can have it."""
+    return re.sub(r"[^A-Za-z0-9_\-]+", "_", file.stem).strip("_")[:60] or "own"
 
 
 @cache

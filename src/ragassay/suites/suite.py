@@ -19,7 +19,6 @@ from ragassay.base import package_files, plugins
 from ragassay.base.errors import UsageError, did_you_mean, warn_user
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
-from ragassay.base.yaml_files import value_of
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 
@@ -304,7 +303,7 @@ def all_suites() -> Mapping[str, Suite]:
 
 def _read(file: Traversable) -> Suite:
     """The suite of a file, which has its name; ``compute`` of a total is ``MODULE:FUNCTION``."""
-    content = value_of(file.read_text(encoding="utf-8"), file.name)
+    content = package_files.table("ragassay.suites", file.name)
     for total in content.get("totals", {}).values():
         total["compute"] = resolve_name(total["compute"])
     content["totals"] = {name: Total(**one) for name, one in content.get("totals", {}).items()}
@@ -331,7 +330,7 @@ def general_aliases() -> dict[str, str]:
 def every_alias() -> Mapping[str, str]:
     """The published names of all suites that are no general names of metrics, with the metrics they
     stand for."""
-    general = naming.metric_classes().keys() | naming.aliases().keys() | naming.SEVERAL.keys()
+    general = naming.all_names()
     every = aliases_of(all_suites().values())
     return MappingProxyType({name: every[name] for name in every if name not in general})
 

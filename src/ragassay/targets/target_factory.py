@@ -82,6 +82,17 @@ def make_targets(target: Any, options: AskOptions) -> list[Target]:
     return list(targets.values())
 
 
+def starting_mapping(url: str) -> str:
+    """A mapping file to start from, for an endpoint of any kind."""
+    return (
+        f"url: {url}\n"
+        'body: {question: "{{query}}"}\n'
+        "answer: answer\n"
+        "passages: passages?\n"
+        "passage: {id: id, text: text}\n"
+    )
+
+
 def _parted(word: str) -> tuple[str | None, str]:
     """The name that stands before a word, and the word."""
     word = word.strip()
@@ -112,8 +123,11 @@ def _made(target: Any, options: AskOptions, name: str | None) -> Target:
         return _vectara(rest, name)
     is_url = re.match(r"https?://", word, re.IGNORECASE) is not None
     if is_url and "#" not in word:
-        ways = "An OpenAI-compatible chat is URL#MODEL; any other endpoint needs a mapping file"
-        raise UsageError(f"How is {word} asked? {ways} (docs/ask.md).")
+        raise UsageError(
+            f"How is {word} asked? An OpenAI-compatible chat is URL#MODEL. Any other endpoint "
+            "needs a mapping file. --init writes this one as mapping.yaml:\n"
+            f"{starting_mapping(word)}Replace the names by those of your endpoint (docs/ask.md)."
+        )
     if not is_url and word.casefold().endswith((".yaml", ".yml")):
         return _of_file(Path(word), name)
     if is_url or (kind.casefold() in {*providers(), *aliases()} and rest):

@@ -13,8 +13,8 @@ from typing import Any
 
 from ragassay.base import package_files
 from ragassay.base.sample import Sample
-from ragassay.base.yaml_files import value_of
 
+FOLDER = "data/languages"
 _READ = 20_000  # characters of a text that are read to find its language
 _LEAST = 0.06  # share of a text's words that are small words of its language, at least
 _WORD = re.compile(r"[^\W_]+")
@@ -103,11 +103,9 @@ def decimal_signs(language: str) -> str:
 @cache
 def _files() -> Mapping[str, Mapping[str, Any]]:
     """What each language's file holds, by the language's code."""
-    folder = resources.files("ragassay.texts") / "data" / "languages"
-    return {
-        file.name.removesuffix(".yaml"): value_of(file.read_text(encoding="utf-8"), file)
-        for file in sorted(folder.iterdir(), key=lambda one: one.name)
-    }
+    names = sorted(file.name for file in (resources.files("ragassay.texts") / FOLDER).iterdir())
+    tables = (package_files.table("ragassay.texts", f"{FOLDER}/{name}") for name in names)
+    return {name.removesuffix(".yaml"): table for name, table in zip(names, tables, strict=True)}
 
 
 def language_of(text: str) -> str:

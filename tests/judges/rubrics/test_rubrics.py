@@ -13,7 +13,7 @@ from ragassay.engine.config.metric_selection import load_rubric
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.judge_answer import JudgeAnswer, Provenance
-from ragassay.judges.own_prompts import Rubric, Scale, bundled, parse_rubric
+from ragassay.judges.own_prompts import Rubric, Scale, bundled, parse_rubric, read_rubric
 from ragassay.judges.question import Question
 from ragassay.judges.questions.grading import Graded, RubricGrade
 from ragassay.metrics.core import naming
@@ -201,7 +201,7 @@ def test_a_run_with_a_rubric_runs_again_from_its_folder_and_the_copies_in_it(
     ("old", "new", "says"),
     [
         ("name: tone", "name: my tone", "line 1, field 'name'"),
-        ("name: tone\n", "", "field 'name': is missing"),
+        ("criteria:", "name:", "is given twice"),
         ("scale:", "scael:", "Did you mean 'scale'"),
         ("low: 0", "low: 9", "low must be below high"),
         ("high: 4", "high: 400", "more than 100 steps"),
@@ -233,3 +233,9 @@ def test_the_criteria_are_instructions_and_the_material_is_fenced() -> None:
     assert hostile not in system["content"]
     code = re.search(r"<data (\w+) answer>", user["content"])
     assert code and user["content"].index(hostile) < user["content"].index(f"</data {code[1]}>")
+
+
+def test_a_rubric_needs_criteria_only(tmp_path: Path) -> None:
+    (tmp_path / "is-short.yaml").write_text("criteria: Is the answer short?")
+    rubric = read_rubric(tmp_path / "is-short.yaml")
+    assert (rubric.name, rubric.scale.low, rubric.scale.high) == ("is-short", 1, 5)

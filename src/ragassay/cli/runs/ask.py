@@ -35,7 +35,8 @@ def ask(given: Given) -> int:
     ragassay ask queries.jsonl --target my_rag:answer -o answers.jsonl
     ragassay ask queries.jsonl --target keyword.yaml --target hybrid.yaml -j 4 --repeat 3
     ragassay ask queries.jsonl --target http://localhost:8000/v1#my-model --stream
-    ragassay ask queries.jsonl --target 'command:python rag.py' --suite qa --save runs/new
+    ragassay ask queries.jsonl --target http://localhost:8000/ask --init
+    ragassay ask queries.jsonl --target 'command:python rag.py' --suite rag --save runs/new
     ragassay ask queries.jsonl --target my_rag:answer --rpm 60 --dry-run
     ```
     """
@@ -50,6 +51,8 @@ def ask(given: Given) -> int:
             "--target is missing: whom to ask. Examples: --target my_rag:answer (a function), "
             "--target mapping.yaml (an HTTP endpoint), --target 'command:python rag.py'."
         )
+    if given.init:
+        return _start_mapping(given.target, given.queries)
     suites = listed("--suite", given.suite) or []
     for name in suites:
         get(name)
@@ -87,6 +90,24 @@ def ask(given: Given) -> int:
             body["results"] = {name: show.result_json(one) for name, one in results.items()}
         show.json(body)
     return max(codes)
+
+
+def _start_mapping(targets: list[str], queries: Path) -> int:
+    """Writes a mapping file for a URL."""
+    from ragassay.base import files
+    from ragassay.targets.target_factory import starting_mapping
+
+    path = Path("mapping.yaml")
+    if len(targets) != 1 or not targets[0].startswith(("http://", "https://")):
+        raise UsageError("--init needs one --target with the URL of an endpoint.")
+    if path.exists():
+        raise UsageError(f"{path} exists. Move it away, or name it: --target {path}.")
+    files.write_text(path, starting_mapping(targets[0]))
+    show.lines(
+        f"{path} is written. Replace its names by those of your endpoint, then:",
+        f"ragassay ask {queries} --target {path}",
+    )
+    return show.OK
 
 
 def _jobs(

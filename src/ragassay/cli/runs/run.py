@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import shlex
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragassay.base.errors import InputError, UsageError
@@ -40,7 +41,6 @@ def run(given: Given) -> int:
     from ragassay.compat.ultrarag.pipeline_file import is_pipeline
     from ragassay.engine.run.prepared_run import prepare
     from ragassay.judges.python_judge import named_judges
-    from ragassay.reports.run_reports import write_reports
 
     if given.data is not None and is_pipeline(given.data):
         if given.more:
@@ -64,6 +64,8 @@ def run(given: Given) -> int:
     if given.dry_run:
         _preview(job, as_json=given.json)
         return show.OK
+    if (folder := chosen.output) is not None:
+        show.warn(_replaced(Path(folder)))
     doing = job.doing
     if doing is not None:
         # What is loaded by now need not be searched for garbage while the first requests are built:
@@ -71,10 +73,24 @@ def run(given: Given) -> int:
         gc.freeze()
     with progress_bar("scoring", job.source.count, doing) as progress:
         result = job.run(progress, keep=False)
-    with show.status("writing reports"):
-        reports = write_reports(result) if result.folder is not None else {}
+    reports = {}
+    if result.folder is not None:
+        from ragassay.reports.run_reports import write_reports
+
+        with show.status("writing reports"):
+            reports = write_reports(result)
     slices = job.config.slice_by is not None
     return show.finished(result, reports, given, every=every, slices=slices)
+
+
+def _replaced(folder: Path) -> list[str]:
+    """A sentence about the older run that a folder holds."""
+    from ragassay.engine.results.folders.run_folder import CONTRACT, RUN, report_files
+
+    names = [name for name in (*CONTRACT, *report_files().values()) if (folder / name).exists()]
+    if RUN not in names:
+        return []
+    return [f"{folder} holds an older run. This run replaces {', '.join(names)}."]
 
 
 NOT_OF_DATA = (

@@ -5,3 +5,6 @@ It answers what three signals can tell: coverage of a text by the best window of
 classifier of refusals (`refusal`). `questions` says which question is answered by what; to the rest
 the judge says ``unsupported``.
 """
+
+LONGEST = 200_000
+"""Characters of a text that are read, from the first on."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
-from ragassay.judges.offline.questions import Cosine, answer_to, unknown_language
-from ragassay.judges.offline.words import LONGEST
+from ragassay.judges.offline import LONGEST
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
+
+if TYPE_CHECKING:
+    from ragassay.judges.offline.questions import Cosine
 
 VERSION = 6  # raised when any of its answers changes
 
@@ -40,6 +42,8 @@ class OfflineJudge(Judge):
 
     def known(self, question: Question[Any], repeat: int = 0) -> JudgeAnswer[Any] | Failure:
         """The answer itself, because it takes no request; ``repeat`` does not change it."""
+        from ragassay.judges.offline.questions import answer_to, unknown_language
+
         provenance = Provenance(self.label, attempts=0)
         if cut := [name for name, _ in too_long(question.data)]:
             detail = (

@@ -4,6 +4,7 @@ nearest match. A value may be a metric's name itself: ``runs_cv(of=P(rel=2)@5)``
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import re
 import types
 import typing
@@ -72,6 +73,32 @@ def _import_all() -> None:
         pass  # importing a module registers its metrics
 
 
+@cache
+def _places() -> Mapping[str, Sequence[str]]:
+    """The modules that define each name or alias of ours. ``places.txt`` lists them; where it lacks
+    a name, all modules are imported to find it."""
+    places: dict[str, list[str]] = {}
+    for module, names in package_files.word_lists("ragassay.metrics", "places.txt").items():
+        for name in names:
+            places.setdefault(name, []).append(f"ragassay.metrics.{module}")
+    return places
+
+
+def _known(name: str) -> tuple[Mapping[str, type[Metric]], Mapping[str, str]]:
+    """The classes and aliases that are known after the import of what defines a name."""
+    for module in _places().get(name, ()):
+        importlib.import_module(module)
+    classes, others = registered()
+    return (classes, others) if name in classes or name in others else (metric_classes(), aliases())
+
+
+def all_names() -> set[str]:
+    """Every name and alias of a metric; imports none of ours."""
+    plugins.added("metrics")
+    classes, others = registered()
+    return {*_places(), *classes, *others, *SEVERAL}
+
+
 def parse(text: str, local: Mapping[str, str] | None = None) -> Metric:
     """The metric that a text such as ``nDCG@10`` names; ``local`` are aliases that win over the
     general ones. A `UsageError` with the nearest match where the name, a parameter, the part or the
@@ -122,8 +149,9 @@ def _look_up(
 ) -> tuple[type[Metric], Mapping[str, Any], bool] | None:
     """A name's class, the parameters that an alias fixes, and whether the name is an alias or of
     another case; ``None`` for an unknown name."""
-    classes, folded = metric_classes(), name.casefold()
-    spellings: tuple[Mapping[str, str | type[Metric]], ...] = (local, classes, aliases())
+    classes, others = ({}, {}) if name in local else _known(name)
+    spellings: tuple[Mapping[str, str | type[Metric]], ...] = (local, classes, others)
+    folded = name.casefold()
     targets = [names[name] for names in spellings if name in names] or [
         target
         for names in spellings
@@ -137,7 +165,7 @@ def _look_up(
     try:
         metric = parse(targets[0])
     except UsageError:  # the name of a metric whose cut-off is still to come
-        return classes[targets[0]], {}, True
+        return _known(targets[0])[0][targets[0]], {}, True
     chosen = [(spec, getattr(metric, spec.name)) for spec in dataclasses.fields(metric)]
     return type(metric), {spec.name: value for spec, value in chosen if value != spec.default}, True
 
@@ -250,7 +278,7 @@ def _expanded(name: str, local: Mapping[str, str], ks: Sequence[int] = ()) -> li
 
 def lacks_cutoff(name: str) -> bool:
     """Whether a bare name is that of a metric that needs a cut-off."""
-    match = _look_up(name, {})
+    match = _look_up(name, {}) if re.fullmatch(r"[\w\-]+", name) else None
     if match is None:
         return False
     cls, fixed, _ = match

@@ -95,7 +95,7 @@ class _Pen:
             if one.kind != "figure" or any(row.cells[at].share is not None for row in table.rows)
         )
         while self._room(others) < names.least and (most := max(o.column.drop for o in others)):
-            others = [one for one in others if one.column.drop != most]
+            others.pop(max(at for at, one in enumerate(others) if one.column.drop == most))
         while others:
             first = len(others)
             while first > 1 and self._room(others[:first]) < names.least:

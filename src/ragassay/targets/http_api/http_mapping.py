@@ -204,6 +204,13 @@ def with_environment(text: str) -> str:
     return _VARIABLE.sub(lambda one: os.environ.get(one[1]) or one[2] or "", text)
 
 
+def with_defaults(text: str) -> str:
+    """The text with the defaults of variables that are not set; values of others stay hidden."""
+    return _VARIABLE.sub(
+        lambda one: f"${{{one[1]}}}" if os.environ.get(one[1]) else one[2] or one[0], text
+    )
+
+
 def secrets_in_url(template: str) -> list[str]:
     """What of a URL no message may hold: values of variables, and the password in its forms."""
     user = urlsplit(with_environment(template).partition("?")[0]).netloc.rpartition("@")[0]

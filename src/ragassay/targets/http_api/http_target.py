@@ -34,6 +34,7 @@ from ragassay.targets.http_api.http_mapping import (
     slots_in,
     texts_joined,
     value_at,
+    with_defaults,
     with_environment,
 )
 from ragassay.targets.reply_shapes import SystemReply, foreign, made_reply, number_of, shown
@@ -86,7 +87,7 @@ class HttpTarget(Target):
         hidden = [from_environment([one], os.environ) for one in sorted(variables)]
         self._secrets = [one for one in (key, *hidden) if one]
         first = self._secrets[0] if self._secrets else NO_KEY
-        super().__init__(name, without_secrets(mapping.url), first)
+        super().__init__(name, without_secrets(with_defaults(mapping.url)), first)
         self.mapping, self._origin, self.price = mapping, origin, price
         self._url = with_environment(mapping.url)
         bearer = {"Authorization": f"Bearer {key.reveal()}"} if key else {}

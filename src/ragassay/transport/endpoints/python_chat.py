@@ -108,8 +108,10 @@ class PythonChat(Endpoint):
         if text is None:
             detail = (
                 f"{self.url} returned {_kind(value)} when it was asked {asked}. A judge in Python "
-                f"returns the reply as a text (str). Look into the code of {self._name}."
+                f"returns the reply as a text (str). "
             )
+            is_number = isinstance(value, int | float)
+            detail += AS_METRIC if is_number else f"Look into the code of {self._name}."
             raise EndpointError(Reason.JUDGE_ERROR, detail)
         metadata = getattr(value, "response_metadata", None)
         metadata = metadata if isinstance(metadata, Mapping) else {}
@@ -125,6 +127,14 @@ class PythonChat(Endpoint):
             if not usage.keys().isdisjoint(_READ):
                 break
         return completed(text, finish, model, usage, _READ, _WRITTEN)
+
+
+AS_METRIC = """A function that returns a score is a metric. Write it as `@ragassay.metric`:
+    @ragassay.metric
+    def my_score(query, answer, passages):
+        return 1.0 if answer else 0.0
+Then name it: ragassay run DATA -m my_module:my_score"""
+"""What to write instead of a judge that returns numbers."""
 
 
 def as_text(messages: Sequence[Message]) -> str:
@@ -164,6 +174,7 @@ def _call_of(judge: Any, name: str) -> tuple[Callable[[Any], Any], bool]:
         names = ", ".join(signature.parameters) or "nothing"
         raise UsageError(
             f"The judge {name} is called with one argument, the prompt as a text; it takes {names}."
+            f" {AS_METRIC}"
         ) from None
     return judge, next(iter(signature.parameters)) != "messages"
 
