@@ -90,9 +90,7 @@ def _picture(result: Result, path: Path) -> None:
 
 WRITERS: dict[str, Callable[[Result, Path], None]] = {
     "html": pages.write_report,
-    "markdown": lambda result, path: files.write_text(
-        path, markdown(written_report(result))
-    ),
+    "markdown": lambda result, path: files.write_text(path, markdown(written_report(result))),
     "csv": tables.write_wide_csv,
     "long-csv": tables.write_csv,
     "jsonl": tables.write_jsonl,

@@ -126,9 +126,9 @@ class Browser:
             wanted = (one for at, one in every if at in self._places[number])
             for at, chunk in enumerate(batched(wanted, CHUNK)):
                 for identity, sample, _ in chunk:
-                    self._queries.setdefault(identity[0], headline(sample and sample.query))
+                    self._queries.setdefault(identity[0], headline(sample.query if sample else ""))
                     if number == 0:
-                        self._answers.append(headline(sample and sample.answer_text))
+                        self._answers.append(headline(sample.answer_text if sample else ""))
                 details = [details_of(*one, run.judge_answers, room) for one in chunk]
                 yield f"d{number}-{at}", packed(self._pool.take(details))
                 yield from self._pool.drain()
@@ -225,8 +225,8 @@ def comparison_browser(
         },
     )
     browser.title, browser.noun, browser.metrics = "Query by query", "queries", names
-    words = {"": "all queries", "differs": "differs", "a": "new higher", "b": "old higher", "equal": "equal",
-             "any": "unscored in A or B"}  # fmt: skip
+    words = {"": "all queries", "differs": "differs", "a": "new higher", "b": "old higher",
+             "equal": "equal", "any": "unscored in A or B"}  # fmt: skip
     browser.filters = [("", list(words.items()))]
     for at, (run_name, one) in enumerate(zip(("A (new)", "B (old)"), diagnoses, strict=False)):
         browser.filters.append((f"failing in {run_name}", _faults(one, at)))

@@ -78,7 +78,11 @@ def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
     means = sentence("right_means", names=[diagnosis.headline], below=f"{diagnosis.below:g}")
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
     first = Cell(f"{failing} fail", link="filter:fails" if linked else "")
-    return [lines([first], "text"), table(columns, rows), lines([means, *filter(None, [diagnosis.judged])])]
+    return [
+        lines([first], "text"),
+        table(columns, rows),
+        lines([means, *filter(None, [diagnosis.judged])]),
+    ]
 
 
 def diagnosis_report(diagnosis: Diagnosis) -> Report:

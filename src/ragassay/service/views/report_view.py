@@ -76,7 +76,17 @@ def build_view(folder: str | Path, report: str, facts: Mapping[str, str]) -> Non
     n, slices = len(result.columns.metrics), result.columns.slices
     kept = [f"value{at}" for at in range(n)] + [f"reason{at}" for at in range(n)]
     kept += [f"slice{at}" for at in range(len(slices))]
-    names = ["id", "natural_id", "tag", "query", "answer", "n_unscored", "sample_at", "scores_at", *kept]
+    names = [
+        "id",
+        "natural_id",
+        "tag",
+        "query",
+        "answer",
+        "n_unscored",
+        "sample_at",
+        "scores_at",
+        *kept,
+    ]
     placed = AnswerFile(folder / RUN / JUDGE_ANSWERS).placed()
     with closing(sqlite3.connect(folder / ROWS)) as rows:
         rows.execute("PRAGMA journal_mode = OFF")
