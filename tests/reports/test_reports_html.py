@@ -184,7 +184,8 @@ def test_a_page_says_first_how_many_answers_are_right_and_why_the_others_fail(
     tmp_path: Path,
 ) -> None:
     records = [
-        {"id": f"q{at}", "system": "rag", "query": "Where?", "answer": said, "references": ["Here."]}
+        {"id": f"q{at}", "system": "rag", "query": "Where?", "answer": said,
+         "references": ["Here."]}
         for at, said in enumerate(["Here.", "Here.", "Here.", "There."])
     ]  # fmt: skip
     (tmp_path / "places.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)))

@@ -38,9 +38,6 @@ def folders_of(sides: dict[str, list[str]], metrics: str, tmp_path: Path) -> lis
 
 GOOD = [f"It was Ann of house number {at}." for at in range(30)]
 BAD = ["I don't know."] * 30
-UNMEASURED = (
-    "answer_match: only a hint. The agreement of the offline judge with people was not measured."
-)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +54,7 @@ def test_an_offline_judgment_without_known_agreement_is_indicative(judged) -> No
     assert found["contains_answer"].verdict == "better"
     one = found["answer_match"]
     assert (one.verdict, one.standing) == ("indicative", "indicative")
-    assert str(one.why) == UNMEASURED
+    assert one.why is not None and one.why.kind == "offline_unmeasured"
     assert one.p_adjusted is None and one.p_value < 0.01
     trusted = ragassay.compare(better, worse, trust_offline=True).differences
     assert {d.verdict for d in trusted} == {"better"}
@@ -67,7 +64,7 @@ def test_an_offline_judgment_without_known_agreement_is_indicative(judged) -> No
 
 def test_a_run_whose_offline_judgments_are_trusted_calls_none_a_hint(judged) -> None:
     summary = judged[0].summary
-    assert "answer_match: only a hint." in " ".join(summary_notes(summary))
+    assert "answer_match: a hint" in " ".join(summary_notes(summary))
     asked = ragassay.evaluate(records(GOOD), ["answer_match"], trust_offline=True).summary
     notes = " ".join(summary_notes(asked))
     assert "--trust-offline" in notes and "hint" not in notes
@@ -101,28 +98,28 @@ def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Agreement]]:
     verdict_rules.agreements.cache_clear()
 
 
-AGREES = "answer_match: the offline judge agrees with people on English answers."
-HINT = "answer_match rests on the offline judge: a hint, not a verdict."
+AGREES = ("offline_agrees", {"of": "English answers"})
+HINT = ("offline_hint", {"of": "English answers"})
 CASES = [
     ({}, "better", AGREES),
     ({"low": 0.79}, "indicative", HINT),
     ({"people": False}, "indicative", HINT),
     ({"measure": "Spearman", "value": 0.7, "low": 0.6}, "better", AGREES),
     ({"language": "de", "of": "German answers"}, "indicative",
-     "answer_match: only a hint. The offline judge was measured on German answers only; these data "
-     "do not read as German."),
-    ({"kinds": ("another",)}, "indicative", UNMEASURED),
+     ("offline_language", {"of": "German answers", "language": "German"})),
+    ({"kinds": ("another",)}, "indicative", ("offline_unmeasured", {})),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("changed", "verdict", "says"), CASES)
 def test_a_verdict_rests_on_labels_by_people_a_lower_bound_and_the_language(
-    changed: dict, verdict: str, says: str, judged, table: list[Agreement]
+    changed: dict, verdict: str, says: tuple[str, dict], judged, table: list[Agreement]
 ) -> None:
     table.append(row(**changed))
     found = {d.name: d for d in ragassay.compare(*judged).differences}
     assert found["answer_match"].verdict == verdict
-    assert str(found["answer_match"].why) == says
+    why = found["answer_match"].why
+    assert (why.kind, dict(why.counts), why.names) == (*says, ("answer_match",))
     assert found["contains_answer"].why is None
     gate = replace(judged[0], config={**judged[0].config, "fail_under": ["answer_match>=0.5"]})
     assert gates.results_of(gate)[0].passed is (True if verdict == "better" else None)
@@ -214,7 +211,7 @@ def test_primary_metrics_are_tested_and_the_others_exploratory(folders: list[str
     assert verdicts == {**others, "em": "no difference shown"}
     assert found["primary"] == ["em"]
     (judged,) = [d for d in found["differences"] if d["name"] == "answer_match"]
-    assert "the offline judge" in judged["why"], "what it rests on is told all the same"
+    assert "offline judge" in judged["why"], "what it rests on is told all the same"
     drop = ["--fail-if-drop", "answer_match>0.1"]
     assert call(["compare", bad, good, "--primary", "em", *drop]) == 3, "a gate asks nevertheless"
     assert call(["compare", bad, good, "--primary", "f1"]) == 2

@@ -114,14 +114,8 @@ def test_a_headline_that_nobody_judged_goes_before_one_whose_judge_is_not_measur
     assert found.headline == "RR" and found.judged == ""
     assert "judge" not in told(diagnosis_report(found))
     found = diagnose(judged, headline="nuggets.all")
-    assert (
-        found.judged
-        == found.to_json()["judged"]
-        == (
-            "nuggets.all: only a hint. The agreement of the offline judge with people was not "
-            "measured."
-        )
-    )
+    assert found.judged == found.to_json()["judged"]
+    assert "nuggets.all: a hint" in found.judged
     assert told(diagnosis_report(found)).endswith(f" {found.judged}")
     alone = diagnose(ragassay.evaluate(RUN, ["nuggets.all"]))
     assert alone.headline == "nuggets.all"

@@ -103,7 +103,7 @@ def test_one_repeated_query_is_enough_to_cluster_by_query(
     assert (None if found is None else found.tolist()) == clusters
     summary = summarise(data, [metric()], IntervalOptions())["f1"]
     assert summary.n_clusters == (None if clusters is None else len(set(clusters)))
-    clustered = "clustered by query" in averaged_over(data, None)
+    clustered = ", by query" in averaged_over(data, None)
     assert clustered is (clusters is not None)
 
 

@@ -101,13 +101,13 @@ class ClassFound:
 @dataclass(frozen=True)
 class Diagnosis(Displayed):
     """Why the samples of a run fail: those whose ``headline`` lies ``below`` a value, and those
-    that show a fault of their own, unless ``headline_only``. ``of_retrieval``: the headline measures
-    what was retrieved, and no answer.
+    that show a fault of their own, unless ``headline_only``. ``of_retrieval``: the headline
+    measures what was retrieved, and no answer.
 
     ``judged`` says how far the judge of the headline is known to agree with people. ``mean`` is
     that of the headline, ``fine_mean`` that of the samples that do not fail. ``share_right`` is the
-    share of those among the samples of which it is known, from ``low`` to ``high``. ``found`` has the
-    classes that occur, most samples first, ``not_looked_at`` those that no signal could show,
+    share of those among the samples of which it is known, from ``low`` to ``high``. ``found`` has
+    the classes that occur, most samples first, ``not_looked_at`` those that no signal could show,
     ``not_telling`` the judges' metrics that right samples show, too, ``sources`` by signal the
     metrics that gave it and for how many samples, ``computed`` the metrics that the run lacked and
     that were computed for it, offline. For each sample of the run, ``classes`` has the
@@ -296,12 +296,12 @@ def diagnose(
     fine_mean = float(values[fine].mean()) if fine.any() else None
     level = float(result.config.get("level", 0.95))
     clusters = sample_clusters(columns)
-    known = ~np.array(unknown, dtype=np.bool_)
+    certain = ~np.array(unknown, dtype=np.bool_)
     right_share = mean_interval(
-        (~fails)[known].astype(np.float64),
+        (~fails)[certain].astype(np.float64),
         span=(0.0, 1.0),
         level=level,
-        clusters=None if clusters is None else clusters[known],
+        clusters=None if clusters is None else clusters[certain],
     )
     classes: list[ClassFound] = []
     for fault in (*CLASSES, UNEXPLAINED):

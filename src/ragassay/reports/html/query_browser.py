@@ -126,9 +126,9 @@ class Browser:
             wanted = (one for at, one in every if at in self._places[number])
             for at, chunk in enumerate(batched(wanted, CHUNK)):
                 for identity, sample, _ in chunk:
-                    self._queries.setdefault(identity[0], headline(sample and sample.query))
+                    self._queries.setdefault(identity[0], headline(sample.query if sample else ""))
                     if number == 0:
-                        self._answers.append(headline(sample and sample.answer_text))
+                        self._answers.append(headline(sample.answer_text if sample else ""))
                 details = [details_of(*one, run.judge_answers, room) for one in chunk]
                 yield f"d{number}-{at}", packed(self._pool.take(details))
                 yield from self._pool.drain()
