@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
+from ragassay.reports.text import wording
 from ragassay.reports.views import catalogue_view as catalogue
 from ragassay.reports.views.worked_examples import worked_example
 
@@ -13,33 +15,51 @@ _LONGEST = 300
 
 
 def metric_catalogue() -> str:
-    """A section a metric, by family: what it measures, takes and gives, with an example."""
+    """A section a metric, by family: what it measures, takes and gives, with an example. An example
+    that several metrics of a family share is printed once, below the family's name."""
     entries = sorted(catalogue.all_entries(), key=lambda entry: (entry["family"], entry["name"]))
     blocks: list[str] = []
     for family in dict.fromkeys(entry["family"] for entry in entries):
+        members = [entry for entry in entries if entry["family"] == family]
+        worked = {entry["name"]: dict(worked_example(entry["metric"])) for entry in members}
+        examples = Counter(facts.get("example", "") for facts in worked.values())
+        ((shared, times),) = examples.most_common(1)
         blocks.append(f"## {family}")
-        blocks += [_section(entry) for entry in entries if entry["family"] == family]
+        if times > 1 and shared:
+            blocks.append(f"Example: {_code(shared)}")
+        for entry in members:
+            facts = worked[entry["name"]]
+            if facts.get("example") == shared and times > 1:
+                del facts["example"]
+            blocks.append(_section(entry, facts))
     return "\n\n".join(blocks)
 
 
-def _section(entry: catalogue.Entry) -> str:
-    better = {True: "higher is better", False: "lower is better", None: "no direction"}
+def _section(entry: catalogue.Entry, worked: dict[str, str]) -> str:
     kind = "" if entry["kind"] == "arithmetic" else f" By a {entry['kind']}."
-    facts = {
-        "Formula": entry["formula"],
-        "Misleads where": entry["misleads"],
-        "Needs": ", ".join(entry["needs"]) or "nothing",
-        "Also uses": ", ".join(entry["uses"]),
-        "Range": f"{entry['range']}, {better[entry['higher_is_better']]}; "
-        f"{entry['aggregate']} over the samples",
-        "Parameters": ", ".join(_parameter(one) for one in entry["parameters"]),
-        "Suites": ", ".join(entry["suites"]),
-        "Other names": ", ".join(f"`{name}`" for name in entry["aliases"]),
-        "Source": entry["source"],
-        **{label.capitalize(): _code(text) for label, text in worked_example(entry["metric"])},
+    takes = {
+        "needs": ", ".join(entry["needs"]),
+        "uses": ", ".join(entry["uses"]),
+        "parameters": ", ".join(_parameter(one) for one in entry["parameters"]),
+        "suites": ", ".join(entry["suites"]),
+        "also": ", ".join(f"`{name}`" for name in entry["aliases"]),
     }
-    lines = [f"- {label}: {text}" for label, text in facts.items() if text]
-    return "\n".join([f"### `{entry['name']}`", "", f"{entry['title']}.{kind}", "", *lines])
+    arrow = wording.ARROWS[entry["higher_is_better"]]
+    combined = "" if entry["aggregate"] == "mean" else f"{entry['aggregate']} of the samples"
+    span = f"{entry['range'].replace(' to ', '…')}{arrow}"
+    example = [_code(worked[key]) for key in ("example", "recorded", "gives") if key in worked]
+    lines = [
+        f"- Formula: {entry['formula']}",
+        f"- Misleads: {entry['misleads']}",
+        "- " + "; ".join(filter(None, [span, combined, *_labelled(takes), entry["source"]])),
+        f"- {' → '.join(example)}" if example else "",
+    ]
+    head = [f"### `{entry['name']}`", "", f"{entry['title']}.{kind}", ""]
+    return "\n".join([*head, *filter(None, lines)])
+
+
+def _labelled(facts: dict[str, str]) -> list[str]:
+    return [f"{label} {text}" for label, text in facts.items() if text]
 
 
 def _code(text: str) -> str:
@@ -51,4 +71,4 @@ def _code(text: str) -> str:
 def _parameter(one: dict[str, Any]) -> str:
     choices = f" of {', '.join(map(str, one['choices']))}" if one["choices"] else ""
     default = str(one["default"]).lower() if isinstance(one["default"], bool) else one["default"]
-    return f"`{one['spelling']}` {default}{choices}"
+    return f"`{one['spelling']}` {default}{choices}".strip()
