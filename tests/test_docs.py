@@ -160,9 +160,32 @@ def test_every_command_that_an_issue_form_asks_for_succeeds(form: Path, desk: Pa
         assert call(shlex.split(words)) == 0, f"{words}\n{capsys.readouterr().err}"
 
 
-def test_the_readme_shows_the_main_commands() -> None:
-    shown = {shlex.split(line)[1] for line in commands(ROOT / "README.md")}
-    assert {"run", "compare", "trec", "report", "validate", "metrics"} <= shown
+def test_the_readme_shows_the_main_commands_on_a_page_and_a_half() -> None:
+    page = ROOT / "README.md"
+    assert {"run", "compare", "diagnose", "validate", "metrics"} <= {
+        shlex.split(line)[1] for line in commands(page)
+    }
+    assert len(page.read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_the_readme_shows_what_the_demo_prints(
+    tmp_path: Path, request: pytest.FixtureRequest, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its comparison: head, five metrics, and the sentence below the table."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert call(["demo", "-o", str(tmp_path / "demo")]) == 0
+    table, below = capsys.readouterr().out.split("(new)")[-1].split("\n\n")[1:3]
+    sentence = next(line.strip() for line in below.splitlines() if " against " in line)
+    shown = [*map(str.rstrip, table.splitlines()[:7]), "", f" {sentence}"]
+    path = ROOT / "README.md"
+    page = path.read_text(encoding="utf-8")
+    before, rest = page.split("<!-- demo -->\n")
+    lines = "\n".join(shown)
+    now = f"{before}<!-- demo -->\n```text\n{lines}\n```\n<!-- end -->{rest.split('<!-- end -->')[1]}"
+    if request.config.getoption("--approve"):
+        path.write_text(now, encoding="utf-8")
+    else:
+        assert now == page, "run pytest tests/test_docs.py --approve"
 
 
 @pytest.mark.parametrize(
