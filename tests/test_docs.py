@@ -17,7 +17,9 @@ import pytest
 import ragassay
 import tiny_hhem
 from llm_server import LLMServer
+from ragassay.base.counts import grouped
 from ragassay.cli.command_line import call
+from ragassay.suites.suite import peer_metrics
 
 pytestmark = pytest.mark.usefixtures("no_metric_left")
 
@@ -177,11 +179,14 @@ def test_the_readme_shows_what_the_demo_prints(
     table, below = capsys.readouterr().out.split("(new)")[-1].split("\n\n")[1:3]
     sentence = next(line.strip() for line in below.splitlines() if " against " in line)
     shown = [*map(str.rstrip, table.splitlines()[:7]), "", f" {sentence}"]
-    path = ROOT / "README.md"
+    check_made(request, ROOT / "README.md", "demo", "\n".join(["```text", *shown, "```"]))
+
+
+def check_made(request: pytest.FixtureRequest, path: Path, mark: str, text: str) -> None:
+    """That the part of a page between ``<!-- mark -->`` and ``<!-- end -->`` is this text."""
     page = path.read_text(encoding="utf-8")
-    before, rest = page.split("<!-- demo -->\n")
-    lines = "\n".join(shown)
-    now = f"{before}<!-- demo -->\n```text\n{lines}\n```\n<!-- end -->{rest.split('<!-- end -->')[1]}"
+    before, rest = page.split(f"<!-- {mark} -->\n")
+    now = f"{before}<!-- {mark} -->\n{text}\n<!-- end -->{rest.split('<!-- end -->', 1)[1]}"
     if request.config.getoption("--approve"):
         path.write_text(now, encoding="utf-8")
     else:
@@ -251,6 +256,25 @@ def named(cell: str) -> dict[str, bool]:
     """The fields of a cell, each with whether it may be left out; values stand in parentheses."""
     found = re.findall(r"`(\w+)(\??)`", re.sub(r"\([^()]*\)", "", cell))
     return {name: mark == "?" for name, mark in found}
+
+
+def test_the_page_of_names_has_every_name_of_another_tool(request: pytest.FixtureRequest) -> None:
+    check_made(request, ROOT / "docs" / "metric-names.md", "names", names_of_peers())
+
+
+def names_of_peers() -> str:
+    """A table for each tool, and its names that need a rubric."""
+    lines: list[str] = []
+    for tool, peers in grouped((peer.tool, peer) for peer in peer_metrics()).items():
+        lines += [f"## {tool}", "", "| theirs | ours | what differs |", "|---|---|---|"]
+        for peer in peers:
+            theirs = ", ".join(f"`{name}`" for name in peer.names)
+            if peer.ours:
+                same = " (the same)" * peer.same
+                lines.append(f"| {theirs} | `{peer.ours}`{same} | {peer.differs} |")
+        own = [f"`{name}`" for peer in peers if not peer.ours for name in peer.names]
+        lines += ["", *([f"A rubric of your own: {', '.join(own)}.", ""] if own else [])]
+    return "\n".join(lines).rstrip()
 
 
 def test_every_public_name_is_there() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import ragassay
@@ -11,20 +9,6 @@ from ragassay import UsageError, suites
 from ragassay.cli.command_line import call
 from ragassay.metrics.core import naming
 from ragassay.suites.suite import PeerMetric, peer_metrics
-
-PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"
-
-
-def row(one: PeerMetric) -> str:
-    theirs = ", ".join(f"`{name}`" for name in one.names)
-    ours = f"`{one.ours}`" if one.ours else "a rubric of your own"
-    return f"| {one.tool} | {theirs} | {ours}{' (the same)' * one.same} | {one.differs} |"
-
-
-def test_the_page_has_the_table_of_the_data_file() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    missing = [line for line in map(row, peer_metrics()) if line not in page]
-    assert not missing, "\n".join(missing)
 
 
 @pytest.mark.parametrize("one", peer_metrics(), ids=lambda one: f"{one.tool}-{one.names[0]}")
