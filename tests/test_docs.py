@@ -263,17 +263,18 @@ def test_the_page_of_names_has_every_name_of_another_tool(request: pytest.Fixtur
 
 
 def names_of_peers() -> str:
-    """A table for each tool, and its names that need a rubric."""
+    """A list for each tool, and its names that need a rubric."""
     lines: list[str] = []
     for tool, peers in grouped((peer.tool, peer) for peer in peer_metrics()).items():
-        lines += [f"## {tool}", "", "| theirs | ours | what differs |", "|---|---|---|"]
+        lines += [f"## {tool}", ""]
         for peer in peers:
             theirs = ", ".join(f"`{name}`" for name in peer.names)
             if peer.ours:
                 same = " (the same)" * peer.same
-                lines.append(f"| {theirs} | `{peer.ours}`{same} | {peer.differs} |")
-        own = [f"`{name}`" for peer in peers if not peer.ours for name in peer.names]
-        lines += ["", *([f"A rubric of your own: {', '.join(own)}.", ""] if own else [])]
+                lines.append(f"- {theirs} → `{peer.ours}`{same}: {peer.differs}")
+        if own := [f"`{name}`" for peer in peers if not peer.ours for name in peer.names]:
+            lines.append(f"- A rubric of your own: {', '.join(own)}.")
+        lines.append("")
     return "\n".join(lines).rstrip()
 
 

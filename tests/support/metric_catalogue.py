@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import Any
 
+from ragassay.base.counts import grouped
 from ragassay.reports.text import wording
 from ragassay.reports.views import catalogue_view as catalogue
 from ragassay.reports.views.worked_examples import worked_example
@@ -15,51 +16,59 @@ _LONGEST = 300
 
 
 def metric_catalogue() -> str:
-    """A section a metric, by family: what it measures, takes and gives, with an example. An example
-    that several metrics of a family share is printed once, below the family's name."""
+    """A section a metric, by family: what it measures, takes and gives, with an example. What most
+    metrics of a family need, and an example that they share, is said once, below its name."""
     entries = sorted(catalogue.all_entries(), key=lambda entry: (entry["family"], entry["name"]))
     blocks: list[str] = []
-    for family in dict.fromkeys(entry["family"] for entry in entries):
-        members = [entry for entry in entries if entry["family"] == family]
+    for family, members in grouped((entry["family"], entry) for entry in entries).items():
         worked = {entry["name"]: dict(worked_example(entry["metric"])) for entry in members}
-        examples = Counter(facts.get("example", "") for facts in worked.values())
-        ((shared, times),) = examples.most_common(1)
-        blocks.append(f"## {family}")
-        if times > 1 and shared:
-            blocks.append(f"Example: {_code(shared)}")
+        example = _most([facts.get("example", "") for facts in worked.values()])
+        needs = _most([_needs(entry) for entry in members])
+        shared = [f"Needs: {needs}." if needs else "", f"Example: {_code(example)}"]
+        blocks += [f"## {family}", "\n\n".join(filter(None, shared))]
         for entry in members:
             facts = worked[entry["name"]]
-            if facts.get("example") == shared and times > 1:
+            if facts.get("example") == example:
                 del facts["example"]
-            blocks.append(_section(entry, facts))
+            blocks.append(_section(entry, facts, needs))
     return "\n\n".join(blocks)
 
 
-def _section(entry: catalogue.Entry, worked: dict[str, str]) -> str:
+def _most(texts: list[str]) -> str:
+    ((text, _),) = Counter(texts).most_common(1)
+    return text
+
+
+def _needs(entry: catalogue.Entry) -> str:
+    return ", ".join(entry["needs"]) or "nothing"
+
+
+def _section(entry: catalogue.Entry, worked: dict[str, str], needs: str) -> str:
     kind = "" if entry["kind"] == "arithmetic" else f" By a {entry['kind']}."
     takes = {
-        "needs": ", ".join(entry["needs"]),
+        "needs": "" if _needs(entry) == needs else _needs(entry),
         "uses": ", ".join(entry["uses"]),
-        "parameters": ", ".join(_parameter(one) for one in entry["parameters"]),
         "suites": ", ".join(entry["suites"]),
         "also": ", ".join(f"`{name}`" for name in entry["aliases"]),
     }
-    arrow = wording.ARROWS[entry["higher_is_better"]]
-    combined = "" if entry["aggregate"] == "mean" else f"{entry['aggregate']} of the samples"
-    span = f"{entry['range'].replace(' to ', '…')}{arrow}"
+    facts = [
+        f"{entry['range'].replace(' to ', '…')}{wording.ARROWS[entry['higher_is_better']]}",
+        "" if entry["aggregate"] == "mean" else f"{entry['aggregate']} of the samples",
+        *(f"{label} {text}" for label, text in takes.items() if text),
+        ", ".join(_parameter(one) for one in entry["parameters"]),
+        entry["source"],
+    ]
     example = [_code(worked[key]) for key in ("example", "recorded", "gives") if key in worked]
     lines = [
         f"- Formula: {entry['formula']}",
         f"- Misleads: {entry['misleads']}",
-        "- " + "; ".join(filter(None, [span, combined, *_labelled(takes), entry["source"]])),
-        f"- {' → '.join(example)}" if example else "",
+        f"- {'; '.join(filter(None, facts))}",
     ]
-    head = [f"### `{entry['name']}`", "", f"{entry['title']}.{kind}", ""]
-    return "\n".join([*head, *filter(None, lines)])
-
-
-def _labelled(facts: dict[str, str]) -> list[str]:
-    return [f"{label} {text}" for label, text in facts.items() if text]
+    if len(example) == 1:
+        lines[-1] += f"; {example[0]}"
+    elif example:
+        lines.append(f"- {' → '.join(example)}")
+    return "\n".join([f"### `{entry['name']}`", "", f"{entry['title']}.{kind}", "", *lines])
 
 
 def _code(text: str) -> str:
