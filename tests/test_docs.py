@@ -29,7 +29,7 @@ PAGES = sorted([*FRONT, *(ROOT / "docs").rglob("*.md")])
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 PAGES_WITH_DATA = (
     *("judges", "labels", "nuggets", "plots", "consistency", "embeddings", "pipelines", "golden"),
-    *("golden-review", "ask", "coming-from", "mt-rag"),
+    *("golden-review", "ask", "exports", "mt-rag"),
 )
 PAGES_WITH_FILES = (
     "tutorial",
