@@ -100,7 +100,7 @@ def test_inspectorraget_gives_one_sample_an_evaluation(shared: Path) -> None:
         assert found == [(texts[key], key) for key in ids]
         given = evaluation["annotations"]
         assert sample.given["RougeL"] == given["RougeL"]["system"]["value"]
-        for raw_name in ("rb_agg", "rb_llm", "faithfulness"):
+        for raw_name in ("rb_agg", "rb_llm", "rl_f"):
             assert sample.given[f"{raw_name}_idk"] == given[raw_name]["composite"]["value"]
             assert raw_name not in sample.given
         assert "naturalness" not in sample.given

@@ -178,7 +178,7 @@ def test_underspecified_samples_follow_the_given_answer() -> None:
         )
 
 
-@pytest.mark.parametrize("name", ["rb_agg", "rb_llm", "faithfulness"])
+@pytest.mark.parametrize("name", ["rb_agg", "rb_llm", "rl_f"])
 def test_a_raw_metrics_name_brings_no_conditioned_value(name: str) -> None:
     one = sample("ANSWERABLE", **{name: 0.8})
     found = judged(f"{name}_idk", one, Scripted(Reason.REFUSED))

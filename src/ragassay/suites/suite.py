@@ -17,25 +17,25 @@ from typing import Any
 
 from ragassay.base import package_files, plugins
 from ragassay.base.errors import UsageError, did_you_mean, warn_user
+from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.base.yaml_files import value_of
-from ragassay.judges.offline.questions import is_answered
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import Metric, reached
+from ragassay.metrics.core.metric import Metric
 
 
 @dataclass(frozen=True)
 class PeerMetric:
     """A metric of another tool: what it calls it, how it ``differs`` from ours, the name of ours
-    that is the same or comes nearest (empty where none does), and whether it is the ``same`` for
-    every sample."""
+    that is the same or comes nearest (empty where none does), whether it is the ``same`` for every
+    sample, and whether it is ``reversed``: low where ours is high."""
 
     tool: str
     names: tuple[str, ...]
     differs: str
     ours: str = ""
     same: bool = False
+    reversed: bool = False
 
 
 @cache
@@ -48,19 +48,27 @@ def peer_metrics() -> tuple[PeerMetric, ...]:
 def peers_of(name: str) -> list[PeerMetric]:
     """The metrics of other tools that are called so."""
     wanted = _folded(re.split(r"[(@.]", name, maxsplit=1)[0])
-    return [one for one in peer_metrics() if wanted in map(_folded, one.names)]
+    return [peer for peer in peer_metrics() if wanted in map(_folded, peer.names)]
 
 
-def _ours(name: str, local: Mapping[str, str]) -> str:
-    """The name of ours for a metric of another tool, with a note of what differs; other names as
-    they are."""
-    meant = [] if naming.known(name, local) else [one for one in peers_of(name) if one.ours]
-    if not meant:
-        return name
-    first = meant[0]
-    if not first.same:
-        warn_user(f"{name} is measured by {first.ours}. Of {first.tool}: {first.differs}")
-    return first.ours
+def peer_of(name: str, local: Mapping[str, str]) -> PeerMetric | None:
+    """The metric of another tool that a name stands for, where one of ours is measured for it;
+    ``None`` where the name is ours, with ``local`` as published names."""
+    peers = [] if naming.known(name, local) else [peer for peer in peers_of(name) if peer.ours]
+    return peers[0] if peers else None
+
+
+def our_names(names: str | Sequence[str], local: Mapping[str, str]) -> list[str]:
+    """Names, or a comma-separated string of them, with our name in the place of each metric of
+    another tool; a warning says what differs. ``local`` are published names that hold."""
+    ours = naming.split(names)
+    for at, name in enumerate(ours):
+        if peer := peer_of(name, local):
+            facts = {"name": name, "ours": peer.ours, "tool": peer.tool, "differs": peer.differs}
+            ours[at] = peer.ours
+            if not peer.same:
+                warn_user(str(Note("peer_name", facts)))
+    return ours
 
 
 def _folded(name: str) -> str:
@@ -103,8 +111,8 @@ class Suite:
             provider is named.
         notes: what a reader of the numbers should know.
         totals: figures of a whole run that the system publishes, by name.
-        elsewhere: what else a published name stands for in the field, by that name: a sentence with
-            the metric to name then. It is shown where the name is used outside the suite."""
+        elsewhere: a sentence on what else a published name stands for in the field, by that name.
+        outside: a sentence on what a name stands for outside the suite, by that name."""
 
     name: str
     title: str
@@ -123,6 +131,7 @@ class Suite:
     headline: tuple[str, ...] = ()
     totals: Mapping[str, Total] = field(default_factory=lambda: MappingProxyType({}))
     elsewhere: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    outside: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def owned(self) -> frozenset[str]:
@@ -171,7 +180,8 @@ class Suite:
                     for at in ([f"{base}@{k}" for k in ks] if base in self.ranked else [name])
                 )
             )
-        by_name = metrics_by_name(wanted, ks=ks, local=self.aliases)
+        read = naming.metrics_by_name if names is None else metrics_by_name
+        by_name = read(wanted, ks=ks, local=self.aliases)
         if not published:
             return by_name
         swapped: dict[Metric, str] = {}
@@ -180,36 +190,30 @@ class Suite:
             swapped.setdefault(other, shown if shown != str(metric) else str(other))
         return {shown: metric for metric, shown in swapped.items()}
 
-    @property
-    def depends_on_data(self) -> bool:
-        """Whether its metrics are those that the data allow."""
-        return bool(self.otherwise or self.instead)
+    def fitted(self, samples: Sequence[Sample], allowed: Callable[[Metric], bool]) -> Suite:
+        """The suite with the metrics that are ``allowed`` and that some sample suits: each as it
+        is, as `otherwise` says, or what is measured `instead`."""
 
-    def fitted(self, samples: Sequence[Sample], *, offline: bool) -> Suite:
-        """The suite with the metrics that some sample allows: each as it is, as `otherwise` says,
-        or what is measured `instead`. Where only the offline judge is asked, one that needs no
-        judge comes first, and one that it has no answers to is left out."""
-
-        def is_possible(metric: Metric) -> bool:
-            judged = [one for one in reached([metric]) if isinstance(one, JudgedMetric)]
-            answered = all(is_answered(kind) for one in judged for kind in one.asks)
-            return (answered or not offline) and any(map(metric.suits, samples))
-
-        means, columns, names = dict(self.aliases), dict(self.columns), []
+        found: list[list[tuple[str, Metric]]] = []
         for name in self.metrics:
-            options = [(name, means.get(name, name))]
+            options = [(name, self.aliases.get(name, name))]
             options += [(name, self.otherwise[name])] if name in self.otherwise else []
             options += [(self.instead[name],) * 2] if name in self.instead else []
-            found = [(shown, naming.parse(text)) for shown, text in options]
-            possible = [(shown, metric) for shown, metric in found if is_possible(metric)]
-            if offline:
-                possible.sort(key=lambda one: one[1].kind == "judge")
-            for shown, metric in possible[:1]:
-                names.append(shown)
-                means |= {name: str(metric)} if shown == name else {}
-                columns |= {str(metric): name} if shown == name else {}
+            found.append([(shown, naming.parse(text)) for shown, text in options])
+        possible = [
+            [pair for pair in pairs if allowed(pair[1]) and any(map(pair[1].suits, samples))]
+            for pairs in found
+        ]
+        # Where nothing can be measured, all are named, and each says what it lacks.
+        chosen = [pairs[0] for pairs in (possible if any(possible) else found) if pairs]
+        means = {shown: str(metric) for shown, metric in chosen if shown != str(metric)}
         return dataclasses.replace(
-            self, metrics=tuple(names), aliases=means, columns=columns, otherwise={}, instead={}
+            self,
+            metrics=tuple(shown for shown, _ in chosen),
+            aliases={**self.aliases, **means},
+            columns={**self.columns, **{text: shown for shown, text in means.items()}},
+            otherwise={},
+            instead={},
         )
 
     def _as_published(self, metric: Metric) -> Metric:
@@ -244,8 +248,8 @@ def metrics_by_name(
     different things by ``f1`` or ``MRR``, and a number must not change its meaning when a suite is
     added. Canonical names in another case (``RB_agg``) are valid everywhere, and so are UltraRAG's
     names for rankings (``Recall``), which no suite has."""
-    local = {**all_suites()["rag"].aliases, **(local or {})}
-    wanted = [_ours(name, local) for name in naming.split(names)]
+    local = {**general_aliases(), **(local or {})}
+    wanted = our_names(names, local)
     for name in wanted:
         here = {*naming.ULTRARAG_RANKED, *map(str.casefold, local)}
         bare = not ks and name.casefold() not in here and naming.lacks_cutoff(name)
@@ -283,16 +287,7 @@ def published_elsewhere(name: str) -> str:
     means = " and ".join(f"of {target} in the suite {suite}" for _, target, suite in matches)
     metric = " or ".join(dict.fromkeys(target for _, target, _ in matches))
     inside = " or ".join(dict.fromkeys(suite for *_, suite in matches))
-    besides = [
-        f" {sentence}"
-        for suite in all_suites().values()
-        for alias, sentence in suite.elsewhere.items()
-        if alias.casefold() == base
-    ]
-    return (
-        f"{matches[0][0]!r} is the published name {means}: write {metric}, or add the suite "
-        f"{inside}.{''.join(besides)}"
-    )
+    return f"{matches[0][0]!r} is the published name {means}: write {metric}, or add the suite {inside}."
 
 
 @cache
@@ -322,6 +317,13 @@ def aliases_of(suites: Iterable[Suite]) -> dict[str, str]:
     """The published names of some suites, each with the canonical name that it means. A name that
     several publish has the meaning that the last one gives it."""
     return {alias: target for suite in suites for alias, target in suite.aliases.items()}
+
+
+def general_aliases() -> dict[str, str]:
+    """The names of the suite ``rag`` that hold everywhere, each with the canonical name: all but
+    UltraRAG's ``ndcg``, which stands for several cut-offs."""
+    aliases = all_suites()["rag"].aliases
+    return {name: aliases[name] for name in aliases if name not in naming.ULTRARAG_RANKED}
 
 
 @cache

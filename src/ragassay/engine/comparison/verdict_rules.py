@@ -20,6 +20,7 @@ from ragassay.engine.results.summary import MetricSummary
 from ragassay.judges.offline.offline_judge import LABEL
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import uses_of
+from ragassay.metrics.core.metric import Metric
 from ragassay.texts.languages import word_lists
 
 Measure = Literal["AUC", "balanced accuracy", "Spearman"]
@@ -146,6 +147,13 @@ def judge_agreement(metric: MetricSummary) -> JudgeAgreement | None:
     sufficient = all(row.sufficient for row in rows)
     found_one = found("offline_agrees" if sufficient else "offline_hint", of=rows[0].of)
     return replace(found_one, sufficient=sufficient)
+
+
+def shown_offline(metric: Metric) -> bool:
+    """Whether a metric is shown by default where only the offline judge is asked: it needs none, or
+    the agreement of each question with labels was measured and its value reaches `LEAST`."""
+    measured = agreements(str(metric)).values()
+    return all(rows and all(row.value >= LEAST[row.measure] for row in rows) for rows in measured)
 
 
 @cache

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import suites
-from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean
+from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean, warn_user
 from ragassay.base.sample import Sample
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results.result import CONSISTENCY
@@ -148,10 +148,19 @@ def select_metrics(
     asked: dict[Metric, str] = {}
     of_suites: list[Metric] = []
     if config.metrics:
-        local = suites.aliases_of(used or [fitted(default_suite(config, data_format))])
+        local = published_names(config, data_format, used)
+        names = suites.our_names(config.metrics, local)
+        if not used:
+            for name, said in suites.get("ragreport").outside.items():
+                if name in naming.split(config.metrics) and name not in local:
+                    warn_user(said)
+        rag = suites.get("rag")
+        if by_data := rag.otherwise.keys() & {*names} - suites.aliases_of(used).keys():
+            aliases = fitted(rag).aliases
+            local |= {name: aliases[name] for name in by_data}
         published = {name: target for suite in used for name, target in suite.published.items()}
         every = Suite("metrics", "", "", (), aliases=local, published=published)
-        by_name = every.metrics_by_name(config.metrics, ks=config.ks, published=config.published)
+        by_name = every.metrics_by_name(names, ks=config.ks, published=config.published)
         asked = {metric: name for name, metric in by_name.items()}
     else:
         for suite in used:
@@ -311,11 +320,13 @@ def published_names(
     config: RunConfig, data_format: str | None, used: Sequence[Suite] = ()
 ) -> dict[str, str]:
     """The published names that are valid in a run, each with the canonical name that it means. They
-    are those of the run's suites, or of the suite for its data where no suite is named."""
+    are the general ones and those of the run's suites; where no suite is named, those of the suite
+    for its data, or of ``qa``."""
     used = used or [suites.get(name) for name in config.suite]
     if not used and data_format is not None:
-        used = [default_suite(config, data_format)]
-    return suites.aliases_of(used)
+        usual = default_suite(config, data_format)
+        used = [suites.get("qa") if usual.otherwise else usual]
+    return {**suites.general_aliases(), **suites.aliases_of(used)}
 
 
 def own_metrics(config: Mapping[str, Any], base: Path | None = None) -> list[Metric]:

@@ -297,7 +297,8 @@ def shown(
     listed: str = "'ragassay report RUN' lists them",
 ) -> list[str]:
     """The shown names of the metrics that ``wanted`` lists, in order, each once."""
-    local = suites.aliases_of(suites.get(name) for name in used if name in suites.all_suites())
+    known = (suites.get(name) for name in used if name in suites.all_suites())
+    local = {**suites.general_aliases(), **suites.aliases_of(known)}
     by_canonical = {canonical: name for name, canonical in metrics.items()}
     by_folded = {name.casefold(): name for name in reversed(list(metrics))}
     names: dict[str, None] = {}
@@ -306,10 +307,14 @@ def shown(
         if name is not None:
             names.setdefault(name)
             continue
-        canonical = [str(metric) for metric in naming.known(word, local)]
+        peer = suites.peer_of(word, local)
+        # A condition on a metric that is low where ours is high would mean the opposite.
+        ours = peer.ours if peer and not peer.reversed else word
+        canonical = [str(metric) for metric in naming.known(ours, local)]
         existing = [by_canonical[name] for name in canonical if name in by_canonical]
+        existing = existing or [ours] * (ours in metrics)
         if not existing:
-            elsewhere = "" if canonical else suites.published_elsewhere(word)
+            elsewhere = "" if canonical else suites.advice_on(word)
             near = did_you_mean(word, metrics) or elsewhere
             few = f"There are: {', '.join(metrics)}."
             there = few if len(metrics) <= _MOST else f"There are {len(metrics)}; {listed}."

@@ -17,6 +17,7 @@ from ragassay.base.errors import InputError, UsageError, warn_user
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.engine.comparison import gates
+from ragassay.engine.comparison.verdict_rules import shown_offline
 from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.metric_selection import (
     LOOKED_AT,
@@ -102,23 +103,25 @@ def prepare(
         paths = paths_of(data)
         check_output(Path(config.output) / SAMPLES, *(formats.files_of(paths) if paths else ()))
     own = own_metrics(config.model_dump()) if config.rubric or config.judge_prompt else []
-    looked: Data = data
-    if isinstance(data, Iterator):  # it can be read once
-        looked = list(islice(data, LOOKED_AT))
-        data = chain(looked, data)
     notes: list[Note] = []
-    offline = not judge and set(config.judge) <= {OFFLINE}
 
     def fitted(suite: Suite) -> Suite:
-        if not suite.depends_on_data:
+        nonlocal data
+        if not suite.otherwise:
             return suite
+        looked: Data = data
+        if isinstance(data, Iterator):  # it can be read once
+            looked = list(islice(data, LOOKED_AT))
+            data = chain(looked, data)
         with record_warnings():  # they are issued when the samples are scored
             samples = list(islice(open_source(looked, config).samples, LOOKED_AT))
-        chosen = suite.fitted(samples, offline=offline)
-        asked = suite.fitted(samples, offline=False).metrics
-        unmeasured = tuple(name for name in asked if name not in chosen.metrics)
-        if unmeasured and not config.metrics:
-            notes.append(Note("needs_llm", names=unmeasured))
+        every = suite.fitted(samples, lambda metric: True)
+        # What is named is measured, whoever is asked.
+        if config.metrics or judge or set(config.judge) - {OFFLINE}:
+            return every
+        chosen = suite.fitted(samples, shown_offline)
+        if unmeasured := tuple(name for name in every.metrics if name not in chosen.metrics):
+            notes.append(Note("metrics_need_llm", names=unmeasured))
         return chosen
 
     data_format = format_of(data, config)

@@ -328,11 +328,6 @@ def _joined(question: Question[Any], names: Iterable[str]) -> str:
     )
 
 
-def is_answered(kind: type[Question[Any]]) -> bool:
-    """Whether the rules answer questions of a kind."""
-    return kind in (asked.RelevanceGrade, asked.ReportOnContext, *_ANSWERS)
-
-
 def answer_to(question: Question[Any], cosine: Cosine | None = None) -> Any | None:
     """The answer, or ``None`` where the judge has none to this question.
 

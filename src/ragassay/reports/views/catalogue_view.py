@@ -40,15 +40,19 @@ def all_entries(suite: str | None = None) -> list[Entry]:
 
 
 def entries_named(name: str, suite: str | None = None) -> list[Entry]:
-    """The entries of the metrics with this name; several where suites use it differently."""
+    """The entries of the metrics with this name; several where suites use it differently, or where
+    it depends on the data which is measured. Of another tool's name it is the metric of ours."""
     aliases = suites.get(suite).aliases if suite is not None else suites.every_alias()
+    peer = suites.peer_of(name, aliases)
+    ours = peer.ours if peer else name
+    by_data = suites.get("rag").otherwise.get(ours)
     try:
-        matches = naming.find(name, aliases)
+        matches = [*naming.find(ours, aliases), *(naming.find(by_data) if by_data else ())]
     except UsageError:
         if advice := suites.advice_on(name):
             raise UsageError(advice) from None
         raise
-    return _entries((cls, name if len(matches) == 1 else text, text) for cls, text in matches)
+    return _entries((cls, ours if len(matches) == 1 else text, text) for cls, text in matches)
 
 
 def entries_report(entries: Sequence[Entry]) -> Report:
@@ -98,6 +102,10 @@ def suite_report(suite: str) -> Report:
 
 def metric_report(entry: Entry) -> Report:
     """One entry in full."""
+    general = suites.general_aliases()
+    called = {entry["name"], *(name for name in general if general[name] == entry["metric"])}
+    called |= {name for name, by_data in suites.get("rag").otherwise.items() if by_data in called}
+    peers = [peer for peer in suites.peer_metrics() if peer.ours in called]
     rows = [
         ("canonical name", entry["metric"]),
         ("measures", entry["title"]),
@@ -112,6 +120,7 @@ def metric_report(entry: Entry) -> Report:
         ("direction", wording.direction(entry["higher_is_better"])),
         ("aggregated as", entry["aggregate"]),
         ("other names", ", ".join(entry["aliases"])),
+        *((f"in {peer.tool}", f"{', '.join(peer.names)}. {peer.differs}") for peer in peers),
         ("source", entry["source"]),
         ("rests on", ", ".join(entry["offline_agreement"])),
     ]
