@@ -173,12 +173,12 @@ def test_the_readme_shows_the_main_commands_on_a_page_and_a_half() -> None:
 def test_the_readme_shows_what_the_demo_prints(
     tmp_path: Path, request: pytest.FixtureRequest, capsys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its comparison: head, five metrics, and the sentence below the table."""
+    """Its comparison: head, four metrics, and the sentence below the table."""
     monkeypatch.setenv("COLUMNS", "80")
     assert call(["demo", "-o", str(tmp_path / "demo")]) == 0
-    table, below = capsys.readouterr().out.split("(new)")[-1].split("\n\n")[1:3]
-    sentence = next(line.strip() for line in below.splitlines() if " against " in line)
-    shown = [*map(str.rstrip, table.splitlines()[:7]), "", f" {sentence}"]
+    table, below = capsys.readouterr().out.split("(new) against ")[1].split("\n\n")[1:3]
+    sentence = f" {below[below.index('hybrid against') :]}".partition(".")[0] + "."
+    shown = [line.rstrip() for line in [*table.splitlines()[:6], "", *sentence.splitlines()]]
     check_made(request, ROOT / "README.md", "demo", "\n".join(["```text", *shown, "```"]))
 
 
@@ -276,6 +276,11 @@ def names_of_peers() -> str:
             lines.append(f"- A rubric of your own: {', '.join(own)}.")
         lines.append("")
     return "\n".join(lines).rstrip()
+
+
+@pytest.mark.parametrize("page", (ROOT / "docs").glob("*.md"), ids=lambda page: page.name)
+def test_a_page_but_the_list_of_metrics_is_read_in_a_few_minutes(page: Path) -> None:
+    assert len(page.read_text(encoding="utf-8").split()) <= 1500 or page.name == "metrics.md"
 
 
 def test_every_public_name_is_there() -> None:
