@@ -278,7 +278,7 @@ def names_of_peers() -> str:
     return "\n".join(lines).rstrip()
 
 
-@pytest.mark.parametrize("page", (ROOT / "docs").glob("*.md"), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
 def test_a_page_but_the_list_of_metrics_is_read_in_a_few_minutes(page: Path) -> None:
     assert len(page.read_text(encoding="utf-8").split()) <= 1500 or page.name == "metrics.md"
 
