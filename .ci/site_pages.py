@@ -57,7 +57,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         name = "/".join(parts)
         if name in PAGES:
             target = PAGES[name]
-        elif parts[0] == "docs" and name.endswith(".md"):
+        elif parts[0] == "docs":
             target = "/".join(parts[1:])
         else:
             return f"{match[1]}{SOURCE}/{name}{anchor})"

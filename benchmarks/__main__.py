@@ -16,6 +16,7 @@ BENCHMARKS = (
     "agreement",
     "bertscore",
     "peer_values",
+    "side_by_side",
 )
 
 

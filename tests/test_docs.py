@@ -17,7 +17,9 @@ import pytest
 import ragassay
 import tiny_hhem
 from llm_server import LLMServer
+from ragassay.base.counts import grouped
 from ragassay.cli.command_line import call
+from ragassay.suites.suite import peer_metrics
 
 pytestmark = pytest.mark.usefixtures("no_metric_left")
 
@@ -27,7 +29,7 @@ PAGES = sorted([*FRONT, *(ROOT / "docs").rglob("*.md")])
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 PAGES_WITH_DATA = (
     *("judges", "labels", "nuggets", "plots", "consistency", "embeddings", "pipelines", "golden"),
-    *("golden-review", "ask", "coming-from"),
+    *("golden-review", "ask", "exports", "mt-rag"),
 )
 PAGES_WITH_FILES = (
     "tutorial",
@@ -160,9 +162,35 @@ def test_every_command_that_an_issue_form_asks_for_succeeds(form: Path, desk: Pa
         assert call(shlex.split(words)) == 0, f"{words}\n{capsys.readouterr().err}"
 
 
-def test_the_readme_shows_the_main_commands() -> None:
-    shown = {shlex.split(line)[1] for line in commands(ROOT / "README.md")}
-    assert {"run", "compare", "trec", "report", "validate", "metrics"} <= shown
+def test_the_readme_shows_the_main_commands_on_a_page_and_a_half() -> None:
+    page = ROOT / "README.md"
+    assert {"run", "compare", "diagnose", "validate", "metrics"} <= {
+        shlex.split(line)[1] for line in commands(page)
+    }
+    assert len(page.read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_the_readme_shows_what_the_demo_prints(
+    tmp_path: Path, request: pytest.FixtureRequest, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its comparison: head, four metrics, and the sentence below the table."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert call(["demo", "-o", str(tmp_path / "demo")]) == 0
+    table, below = capsys.readouterr().out.split("(new) against ")[1].split("\n\n")[1:3]
+    sentence = f" {below[below.index('hybrid against') :]}".partition(".")[0] + "."
+    shown = [line.rstrip() for line in [*table.splitlines()[:6], "", *sentence.splitlines()]]
+    check_made(request, ROOT / "README.md", "demo", "\n".join(["```text", *shown, "```"]))
+
+
+def check_made(request: pytest.FixtureRequest, path: Path, mark: str, text: str) -> None:
+    """That the part of a page between ``<!-- mark -->`` and ``<!-- end -->`` is this text."""
+    page = path.read_text(encoding="utf-8")
+    before, rest = page.split(f"<!-- {mark} -->\n")
+    now = f"{before}<!-- {mark} -->\n{text}\n<!-- end -->{rest.split('<!-- end -->', 1)[1]}"
+    if request.config.getoption("--approve"):
+        path.write_text(now, encoding="utf-8")
+    else:
+        assert now == page, "run pytest tests/test_docs.py --approve"
 
 
 @pytest.mark.parametrize(
@@ -228,6 +256,31 @@ def named(cell: str) -> dict[str, bool]:
     """The fields of a cell, each with whether it may be left out; values stand in parentheses."""
     found = re.findall(r"`(\w+)(\??)`", re.sub(r"\([^()]*\)", "", cell))
     return {name: mark == "?" for name, mark in found}
+
+
+def test_the_page_of_names_has_every_name_of_another_tool(request: pytest.FixtureRequest) -> None:
+    check_made(request, ROOT / "docs" / "metric-names.md", "names", names_of_peers())
+
+
+def names_of_peers() -> str:
+    """A list for each tool, and its names that need a rubric."""
+    lines: list[str] = []
+    for tool, peers in grouped((peer.tool, peer) for peer in peer_metrics()).items():
+        lines += [f"## {tool}", ""]
+        for peer in peers:
+            theirs = ", ".join(f"`{name}`" for name in peer.names)
+            if peer.ours:
+                same = " (the same)" * peer.same
+                lines.append(f"- {theirs} → `{peer.ours}`{same}: {peer.differs}")
+        if own := [f"`{name}`" for peer in peers if not peer.ours for name in peer.names]:
+            lines.append(f"- A rubric of your own: {', '.join(own)}.")
+        lines.append("")
+    return "\n".join(lines).rstrip()
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_a_page_but_the_list_of_metrics_is_read_in_a_few_minutes(page: Path) -> None:
+    assert len(page.read_text(encoding="utf-8").split()) <= 1500 or page.name == "metrics.md"
 
 
 def test_every_public_name_is_there() -> None:

@@ -39,7 +39,7 @@ def test_the_documentation_holds_the_options_as_they_are(request: pytest.Fixture
     again = "run pytest tests/cli/test_options.py --approve"
     assert with_tables(page) == page, again
     assert SCHEMA.read_text(encoding="utf-8") == schema, again
-    assert set(re.findall(r"^\| `(\w+)` \|", page, re.M)) == set(RunConfig.model_fields)
+    assert set(re.findall(r"^- `(\w+)`", page, re.M)) == set(RunConfig.model_fields)
 
 
 @pytest.mark.parametrize("name", [name for name in RunConfig.model_fields if name != "data"])

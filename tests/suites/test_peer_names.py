@@ -15,7 +15,6 @@ from ragassay.cli.command_line import call
 from ragassay.metrics.core import naming
 from ragassay.suites.suite import PeerMetric, peer_metrics
 
-PAGE = Path(__file__).parents[2] / "docs" / "coming-from.md"
 RECORD: dict[str, Any] = {
     "id": "1",
     "query": "Who wrote Dune?",
@@ -24,18 +23,6 @@ RECORD: dict[str, Any] = {
     "passages": ["Dune is a novel that Frank Herbert wrote."],
 }
 SECOND = {**RECORD, "id": "2", "query": "Who is the author of Dune?"}
-
-
-def row(peer: PeerMetric) -> str:
-    theirs = ", ".join(f"`{name}`" for name in peer.names)
-    ours = f"`{peer.ours}`" if peer.ours else "a rubric of your own"
-    return f"| {peer.tool} | {theirs} | {ours}{' (the same)' * peer.same} | {peer.differs} |"
-
-
-def test_the_page_has_the_table_of_the_data_file() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    missing = [line for line in map(row, peer_metrics()) if line not in page]
-    assert not missing, "\n".join(missing)
 
 
 @pytest.mark.filterwarnings("ignore::ragassay.base.errors.RagassayWarning")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
+from ragassay.base.counts import grouped
+from ragassay.reports.text import wording
 from ragassay.reports.views import catalogue_view as catalogue
 from ragassay.reports.views.worked_examples import worked_example
 
@@ -13,32 +16,58 @@ _LONGEST = 300
 
 
 def metric_catalogue() -> str:
-    """A section a metric, by family: what it measures, takes and gives, with an example."""
+    """A section a metric, by family: what it measures, takes and gives, with an example. What most
+    metrics of a family need, and an example that they share, is said once, below its name."""
     entries = sorted(catalogue.all_entries(), key=lambda entry: (entry["family"], entry["name"]))
     blocks: list[str] = []
-    for family in dict.fromkeys(entry["family"] for entry in entries):
-        blocks.append(f"## {family}")
-        blocks += [_section(entry) for entry in entries if entry["family"] == family]
+    for family, members in grouped((entry["family"], entry) for entry in entries).items():
+        worked = {entry["name"]: dict(worked_example(entry["metric"])) for entry in members}
+        example = _most([facts.get("example", "") for facts in worked.values()])
+        needs = _most([_needs(entry) for entry in members])
+        shared = [f"Needs: {needs}." if needs else "", f"Example: {_code(example)}"]
+        blocks += [f"## {family}", "\n\n".join(filter(None, shared))]
+        for entry in members:
+            facts = worked[entry["name"]]
+            if facts.get("example") == example:
+                del facts["example"]
+            blocks.append(_section(entry, facts, needs))
     return "\n\n".join(blocks)
 
 
-def _section(entry: catalogue.Entry) -> str:
-    better = {True: "higher is better", False: "lower is better", None: "no direction"}
+def _most(texts: list[str]) -> str:
+    ((text, _),) = Counter(texts).most_common(1)
+    return text
+
+
+def _needs(entry: catalogue.Entry) -> str:
+    return ", ".join(entry["needs"]) or "nothing"
+
+
+def _section(entry: catalogue.Entry, worked: dict[str, str], needs: str) -> str:
     kind = "" if entry["kind"] == "arithmetic" else f" By a {entry['kind']}."
-    facts = {
-        "Formula": entry["formula"],
-        "Misleads where": entry["misleads"],
-        "Needs": ", ".join(entry["needs"]) or "nothing",
-        "Also uses": ", ".join(entry["uses"]),
-        "Range": f"{entry['range']}, {better[entry['higher_is_better']]}; "
-        f"{entry['aggregate']} over the samples",
-        "Parameters": ", ".join(_parameter(one) for one in entry["parameters"]),
-        "Suites": ", ".join(entry["suites"]),
-        "Other names": ", ".join(f"`{name}`" for name in entry["aliases"]),
-        "Source": entry["source"],
-        **{label.capitalize(): _code(text) for label, text in worked_example(entry["metric"])},
+    takes = {
+        "needs": "" if _needs(entry) == needs else _needs(entry),
+        "uses": ", ".join(entry["uses"]),
+        "suites": ", ".join(entry["suites"]),
+        "also": ", ".join(f"`{name}`" for name in entry["aliases"]),
     }
-    lines = [f"- {label}: {text}" for label, text in facts.items() if text]
+    facts = [
+        f"{entry['range'].replace(' to ', '…')}{wording.ARROWS[entry['higher_is_better']]}",
+        "" if entry["aggregate"] == "mean" else f"{entry['aggregate']} of the samples",
+        *(f"{label} {text}" for label, text in takes.items() if text),
+        ", ".join(_parameter(one) for one in entry["parameters"]),
+        entry["source"],
+    ]
+    example = [_code(worked[key]) for key in ("example", "recorded", "gives") if key in worked]
+    lines = [
+        f"- Formula: {entry['formula']}",
+        f"- Misleads: {entry['misleads']}",
+        f"- {'; '.join(filter(None, facts))}",
+    ]
+    if len(example) == 1:
+        lines[-1] += f"; {example[0]}"
+    elif example:
+        lines.append(f"- {' → '.join(example)}")
     return "\n".join([f"### `{entry['name']}`", "", f"{entry['title']}.{kind}", "", *lines])
 
 
@@ -51,4 +80,4 @@ def _code(text: str) -> str:
 def _parameter(one: dict[str, Any]) -> str:
     choices = f" of {', '.join(map(str, one['choices']))}" if one["choices"] else ""
     default = str(one["default"]).lower() if isinstance(one["default"], bool) else one["default"]
-    return f"`{one['spelling']}` {default}{choices}"
+    return f"`{one['spelling']}` {default}{choices}".strip()

@@ -1,4 +1,4 @@
-"""The options of a run as tables of the documentation, and as a JSON Schema."""
+"""The options of a run as lists of the documentation, and as a JSON Schema."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from ragassay.engine.config.run_config import GROUPS, MODEL_KWARGS, RunConfig
 
 
 def option_table(group: str) -> str:
-    """The options of a group as a Markdown table: key, what it is, default."""
-    rows = ["| key | what | default |", "|---|---|---|"]
+    """The options of a group as a list of Markdown: key, default, what it is."""
+    lines = []
     for name, option in options_of(GROUPS[group]).items():
-        what = option.help
-        if option.flags:
-            what += f" The flag is `{option.flags[0]}`."
-        if option.page:
-            what += f" More: [{option.page}]({option.page})."
-        rows.append(f"| `{name}` | {_cell(what)} | {_cell(option.default)} |")
-    return "\n".join(rows)
+        default = f" ({option.default})" if option.default else ""
+        flag = f" The flag is `{option.flags[0]}`." if option.flags else ""
+        page = f" [More]({option.page})." if option.page else ""
+        lines.append(f"- `{name}`{default}: {option.help}{flag}{page}")
+    return "\n".join(lines)
 
 
 def json_schema() -> dict[str, Any]:
@@ -59,7 +57,3 @@ def _as_read(key: dict[str, Any]) -> dict[str, Any]:
         elif form.get("type") == "object":
             forms.append({"type": "null"})
     return {**key, "anyOf": forms}
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")

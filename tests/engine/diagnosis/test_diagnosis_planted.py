@@ -63,5 +63,5 @@ def test_each_planted_fault_is_found_in_most_samples(
         n = sum(m for (planted_name, _), m in counts.items() if planted_name == name)
         assert n >= 8 and counts[name, name] >= 0.8 * n, (name, counts)
     approved.check(APPROVED, lines(counts), request.config.getoption("--approve"))
-    page = PAGE.read_text(encoding="utf-8")
-    assert all(line in page for line in lines(counts))
+    found = sum(n for (planted_name, name), n in counts.items() if planted_name == name)
+    assert f"{found} of {sum(counts.values())} samples" in PAGE.read_text(encoding="utf-8")

@@ -170,7 +170,8 @@ def _unanswered(
 ) -> Iterator[Note]:
     """A note for each reason why answers are missing: how many, and the detail of the first. What
     the offline judge cannot answer are scores that need an LLM."""
-    without = Reason.UNSUPPORTED if judging and judging.judge.startswith(OFFLINE) else None
+    offline = judging is not None and judging.judge.startswith(OFFLINE)
+    without = Reason.UNSUPPORTED.value if offline else ""
     lacking = ((m.unscored[without], m.name) for m in metrics.values() if without in m.unscored)
     for n, names in grouped(lacking).items():
         yield Note("needs_judge_for", {"n": n}, tuple(names))
