@@ -130,7 +130,10 @@ def _jobs(
             golden=queries if is_golden(queries) else None,
             output=place,
         )
-        jobs[name] = prepare(config, asking.arriving[name], judge=named_judges(config.judge))
+        jobs[name] = prepare(
+            config, asking.arriving[name], judge=named_judges(config.judge),
+            expected=asking.expected(),
+        )  # fmt: skip
     return jobs
 
 

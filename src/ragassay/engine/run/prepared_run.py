@@ -80,7 +80,7 @@ Progress = Callable[[int], None]
 ADVISED = "openai:gpt-4o-mini"
 """The judge whose cost is named where a metric needs an LLM."""
 
-PLANNED = 50
+PLANNED = 5
 """Most samples that this cost is estimated from."""
 
 
@@ -94,13 +94,15 @@ def prepare(
     dry: bool = False,
     environment: Mapping[str, str] | None = None,
     named: Mapping[str, Mapping[str, str]] | None = None,
+    expected: Sequence[Sample] = (),
 ) -> PreparedRun:
     """Opens the data and resolves all names, so that errors show before the work begins.
 
     ``data``, ``chosen`` and ``judge`` take the place of the configuration's data, suites and judge;
     the metrics of ``objects`` come on top. ``dry``: the job is only previewed, so no key is needed
     and no ledger is made. ``named`` has the words that names of an operator stand for, by role
-    (``judge``, ``embedder``): the configuration and all outputs say the names only."""
+    (``judge``, ``embedder``): the configuration and all outputs say the names only. ``expected``
+    are samples like those of data that are still to come, to choose a suite's metrics by."""
     if data is None:
         if config.data is None:
             raise UsageError("No data is named. Give a file: ragassay run DATA.")
@@ -118,8 +120,8 @@ def prepare(
         assert data is not None
         if not suite.otherwise:
             return suite
-        looked: Data = data
-        if isinstance(data, Iterator):  # it can be read once
+        looked: Data = expected or data
+        if isinstance(looked, Iterator):  # it can be read once
             looked = list(islice(data, LOOKED_AT))
             data = chain(looked, data)
         with record_warnings():  # they are issued when the samples are scored
@@ -141,6 +143,7 @@ def prepare(
                 total = planner.plan(len(samples)).total
             cost = 0.0 if total.cost is None else total.cost.high
             facts: dict[str, float | str] = {"judge": ADVISED, "calls": round(total.calls.high)}
+            facts["n"] = len(samples)
             facts["cost"] = f"{max(0.01, cost):,.2f}"
             notes.append(Note("metrics_need_llm", facts, tuple(unmeasured)))
         return chosen

@@ -17,7 +17,7 @@ import orjson
 from ragassay import __version__
 from ragassay.base.errors import UsageError
 from ragassay.base.files import atomic
-from ragassay.base.sample import Sample, Turn
+from ragassay.base.sample import Answer, Passage, Sample, Turn
 from ragassay.base.score import Reason
 from ragassay.formats import native
 from ragassay.judges.ledger.ledger_store import Ledger
@@ -84,6 +84,11 @@ class SystemsRun:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopped = False
         self._asked: Future[None] | None = None
+
+    def expected(self) -> list[Sample]:
+        """The queries as a system would answer them: with an answer and a passage."""
+        answer, passages = Answer("An answer."), (Passage("A passage."),)
+        return [replace(one, answer=answer, passages=passages) for one in self._queries]
 
     def __enter__(self) -> SystemsRun:
         self._asked = background_loop.run(self._ask_all())
