@@ -176,7 +176,7 @@ def _unanswered(
 ) -> Iterator[Note]:
     """A note for each reason why answers are missing: how many, and the detail of the first. What
     the offline judge cannot answer are scores that need an LLM."""
-    without = Reason.UNSUPPORTED if judging and judging.judge.startswith(OFFLINE) else None
+    without = Reason.UNSUPPORTED if judging and judging.judge.startswith(OFFLINE) else ""
     lacking = ((m.unscored[without], m.name) for m in metrics.values() if without in m.unscored)
     for n, names in grouped(lacking).items():
         yield Note("needs_judge_for", {"n": n}, tuple(names))
