@@ -60,8 +60,9 @@ class Views:
             shutil.rmtree(path, ignore_errors=True)
 
     def _place(self, report: str) -> Path:
-        """The folder of a report's view: another one where another try has made its run folder."""
-        return self._folder / f"{report}@{run_kept(self._store, report):.3f}"
+        """The folder of a report's view: another one where another try has made its run folder, or
+        an older version (2: with answers) the view."""
+        return self._folder / f"{report}@2_{run_kept(self._store, report):.3f}"
 
     def _make(self, report: str, target: Path) -> None:
         facts, archive = report_facts(self._store, report), run_archive(self._store, report)
