@@ -376,12 +376,12 @@ def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[s
         ({"query": ""}, "field 'query': "),
         ({"gold": [{"document": "pool", "start": 9, "end": 90, "text": "shuts"}]},
          "field 'gold.0': characters 9 to 90 of pool do not exist: the document has 32, and the "
-         "text stands nowhere"),
+         "text is nowhere"),
         ({"gold": [{"document": "pool", "start": 1, "end": 2, "text": "o"}]},
-         "field 'gold.0': 'o' is not what characters 1 to 2 of pool hold, and the text stands "
+         "field 'gold.0': 'o' is not what characters 1 to 2 of pool hold, and the text is "
          "at 4 places"),
         ({"gold": [{"document": "sea", "start": 1, "end": 2, "text": "fish"}]},
-         "field 'gold.0': there is no document 'sea', and the text stands nowhere"),
+         "field 'gold.0': there is no document 'sea', and the text is nowhere"),
         ({"gold": [{"document": "sea", "start": 1, "end": 2}]},
          "field 'gold.0': there is no document 'sea', and it has no text"),
         ({"gold": [{"document": "pool", "start": 1, "end": 99}]},

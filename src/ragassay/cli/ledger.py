@@ -94,7 +94,7 @@ def prune(given: Given) -> None:
 
     The ledger also remembers which parameters (a temperature, a JSON schema) an endpoint has
     rejected, and does not send them again. After an update of the endpoint, --rejected makes it
-    forget them: the next run finds out anew. Answers stay, and are found again.
+    forget them: the next run tries again. Answers stay, and are found again.
 
     ```sh
     ragassay ledger prune --older-than 90d --dry-run

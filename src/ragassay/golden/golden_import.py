@@ -128,7 +128,7 @@ def imported(
             item.status = "accepted"
         items.append(item)
     if wrong:
-        raise one_error(wrong, path, "gold passages do not stand where they say")
+        raise one_error(wrong, path, "gold passages are not where they say")
     return Imported(items, len(samples), placings)
 
 
@@ -144,13 +144,13 @@ def _placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder)
     among = f"in {wanted.document}" if wanted.document in documents else "in the documents"
     sighting = finder.find(wanted.text, wanted.document)
     if sighting is None:
-        return replace(one, reason=f"the text stands nowhere {among}")
+        return replace(one, reason=f"the text is nowhere {among}")
     if len(sighting.places) > 1:
         likeness = "" if sighting.likeness == "exact" else f" ({sighting.likeness})"
         places = few([f"{name}:{start}" for name, start, _ in sighting.places])
         n = len(sighting.places)
         count = f"{n} places or more" if n == MOST_SIGHTED else f"{n} places"
-        return replace(one, reason=f"the text{likeness} stands at {count} {among}: {places}")
+        return replace(one, reason=f"the text{likeness} is at {count} {among}: {places}")
     [(name, start, end)] = sighting.places
     text = documents[name].text[start:end]
     gold = replace(wanted, document=name, start=start, end=end, text=text)

@@ -116,7 +116,7 @@ class Filters:
         if draft.wanted.get("shape") == "across" and draft.answerable:
             documents = {one.document for one in draft.spans}
             if len(documents) < 2:
-                return f"the answer stands in {documents.pop()} alone, not across documents"
+                return f"the answer is in {documents.pop()} alone, not across documents"
         return ""
 
     def _duplicate(self, draft: Draft) -> str:
@@ -182,7 +182,7 @@ class Checks:
         if lists is None or lists.has_spaces:
             if self._corpus.lacks(draft.query):
                 return None
-            reason = "every word of it stands in the documents"
+            reason = "every word of it is in the documents"
         return "answered-elsewhere", f"{reason}, and the checker cannot tell more"
 
     async def _ungrounded(self, draft: Draft, ask: Ask) -> Found:

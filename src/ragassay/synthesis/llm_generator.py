@@ -165,7 +165,7 @@ class LLMGenerator:
         spans_of_quotes = [self._span(quote, draft.sections) for quote in quotes]
         if None in spans_of_quotes:
             quote = quotes[spans_of_quotes.index(None)]
-            detail = f"the quote {quote!r} does not stand in the passages"
+            detail = f"the quote {quote!r} is not in the passages"
             return Rejection("not-grounded", detail, draft)
         draft.spans = tuple(dict.fromkeys(filter(None, spans_of_quotes)))
         return draft

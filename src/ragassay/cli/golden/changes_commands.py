@@ -14,9 +14,9 @@ from ragassay.cli.command import Given, command
 def anchor(given: Given) -> int:
     """Find the gold spans again after the documents were edited.
 
-    A span is found by its text and what stands around it; edited texts by their distance. What
+    A span is found by its text and the text around it; edited texts by their distance. What
     could be at several places, or at one whose surroundings do not tell that it is the same
-    (unsure), or stands nowhere, is listed and stays as it is: exit code 3. A person marks such
+    (unsure), or nowhere, is listed and stays as it is: exit code 3. A person marks such
     places on the page of 'ragassay golden review', or rejects the items.
     Documents that were added are taken into documents.json and named.
 

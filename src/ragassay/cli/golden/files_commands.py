@@ -39,7 +39,7 @@ def import_(given: Given) -> None:
     if given.documents is None:
         command = shlex.join(["ragassay", "golden", "import", str(given.data), "--documents"])
         raise UsageError(
-            "A golden set says where in your documents the evidence of each reference stands, so "
+            "A golden set says where in your documents the evidence of each reference is, so "
             f"name their folder: {command} FOLDER -o {shlex.quote(str(given.output))}. To score "
             "answers by the references of this file alone, no golden set is needed: ragassay run "
             f"ANSWERS --references {shlex.quote(str(given.data))}."

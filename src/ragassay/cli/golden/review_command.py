@@ -33,7 +33,7 @@ def review(given: Given) -> int:
     ```
 
     With --answers people answer the questions that metrics ask a judge about these answers (is the
-    passage relevant, does it support the statement). The labels stand in labels.jsonl of the
+    passage relevant, does it support the statement). The labels are in labels.jsonl of the
     folder: 'ragassay run ANSWERS --golden DIR --judge replay:DIR/labels.jsonl' scores by them.
     --overlap and --people hold for labels, too.
     """

@@ -37,7 +37,7 @@ def trec(given: Given) -> None:
     ragassay trec qrels.txt run.txt --format ultrarag
     ```
 
-    One run is averaged over the queries that stand in both files, as in trec_eval; with -c over all
+    One run is averaged over the queries of both files, as in trec_eval; with -c over all
     judged queries, a missing one counting 0. Several runs are always compared over all judged
     queries. The output says which.
     """

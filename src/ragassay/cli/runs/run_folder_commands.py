@@ -70,7 +70,7 @@ def explain(given: Given) -> None:
 
 @command("diagnose")
 def diagnose(given: Given) -> None:
-    """Tell apart why the samples of a run fail, or which faults a change moved.
+    """Show why the samples of a run fail, or which faults a change moved.
 
     Each failing sample is put into one class by the scores that the run holds: not retrieved,
     retrieved too low, refused though answerable, contradicted, invented, cited wrongly, right but
@@ -120,7 +120,7 @@ SHOWN = 10
 
 @command("rescore")
 def rescore(given: Given) -> int:
-    """Compute every score of a run again from its stored verdicts, and compare. Asks nobody.
+    """Compute every score of a run again from its stored verdicts, and compare. Asks no judge.
 
     Exit code 0: all are equal; 3: some are not.
 
