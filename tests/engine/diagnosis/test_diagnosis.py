@@ -201,7 +201,7 @@ def test_a_change_is_told_by_the_samples_that_moved() -> None:
     after = [record("low", GOLD), record("none", OTHER, 0), *(RUN[at] for at in (0, 1, 4, 5))]
     change = moved(ragassay.evaluate(after, METRICS), ragassay.evaluate(RUN, METRICS))
     assert change.n == 6 and not change.unlike
-    says = "contains_answer below 0.5, or a fault that counts by itself: 3 of 6 fail in the new run"
+    says = "contains_answer below 0.5, or another fault: 3 of 6 fail in the new run"
     assert told(moved_report(change)).startswith(says)
     counts = {one.name: (one.new, one.old, one.entered, one.left) for one in change.classes}
     assert counts["not_retrieved"] == (0, 1, 0, 1) and counts["ranked_low"] == (0, 1, 0, 1)

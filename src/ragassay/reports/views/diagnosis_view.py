@@ -29,7 +29,7 @@ _TITLES = {one.name: one.title for one in FAULTS} | {FINE: "does not fail"}
 def _means(diagnosis: Diagnosis) -> str:
     """What failing means."""
     means = f"{diagnosis.headline} below {diagnosis.below:g}"
-    return means if diagnosis.headline_only else f"{means}, or a fault that counts by itself"
+    return means if diagnosis.headline_only else f"{means}, or another fault"
 
 
 def _idle_lines(diagnosis: Diagnosis) -> Iterator[str]:
@@ -169,8 +169,8 @@ def _moved_notes(change: Moved) -> Iterator[str]:
 
 def moved_report(change: Moved, *, linked: bool = False) -> Report:
     """Which classes a change moved: counts, the difference, its test, and the transitions."""
-    columns = [Column("class", "name"), *map(Column, ("new", "old", "entered", "left", "diff")),
-               Column("interval", drop=1, under="diff"), Column("p")]  # fmt: skip
+    columns = [Column("class", "name"), *map(Column, ("new", "old", "came", "went", "difference")),
+               Column("interval", drop=1, under="difference"), Column("p")]  # fmt: skip
     rows = (
         (
             one.title,

@@ -139,7 +139,9 @@ def _verdict(result: Result) -> str:
     """The sentence to remember of a run: why samples fail, else the mean of its first metric."""
     if result.diagnosis is not None:
         return verdict_of(result.diagnosis)
-    first = next((m for m in result.summary.metrics.values() if m.mean is not None), None)
+    left = left_out(result.summary, result.config.get("suite") or ())
+    metrics = (m for name, m in result.summary.metrics.items() if name not in left)
+    first = next((m for m in metrics if m.mean is not None), None)
     if first is None:
         return ""
     interval = "" if first.low is None else f" {wording.bounds(first.low, first.high)}"
