@@ -196,7 +196,7 @@ def check_made(request: pytest.FixtureRequest, path: Path, mark: str, text: str)
 @pytest.mark.parametrize(
     ("name", "printed"),
     [
-        ("README.md", "em"),
+        ("README.md", "faithfulness"),
         ("docs/python.md", "em"),
         ("docs/judges.md", "1.0 python:my_judges"),
     ],

@@ -46,12 +46,12 @@ def wanted_lines(diagnosis: Diagnosis) -> list[str]:
 
 
 def verdict_of(diagnosis: Diagnosis) -> str:
-    """The sentence to remember: the share that is right, and the most frequent fault."""
-    if diagnosis.share_right is None:
+    """The sentence to remember: the share that is right, and the most frequent fault; empty where
+    there is no interval of the share."""
+    low, high = diagnosis.low, diagnosis.high
+    if diagnosis.share_right is None or low is None or high is None:
         return ""
-    low, high, interval = diagnosis.low, diagnosis.high, ""
-    if low is not None and high is not None:
-        interval = f" [{low * 100:.0f} to {high * 100:.0f} %]"
+    interval = f" [{low * 100:.0f} to {high * 100:.0f} %]"
     kind = "retrieval_right" if diagnosis.of_retrieval else "answers_right"
     said = [sentence(kind, share=round(diagnosis.share_right, 2), interval=interval)]
     for most in diagnosis.found[:1]:

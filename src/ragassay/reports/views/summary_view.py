@@ -84,7 +84,8 @@ def result_report(
             return replace(consistency, blocks=(*consistency.blocks, warnings))
         about = consistency.about.removeprefix("consistency of repeated runs")
         blocks.append(part(f"Consistency of repeated runs{about}", *consistency.blocks))
-    return replace(report, blocks=tuple(blocks), verdict=_verdict(result))
+    said = "" if result.diagnosis is None else verdict_of(result.diagnosis)
+    return replace(report, blocks=tuple(blocks), verdict=said)
 
 
 def written_report(result: Result, *, linked: bool = False, in_folder: bool = False) -> Report:
