@@ -254,7 +254,7 @@ def test_runs_that_were_not_computed_alike_say_so_and_test_no_class(
     assert [(one.left, one.p_value, one.p_adjusted) for one in change.classes] == [(12, None, None)]
     notes = moved_report(change).blocks[2]
     assert isinstance(notes, Lines)
-    assert says in notes.lines[0].text and "no test" in notes.lines[1].text
+    assert says in notes.lines[0].text and "not tested" in notes.lines[1].text
     (says,) = moved(judged(dict.fromkeys(names, False), "False", "r"), strict).not_alike
     assert says.startswith("12 of 12 common queries do not ask or expect the same")
     assert moved(strict, strict).not_alike == ()

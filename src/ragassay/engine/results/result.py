@@ -81,6 +81,7 @@ class Result(Displayed):
     def diagnosis(self) -> Diagnosis | None:
         """Why samples fail (`ragassay.diagnose`); ``None`` where no metric says which do."""
         try:
+            self._rows()  # raises where the scores were not kept
             return ragassay.diagnose(self)
         except UsageError:
             return None

@@ -188,8 +188,10 @@ def cost(spent: Spending) -> str:
 
 
 def judge_of(metric: MetricSummary) -> str:
-    """The judge in a word: ``offline-lexical``, a model's name, ``panel``; empty for arithmetic."""
-    label = metric.judge
+    """The judge in a word: ``offline-lexical``, a model's name, ``panel``; empty where no value is
+    a judge's."""
+    judged = metric.judges or metric.n_scored > metric.n_assumed + metric.n_given
+    label = metric.judge if judged else ""
     for pattern, short in _SHORT:
         label = re.sub(pattern, short, label)
     return label
