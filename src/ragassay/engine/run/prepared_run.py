@@ -122,8 +122,8 @@ def prepare(
             return suite
         looked: Data = expected or data
         if isinstance(looked, Iterator):  # it can be read once
-            looked = list(islice(data, LOOKED_AT))
-            data = chain(looked, data)
+            begun = list(islice(looked, LOOKED_AT))
+            looked, data = begun, chain(begun, looked)
         with record_warnings():  # they are issued when the samples are scored
             samples = list(islice(open_source(looked, config).samples, LOOKED_AT))
         every = suite.fitted(samples, lambda metric: True)
