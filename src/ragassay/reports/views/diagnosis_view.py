@@ -52,8 +52,11 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     low, high, interval = diagnosis.low, diagnosis.high, ""
     if low is not None and high is not None:
         interval = f" [{low * 100:.0f} to {high * 100:.0f} %]"
-    kind = "retrieval_right" if diagnosis.of_retrieval else "answers_right"
-    said = [sentence(kind, share=round(diagnosis.share_right, 2), interval=interval)]
+    said = [
+        sentence(
+            f"{diagnosis.about}_right", share=round(diagnosis.share_right, 2), interval=interval
+        )
+    ]
     for most in diagnosis.found[:1]:
         title = f"{most.fault.title[0].lower()}{most.fault.title[1:]}"
         said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n))
