@@ -187,7 +187,8 @@ def make_judge(
         key = _key(word, chosen, places)
         address = address_of(word, default_model, places, key, named=chosen.named)
         protocol = protocols()[address.protocol]
-        protocol.check()
+        if not chosen.dry:  # who asks nothing needs no client
+            protocol.check()
         endpoint = protocol.endpoint(address.url, address.key, timeout=chosen.timeout)
         endpoint.alias = address.alias
         return LLMJudge(

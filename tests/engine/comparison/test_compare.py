@@ -55,6 +55,14 @@ def test_metrics_are_found_by_any_of_their_names() -> None:
         ragassay.compare(run, run, metrics=["bleu"])
 
 
+def test_data_in_place_of_a_run_are_to_be_evaluated_first(tmp_path: Path) -> None:
+    file = tmp_path / "new.jsonl"
+    file.touch()
+    for data in (records([True]), file, str(file)):
+        with pytest.raises(UsageError, match=r"ragassay\.evaluate\(new\)"):
+            ragassay.compare(data, data)  # type: ignore[arg-type]
+
+
 def test_only_common_queries_are_compared_and_the_rest_is_counted() -> None:
     new = ragassay.evaluate(records([True] * 6), ["em"])
     old = ragassay.evaluate(records([True] * 4), ["em"])

@@ -22,7 +22,7 @@ from ragassay.engine.diagnosis.decision_table import (
 )
 from ragassay.engine.diagnosis.moved_classes import moved
 from ragassay.reports.model import Lines, Report
-from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report
+from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report, verdict_of
 
 GOLD = "The mill closes at noon."
 OTHER = "The ferry runs until ten."
@@ -146,6 +146,27 @@ def test_an_answer_that_says_everything_is_not_incomplete() -> None:
     (told,) = (one for one in diagnose(result).found if "all" in str(one.samples))
     assert told.fault.name == "unexplained" and told.examples[0].signals["complete"] == 1.0
     assert diagnose(result).classes[5] == "incomplete"
+
+
+def test_an_answer_with_the_whole_reference_does_not_fail_for_being_long() -> None:
+    long = f"You asked about the mill in the village by the river. {GOLD} Ask again at any time."
+    half = long.replace(GOLD, "The mill closes.")
+    result = ragassay.evaluate([record("long", long), record("half", half)], ["token_f1.f", "RR"])
+    found = diagnose(result, complete=False)
+    assert found.classes[0] is None and found.classes[1] is not None
+    assert None not in diagnose(result, complete=False, headline_only=True).classes
+
+
+@pytest.mark.parametrize(
+    ("metric", "about"),
+    [("token_f1.f", "answers"), ("faithfulness", "support"), ("RR", "retrieval")],
+)
+def test_only_a_comparison_with_references_says_which_answers_are_right(
+    metric: str, about: str
+) -> None:
+    found = diagnose(ragassay.evaluate(RUN, [metric]))
+    assert found.about == about
+    assert ("answers are right" in verdict_of(found)) is (about == "answers")
 
 
 def test_a_class_that_needs_another_metric_says_which_and_how_to_compute_it() -> None:

@@ -98,12 +98,13 @@ def compare(
             warning, and what it concerns has no verdict.
 
     Raises:
-        UsageError: no common queries or metrics, conditions that hold for no sample, a run whose
-            system failed for every sample, an unknown correction, or a run that holds several
-            systems (``ragassay.engine.comparison.derived_runs.by_system`` takes it apart).
+        UsageError: data in place of a run, no common queries or metrics, conditions that hold for
+            no sample, a run whose system failed for every sample, an unknown correction, or a run
+            that holds several systems
+            (``ragassay.engine.comparison.derived_runs.by_system`` takes it apart).
     """
     check_options("auto", level, n_resamples)
-    opened = (run if isinstance(run, Result) else open_run(run) for run in (new, old))
+    opened = map(_opened, (new, old))
     a, b = (one_system(subset_of(run, where)) for run in opened)
     b = aligned(b, a)
     names = _common_metrics(a, b, metrics)
@@ -296,6 +297,18 @@ def one_system(result: Result) -> Result:
             f"systems with each other, or runs of one system each (where: system={systems[0]})."
         )
     return result
+
+
+def _opened(run: Result | str | Path) -> Result:
+    """A run: given, or of a folder."""
+    if isinstance(run, Result):
+        return run
+    if not isinstance(run, (str, Path)) or Path(run).is_file():
+        raise UsageError(
+            "compare takes results or folders of runs. Evaluate the data first: "
+            "ragassay.compare(ragassay.evaluate(new), ragassay.evaluate(old))."
+        )
+    return open_run(run)
 
 
 def _common_metrics(a: Result, b: Result, wanted: str | Sequence[str] | None) -> list[str]:

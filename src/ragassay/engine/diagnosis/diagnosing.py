@@ -101,8 +101,8 @@ class ClassFound:
 @dataclass(frozen=True)
 class Diagnosis(Displayed):
     """Why the samples of a run fail: those whose ``headline`` lies ``below`` a value, and those
-    that show a fault of their own, unless ``headline_only``. ``of_retrieval``: the headline
-    measures what was retrieved, and no answer.
+    that show a fault of their own, unless ``headline_only``. ``about`` says what the headline
+    measures: ``answers``, their ``support`` by the passages, or ``retrieval``.
 
     ``judged`` says how far the judge of the headline is known to agree with people. ``mean`` is
     that of the headline, ``fine_mean`` that of the samples that do not fail. ``share_right`` is the
@@ -115,7 +115,7 @@ class Diagnosis(Displayed):
 
     name: str
     headline: str
-    of_retrieval: bool
+    about: str
     judged: str
     below: float
     headline_only: bool
@@ -175,6 +175,12 @@ HEADLINES = (
 """Metrics that a diagnosis takes as its headline, the first that a run has: whether the answer is
 right, by a judge, by words, by its parts; whether retrieval is; whether the answer is supported."""
 
+ABOUT = {**dict.fromkeys(OF_RETRIEVAL, "retrieval"), "faithfulness": "support"}
+"""What a headline measures where it does not say which answers are right."""
+
+OF_WORDS = ("token_f1", "f1", "rougeL", "rouge-l")
+"""Headlines that every further word of an answer lowers, although it says the whole reference."""
+
 EXCERPT = 160
 """Characters of a query or an answer in an example."""
 
@@ -231,7 +237,7 @@ def diagnose(
         thresholds: the numbers of the decision table.
         headline_only: whether samples fail by the headline alone. Otherwise an answer that is
             contradicted, invented, cited wrongly or given to an unanswerable query fails in any
-            case.
+            case, and one with all words of the reference does not fail because it has others, too.
         n_examples: samples shown of each class.
         complete: compute the signals that the run lacks, offline, where it kept its samples.
 
@@ -252,6 +258,10 @@ def diagnose(
     added = _added(result) if complete else None
     metrics = {**(added.summary.metrics if added else {}), **result.summary.metrics}
     names = names_by_metric(metrics)
+    if canonical_name(metric.metric) in OF_WORDS and not headline_only:
+        said = (known.get("complete") for _, known in _samples(result, names, added))
+        whole = [one is not None and one.metric == metric.name and one.value >= 1 for one in said]
+        low &= ~np.array(whole, dtype=np.bool_)
     faults: list[FaultClass | None] = []
     unknown: list[bool] = []
     sources: dict[str, Counter[str]] = {name: Counter() for name in SIGNALS}
@@ -326,7 +336,7 @@ def diagnose(
     return Diagnosis(
         name=result.name,
         headline=metric.name,
-        of_retrieval=canonical_name(metric.metric) in OF_RETRIEVAL,
+        about=ABOUT.get(canonical_name(metric.metric), "answers"),
         judged=agreements.get(metric.name, ""),
         below=bound,
         headline_only=headline_only,

@@ -29,8 +29,9 @@ Articles = Literal["drop", "keep"]
 """Whether English articles count as words."""
 
 EMPTY_REFERENCE = (
-    "Some references hold no words (nothing but punctuation or articles). They cannot be matched: "
-    "where a sample has no other, its corrected metrics are unscored with the reason 'undefined'."
+    "Some references are empty or hold no words (only punctuation or articles). Where a sample has "
+    "no other, metrics that compare words are not scored ('undefined'). If there is no answer to "
+    'its query, say so: "answerable": false.'
 )
 
 
