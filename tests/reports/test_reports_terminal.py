@@ -20,6 +20,7 @@ from ragassay.reports.html import pages
 from ragassay.reports.model import Report
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import comparison_report, verdict_line
+from ragassay.reports.views.diagnosis_view import verdict_of
 from ragassay.reports.views.summary_view import slice_parts, summary_notes, summary_report
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
 from terminal_text import full_report, said as said_below, shown
@@ -89,6 +90,14 @@ def test_reasons_and_labels_are_in_the_readers_words() -> None:
                    labels={"[]": 2, "[1]": 1})  # fmt: skip
     text = shown(summary_report(replace(found, metrics={kind.name: kind})), 140)
     assert "attribution: 2 of 3 answers use no passage." in text
+
+
+def test_the_sentence_of_a_run_says_where_it_is_only_a_hint() -> None:
+    data = [{"id": "1", "query": "Where?", "answer": "By it.", "references": ["By it."]}]
+    for metric, hinted in (("answer_match", True), ("contains_answer", False)):
+        diagnosis = ragassay.diagnose(ragassay.evaluate(data, [metric]))
+        assert diagnosis.indicative is hinted
+        assert (wording.HINT in verdict_of(diagnosis)) is hinted
 
 
 def test_nothing_scored_is_a_dash_and_never_a_number() -> None:

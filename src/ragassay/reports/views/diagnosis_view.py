@@ -52,6 +52,7 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     low, high, interval = diagnosis.low, diagnosis.high, ""
     if low is not None and high is not None:
         interval = f" [{low * 100:.0f} to {high * 100:.0f} %]"
+    interval += f" ({wording.HINT})" * diagnosis.indicative
     kind = "retrieval_right" if diagnosis.of_retrieval else "answers_right"
     said = [sentence(kind, share=round(diagnosis.share_right, 2), interval=interval)]
     for most in diagnosis.found[:1]:
