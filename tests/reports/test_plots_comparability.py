@@ -80,7 +80,7 @@ def test_a_run_folder_beside_its_own_file_is_alike_and_beside_the_tools_not(
     assert differences_in_computation(own, metrics) == []
     (sentence,) = differences_in_computation(theirs, ["umbrela", "hhem", "answered", "citation.f1"])
     assert sentence.startswith("Not computed alike: citation.f1 (formula=")
-    assert f"No judge is named in {theirs[1].name}." in words(drawn(folder, tool))
+    assert f"No judge is named in {theirs[1].name}." in " ".join(words(drawn(folder, tool)))
 
 
 def test_runs_with_nuggets_of_their_own_are_told_apart(tmp_path: Path) -> None:

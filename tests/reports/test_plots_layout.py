@@ -13,7 +13,7 @@ from plot_reading import drawn, labels, marks, overlaps, words
 from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.results import open_run
-from ragassay.reports.charts import boxes, layouts, svg
+from ragassay.reports.charts import boxes, layouts, result_files as sources, svg
 from ragassay.reports.charts.boxes import BoxPanel, Series, overview
 from ragassay.reports.run_reports import write_comparison
 from reports_examples import Kind, pair, result, samples
@@ -31,6 +31,30 @@ def test_no_heading_runs_into_the_next_panel(tmp_path: Path) -> None:
             found = labels(drawn(*files, evaluator="consistency", metrics=wanted))
             assert "mean_nugget_assignment_score ↑" in {text for text, *_ in found}
             assert overlaps(found) == []
+
+
+@pytest.mark.parametrize("n_files", [1, 2])
+def test_intervals_have_numbers_and_notes_take_three_lines_below(
+    tmp_path: Path, n_files: int
+) -> None:
+    queries = plot_files.many(40)
+    paths = [plot_files.ore(tmp_path / f"{at}.csv", queries) for at in range(n_files)]
+    shown = drawn(*paths, metrics=["nuggets.all"])
+    texts = labels(replace(shown, notes=(*shown.notes, "word " * 200)))
+    for series in sources.opened(paths, "trec").series:
+        found = series.metric("nuggets.all")
+        assert found is not None
+        assert f"[{found.low:.3f}, {found.high:.3f}]" in {text for text, *_ in texts}
+    assert overlaps(texts) == []
+    scale = max(top for text, *_, top, _ in texts if text == "0.2")
+    below = [text for text, *_, top, _ in texts if top > scale + 10]
+    assert len(below) == svg.NOTE_LINES and below[-1].endswith("…")
+    assert drawn(*paths, metrics=["nuggets.all"]).panels[0].size[1] > 0.7 * svg.HEIGHT
+    answered = drawn(*paths, metrics=["answered"])
+    (panel,) = answered.panels
+    edge = svg.MARGIN + panel.size[0] - boxes._BESIDE
+    shares = [left for text, left, right, *_ in labels(answered) if text.endswith(" %")]
+    assert len(shares) == n_files and min(shares) > edge + 20, "beside the mark at 100 %"
 
 
 @pytest.mark.parametrize("n_metrics", [2, 5, 12])

@@ -111,7 +111,7 @@ def test_the_numbers_shown_are_the_summarys_own(tmp_path: Path) -> None:
     for metric in found.summary.metrics.values():
         mean = wording.number(metric.mean) + wording.bounds(metric.low, metric.high)
         assert page.row(metric.name)[1:3] == [mean, wording.coverage(metric)]
-    assert "6 not applicable" in page.words
+    assert "6 of 45" in page.words
     assert "39/45" in page.words
     assert found.summary.averaged_over in page.words
     for piece in found.summary.slices:
@@ -358,4 +358,4 @@ def test_labels_are_counted_and_what_is_missing_stands_below_its_metric(tmp_path
     found = result(samples(4), {"lists": values}, (Kind("lists", "A list", "answer"),))
     page = Page(report(found, tmp_path))
     assert "lists: 2 [1], 1 []" in page.words
-    assert ["A list"] in page.rows and "Unscored: 1 missing input: lists." in page.words
+    assert ["A list"] in page.rows and "lists: 1 of 4" in page.words

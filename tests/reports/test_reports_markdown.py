@@ -46,7 +46,7 @@ def test_a_summary_shows_coverage_and_reasons_beside_every_mean() -> None:
     rows = {row[0].strip(): row for row in tables(text)}
     cells = [cell.strip() for cell in rows["f1 ↑"]]
     assert cells[1] == wording.number(summary.metrics["f1"].mean)
-    assert cells[3:] == ["17/20"] and "Unscored: 3 not applicable: f1" in text
+    assert cells[3:] == ["17/20"] and "3 of 20" in text
 
 
 def test_an_incomplete_run_says_so_before_its_table() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
@@ -19,6 +20,7 @@ from ragassay.reports.html import pages
 from ragassay.reports.model import Report
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import comparison_report, verdict_line
+from ragassay.reports.views.diagnosis_view import verdict_of
 from ragassay.reports.views.summary_view import slice_parts, summary_notes, summary_report
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
 from terminal_text import full_report, said as said_below, shown
@@ -72,8 +74,30 @@ def test_no_width_cuts_a_verdict_or_a_number_of_a_comparison(width: int, full: b
 def test_every_mean_has_its_coverage_and_unscored_reasons() -> None:
     text = shown(summary_report(example(20).summary), 80)
     assert re.search(r"f1 ↑ .*\d\.\d{4}.* 17/20", text)
-    assert "3 not applicable: f1, em, rougeL(stem=false).f" in text
-    assert "3 not applicable" in shown(summary_report(example(20).summary), 140)
+    assert re.search(r"f1, em, rougeL\(stem=false\)\.f .* 3 of 20", text)
+
+
+def test_reasons_and_labels_are_in_the_readers_words() -> None:
+    data: list[dict[str, Any]] = [
+        {"id": f"{at}", "query": "Where is it?", "answer": "By the river.", **more}
+        for at, more in enumerate(({"references": ["By it"]}, {"gold": ["x"]}, {}))
+    ]
+    found = ragassay.evaluate(data, ["em", "no_answer"]).summary
+    text = shown(summary_report(found), 140)
+    assert "em: 2 of 3 queries have no reference answer." in text
+    assert "answered: 3 of 3." in text and "not applicable" not in text
+    kind = replace(found.metrics["no_answer"], name="attribution", metric="ragreport_attribution",
+                   labels={"[]": 2, "[1]": 1})  # fmt: skip
+    text = shown(summary_report(replace(found, metrics={kind.name: kind})), 140)
+    assert "attribution: 2 of 3 answers use no passage." in text
+
+
+def test_the_sentence_of_a_run_says_where_it_is_only_a_hint() -> None:
+    data = [{"id": "1", "query": "Where?", "answer": "By it.", "references": ["By it."]}]
+    for metric, hinted in (("answer_match", True), ("contains_answer", False)):
+        diagnosis = ragassay.diagnose(ragassay.evaluate(data, [metric]))
+        assert diagnosis.indicative is hinted
+        assert (wording.HINT in verdict_of(diagnosis)) is hinted
 
 
 def test_nothing_scored_is_a_dash_and_never_a_number() -> None:

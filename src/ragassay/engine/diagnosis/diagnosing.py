@@ -104,7 +104,8 @@ class Diagnosis(Displayed):
     that show a fault of their own, unless ``headline_only``. ``about`` says what the headline
     measures: ``answers``, their ``support`` by the passages, or ``retrieval``.
 
-    ``judged`` says how far the judge of the headline is known to agree with people. ``mean`` is
+    ``judged`` says how far the judge of the headline is known to agree with people, ``indicative``
+    whether its values are only a hint. ``mean`` is
     that of the headline, ``fine_mean`` that of the samples that do not fail. ``share_right`` is the
     share of those among the samples of which it is known, from ``low`` to ``high``. ``found`` has
     the classes that occur, most samples first, ``not_looked_at`` those that no signal could show,
@@ -117,6 +118,7 @@ class Diagnosis(Displayed):
     headline: str
     about: str
     judged: str
+    indicative: bool
     below: float
     headline_only: bool
     thresholds: Thresholds
@@ -338,6 +340,7 @@ def diagnose(
         headline=metric.name,
         about=ABOUT.get(canonical_name(metric.metric), "answers"),
         judged=agreements.get(metric.name, ""),
+        indicative=metric.name in judged and judged[metric.name].indicative,
         below=bound,
         headline_only=headline_only,
         thresholds=limits,

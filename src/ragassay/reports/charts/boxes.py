@@ -23,13 +23,13 @@ from ragassay.reports.views.comparison_view import below, primary_of, reach_of, 
 MAX_POINTS = 1_000
 """Points drawn for one metric of one run; boxes are computed from all values."""
 
-_WIDTH, _ROWS = 130.0, (34.0, 170.0)
-"""The least width of a panel, and the least and the greatest height of a row."""
+_WIDTH, _ROW = 130.0, 34.0
+"""The least width of a panel, and the least height of a row."""
 
 _ABOVE, _AXIS = 56.0, 34.0
 """The heights that the lines above a panel and its axis take."""
 
-_MEAN, _MEDIAN, _N, _BESIDE = 52, 108, 120, 170
+_MEAN, _MEDIAN, _N, _BESIDE = 62, 118, 128, 178
 """Where the numbers beside a panel end, where their number begins, and the width that all take."""
 
 _SCALE, _LINE, _HEADS, _TICKS, _WORDS = 520.0, 56.0, 26.0, 38.0, 330.0
@@ -90,7 +90,7 @@ class BoxPanel:
     share: bool = False
     names: float = 0.0
     width: float = _WIDTH
-    row: float = _ROWS[0]
+    row: float = _ROW
 
     @property
     def size(self) -> tuple[float, float]:
@@ -135,7 +135,7 @@ class BoxPanel:
         )
 
     def _row(self, one: Series, metric: MetricSummary | None, x: svg.Axis) -> str:
-        half = min(0.2 * self.row, 30.0)
+        half = min((0.33 if self.share else 0.2) * self.row, 60.0)
         y = (0.5 if self.share else 0.3) * self.row
         shapes = [words(one.name, -12, y, "end")] if self.names else []
         if metric is None or metric.mean is None:
@@ -149,19 +149,23 @@ class BoxPanel:
             return "".join(shapes)
         values = one.values(self.metric)
         if self.share:
-            shapes.append(svg.rect(0, y - 0.33 * self.row, self.width, 0.66 * self.row, "track"))
-            width = x(metric.mean)
-            shapes.append(svg.rect(0, y - 0.33 * self.row, width, 0.66 * self.row, "share"))
+            for width, kind in ((self.width, "track"), (x(metric.mean), "share")):
+                shapes.append(svg.rect(0, y - half, width, 2 * half, kind))
         elif box := svg.box_of(values):
             drawn, below = svg.thinned(values, MAX_POINTS), 0.4 * self.row
             shapes += svg.box_shapes(box, drawn, x, y, half, below)
         shapes += svg.mean_shapes(metric, x, y, dashed=is_hint(metric))
-        mean = f"{metric.mean * 100:.3g} %" if self.share else svg.short_number(metric.mean)
-        shapes.append(words(mean, self.width + _MEAN, y, "end", bold=True))
+        shapes.append(words(self._number(metric.mean), self.width + _MEAN, y, "end", bold=True))
+        if metric.low is not None and metric.high is not None:
+            interval = f"[{self._number(metric.low)}, {self._number(metric.high)}]"
+            shapes.append(words(interval, self.width + _MEDIAN, y + 14, "end", size=SMALL))
         if not self.share:
             shapes.append(words(svg.short_number(metric.median), self.width + _MEDIAN, y, "end"))
         n = wording.coverage(metric)
         return "".join([*shapes, words(n, self.width + _N, y, size=SMALL, color=MUTED)])
+
+    def _number(self, value: float) -> str:
+        return f"{value * 100:.3g} %" if self.share else svg.short_number(value)
 
 
 def is_hint(metric: MetricSummary) -> bool:
@@ -192,9 +196,9 @@ def boxes(panels: Sequence[BoxPanel], title: str, notes: Sequence[str], point: s
     notes = [*notes, *_key(panels, point)]
     names = max(len(wording.one_line(one.name)) for one in series) * NORMAL * svg.CHAR + 12
     across = (svg.WIDTH - 2 * svg.MARGIN - names + svg.GAP) / columns - svg.GAP
-    head = 2 * svg.TITLE + len(notes) * svg.NOTE_PITCH
-    down = (svg.HEIGHT - 2 * svg.MARGIN - head) / math.ceil(n / columns) - _ABOVE - _AXIS
-    width, row = max(across - _BESIDE, _WIDTH), min(max(down / len(series), _ROWS[0]), _ROWS[1])
+    around = 2 * svg.TITLE + svg.NOTE_LINES * svg.NOTE_PITCH
+    down = (svg.HEIGHT - 2 * svg.MARGIN - around) / math.ceil(n / columns) - _ABOVE - _AXIS
+    width, row = max(across - _BESIDE, _WIDTH), max(down / len(series), _ROW)
     placed = (
         replace(one, names=0.0 if at % columns else names, width=width, row=row)
         for at, one in enumerate(panels)
@@ -298,13 +302,13 @@ def _compared_notes(comparison: Comparison) -> list[str]:
     if comparison.n_tested:
         kind = "Welch's test" if comparison.unpaired else "paired sign-flip test"
         test = f"Verdicts: {kind}, {wording.percent(1 - comparison.level)} level."
-    notes = [
-        f"Compared on {wording.compared_on(comparison)}. {test}",
-        *(str(note) for note in comparison.notes if note.kind == "clustered"),
-        *(line.text for block in below(comparison) for line in block.lines),
-    ]
     dashed = any(d.standing in _UNSETTLED for d in comparison.differences)
-    return [*notes, svg.DASHED] if dashed else notes
+    return [
+        *[svg.DASHED] * dashed,
+        f"Compared on {wording.compared_on(comparison)}. {test}",
+        *(line.text for block in below(comparison) for line in block.lines),
+        *(str(note) for note in comparison.notes if note.kind == "clustered"),
+    ]
 
 
 def _signed(value: float | None) -> str:

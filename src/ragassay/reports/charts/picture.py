@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ragassay.base.counts import few, grouped
-from ragassay.base.note import joined
 from ragassay.engine.comparison.pairs import OWN_NUGGETS
-from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts.boxes import BoxPanel, Series, boxes, is_hint
@@ -24,8 +22,9 @@ _METRICS, _FILES = 8, 3
 def draw(sources: Sources, metrics: Sequence[str], missing: Sequence[str] = ()) -> Chart:
     """The box plots of some metrics; ``missing`` are those left out because no file has a value."""
     series, layout = sources.series, sources.layout
-    notes = [_size_note(sources), *remarks(sources, metrics), *_judged(series)]
-    notes += _indicative(series, metrics)
+    found = [m for name in metrics for one in series if (m := one.metric(name)) is not None]
+    notes = [*remarks(sources, metrics), *[DASHED] * any(map(is_hint, found))]
+    notes += [_size_note(sources), *_judged(series)]
     if missing:
         notes.append(f"Not drawn, because no file has a value: {', '.join(missing)}.")
     several = any(one.result.summary.n_samples > one.result.summary.n_queries for one in series)
@@ -82,14 +81,6 @@ def _panel(name: str, sources: Sources) -> BoxPanel:
     return BoxPanel(name, title, below.removeprefix("· "), series, share)
 
 
-def _indicative(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
-    """Why which metrics are only a hint, a sentence for each reason."""
-    found = [m for name in metrics for one in series if (m := one.metric(name)) is not None]
-    judged = [judge_agreement(metric) for metric in found]
-    notes = joined(one.note for one in judged if one is not None and one.indicative)
-    return [*map(str, notes), DASHED] if notes else []
-
-
 def _size_note(sources: Sources) -> str:
     """A note on the number of queries, and on how their runs count."""
     series = sources.series
@@ -99,10 +90,7 @@ def _size_note(sources: Sources) -> str:
     if most == 1:
         over_runs = sources.layout.over_runs
         return f"{queries}{', each with one value over its repeated runs' if over_runs else ''}."
-    return (
-        f"{queries}, up to {most} runs each. All runs are drawn, not the first only; "
-        "the intervals take the runs of a query together."
-    )
+    return f"{queries}, up to {most} runs each; the intervals take the runs of a query together."
 
 
 def _judged(series: Sequence[Series]) -> list[str]:

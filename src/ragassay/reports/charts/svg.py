@@ -43,8 +43,11 @@ NOTE_PITCH, GAP = 17.0, 30.0
 CHAR = 0.6
 """Width of a character as a share of the font size: DejaVu Sans, rounded up."""
 
-DASHED = "Nothing may be concluded from a dashed interval."
+DASHED = "A dashed interval is a hint, not a verdict."
 """The note of a picture that has such intervals."""
+
+NOTE_LINES = 3
+"""The lines that all notes of a picture take at most."""
 
 _GOLDEN = 0.618_033_988_749_895
 _BAR_W, _BAR_H = 180, 22
@@ -318,7 +321,7 @@ class Chart:
 
     Attributes:
         title: above it.
-        notes: sentences below the title.
+        notes: sentences below its parts, the most important first; three lines of them are drawn.
         panels: its parts, from left to right.
         columns: how many panels stand beside each other.
     """
@@ -334,12 +337,8 @@ class Chart:
         rows = [self.panels[at : at + self.columns] for at in starts]
         across = [sum(one.size[0] + GAP for one in row) - GAP for row in rows]
         width = max(2 * MARGIN + max(across), WIDTH)
-        notes = [one for note in self.notes for one in wrapped(note, width - 2 * MARGIN, NORMAL)]
         shapes = [words(self.title, MARGIN, MARGIN + TITLE / 2, size=TITLE, bold=True)]
-        y = MARGIN + TITLE + 16
-        for note in notes:
-            shapes.append(words(note, MARGIN, y, color=MUTED))
-            y += NOTE_PITCH
+        y = MARGIN + 2 * TITLE
         for row in rows:
             x = MARGIN
             for panel in row:
@@ -347,6 +346,9 @@ class Chart:
                 shapes.append(f"{moved}{panel.shapes()}</g>")
                 x += panel.size[0] + GAP
             y += max(panel.size[1] for panel in row)
+        for note in wrapped(" ".join(self.notes), width - 2 * MARGIN, NORMAL, NOTE_LINES):
+            y += NOTE_PITCH
+            shapes.append(words(note, MARGIN, y, color=MUTED))
         height = y + MARGIN
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '

@@ -52,8 +52,9 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     if diagnosis.share_right is None or low is None or high is None:
         return ""
     interval = f" [{low * 100:.0f} to {high * 100:.0f} %]"
-    share = round(diagnosis.share_right, 2)
-    said = [sentence(f"{diagnosis.about}_right", share=share, interval=interval)]
+    interval += f" ({wording.HINT})" * diagnosis.indicative
+    right = round(diagnosis.share_right, 2)
+    said = [sentence(f"{diagnosis.about}_right", share=right, interval=interval)]
     for most in diagnosis.found[:1]:
         title = f"{most.fault.title[0].lower()}{most.fault.title[1:]}"
         said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n))

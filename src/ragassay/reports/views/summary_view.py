@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -27,6 +27,7 @@ from ragassay.engine.results.summary import (
     left_out,
     missing_by_failure,
 )
+from ragassay.metrics.core import naming
 from ragassay.reports.charts import svg
 from ragassay.reports.model import (
     Block,
@@ -60,6 +61,18 @@ _ADVICE: Mapping[Reason, str] = {
     Reason.CONTEXT_TOO_LONG: " (it needs a longer context, or shorter passages)",
 }
 """What to do about questions without an answer; after other passing failures: run again."""
+
+_LACKED: Mapping[Reason, AbstractSet[str]] = {
+    Reason.NOT_APPLICABLE: {"references", "gold", "answerability", "history", "runs"},
+    Reason.MISSING_INPUT: {"query", "passages", "answer"},
+}
+"""The parts of a sample whose absence is the reason."""
+
+_WARNED = (Reason.NEEDS_EXTRA, Reason.UNSUPPORTED)
+"""Reasons that a warning of the run explains."""
+
+_COUNTED = {"no_answer": "yes", "ragreport_attribution": "[]"}
+"""The label of a metric whose number says more than a list of all."""
 
 
 def result_report(
@@ -209,9 +222,28 @@ def metric_table(metrics: Iterable[MetricSummary], *, judge: bool = False) -> Ta
 def _notes(summary: Summary) -> Iterator[Block]:
     """What stands below the table of metrics."""
     metrics = summary.metrics.values()
-    unscored = ((wording.reasons(m.unscored), m.name) for m in metrics if m.unscored)
-    yield lines(wording.sentences("Unscored: {}: {}.", unscored), "text", "dim")
+    warned = " ".join(summary.warnings)
+    found = grouped(
+        ((_why(Reason(code), metric), n, metric.n_total), metric.name)
+        for metric in metrics
+        for code, n in metric.unscored.items()
+        if code not in _WARNED or metric.name not in warned
+    )
+    noun = "query" if summary.n_queries == summary.n_samples else "sample"
+    unscored = (
+        sentence(kind, names=names, share=share(n, total, noun), n=n, total=total, why=why)
+        for ((kind, why), n, total), names in found.items()
+    )
+    yield lines(unscored, "text", "dim")
     yield lines(summary_notes(summary))
+
+
+def _why(reason: Reason, metric: MetricSummary) -> tuple[str, str]:
+    """The kind of sentence that says why samples have no score, and the reason in a word."""
+    needs = {need for one in naming.known(metric.metric) for need in one.needs}
+    lacked = needs & _LACKED.get(reason, set())
+    kind = f"lacks_{min(lacked)}" if len(lacked) == 1 else f"unscored_{reason}"
+    return kind if kind in wording.words() else "unscored", wording.reason(reason)
 
 
 def slice_parts(summary: Summary) -> list[Block]:
@@ -283,7 +315,11 @@ def summary_notes(summary: Summary) -> Iterator[str]:
                 without = f"the mean without them is {wording.number(metric.mean_measured)}"
             yield sentence("assumed", names=(metric.name,), share=assumed, without=without)
     for metric in metrics:
-        if metric.labels:
+        counted = metric.metric.partition("(")[0]
+        if counted in _COUNTED and metric.labels:
+            n = metric.labels.get(_COUNTED[counted], 0)
+            yield sentence(f"labels_{counted}", names=(metric.name,), n=n, total=metric.n_scored)
+        elif metric.labels:
             counts = [f"{n:,} {label}" for label, n in metric.labels.items()]
             yield f"{metric.name}: {few(counts, MOST_LABELS)}"
 
@@ -346,10 +382,10 @@ def _judge_notes(summary: Summary, spent: Spending) -> Iterator[str]:
             pieces += [f"{tokens} in and {spent.output_tokens:,} out", wording.cost(spent)]
         whom = "" if judged else f" of {spent.judge}"
         yield f"Asked{whom}: {', '.join(pieces)}, {spent.seconds:,.1f} s."
-    if spent.failures:
-        yield sentence("no_answers", why=_advised(spent))
-    if spent.in_part:
-        yield sentence("partial_answers", why=wording.reasons(spent.in_part))
+    if failures := _advised(spent):
+        yield sentence("no_answers", why=failures)
+    if in_part := {code: n for code, n in spent.in_part.items() if code not in _WARNED}:
+        yield sentence("partial_answers", why=wording.reasons(in_part))
     if spent.disagreed:
         questions = share(spent.disagreed, spent.questions, "question")
         yield sentence("panel_disagreed", questions=questions)
@@ -367,6 +403,8 @@ def _advised(spent: Spending, *, kept: bool = True) -> str:
     pieces = []
     for name, n in spent.failures.items():
         reason = Reason(name)
+        if reason in _WARNED:
+            continue
         again = " (run again to ask these)" if reason.passing or not kept else ""
         pieces.append(f"{n:,} {wording.reason(name)}{_ADVICE.get(reason, again)}")
     return ", ".join(pieces)

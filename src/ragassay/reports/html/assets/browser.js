@@ -200,9 +200,9 @@ class Browser {
     const value = column.get(row);
     if (value === null) {
       const reason = row.reasons?.[column.metric];
-      return h("td", { class: "n unscored" }, reason ? reasonWords(reason) : "–");
+      return h("td", { class: "n unscored", "data-name": column.label }, reason ? reasonWords(reason) : "–");
     }
-    if (typeof value === "string") return h("td", {}, value);
+    if (typeof value === "string") return h("td", { "data-name": column.label }, value);
     const shown = h("span", {}, number(value, column.sign));
     const entry = column.metric === undefined ? null : this.data.metrics[column.metric];
     if (entry && entry.low !== null && entry.high !== null && entry.high > entry.low) {
@@ -210,7 +210,7 @@ class Browser {
       shown.style.setProperty("--level", `${(100 * (value - entry.low) / (entry.high - entry.low)).toFixed(1)}%`);
     }
     if (column.sign && Math.abs(value) > 1e-12) shown.className = value > 0 ? "a" : "b";
-    return h("td", { class: "n", title: value }, shown);
+    return h("td", { class: "n", title: value, "data-name": column.label }, shown);
   }
 
   detail(row, id) {
