@@ -161,7 +161,7 @@ def make_judge(
         InputError: a key file or recorded answers that cannot be read."""
     if not words:
         raise UsageError("No judge is named. 'offline' is the embedded one.")
-    chosen, places = options or JudgeOptions(), environment or os.environ
+    chosen, places = options or JudgeOptions(), os.environ if environment is None else environment
     limits: dict[str, Limiter] = {}
     check_judge_name(words, chosen.judge_name)
     price = Price.parse(chosen.price) if isinstance(chosen.price, str) else chosen.price
