@@ -160,7 +160,7 @@ def test_a_folder_with_foreign_files_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_run_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"has no run\.yaml"):
         open_run(tmp_path)
-    with pytest.raises(InputError, match="there is no such folder"):
+    with pytest.raises(InputError, match="there is no such file or folder"):
         open_run(tmp_path / "absent")
     (tmp_path / "a file").touch()
     with pytest.raises(InputError, match="is a file"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,14 +35,6 @@ def import_(given: Given) -> None:
     from ragassay.golden.golden_folder import GoldenSet, check_output, with_contexts
     from ragassay.golden.golden_import import imported
 
-    if given.documents is None:
-        command = shlex.join(["ragassay", "golden", "import", str(given.data), "--documents"])
-        raise UsageError(
-            "A golden set says where in your documents the evidence of each reference is, so "
-            f"name their folder: {command} FOLDER -o {shlex.quote(str(given.output))}. To score "
-            "answers by the references of this file alone, no golden set is needed: ragassay run "
-            f"ANSWERS --references {shlex.quote(str(given.data))}."
-        )
     renamed = pairs("--columns", given.columns, "FIELD=COLUMN", "references=answer", several=True)
     if (given.output / "queries.jsonl").exists():
         raise UsageError(

@@ -15,7 +15,7 @@ VLLM = "http://localhost:8001/v1"
 @command(
     "mtrag",
     *("Judging", "Neural models"),
-    names=("published", "options"),
+    names=("published", "options", "cluster_by"),
     without=("nuggets", "rubric", "judge_prompt"),
 )
 def mtrag(given: Given) -> int:
@@ -56,6 +56,7 @@ def mtrag(given: Given) -> int:
         published=config.published,
         options=config.options,
         refresh=config.refresh,
+        cluster_by=config.cluster_by,
         models=model_options(config),
         **given.of("step", "output", "evaluators"),
     )

@@ -42,11 +42,11 @@ class Parameters(BaseModel):
         Option(
             short="-s",
             commas=True,
-            default="by the format of the data, mostly qa",
+            default="by the format of the data, mostly rag",
             page="formats.md",
         ),
     ] = Field(default_factory=list)
-    """Suites to run: qa, retrieval, chunks, trecrag, mtrag, ragreport, golden, serving or
+    """Suites to run: rag, qa, retrieval, chunks, trecrag, mtrag, ragreport, golden, serving or
     consistency."""
     metrics: Annotated[Names, Option(short="-m")] = Field(default_factory=list)
     """Metrics to compute instead of all of the suites', joined with commas ('ragassay metrics'

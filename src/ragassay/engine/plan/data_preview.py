@@ -184,6 +184,11 @@ def preview(
         applicable.subtract(without_model)
         if planner is not None:
             calls = planner.plan(n if of is None else of, job.config.budget)
+            for name in calls.unsupported.keys() & metrics.keys() - unasked:
+                count = calls.unsupported[name]
+                applicable[name] -= count
+                why = f"{calls.judge} cannot answer its questions"
+                lacking.setdefault(name, Counter())[why] += count
     return Preview(
         title=job.source.title,
         format=job.source.format,

@@ -156,14 +156,10 @@ class CallPlan:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What the plan does not count."""
-        notes = [
+        return tuple(
             Note("plan_unbounded", {"metric": metric, "kinds": " and ".join(kinds)})
             for metric, kinds in self.unbounded.items()
-        ]
-        if self.unsupported:
-            listed = ", ".join(f"{name} {n:,}" for name, n in self.unsupported.items())
-            notes.append(Note("plan_unsupported", {"judge": self.judge, "listed": listed}))
-        return tuple(notes)
+        )
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; an interval is ``{"low": ..., "high": ...}``."""

@@ -120,7 +120,7 @@ def metric_report(entry: Entry) -> Report:
         ("direction", wording.direction(entry["higher_is_better"])),
         ("aggregated as", entry["aggregate"]),
         ("other names", ", ".join(entry["aliases"])),
-        *((f"in {peer.tool}", f"{', '.join(peer.names)}. {peer.differs}") for peer in peers),
+        *((f"in {peer.tool}", f"{', '.join(peer.names)}. {peer.differs}.") for peer in peers),
         ("source", entry["source"]),
         ("rests on", ", ".join(entry["offline_agreement"])),
     ]

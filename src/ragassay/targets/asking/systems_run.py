@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, TimeoutError as FutureTimeout
 from contextlib import AsyncExitStack, ExitStack, suppress
+from dataclasses import replace
 from itertools import chain, product
 from pathlib import Path
 from typing import IO, Any
