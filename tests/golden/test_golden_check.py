@@ -310,7 +310,7 @@ def test_documents_that_are_edited_in_place_are_told(tmp_path: Path) -> None:
         return [one.sentence for one in check(GoldenSet.open(folder)).findings
                 if one.check in ("documents", "spans")]  # fmt: skip
 
-    assert "nobody can tell" in told()[0] and len(told()) == 1
+    assert "edits cannot be found" in told()[0] and len(told()) == 1
     opened.save_manifest(opened.documents())
     assert told() == []
     (documents / "pool.md").write_text("News. The pool opens at nine.", encoding="utf-8")

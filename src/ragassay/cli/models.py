@@ -1,7 +1,7 @@
-"""Look after the neural models that some metrics need.
+"""List, fetch and check the neural models that some metrics need.
 
-Without a command: list them, with what each is for, its licence and size, and where it is on this
-machine. Nothing is downloaded, here or while scoring, unless `fetch` is called.
+Without a command: list them, with their use, licence, size, and place on this machine. Models are
+downloaded by `fetch` only, never during a run.
 
 ```sh
 ragassay models

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def import_(given: Given) -> None:
     """Make a golden set of the queries, references and gold spans of a file.
 
-    Several records of one id, as of several systems, are one item; where they ask or expect
+    Records with the same id, as of several systems, become a single item. If they ask or expect
     different things, both are named and nothing is made. Fields of a golden set (status, tags,
-    kinds of wrong answers ...) are taken as what they are.
+    kinds of wrong answers ...) are kept.
 
     ```sh
     ragassay golden import questions.jsonl --documents docs -o golden
@@ -153,11 +153,11 @@ def sample(given: Given) -> None:
 
 @command("golden split")
 def split(given: Given) -> None:
-    """Divide a golden set into disjoint parts, beside it, in which each kind has its share.
+    """Divide a golden set into disjoint parts, in which each kind has its share.
 
     Queries that would give each other away stay in one part: those whose gold spans share a
     sentence, those that ask nearly the same, and those of one conversation. So shares may differ a
-    little from what was asked for; each share is printed. Rejected items are left out.
+    little from the wanted ones; each share is printed. Rejected items are left out.
 
     ```sh
     ragassay golden split golden --into dev=0.3,test=0.7

@@ -132,7 +132,7 @@ class Parameters(BaseModel):
     """Gate: METRIC>=VALUE on the mean, or low(METRIC)>=VALUE (high(METRIC)<=VALUE) on the one-sided
     bound of the true mean; exit code 1 when it fails, 3 when samples are too few to tell."""
     trust_offline: bool = False
-    """Let offline judgments decide gates, whatever their agreement with people."""
+    """Let the offline judge decide gates, even where it is not known to agree with people."""
     options: Annotated[
         dict[str, Any], EMPTY, Option(flags=("--option",), form="NAME=VALUE", example="min_grade=2")
     ] = Field(default_factory=dict)

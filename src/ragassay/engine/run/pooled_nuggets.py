@@ -72,7 +72,7 @@ def pools_of(samples: Iterable[Sample]) -> list[Sample]:
             pools[sample.id] = replace(pool, query=sample.query)
         elif sample.query is not None and sample.query.split() != pool.query.split():
             raise InputError(
-                f"the query id {sample.id!r} stands for two different queries",
+                f"two different queries have the id {sample.id!r}",
                 field="query",
                 hint="A nugget bank belongs to a query: give each query an id of its own.",
             )

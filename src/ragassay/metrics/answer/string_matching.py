@@ -142,9 +142,9 @@ def exact_match(answer: str, reference: str) -> bool:
 
 @measure("contains_answer", base=_Corrected, says="flag", version=7)
 def contains_answer(answer: str, reference: str) -> bool:
-    """A reference stands in the answer as whole words (Chinese, Thai ...: characters).
+    """The answer contains a reference as whole words (Chinese, Thai ...: characters).
 
-    Formula: 1 if a reference stands in the answer as a run of whole words, else 0
+    Formula: 1 if the answer contains a reference as a run of whole words, else 0
     Misleads where: a right answer in other words is 0; a long answer that lists everything is 1,
         and so is one that denies it (不可以 holds 可以) or a longer word of a script without spaces
         (東京都 holds 京都)
@@ -178,9 +178,9 @@ class AliasGroups(_Corrected):
     """Share of required items named under some alias (stringem as its page describes it).
 
     A nested list of references is a list of items, each with its spellings; a flat list is one
-    item. An item is named where a spelling stands in the answer as a run of whole words.
+    item. An item is named where the answer contains a spelling as a run of whole words.
 
-    Formula: items of which a spelling stands in the answer / items
+    Formula: items of which the answer contains a spelling / items
     Misleads where: an item counts when it is named, even to deny it
     Source: our own, after UltraRAG
     """

@@ -26,7 +26,7 @@ from ragassay.metrics.core.window import Window
 _OF_EARLIER_RUNS = {
     "failed_before": (
         "{n} {query|queries} had failed before and {was|were} asked again; error_rate counts the "
-        "last time only (ragassay ask --refresh asks all anew)."
+        "last time only (ragassay ask --refresh asks all again)."
     ),
     "not_asked": (
         "{n} {query|queries} failed in an earlier run and {was|were} not asked again, because the "
