@@ -64,7 +64,7 @@ class AllowedFolders:
         if not self._folders:
             raise ArgumentError(
                 f"{argument}: no folder is open, so no file can be reached. The person who started "
-                "the server names one."
+                "the server names a folder."
             )
         try:
             candidates = [(folder / path).resolve() for folder in self._folders]

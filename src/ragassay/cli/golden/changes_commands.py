@@ -132,7 +132,7 @@ def isolate(given: Given) -> None:
         listed = f"  ({few(names)})" if names else ""
         show.wrapped(f"{head}{sentence}{listed}", " " * len(head))
     if result.unscored:
-        show.lines(f"{result.unscored:>5}       unscored in one of the runs or in both")
+        show.lines(f"{result.unscored:>5}       unscored in either run")
     if result.unknown:
         head = f"{len(result.unknown):>5}       "
         left_out = f"left out: the gold passages are not known  ({few(result.unknown)})"

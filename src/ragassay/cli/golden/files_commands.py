@@ -64,7 +64,7 @@ def import_(given: Given) -> None:
         show.lines(f"Status: {counts}. What {given.data} accepts or rejects stays so.")
     if len(items) < result.n_records:
         records = plural(result.n_records, "record")
-        show.lines(f"{given.data} has {records}: those of one id are one item.")
+        show.lines(f"{given.data} has {records}: records with the same id are one item.")
     if result.gold:
         placed = sum(one.gold is not None for one in result.gold)
         passages = plural(len(result.gold), "gold passage")
@@ -122,7 +122,7 @@ def export(given: Given) -> None:
     except InputError as error:
         raise error.at(path=given.folder) from None
     if "" not in exports.files and given.output.exists() and any(given.output.iterdir()):
-        raise UsageError(f"{given.output} is no empty folder. Choose another one with -o.")
+        raise UsageError(f"{given.output} is not empty. Choose another folder with -o.")
     for name, content in exports.files.items():
         write_bytes(given.output / name, content)
     n_with = sum(map(EXPORTS[kind].has, items))

@@ -45,11 +45,9 @@ def mtrag(given: Given) -> int:
     config = make_config(**given.run_options)
     records = given.input or given.data
     if records is None:
-        raise UsageError("No file is named. Give the one with predictions: -i FILE.jsonl.")
+        raise UsageError("No file is named. Give the file with predictions: -i FILE.jsonl.")
     if given.output is None:
-        raise UsageError(
-            "A step needs a file to write: -o FILE.jsonl (it may be the one it reads)."
-        )
+        raise UsageError("A step needs a file to write: -o FILE.jsonl (it may be the input file).")
     chosen = StepOptions(
         input=records,
         tasks=given.data if given.input is not None else None,

@@ -179,7 +179,7 @@ def _compare(
         show.json({**trec_evaluation.coverage(results[-1]), "comparisons": listed})
     else:
         n = f"{len(results[-1].queries):,}"
-        show.lines(f"mean over all {n} judged queries; one that a run lacks counts 0")
+        show.lines(f"mean over all {n} judged queries; a query that a run lacks counts 0")
         for comparison in comparisons:
             show.report(comparison_report(comparison, full=True))
     for scores, run in zip(results, runs, strict=True):

@@ -249,7 +249,9 @@ def _pairs(given: Given) -> list[tuple[Result, Result]]:
         if baseline is not None:
             results.append(results.pop(names.index(baseline)))
     elif baseline is not None:
-        raise UsageError("--baseline is for several systems in one place; else name it last.")
+        raise UsageError(
+            "--baseline is for one run with several systems. Otherwise name the baseline last."
+        )
     results = [subset_of(result, given.where or ()) for result in results]
     return [(result, results[-1]) for result in results[:-1]]
 

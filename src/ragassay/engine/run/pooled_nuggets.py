@@ -54,7 +54,7 @@ def bank_metric(metrics: Iterable[Metric]) -> Nuggets:
     by_options = {one.options: one for one in judged_among(metrics) if isinstance(one, Nuggets)}
     if len(by_options) > 1:
         raise UsageError(
-            "The nuggets metrics have different parameters, so no one bank serves them all: give "
+            "The nuggets metrics have different parameters, so no bank serves them all. Give "
             "them the same, or leave out the option nuggets."
         )
     return next(iter(by_options.values()), Nuggets())

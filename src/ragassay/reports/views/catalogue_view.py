@@ -79,7 +79,7 @@ def entries_report(entries: Sequence[Entry]) -> Report:
         part(family, table(columns, map(row, members)))
         for family, members in grouped((entry["family"], entry) for entry in entries).items()
     )
-    return Report("", (*parts, lines(["'ragassay metrics NAME' explains one."])))
+    return Report("", (*parts, lines(["'ragassay metrics NAME' explains a metric."])))
 
 
 def overview_report(entries: Sequence[Entry]) -> Report:
