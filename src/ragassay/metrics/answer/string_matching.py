@@ -40,7 +40,7 @@ def ultra_em(answer: str, references: tuple[str, ...]) -> float:
     """UltraRAG's EM as published (exact_match: words of any script, no empty matches).
 
     Formula: 1 if the normal forms of the answer and of a reference are equal, else 0
-    Misleads where: one more word makes 0; generated sentences hardly ever score
+    Misleads where: one more word gives 0; generated sentences hardly ever score
     """
     return float(answer in references)
 
@@ -52,7 +52,7 @@ def ultra_acc(answer: str, references: tuple[str, ...]) -> float:
     0 for an empty answer.
 
     Formula: 1 if some reference is a substring of the answer, else 0 (normal forms)
-    Misleads where: short references stand in longer words ("art" in "party"); long answers that
+    Misleads where: short references occur in longer words ("art" in "party"); long answers that
         list everything score 1
     """
     return float(bool(answer) and any(reference in answer for reference in references))
@@ -73,7 +73,7 @@ def ultra_cover_em(answer: str, references: tuple[str, ...]) -> float:
     """UltraRAG's CoverEM as published (covers_answer: counts matter, no empty matches).
 
     Formula: 1 if all tokens of some reference occur in the answer, else 0
-    Misleads where: the words may stand anywhere, in any order; an empty reference matches
+    Misleads where: the words may occur anywhere, in any order; an empty reference matches
     """
     words = set(answer.split())
     return float(any(words.issuperset(reference.split()) for reference in references))
@@ -135,7 +135,7 @@ def exact_match(answer: str, reference: str) -> bool:
     """Answer equals a reference word for word, in any script; an empty one matches nothing.
 
     Formula: 1 if the words of the answer are those of a reference, in order, else 0
-    Misleads where: one more word makes 0; generated sentences hardly ever score
+    Misleads where: one more word gives 0; generated sentences hardly ever score
     """
     return bool(reference) and reference == answer
 
@@ -157,7 +157,7 @@ def covers_answer(answer: str, reference: str) -> bool:
     """All words of a reference occur in the answer, in any order and as often.
 
     Formula: 1 if all words of some reference occur in the answer, as often, else 0
-    Misleads where: the words may stand far apart and mean something else
+    Misleads where: the words may occur far apart and mean something else
     """
     return bool(reference) and Counter(reference) <= Counter(answer)
 
