@@ -225,7 +225,7 @@ def say(prompt, words): return words
         assert identity_of(one) != identity_of(two)
         assert identity_of(one) == identity_of(again) and not identity_of(one).unkept
     for untold in (code.say, partial(code.say, words="a"), code.Model("a").invoke):
-        assert "cannot be told apart" in identity_of(code.Model(untold)).unkept
+        assert "cannot be distinguished" in identity_of(code.Model(untold)).unkept
 
 
 @pytest.mark.parametrize(
