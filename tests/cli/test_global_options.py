@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli.command import COMMON
-from ragassay.cli.command_line import call, read
+from ragassay.cli.command import COMMANDS, COMMON
+from ragassay.cli.command_line import GROUPS, call, read
 from ragassay.engine.config.run_config import RunConfig
 
 
@@ -106,3 +106,10 @@ def test_q_is_short_for_quiet_but_where_a_command_has_it(
 ) -> None:
     options, rest = read(words.split())
     assert (options.quiet, rest) == (quiet, left.split())
+
+
+@pytest.mark.parametrize("name", sorted({*COMMANDS, *GROUPS}))
+def test_each_help_ends_with_an_example_of_its_command(name: str, capsys) -> None:
+    assert call([*name.split(), "--help"]) == 0
+    after = capsys.readouterr().out.rpartition("traceback).")[2]
+    assert f"ragassay {name}" in after

@@ -307,9 +307,9 @@ def test_one_mean_of_two_judges_is_labelled_as_that_and_told(tmp_path: Path) -> 
     assert metrics["idk_eval"].judge == "gpt"
     assert [text for text in found.summary.warnings if "different judges" in text] == [
         "RL_F is a mean over values of different judges (11 of gpt, 1 of offline-lexical/6). "
-        "The parameter given=false has all of them judged here.",
+        "--option given=false judges all of them here.",
         "RL_F_idk is a mean over values of different judges (11 of gpt, 1 of gpt and "
-        "offline-lexical/6). The parameter given=false has all of them judged here.",
+        "offline-lexical/6). --option given=false judges all of them here.",
     ]
     assert [row.judge for row in found.scores if row.metric == "RL_F"] == [
         *["gpt"] * 4, LABEL, *["gpt"] * 7

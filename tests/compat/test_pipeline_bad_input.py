@@ -217,7 +217,7 @@ def test_build_leaves_an_older_file_and_prints_what_it_lacks(
     [
         ("", "d.jsonl: the file is empty."),
         ('{"p": "a", "g": ["a"]}\n{', "d.jsonl, line 2: not valid JSON"),
-        ("[1]\n", "d.jsonl, line 1: the number 1 stands where a record"),
+        ("[1]\n", "d.jsonl, line 1: the number 1 was given where a record"),
         ('{"q": 1}\n', "d.jsonl, field 'p': no record has the field that key_map.pred_ls names. "),
     ],
 )

@@ -277,7 +277,7 @@ def test_ml_cubes_rows_of_one_session_are_turns(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["open_rag_eval", "trec_rag"])
 def test_formats_with_fixed_names_refuse_columns(tmp_path: Path, name: str) -> None:
     path = text(tmp_path, HEADER)
-    with pytest.raises(UsageError, match="has names of its own"):
+    with pytest.raises(UsageError, match="fixes its names"):
         load(path, format=name, columns={"query": "query"})
 
 

@@ -140,7 +140,7 @@ def nested() -> Any:
         ((lambda given: lambda prompt: given)(SAID), "a lambda has no name"),
         (nested(), "it is defined within another function"),
         (_Held(SAID).say, "it is a method of an object with a state of its own"),
-        (SimpleNamespace(invoke=lambda messages: SAID), "its state cannot be told apart"),
+        (SimpleNamespace(invoke=lambda messages: SAID), "its state cannot be distinguished"),
     ],
 )
 def test_what_cannot_be_told_apart_is_known_as_that(judge: Any, why: str) -> None:
@@ -225,7 +225,7 @@ def say(prompt, words): return words
         assert identity_of(one) != identity_of(two)
         assert identity_of(one) == identity_of(again) and not identity_of(one).unkept
     for untold in (code.say, partial(code.say, words="a"), code.Model("a").invoke):
-        assert "cannot be told apart" in identity_of(code.Model(untold)).unkept
+        assert "cannot be distinguished" in identity_of(code.Model(untold)).unkept
 
 
 @pytest.mark.parametrize(

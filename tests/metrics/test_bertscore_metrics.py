@@ -83,7 +83,7 @@ def test_a_model_is_read_at_its_last_layer_where_none_is_named_and_none_recommen
     last = outcome(f"bertscore(model={bert},layer={layers}).f", one, models)
     first = outcome(f"bertscore(model={bert},layer=0).f", one, models)
     assert isinstance(found, Score) and found.value == last.value != first.value
-    with pytest.raises(UsageError, match="nobody recommends a layer"):
+    with pytest.raises(UsageError, match="no layer is recommended"):
         naming.parse(f"bertscore(model={bert},rescale=true).f")
 
 

@@ -82,7 +82,7 @@ def _each(value: Any, steps: tuple[str | int, ...], unpack: Callable[[Any], Any]
     step, rest, value = steps[0], steps[1:], unpack(value)
     if step == EVERY:
         if not isinstance(value, list):
-            raise PathError(f"{_kind(value)} stands where '[*]' expects a list")
+            raise PathError(f"{_kind(value)} was given where '[*]' expects a list")
         for item in value:
             yield from _each(item, rest, unpack)
     elif isinstance(step, int):

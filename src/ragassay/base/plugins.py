@@ -48,7 +48,7 @@ def by_name(what: str, named: Iterable[tuple[str, T]]) -> dict[str, T]:
     objects: dict[str, T] = {}
     for name, one in named:
         if name in objects and objects[name] is not one:
-            raise UsageError(f"Two {what}s are called {name!r}. Give one of them another name.")
+            raise UsageError(f"Two {what}s are called {name!r}. Rename either of them.")
         objects[name] = one
     return objects
 

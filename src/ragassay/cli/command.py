@@ -97,6 +97,14 @@ def _parameter(declared: str, help_text: str) -> inspect.Parameter:
 
 NONE = type(None)
 
+
+def text_and_examples(doc: str) -> tuple[str, str]:
+    """The text of a help, and its block of examples, which is shown last."""
+    before, fence, rest = inspect.cleandoc(doc).partition("```sh\n")
+    examples, end, after = rest.partition("```")
+    return f"{before.rstrip()}\n\n{after.strip()}".rstrip(), f"{fence}{examples}{end}"
+
+
 COMMANDS: dict[str, Command] = {}
 """All commands, by their names in the table, once their modules are imported."""
 
@@ -115,6 +123,7 @@ class Command:
         without: Collection[str],
     ) -> None:
         update_wrapper(self, function)
+        self.__doc__, self.examples = text_and_examples(function.__doc__ or "")
         self.name, self.takes_run_options = name.split()[-1], bool(groups or names)
         self._full_name, self._function = name, function
         self._chosen = groups, names, without

@@ -16,7 +16,7 @@ from ragassay.base import package_files, plugins, printable
 from ragassay.base.errors import OptionError, RagassayError, RagassayWarning, warn_user
 from ragassay.base.problem_words import system_problem
 from ragassay.cli import golden, interrupt, ledger, models, show, token_command
-from ragassay.cli.command import COMMANDS, Given, command
+from ragassay.cli.command import COMMANDS, Given, command, text_and_examples
 from ragassay.cli.console import GLOBAL_OPTIONS, GlobalOptions
 from ragassay.formats.sources import opening
 
@@ -41,8 +41,8 @@ GROUPS = {"golden": golden, "ledger": ledger, "models": models, "token": token_c
 
 EXIT_CODES = (
     "Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 incomplete, 130 interrupted. "
-    "Every command takes --quiet (-q but for trec: prints errors, gates that did not pass, and "
-    "data asked for, as by --json), --no-progress (no bars) and --debug (a traceback)."
+    "Every command takes --quiet (-q, but not in trec: prints only errors, failed gates and data "
+    "such as --json), --no-progress (no bars) and --debug (a traceback)."
 )
 HELP = {"--help", "-h"}
 HELP_ALL = "--help-all"
@@ -63,7 +63,12 @@ app = App(
 
 @command("--install-completion")
 def install_completion(given: Given) -> None:
-    """Let the shell complete commands and options when Tab is pressed."""
+    """Let the shell complete commands and options when Tab is pressed.
+
+    ```sh
+    ragassay --install-completion
+    ```
+    """
     for one in COMMANDS.values():
         one.declare()
     place = app.install_completion(
@@ -79,7 +84,8 @@ def install_completion(given: Given) -> None:
 for _ in package_files.modules(__package__):
     """Each module declares its commands."""
 for _name, _module in GROUPS.items():
-    _group_app = App(_name, help=_module.__doc__, help_format="markdown")
+    _text, _ = text_and_examples(_module.__doc__ or "")
+    _group_app = App(_name, help=_text, help_format="markdown")
     app.command(_group_app)
 for _full_name, _command in COMMANDS.items():
     *_group, _name = _full_name.split()
@@ -125,6 +131,8 @@ def call(argv: list[str]) -> int:
                 app.help_epilogue = " ".join(filter(None, (EXIT_CODES, plugins.summary())))
                 if not everything and any(one.takes_run_options for one in named):
                     app.help_epilogue = f"{MORE} {app.help_epilogue}"
+                name = " ".join(word for word in app.parse_commands(words)[0] if word not in HELP)
+                app.help_epilogue = f"{app.help_epilogue}\n\n{_examples(name)}".rstrip()
             result = app(
                 words,
                 exit_on_error=False,
@@ -155,6 +163,13 @@ def call(argv: list[str]) -> int:
         formats.BY_FLAGS.reset(by_flags)
         GLOBAL_OPTIONS.reset(before)
     return result if isinstance(result, int) else 0
+
+
+def _examples(name: str) -> str:
+    """The examples of a command or a group of commands."""
+    if name in GROUPS:
+        return text_and_examples(GROUPS[name].__doc__ or "")[1]
+    return COMMANDS[name].examples if name in COMMANDS else ""
 
 
 def read(argv: list[str]) -> tuple[GlobalOptions, list[str]]:

@@ -1,8 +1,8 @@
-"""Look after the ledger: the file that keeps every answer of an LLM judge, and of the
-systems that 'ragassay ask' asked.
+"""Show and clean the ledger: the file with every answer of LLM judges and of the systems that
+'ragassay ask' asked.
 
-Runs that are started in the same folder share one ledger, `.ragassay/ledger.sqlite`. Nothing in it
-is asked, or paid for, again: a run that is repeated, resumed or changed sends only what is new.
+Runs in the same folder share one ledger, `.ragassay/ledger.sqlite`. Nothing in it is asked or paid
+for again: a repeated, resumed or changed run sends only new questions.
 
 ```sh
 ragassay ledger stats
@@ -52,11 +52,11 @@ def stats(given: Given) -> None:
 
 @command("ledger export")
 def export(given: Given) -> None:
-    """Write the answers as JSON lines, one an answer, the oldest first.
+    """Write the answers as JSON lines, the oldest first.
 
     Each line has the question's kind, version and key, the answer (or the reason why there is
     none), the judge, the raw reply, tokens, cost and latency. A run can replay such a file in place
-    of a judge, for instance on a machine that may not reach one.
+    of a judge, for instance on a machine without a network.
 
     ```sh
     ragassay ledger export -o judge_answers.jsonl
@@ -88,7 +88,7 @@ def export(given: Given) -> None:
 
 @command("ledger prune")
 def prune(given: Given) -> None:
-    """Throw answers away that all given options describe. Asking them again costs again.
+    """Delete the answers that match all given options. To ask them again costs again.
 
     Run folders keep copies of the answers that they used and are not touched.
 

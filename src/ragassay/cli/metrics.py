@@ -11,11 +11,10 @@ from ragassay.cli.command import Given, command
 def metrics(given: Given) -> None:
     """List every metric by family, or explain one.
 
-    Of each that is described: the suites (and published step) that it belongs to, its kind
-    (arithmetic, model or judge), the parts of a sample that it needs and uses, range, direction,
-    parameters and its source; of one, by its name, also an example
-    that is computed, and how far the offline judge agrees with labels on what it rests on. Of a
-    kind of question that metrics ask, the prompt is shown, and the placeholders for your own.
+    A description has the metric's suites (and published step), its kind (arithmetic, model or
+    judge), the parts of a sample that it needs and uses, range, direction, parameters and source.
+    With a NAME it also has a computed example, and how far the offline judge agrees with labels.
+    For a kind of question, the prompt is shown, with the placeholders for your own prompt.
 
     ```sh
     ragassay metrics

@@ -1,7 +1,7 @@
-"""Look after the neural models that some metrics need.
+"""List, fetch and check the neural models that some metrics need.
 
-Without a command: list them, with what each is for, its licence and size, and where it is on this
-machine. Nothing is downloaded, here or while scoring, unless `fetch` is called.
+Without a command: list them, with their use, licence, size, and place on this machine. Models are
+downloaded by `fetch` only, never during a run.
 
 ```sh
 ragassay models
@@ -41,8 +41,12 @@ def listing(given: Given) -> None:
 def fetch(given: Given) -> None:
     """Download a model: the pinned commit, the files that are needed, and none of its code.
 
-    It goes into the hub's cache, where metrics find it, or into a folder that can be copied to a
-    machine without a network and named there with --model.
+    It goes into the hub's cache, where metrics find it, or into a folder. Copy that folder to a
+    machine without a network, and name it there with --model.
+
+    ```sh
+    ragassay models fetch microsoft/deberta-xlarge-mnli
+    ```
     """
     from ragassay.models.weights.fetching import fetch as download
     from ragassay.models.weights.weight_files import Weights
@@ -60,7 +64,11 @@ def fetch(given: Given) -> None:
 def check(given: Given) -> int:
     """Load models and score a known pair with each; say ok, or what is wrong.
 
-    Exit code 3 when one of them does not work.
+    Exit code 3 when a model does not work.
+
+    ```sh
+    ragassay models check
+    ```
     """
     from ragassay.engine.models.model_survey import check as tried, survey
     from ragassay.models.model_options import ModelOptions

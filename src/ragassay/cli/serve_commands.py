@@ -31,9 +31,9 @@ _LAST_PORT = 65_535
 def serve(given: Given) -> None:
     """Serve web pages and the REST interface, with a worker that computes reports.
 
-    Everything is kept in FOLDER (SQLite), made on first start; --store names a PostgreSQL database
-    for teams, which any number of 'ragassay worker' processes share. Without tokens only this
-    machine is served; 'ragassay token create' makes one, and from then on every request needs one.
+    FOLDER keeps everything (SQLite) and is made at the first start. --store names a PostgreSQL
+    database for teams, shared by any number of 'ragassay worker' processes. Without tokens only
+    this machine is served. After 'ragassay token create' every request needs a token.
 
     ```sh
     ragassay serve
@@ -85,7 +85,7 @@ def serve(given: Given) -> None:
 def worker(given: Given) -> None:
     """Compute the reports that wait, until it is stopped. Any number of workers share a store.
 
-    The store is there already: 'ragassay serve' makes it.
+    'ragassay serve' makes the store first.
 
     ```sh
     ragassay worker --store postgresql://ragassay@db/ragassay
@@ -111,9 +111,8 @@ def worker(given: Given) -> None:
 def backup(given: Given) -> None:
     """Copy the store of a service into a new folder, while it is served.
 
-    The copy is a store itself: 'ragassay serve TARGET' serves it, and to restore it is to put it in
-    the place of the folder that was lost (docs/operating.md). A PostgreSQL database is backed up by
-    its own pg_dump.
+    The copy is a store itself: 'ragassay serve TARGET' serves it. To restore it, put it where the
+    lost folder was (docs/operating.md). A PostgreSQL database is backed up by its own pg_dump.
 
     ```sh
     ragassay backup data
@@ -137,8 +136,8 @@ def mcp(given: Given) -> None:
 
     The tools validate a file, run a suite, compare runs, explain a score and list metrics;
     UltraRAG's evaluate, evaluate_trec, evaluate_trec_pvalue, get_data and build are among them.
-    They read and write below FOLDERS only. Who judges and what it may cost is said here, not by the
-    agent. 'ragassay serve --mcp FOLDER' offers the same over HTTP.
+    They read and write below FOLDERS only. You choose the judge and the budget here; the agent
+    cannot. 'ragassay serve --mcp FOLDER' offers the same over HTTP.
 
     ```sh
     ragassay mcp

@@ -1,4 +1,9 @@
-"""Create, list and revoke the tokens of a service."""
+"""Create, list and revoke the tokens of a service.
+
+```sh
+ragassay token create ann
+```
+"""
 
 from __future__ import annotations
 
@@ -21,7 +26,12 @@ DAY_S = 86_400.0
 
 @command("token create")
 def create(given: Given) -> None:
-    """Make a token and print it, once: only its hash is kept."""
+    """Make a token and print it, once: only its hash is kept.
+
+    ```sh
+    ragassay token create ann --scope read --days 90
+    ```
+    """
     # A service for others needs a token before it starts.
     with closing(open_store(given.store)) as opened:
         from ragassay.service.store.projects import list_projects
@@ -45,6 +55,10 @@ def create(given: Given) -> None:
 def listing(given: Given) -> None:
     """List the tokens: id, name, what they allow, until when, and when they were last used. The
     tokens themselves are not kept.
+
+    ```sh
+    ragassay token list
+    ```
     """
     with closing(open_store(given.store, must_exist=True)) as opened:
         from ragassay.service.store.projects import list_projects
@@ -65,7 +79,12 @@ def listing(given: Given) -> None:
 
 @command("token revoke")
 def revoke(given: Given) -> None:
-    """Revoke a token: from now on it allows nothing."""
+    """Revoke a token: from now on it allows nothing.
+
+    ```sh
+    ragassay token revoke 3f2a
+    ```
+    """
     with closing(open_store(given.store, must_exist=True)) as opened:
         from ragassay.service.store.schema import tokens
         from ragassay.service.store.tokens import list_tokens

@@ -106,8 +106,8 @@ class TaskOptions(BaseModel):
     def _says_one_thing(self) -> TaskOptions:
         if self.single_chunk and self.separator:
             raise ValueError(
-                f"the separator {self.separator!r} cuts contexts into chunks, and with "
-                "single_chunk each is one: leave one of them out"
+                f"the separator {self.separator!r} cuts contexts into chunks, and single_chunk "
+                "keeps each whole: leave out either"
             )
         return self
 

@@ -148,7 +148,7 @@ def alone(folder: Path) -> Iterator[None]:
             yield
     except sqlite3.OperationalError as error:
         raise UsageError(
-            f"{folder} cannot be written now ({error}). Somebody else may be writing; try again."
+            f"{folder} cannot be written now ({error}). Another program may be writing. Try again."
         ) from error
 
 

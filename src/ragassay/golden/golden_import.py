@@ -180,8 +180,8 @@ def _one_a_query(
                     "differ",
                     path=path,
                     field=field,
-                    hint="A golden set holds one item for each id: let the records agree, or "
-                    "give each query an id of its own.",
+                    hint="A golden set holds one item for each id: make the records agree, or "
+                    "give each query its own id.",
                 )
             if values and field != "status":
                 facts[field] = values[0][1]

@@ -43,8 +43,8 @@ class GoldSpan(_Part):
     start: int = Field(ge=0)
     end: int = Field(ge=1)
     text: str = Field(min_length=1, description="The characters themselves")
-    before: str = Field("", description="What stands before them")
-    after: str = Field("", description="What stands after them")
+    before: str = Field("", description="The text before them")
+    after: str = Field("", description="The text after them")
     grade: int = Field(1, description="0: judged and not relevant; 1 and above: relevant")
 
     @model_validator(mode="after")

@@ -160,7 +160,7 @@ def make_judge(
         UsageError: an unknown provider, a missing key, model or package, impossible options.
         InputError: a key file or recorded answers that cannot be read."""
     if not words:
-        raise UsageError("No judge is named. 'offline' is the embedded one.")
+        raise UsageError("No judge is named. 'offline' is the embedded judge.")
     chosen, places = options or JudgeOptions(), os.environ if environment is None else environment
     limits: dict[str, Limiter] = {}
     check_judge_name(words, chosen.judge_name)
@@ -242,7 +242,7 @@ def _key(word: str, options: JudgeOptions, environment: Mapping[str, str]) -> Se
     key = secrets.from_environment([options.key_variable], environment)
     if key is None:
         raise UsageError(
-            f"The key of the judge {_masked(word)} is to come from the environment "
+            f"The key of the judge {_masked(word)} is read from the environment "
             f"variable {_masked(options.key_variable)}, which is not set."
         )
     return key

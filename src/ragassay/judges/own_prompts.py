@@ -210,7 +210,7 @@ def read_judge_prompt(path: str | Path) -> JudgePrompt:
         return prompt.model_copy(update={"title": prompt.title.rstrip(".")})
     if not text.strip():
         raise InputError(
-            "holds no instructions", path=path, hint="Write what the judge is to do into it."
+            "holds no instructions", path=path, hint="Write the judge's instructions into it."
         )
     return JudgePrompt(name=f"answer_match_{_named_by(source)}"[:60], instructions=text.strip())
 

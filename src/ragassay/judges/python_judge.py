@@ -42,7 +42,7 @@ _OURS = ("offline", "replay")  # judges that are neither models nor code
 
 _KEYS = re.compile(r"(^|_)(key|secret|password|credentials?|token)$", re.IGNORECASE)
 _DEEPEST = 8
-_UNTOLD = "its state cannot be told apart from another's"
+_UNTOLD = "its state cannot be distinguished from another's"
 
 
 class _UntoldError(Exception):

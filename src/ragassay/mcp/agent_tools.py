@@ -64,7 +64,7 @@ class AllowedFolders:
         if not self._folders:
             raise ArgumentError(
                 f"{argument}: no folder is open, so no file can be reached. The person who started "
-                "the server names one."
+                "the server names a folder."
             )
         try:
             candidates = [(folder / path).resolve() for folder in self._folders]
@@ -130,7 +130,7 @@ class AgentTools:
 
         Args:
             data: File or folder: JSONL, CSV, Parquet, TREC run and more; the format is detected.
-            suite: Suites to count samples for. Default: by the format of the data, mostly qa.
+            suite: Suites to count samples for. Default: by the format of the data, mostly rag.
             metrics: Metrics to count samples for, in place of suites.
             columns: Names of columns that are not recognised, {"answer": "model_output"}.
             qrels: TREC or BEIR qrels, for a TREC run.
@@ -164,7 +164,7 @@ class AgentTools:
 
         Args:
             data: File or folder with samples.
-            suite: Suites to compute. Default: by the format of the data, mostly qa.
+            suite: Suites to compute. Default: by the format of the data, mostly rag.
             metrics: Metrics to compute, in place of suites.
             columns: Names of columns that are not recognised, {"answer": "model_output"}.
             qrels: TREC or BEIR qrels, for a TREC run.

@@ -152,7 +152,7 @@ def write_reports(
     """
     target = folder or result.folder
     if target is None:
-        raise UsageError("The result has no folder yet: give one, or save it first.")
+        raise UsageError("The result has no folder yet. Give a folder, or save the result first.")
     ran = result.config.get("suite") or ()
     published = ["ragreport"] if "ragreport" in ran and published_csv.metrics_of(result) else []
     published += ["trecrag"] if "trecrag" in ran and judged_rows(result) else []

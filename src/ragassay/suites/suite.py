@@ -268,7 +268,7 @@ def metrics_by_name(
 def advice_on(name: str) -> str:
     """What to write instead of a name that is none of ours; empty where no suite publishes it and
     no other tool is known to have it."""
-    peers = [f"{name!r} is a metric of {one.tool}. {one.differs}" for one in peers_of(name)[:1]]
+    peers = [f"{name!r} is a metric of {one.tool}. {one.differs}." for one in peers_of(name)[:1]]
     return " ".join(filter(None, (published_elsewhere(name), *peers)))
 
 

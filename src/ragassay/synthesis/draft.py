@@ -81,7 +81,7 @@ class Mix:
         if JOINT in chosen:
             both = {"type", "answerability"} & chosen.keys()
             if both:
-                raise UsageError(f"--mix {JOINT} sets {both.pop()} too: name one of the two.")
+                raise UsageError(f"--mix {JOINT} sets {both.pop()} too. Leave out either.")
             del defaults["type"], defaults["answerability"]
         return cls.of({**defaults, **chosen})
 

@@ -311,8 +311,8 @@ def _refuse_same(generator: Judge, checker: Judge) -> None:
     for leaf in checker.leaves():
         if leaf.model.casefold() in writers:
             raise UsageError(
-                f"{leaf.model} is generator and checker: a model finds its own mistakes right. "
-                "Name another one with --checker, or add --same-model."
+                f"{leaf.model} is generator and checker: a model does not see its own mistakes. "
+                "Name another model with --checker, or add --same-model."
             )
 
 

@@ -226,7 +226,7 @@ def files_of(output: Path, systems: Iterable[str]) -> dict[str, Path]:
         first = of.setdefault(file.casefold(), name)
         if first != name:
             shared = f"The targets {first!r} and {name!r} would share the file {file}"
-            raise UsageError(f"{shared}. Give one another name.")
+            raise UsageError(f"{shared}. Rename one of them.")
         files[name] = output.with_name(file)
     return files
 

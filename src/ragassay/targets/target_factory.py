@@ -75,7 +75,7 @@ def make_targets(target: Any, options: AskOptions) -> list[Target]:
         made = _made(one, options, None if name is None else str(name))
         if made.name in targets:  # answers of different systems differ in this name
             way = f"'NAME={_parted(one)[1]}'" if isinstance(one, str) else "{NAME: target, ...}"
-            raise UsageError(f"Two targets are called {made.name!r}. Give one another name: {way}.")
+            raise UsageError(f"Two targets are called {made.name!r}. Rename one of them: {way}.")
         targets[made.name] = made
     if not targets:
         raise UsageError(f"No target is named. {_FORMS}")
@@ -125,7 +125,7 @@ def _made(target: Any, options: AskOptions, name: str | None) -> Target:
     if is_url and "#" not in word:
         raise UsageError(
             f"How is {word} asked? An OpenAI-compatible chat is URL#MODEL. Any other endpoint "
-            "needs a mapping file. --init writes this one as mapping.yaml:\n"
+            "needs a mapping file. --init writes this as mapping.yaml:\n"
             f"{starting_mapping(word)}Replace the names by those of your endpoint (docs/ask.md)."
         )
     if not is_url and word.casefold().endswith((".yaml", ".yml")):

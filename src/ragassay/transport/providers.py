@@ -75,7 +75,7 @@ def own_key(url: str, environment: Mapping[str, str]) -> Secret | None:
     if not server:
         raise UsageError(
             f"{OWN_KEY} is sent only to the server that {OWN_URL} names, and that is not set. "
-            f"If the key is for this one: export {OWN_URL}={url}."
+            f"If the key is for this server: export {OWN_URL}={url}."
         )
     return secret if _origin(server) == _origin(url) else None
 

@@ -138,3 +138,12 @@ def test_a_plan_needs_no_key_and_makes_no_ledger(
     assert [path.name for path in data.parent.iterdir()] == [data.name]
     assert call(words) == 2
     assert "OPENAI_API_KEY" in capsys.readouterr().err
+
+
+def test_a_metric_without_an_answer_of_the_offline_judge_cannot_be_scored(data: Path) -> None:
+    of_one = json.loads(data.read_text().splitlines()[0])
+    records = [{**of_one, "id": str(n)} for n in range(300)]  # more than are walked offline
+    found = ragassay.plan(records, "ragreport")
+    scored = {name for name, n in found.applicable.items() if n}
+    assert scored == {"relevance"} and found.applicable["relevance"] == 300
+    assert found.lacking["usefulness"] == found.lacking["satisfaction"] != {}

@@ -106,7 +106,7 @@ def test_a_context_of_several_chunks_is_a_list_or_the_task_says_how_it_is_read(
         chunks(context, TaskOptions())
     assert chunks(["a", "b"], TaskOptions()) == ["a", "b"]
     assert chunks(context, TaskOptions(single_chunk=True)) == [context]
-    with pytest.raises(ValueError, match="leave one of them out"):
+    with pytest.raises(ValueError, match="leave out either"):
         TaskOptions(single_chunk=True, separator="|")
 
 

@@ -1,7 +1,7 @@
-"""Make and look after golden sets.
+"""Make and maintain golden sets.
 
-A golden set is a folder: queries with references and gold spans, a line each, and the documents in
-which the spans are. `ragassay run ANSWERS --golden DIR` scores a system by it.
+A golden set is a folder: a line for each query with its references and gold spans, and the
+documents with the spans. `ragassay run ANSWERS --golden DIR` scores a system by it.
 
 ```sh
 ragassay golden import questions.jsonl --documents docs -o golden

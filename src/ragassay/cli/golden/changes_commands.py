@@ -14,11 +14,10 @@ from ragassay.cli.command import Given, command
 def anchor(given: Given) -> int:
     """Find the gold spans again after the documents were edited.
 
-    A span is found by its text and the text around it; edited texts by their distance. What
-    could be at several places, or at one whose surroundings do not tell that it is the same
-    (unsure), or nowhere, is listed and stays as it is: exit code 3. A person marks such
-    places on the page of 'ragassay golden review', or rejects the items.
-    Documents that were added are taken into documents.json and named.
+    A span is found by its text and the text around it; edited texts by their distance. A span that
+    could be at several places, at an unsure place, or nowhere is listed and not changed: exit code
+    3. A person marks such places on the page of 'ragassay golden review', or rejects the items. New
+    documents are named and added to documents.json.
 
     ```sh
     ragassay golden anchor golden --dry-run
@@ -104,12 +103,13 @@ def diff(given: Given) -> None:
 
 @command("golden isolate")
 def isolate(given: Given) -> None:
-    """Tell failures of retrieval from failures of generation: the full run, then the isolated one.
+    """Separate failures of retrieval from failures of generation: the full run, then the isolated
+    run.
 
     In the isolated run the generator was given the gold passages ('ragassay ask --gold-passages').
-    What is right with them only fails by its retrieval; what is wrong with them fails by its
-    generation. The difference of the two runs, with its test, is what retrieval costs. Runs that
-    are swapped, or of which none was given the gold passages, are refused.
+    An answer that is right only with them fails by retrieval. An answer that is wrong with them
+    fails by generation. The difference of the two runs, with its test, is the cost of retrieval.
+    Swapped runs, and runs without the gold passages, are refused.
 
     ```sh
     ragassay golden isolate runs/full runs/isolated -m contains_answer
@@ -132,7 +132,7 @@ def isolate(given: Given) -> None:
         listed = f"  ({few(names)})" if names else ""
         show.wrapped(f"{head}{sentence}{listed}", " " * len(head))
     if result.unscored:
-        show.lines(f"{result.unscored:>5}       unscored in one of the runs or in both")
+        show.lines(f"{result.unscored:>5}       unscored in either run")
     if result.unknown:
         head = f"{len(result.unknown):>5}       "
         left_out = f"left out: the gold passages are not known  ({few(result.unknown)})"

@@ -23,9 +23,10 @@ _SHOWN = 20
 def check(given: Given) -> int:
     """Check a golden set: spans, leaks, contradictions, duplicates, support, metrics, coverage.
 
-    An error is wrong whoever looks; a look is for a person to decide. Exit code 1 where there is an
-    error (--fail-on look: or a look). Each metric scores the wrong answers (negative references):
-    one that gives them as much as a right answer does not see that kind of mistake.
+    An error is certainly wrong; a person decides on a look. The exit code is 1 where there is an
+    error (with --fail-on look, also a look). Each metric scores the wrong answers (negative
+    references). A metric that gives them as much as a right answer does not see that kind of
+    mistake.
 
     ```sh
     ragassay golden check golden

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
 def import_(given: Given) -> None:
     """Make a golden set of the queries, references and gold spans of a file.
 
-    Several records of one id, as of several systems, are one item; where they ask or expect
+    Records with the same id, as of several systems, become a single item. If they ask or expect
     different things, both are named and nothing is made. Fields of a golden set (status, tags,
-    kinds of wrong answers ...) are taken as what they are.
+    kinds of wrong answers ...) are kept.
 
     ```sh
     ragassay golden import questions.jsonl --documents docs -o golden
@@ -36,14 +35,6 @@ def import_(given: Given) -> None:
     from ragassay.golden.golden_folder import GoldenSet, check_output, with_contexts
     from ragassay.golden.golden_import import imported
 
-    if given.documents is None:
-        command = shlex.join(["ragassay", "golden", "import", str(given.data), "--documents"])
-        raise UsageError(
-            "A golden set says where in your documents the evidence of each reference is, so "
-            f"name their folder: {command} FOLDER -o {shlex.quote(str(given.output))}. To score "
-            "answers by the references of this file alone, no golden set is needed: ragassay run "
-            f"ANSWERS --references {shlex.quote(str(given.data))}."
-        )
     renamed = pairs("--columns", given.columns, "FIELD=COLUMN", "references=answer", several=True)
     if (given.output / "queries.jsonl").exists():
         raise UsageError(
@@ -73,7 +64,7 @@ def import_(given: Given) -> None:
         show.lines(f"Status: {counts}. What {given.data} accepts or rejects stays so.")
     if len(items) < result.n_records:
         records = plural(result.n_records, "record")
-        show.lines(f"{given.data} has {records}: those of one id are one item.")
+        show.lines(f"{given.data} has {records}: records with the same id are one item.")
     if result.gold:
         placed = sum(one.gold is not None for one in result.gold)
         passages = plural(len(result.gold), "gold passage")
@@ -131,7 +122,7 @@ def export(given: Given) -> None:
     except InputError as error:
         raise error.at(path=given.folder) from None
     if "" not in exports.files and given.output.exists() and any(given.output.iterdir()):
-        raise UsageError(f"{given.output} is no empty folder. Choose another one with -o.")
+        raise UsageError(f"{given.output} is not empty. Choose another folder with -o.")
     for name, content in exports.files.items():
         write_bytes(given.output / name, content)
     n_with = sum(map(EXPORTS[kind].has, items))
@@ -162,11 +153,11 @@ def sample(given: Given) -> None:
 
 @command("golden split")
 def split(given: Given) -> None:
-    """Divide a golden set into disjoint parts, beside it, in which each kind has its share.
+    """Divide a golden set into disjoint parts, in which each kind has its share.
 
     Queries that would give each other away stay in one part: those whose gold spans share a
     sentence, those that ask nearly the same, and those of one conversation. So shares may differ a
-    little from what was asked for; each share is printed. Rejected items are left out.
+    little from the wanted ones; each share is printed. Rejected items are left out.
 
     ```sh
     ragassay golden split golden --into dev=0.3,test=0.7

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @command("golden review")
 def review(given: Given) -> int:
-    """Review a golden set on a page of this machine, or by a sheet; or label answers to it.
+    """Review a golden set on a local page or in a sheet, or label answers to it.
 
     The page is worked with the keyboard: a accepts, e edits, r rejects, t tags, n and p move, u
-    takes back, ? helps. Each review is kept in reviews.jsonl of the folder. What stands in
-    instructions.md of the folder is shown.
+    takes back, ? helps. Each review is kept in reviews.jsonl of the folder. The page shows
+    instructions.md of the folder.
 
     ```sh
     ragassay golden review golden --reviewer ann
@@ -91,13 +91,13 @@ def review(given: Given) -> int:
 
 @command("golden agreement")
 def agreement(given: Given) -> int:
-    """Say how far the reviewers agree, and list what they do not agree on.
+    """Show how far the reviewers agree, and list their disagreements.
 
     Krippendorff's alpha, Fleiss' kappa and Cohen's kappa of each two people, over independent
     decisions (accept, edit, reject), with intervals by bootstrap over items. The same for labels of
-    answers (labels.jsonl), by kind of question. What people disagree on, items and labels, is
-    written to adjudication.jsonl; the page shows it, too, and whoever decides there settles it.
-    Exit code 3: nothing has labels by two people.
+    answers (labels.jsonl), by kind of question. Items and labels with disagreement are written to
+    adjudication.jsonl, and shown on the page, where a person settles them. Exit code 3: nothing has
+    labels by two people.
 
     ```sh
     ragassay golden agreement golden

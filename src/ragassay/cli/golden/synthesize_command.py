@@ -32,9 +32,9 @@ _ABOUT_RUNS = (
 def synthesize(given: Given) -> int:
     """Write queries with references, wrong answers and gold spans from DOCUMENTS.
 
-    Every item has status draft until a person accepts it. What became no item is
-    kept in rejected.jsonl with the reason; scorecard.md has the figures. The same command again
-    goes on where the last one ended.
+    Every item has status draft until a person accepts it. Rejected drafts are in rejected.jsonl
+    with the reason; scorecard.md has the figures. Run the same command again to go on where it
+    ended.
 
     ```sh
     ragassay golden synthesize docs -o golden --n 30
@@ -43,7 +43,8 @@ def synthesize(given: Given) -> int:
     ```
 
     A YAML file of Open RAG Eval's query generation (document_source, model, generation, output) may
-    stand in place of the folder: the items go into a golden set, and the queries into its file too.
+    be given in place of the folder. The items go into a golden set, and the queries also into its
+    file.
     """
     no_answers = given.no_answers
     output = given.output

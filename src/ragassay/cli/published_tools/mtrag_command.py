@@ -15,7 +15,7 @@ VLLM = "http://localhost:8001/v1"
 @command(
     "mtrag",
     *("Judging", "Neural models"),
-    names=("published", "options"),
+    names=("published", "options", "cluster_by"),
     without=("nuggets", "rubric", "judge_prompt"),
 )
 def mtrag(given: Given) -> int:
@@ -45,17 +45,16 @@ def mtrag(given: Given) -> int:
     config = make_config(**given.run_options)
     records = given.input or given.data
     if records is None:
-        raise UsageError("No file is named. Give the one with predictions: -i FILE.jsonl.")
+        raise UsageError("No file is named. Give the file with predictions: -i FILE.jsonl.")
     if given.output is None:
-        raise UsageError(
-            "A step needs a file to write: -o FILE.jsonl (it may be the one it reads)."
-        )
+        raise UsageError("A step needs a file to write: -o FILE.jsonl (it may be the input file).")
     chosen = StepOptions(
         input=records,
         tasks=given.data if given.input is not None else None,
         published=config.published,
         options=config.options,
         refresh=config.refresh,
+        cluster_by=config.cluster_by,
         models=model_options(config),
         **given.of("step", "output", "evaluators"),
     )

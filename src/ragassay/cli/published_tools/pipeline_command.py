@@ -23,10 +23,10 @@ _MEAN = "avg_"
 def build(given: Given) -> None:
     """Write the parameter file of a PIPELINE, or print what the one that is there lacks.
 
-    The file is parameters/NAME_parameter.yaml beside the pipeline: what its steps can be told, with
-    the defaults of their servers. A file that is there stays as it is. Edit it, then run the
-    pipeline. 'ragassay run' takes -o, the folder for what steps give, and --from, the step to begin
-    with, by number or name: what the steps before gave is then taken from the last run.
+    The file is parameters/NAME_parameter.yaml beside the pipeline: the parameters of its steps,
+    with the defaults of their servers. An existing file is not changed. Edit it, then run the
+    pipeline. 'ragassay run' takes -o, the folder for the results of steps, and --from, the number
+    or name of the step to begin with. The results of earlier steps are then those of the last run.
 
     ```sh
     ragassay build examples/eval_trec.yaml

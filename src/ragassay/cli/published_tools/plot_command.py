@@ -12,9 +12,9 @@ from ragassay.cli.command import Given, command, listed
 def plot(given: Given) -> None:
     """Draw result files beside each other: box plots with their points, for slides.
 
-    For each metric a panel, in it for each file a box, every value, the mean with its 95 %
-    interval, the median and n; for trec also the share of questions answered. Reads trecrag.csv
-    and consistency.csv of a run, the same files of Open RAG Eval, and run folders.
+    Each metric has a panel, and each file a box in it, with every value, the mean and its 95 %
+    interval, the median and n. For trec, a panel shows the share of questions answered. Reads
+    trecrag.csv and consistency.csv of a run, the same files of Open RAG Eval, and run folders.
 
     ```sh
     ragassay plot results.csv --evaluator trec

@@ -37,9 +37,9 @@ def trec(given: Given) -> None:
     ragassay trec qrels.txt run.txt --format ultrarag
     ```
 
-    One run is averaged over the queries of both files, as in trec_eval; with -c over all
-    judged queries, a missing one counting 0. Several runs are always compared over all judged
-    queries. The output says which.
+    One run is averaged over the queries of both files, as in trec_eval. With -c it is averaged over
+    all judged queries, and a missing query counts 0. Several runs are always compared over all
+    judged queries. The output says which.
     """
     runs, query = _runs(given), _only_query(given.debug_level)
     measures = _measures(given)
@@ -179,7 +179,7 @@ def _compare(
         show.json({**trec_evaluation.coverage(results[-1]), "comparisons": listed})
     else:
         n = f"{len(results[-1].queries):,}"
-        show.lines(f"mean over all {n} judged queries; one that a run lacks counts 0")
+        show.lines(f"mean over all {n} judged queries; a query that a run lacks counts 0")
         for comparison in comparisons:
             show.report(comparison_report(comparison, full=True))
     for scores, run in zip(results, runs, strict=True):

@@ -15,6 +15,11 @@ def demo(given: Given) -> None:
 
     No key, no network, no configuration. The dataset is invented but real-looking: documents,
     questions with gold spans and references, unanswerable questions, and conversations.
+
+    ```sh
+    ragassay demo
+    ragassay demo --data town
+    ```
     """
     from ragassay.engine import evaluate
     from ragassay.engine.comparison.compare_runs import compare

@@ -28,15 +28,15 @@ def run(given: Given) -> int:
     as keys, or a pipeline ('ragassay build --help').
 
     ```sh
-    ragassay run answers.jsonl --suite qa
+    ragassay run answers.jsonl
     ragassay run answers.csv --columns answer=model_output -o runs/new
     ragassay run run.trec --qrels qrels.txt --metrics nDCG@10,Recall@100
     ragassay run config.yaml --fail-under 'low(em)>=0.4'
     ragassay run answers.jsonl --suite trecrag --judge openai:gpt-4o --dry-run
     ```
 
-    Without --judge, rules about words answer offline what a judge is asked. Answers of an LLM are
-    kept in a ledger before they are used: the same command again resumes.
+    Some metrics need a judge: an LLM (--judge) or, by default, simple offline rules. A ledger keeps
+    the answers of an LLM: run the same command again to resume.
     """
     from ragassay.compat.ultrarag.pipeline_file import is_pipeline
     from ragassay.engine.run.prepared_run import prepare
@@ -104,9 +104,9 @@ NOT_OF_DATA = (
 def validate(given: Given) -> int:
     """Read DATA (or what a YAML configuration names) to its end and say what is in it.
 
-    The first fault is named with its file, line and field, and the exit code is 2. It says how many
-    samples each metric applies to, which suites the data suit, which columns hold no field and what
-    they may be (--columns). The exit code is 3 where no metric of the run can be scored.
+    Shows how many samples each metric applies to, which suites the data suit, and which columns
+    hold no field and what they may be (--columns). Exit code 2: the data has a fault; its file,
+    line and field are named. Exit code 3: no metric of the run can be scored.
 
     ```sh
     ragassay validate answers.jsonl

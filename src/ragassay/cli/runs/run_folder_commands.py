@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @command("report")
 def report(given: Given) -> int:
-    """Show a run folder's summary and write its reports.
+    """Show the summary of a run folder and write its reports.
 
     ```sh
     ragassay report runs/new
@@ -75,10 +75,10 @@ def diagnose(given: Given) -> None:
     Each failing sample is put into one class by the scores that the run holds: not retrieved,
     retrieved too low, refused though answerable, contradicted, invented, cited wrongly, right but
     incomplete, retrieved but ignored, answered though not answerable. Scores that the run lacks are
-    computed here, offline. With each class come its count, its interval, what it costs in the
-    headline metric, examples, and what to try. docs/diagnose.md has the rules.
+    computed here, offline. Each class has its count, its interval, its cost in the headline metric,
+    examples, and what to try. docs/diagnose.md has the rules.
 
-    With a second run, the old one, it says which classes the samples moved between.
+    With a second, older run it shows how samples moved between classes.
 
     ```sh
     ragassay diagnose runs/new
@@ -249,7 +249,9 @@ def _pairs(given: Given) -> list[tuple[Result, Result]]:
         if baseline is not None:
             results.append(results.pop(names.index(baseline)))
     elif baseline is not None:
-        raise UsageError("--baseline is for several systems in one place; else name it last.")
+        raise UsageError(
+            "--baseline is for one run with several systems. Otherwise name the baseline last."
+        )
     results = [subset_of(result, given.where or ()) for result in results]
     return [(result, results[-1]) for result in results[:-1]]
 

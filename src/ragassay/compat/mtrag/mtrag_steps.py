@@ -86,6 +86,7 @@ class StepOptions:
     options: Mapping[str, Any] = field(default_factory=dict)
     refresh: bool = False
     models: ModelOptions = field(default_factory=ModelOptions)
+    cluster_by: str | None = None
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -169,7 +170,7 @@ def run_steps(
     judge where there is none, stays open; ``progress`` gets the number of records done."""
     fields = options.fields()
     shown = {name: metric for name, metric in fields.items() if name != _BESIDE}
-    collected = Accumulator(make_config(), shown)
+    collected = Accumulator(make_config(cluster_by=options.cluster_by), shown)
     tasks = None
     if options.tasks is not None and options.tasks.resolve() != options.input.resolve():
         tasks = Tasks(options.tasks)

@@ -205,8 +205,7 @@ def select_metrics(
         name = name if name not in named else str(metric)
         if named.setdefault(name, metric) != metric:
             raise UsageError(
-                f"Two metrics are called {name!r}. Give one of them another name: "
-                "@ragassay.metric(name=...)."
+                f"Two metrics are called {name!r}. Rename either: @ragassay.metric(name=...)."
             )
         shown[str(plain)] = name
         if plain in compared:

@@ -42,11 +42,11 @@ class Parameters(BaseModel):
         Option(
             short="-s",
             commas=True,
-            default="by the format of the data, mostly qa",
+            default="by the format of the data, mostly rag",
             page="formats.md",
         ),
     ] = Field(default_factory=list)
-    """Suites to run: qa, retrieval, chunks, trecrag, mtrag, ragreport, golden, serving or
+    """Suites to run: rag, qa, retrieval, chunks, trecrag, mtrag, ragreport, golden, serving or
     consistency."""
     metrics: Annotated[Names, Option(short="-m")] = Field(default_factory=list)
     """Metrics to compute instead of all of the suites', joined with commas ('ragassay metrics'
@@ -77,24 +77,24 @@ class Parameters(BaseModel):
     """File with the references of the data's questions, joined by id, else by query: questions in
     any format, or a table (CSV) with query_id and expected_answer."""
     golden: Annotated[str | None, Option(path="read")] = None
-    """Golden set (a folder) that answers are joined to by id: its accepted items give references,
-    gold spans and labels; passages are found in its documents."""
+    """Folder of a golden set, joined with the answers by id. Its accepted items give references,
+    gold spans and labels."""
     golden_drafts: bool = False
-    """Items of the golden set that nobody accepted yet count, too."""
+    """Draft items of the golden set count, too."""
     qrels: Annotated[str | None, Option(path="read")] = None
     """TREC or BEIR judgements to take gold passages from."""
     ks: Annotated[list[int] | None, Option(default="1,5,10,20,50,100")] = None
-    """Cut-offs, joined with commas: of the suites retrieval and trecrag in place of theirs, or of
-    metrics named without one (recall, ndcg, precision)."""
+    """Cut-offs, joined with commas, for the suites retrieval and trecrag, and for metrics named
+    without a cut-off (recall, ndcg, precision)."""
     separator: str | None = None
     r"""What separates the chunks in a context that is one string: '|||', '\n\n' ..."""
     single_chunk: bool = False
-    """Each context that is one string is one chunk. Suite ragreport, whose indices count chunks,
-    refuses one that looks joined unless this or a separator is given."""
+    """Each context that is one string is one chunk. Suite ragreport refuses a string that looks
+    joined unless this or a separator is given."""
     system: str | None = None
     """System name for data that has none."""
     published: bool = False
-    """Give the benchmark's own values where its description differs from them."""
+    """Compute the benchmark's own values, also where its description says otherwise."""
     from_timestamp: Annotated[
         float | None, Option(flags=("--from", "--from-timestamp"), text=True)
     ] = None
@@ -103,7 +103,7 @@ class Parameters(BaseModel):
     to_timestamp: Annotated[float | None, Option(flags=("--to", "--to-timestamp"), text=True)] = (
         None
     )
-    """Evaluate only samples up to this time, itself included; a date means all of that day."""
+    """Evaluate only samples up to and including this time; a date means all of that day."""
     where: Annotated[
         Names, Option(form="CONDITION", example="'source=user log'", page="formats.md")
     ] = Field(default_factory=list)
@@ -112,8 +112,8 @@ class Parameters(BaseModel):
     limit: Annotated[int | None, Option(short="-n")] = Field(None, ge=1)
     """Evaluate only the first N samples."""
     first_runs: bool = False
-    """Evaluate only the first run of each query where it was run several times, unless runs are
-    compared (suite consistency). The others are counted and left out."""
+    """Evaluate only the first run of each query, except in suite consistency. The others are
+    counted and left out."""
     slice_by: Annotated[
         list[str] | None, ONE_OR_MANY, Option(commas=True, default="those with few values")
     ] = None
@@ -121,7 +121,7 @@ class Parameters(BaseModel):
     cluster_by: Annotated[str | None, Option(default="the conversation")] = Field(
         None, min_length=1
     )
-    """Metadata column whose samples are not independent; none: samples of different queries are."""
+    """Metadata column whose samples depend on each other; 'none': each query is independent."""
     interval: Annotated[Literal["auto", "t"], Option(page="statistics.md")] = "auto"
     """Kind of interval: by the scores' range (auto), or Student's t."""
     level: float = Field(0.95, gt=0, lt=1)
@@ -132,7 +132,7 @@ class Parameters(BaseModel):
     """Gate: METRIC>=VALUE on the mean, or low(METRIC)>=VALUE (high(METRIC)<=VALUE) on the one-sided
     bound of the true mean; exit code 1 when it fails, 3 when samples are too few to tell."""
     trust_offline: bool = False
-    """Let offline judgments decide gates, whatever their agreement with people."""
+    """Let the offline judge decide gates, even where it is not known to agree with people."""
     options: Annotated[
         dict[str, Any], EMPTY, Option(flags=("--option",), form="NAME=VALUE", example="min_grade=2")
     ] = Field(default_factory=dict)
@@ -226,7 +226,7 @@ class Judging(BaseModel):
     tpm: float | None = Field(None, gt=0)
     """Most tokens a minute."""
     timeout: Annotated[float | None, Option(default="120")] = Field(None, gt=0)
-    """Seconds until a question is given up."""
+    """Seconds after which a question is given up."""
     temperature: Annotated[float | None, Option(default="0, or what the published method says")] = (
         Field(None, ge=0)
     )
@@ -260,13 +260,13 @@ class Judging(BaseModel):
     ledger: Annotated[str | None, Option(path="write", default=".ragassay/ledger.sqlite")] = None
     """File of paid answers."""
     budget: str | None = Field(None, coerce_numbers_to_str=True)
-    """Most to spend now: 5.00 (dollars), '200 calls', '2M tokens'. What is scored until then is
-    kept; exit code 3."""
+    """Most to spend now: 5.00 (dollars), '200 calls', '2M tokens'. The run then stops, keeps its
+    scores and exits with 3."""
     retry_failed: bool = False
     """Ask again what the judge refused or answered unusably."""
     refresh: bool = False
-    """Ask everything again, also what the ledger holds, and in a step of MT-RAG's also what judges
-    gave to its records."""
+    """Ask everything again, also what the ledger holds, and in ragassay mtrag also the judged
+    values of the records."""
     nuggets: Annotated[str, Option(page="nuggets.md")] = "own"
     """Facts that answers are measured by: each sample's own passages ('own', as published), those
     of all systems together ('pooled'), or a nugget file."""
@@ -325,8 +325,7 @@ class NeuralModels(BaseModel):
             page="models.md",
         ),
     ] = Field(default_factory=dict)
-    """A local folder for a neural model, by its name ('ragassay models' lists which there are, and
-    where they are)."""
+    """A local folder for a neural model, by its name ('ragassay models' lists the models)."""
     device: Annotated[str | None, Option(default="auto: a CUDA GPU where there is one")] = None
     """Where models run: auto, cpu, cuda, cuda:1, mps."""
     dtype: Annotated[

@@ -44,6 +44,7 @@ def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> str
     return ""
 
 
+_NEEDS_LLM = "an LLM judge is needed"
 _NONE = Sample(id="none")
 PARTS = (
     *("query", "history", "passages", "answer", "references", "gold"),
@@ -157,7 +158,7 @@ def preview(
                 for name, metric in metrics.items():
                     lack = metric.lacks(sample)
                     if lack is None and name in unasked:
-                        lack = Unscored(Reason.UNSUPPORTED, "an LLM judge is needed")
+                        lack = Unscored(Reason.UNSUPPORTED, _NEEDS_LLM)
                     if lack is None:
                         applicable[name] += 1
                         needs_model = lacks[name] and any(
@@ -184,6 +185,10 @@ def preview(
         applicable.subtract(without_model)
         if planner is not None:
             calls = planner.plan(n if of is None else of, job.config.budget)
+            for name in calls.unsupported.keys() & metrics.keys() - unasked:
+                count = calls.unsupported[name]
+                applicable[name] -= count
+                lacking.setdefault(name, Counter())[_NEEDS_LLM] += count
     return Preview(
         title=job.source.title,
         format=job.source.format,

@@ -192,13 +192,15 @@ class Summary(Displayed):
             name: as it is shown, its canonical name, or an alias of the suites of the run.
 
         Raises:
-            UsageError: the run has no such metric, or the name stands for several.
+            UsageError: the run has no such metric, or the name means several.
         """
         canonical = {one: entry.metric for one, entry in self.metrics.items()}
         used = self.suite.split("+")
         names = shown(str(name), canonical, used, "this run", "'metrics' lists them")
         if len(names) != 1:
-            raise UsageError(f"{name!r} stands for several metrics: {', '.join(names)}. Name one.")
+            raise UsageError(
+                f"{name!r} means several metrics: {', '.join(names)}. Name it in full."
+            )
         return self.metrics[names[0]]
 
     def __iter__(self) -> Iterator[str]:

@@ -156,14 +156,10 @@ class CallPlan:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What the plan does not count."""
-        notes = [
+        return tuple(
             Note("plan_unbounded", {"metric": metric, "kinds": " and ".join(kinds)})
             for metric, kinds in self.unbounded.items()
-        ]
-        if self.unsupported:
-            listed = ", ".join(f"{name} {n:,}" for name, n in self.unsupported.items())
-            notes.append(Note("plan_unsupported", {"judge": self.judge, "listed": listed}))
-        return tuple(notes)
+        )
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; an interval is ``{"low": ..., "high": ...}``."""
@@ -222,7 +218,7 @@ class Planner:
         self._failed: Counter[str] = Counter()
         self._unsupported: Counter[str] = Counter()
         self._unbounded: dict[str, tuple[str, ...]] = {}
-        self._n_walked = 0
+        self._n_walked = self._n_counted = 0
 
     def __enter__(self) -> Planner:
         return self
@@ -241,6 +237,7 @@ class Planner:
         # An offline judge makes each answer here, which takes time: the first samples suffice.
         counted = samples if self.asks else samples[: max(0, WINDOW - self._n_walked)]
         self._n_walked += len(samples)
+        self._n_counted += len(counted)
         self._count(counted, self._metrics)
 
     def plan(self, n_samples: int | None = None, budget: str | None = None) -> CallPlan:
@@ -265,7 +262,10 @@ class Planner:
             fit=None if budget is None else fit(total, budget),
             listed_prices=self._price is None,
             failed=dict(self._failed),
-            unsupported=dict(self._unsupported),
+            unsupported={
+                name: round(count * self._n_walked / self._n_counted)
+                for name, count in self._unsupported.items()
+            },
             unbounded=self._unbounded,
         )
 

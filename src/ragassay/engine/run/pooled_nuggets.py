@@ -54,7 +54,7 @@ def bank_metric(metrics: Iterable[Metric]) -> Nuggets:
     by_options = {one.options: one for one in judged_among(metrics) if isinstance(one, Nuggets)}
     if len(by_options) > 1:
         raise UsageError(
-            "The nuggets metrics have different parameters, so no one bank serves them all: give "
+            "The nuggets metrics have different parameters, so no bank serves them all. Give "
             "them the same, or leave out the option nuggets."
         )
     return next(iter(by_options.values()), Nuggets())
@@ -72,7 +72,7 @@ def pools_of(samples: Iterable[Sample]) -> list[Sample]:
             pools[sample.id] = replace(pool, query=sample.query)
         elif sample.query is not None and sample.query.split() != pool.query.split():
             raise InputError(
-                f"the query id {sample.id!r} stands for two different queries",
+                f"two different queries have the id {sample.id!r}",
                 field="query",
                 hint="A nugget bank belongs to a query: give each query an id of its own.",
             )

@@ -336,7 +336,7 @@ def in_zone(moment: float, zone: str) -> float:
     try:
         place = ZoneInfo(zone)
     except (KeyError, ValueError, OSError) as error:
-        raise UsageError(f"There is no time zone {zone!r}; one is Europe/Berlin.") from error
+        raise UsageError(f"There is no time zone {zone!r}. An example is Europe/Berlin.") from error
     return datetime.fromtimestamp(moment, UTC).replace(tzinfo=place).timestamp()
 
 

@@ -320,8 +320,8 @@ class ContextSplitter:
     ) -> None:
         if single and separator:
             raise UsageError(
-                f"The separator {separator!r} cuts contexts into chunks, and with single_chunk "
-                "each is one. Leave one of them out."
+                f"The separator {separator!r} cuts contexts into chunks, and single_chunk keeps "
+                "each whole. Leave out either."
             )
         self.separator = separator or None
         self._single, self._refused, self._notes = single, refused, notes

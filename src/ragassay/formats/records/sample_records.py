@@ -196,8 +196,8 @@ class Mapper:
         """Refuses chosen columns, for formats whose names are fixed."""
         if self.columns:
             raise UsageError(
-                f"The format {name} has names of its own, so columns cannot be chosen. "
-                "Another format can be forced, for example csv or jsonl."
+                f"The format {name} fixes its names, so columns cannot be chosen. Force "
+                "another format, for example csv or jsonl."
             )
 
     def unchosen(self, record: Record) -> dict[str, Any]:

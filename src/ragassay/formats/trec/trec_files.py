@@ -181,8 +181,8 @@ def _tell_equal_scores(run: pl.DataFrame, path: Path) -> None:
         )
         warn_user(
             f"{called(path)}: in {share(tied.height, queries.height, 'query')} all documents have "
-            f"one score ({share(int(tied['n'].sum()), run.height, 'document')}). The order among "
-            f"ties is decided by id, descending, as in trec_eval{nothing}."
+            f"the same score ({share(int(tied['n'].sum()), run.height, 'document')}). The order "
+            f"among ties is decided by id, descending, as in trec_eval{nothing}."
         )
 
 

@@ -164,8 +164,8 @@ def _find_place(path: Path, create: bool) -> None:
         raise InputError(
             "there is no ledger here",
             path=path,
-            hint="A run with an LLM as its judge makes one in the folder where it is started; "
-            "name another with --ledger.",
+            hint="A run with an LLM judge makes a ledger in its working folder. Name another "
+            "with --ledger.",
         )
     problem = "the ledger's folder cannot be made"
     try:

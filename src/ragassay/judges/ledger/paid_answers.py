@@ -105,6 +105,6 @@ def damaged(path: str, problem: str) -> InputError:
     return InputError(
         f"is damaged ({problem})",
         path=path,
-        hint="Move it away and run again with a new one, or rescue its rows first with "
+        hint="Move it away and run again with a new ledger, or rescue its rows first with "
         "'sqlite3 FILE .recover'.",
     )

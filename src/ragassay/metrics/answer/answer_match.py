@@ -19,7 +19,7 @@ from ragassay.metrics.core.metric import conversation, not_applicable, param, re
 
 @register
 class AnswerMatches(JudgedMetric):
-    """Whether the answer says what a reference says, by a judge (datapizza).
+    """Whether the answer says what a reference says (datapizza).
 
     True where it agrees with at least one of several references, and with no negative reference (an
     answer known to be wrong). Where the judge fails, the sample is unscored; datapizza's example
@@ -181,7 +181,7 @@ class Attempted(_Holds):
     reply to a query that is none is no attempt.
 
     Formula: 1 if an answer was tried, else 0; small talk is one to small talk alone
-    Misleads where: answering everything makes 1
+    Misleads where: a system that answers everything has 1
     Source: our own, after Open RAG Eval's no-answer metric
     """
 
@@ -229,7 +229,7 @@ class Answered(_Attempt):
     ``NO_ANSWER`` too, which makes the share look better than it is.
 
     Formula: 1 if an answer was tried, else 0
-    Misleads where: answering everything makes 1
+    Misleads where: a system that answers everything has 1
     """
 
     name = "answered"

@@ -88,7 +88,7 @@ class OnScale(Metric):
             if lacking := missing_folder(self.model):
                 raise UsageError(f"{self.name}: {lacking}.")
             raise UsageError(
-                f"{self.name}: nobody recommends a layer of the model {self.model}. "
+                f"{self.name}: no layer is recommended for the model {self.model}. "
                 f"{did_you_mean(self.model, RECOMMENDED, at_least=_NEAR)} Name a layer, as in "
                 f"{self.name}(model={self.model},layer=9)."
             )

@@ -40,7 +40,7 @@ def ultra_em(answer: str, references: tuple[str, ...]) -> float:
     """UltraRAG's EM as published (exact_match: words of any script, no empty matches).
 
     Formula: 1 if the normal forms of the answer and of a reference are equal, else 0
-    Misleads where: one more word makes 0; generated sentences hardly ever score
+    Misleads where: one more word gives 0; generated sentences hardly ever score
     """
     return float(answer in references)
 
@@ -52,7 +52,7 @@ def ultra_acc(answer: str, references: tuple[str, ...]) -> float:
     0 for an empty answer.
 
     Formula: 1 if some reference is a substring of the answer, else 0 (normal forms)
-    Misleads where: short references stand in longer words ("art" in "party"); long answers that
+    Misleads where: short references occur in longer words ("art" in "party"); long answers that
         list everything score 1
     """
     return float(bool(answer) and any(reference in answer for reference in references))
@@ -73,7 +73,7 @@ def ultra_cover_em(answer: str, references: tuple[str, ...]) -> float:
     """UltraRAG's CoverEM as published (covers_answer: counts matter, no empty matches).
 
     Formula: 1 if all tokens of some reference occur in the answer, else 0
-    Misleads where: the words may stand anywhere, in any order; an empty reference matches
+    Misleads where: the words may occur anywhere, in any order; an empty reference matches
     """
     words = set(answer.split())
     return float(any(words.issuperset(reference.split()) for reference in references))
@@ -135,16 +135,16 @@ def exact_match(answer: str, reference: str) -> bool:
     """Answer equals a reference word for word, in any script; an empty one matches nothing.
 
     Formula: 1 if the words of the answer are those of a reference, in order, else 0
-    Misleads where: one more word makes 0; generated sentences hardly ever score
+    Misleads where: one more word gives 0; generated sentences hardly ever score
     """
     return bool(reference) and reference == answer
 
 
 @measure("contains_answer", base=_Corrected, says="flag", version=7)
 def contains_answer(answer: str, reference: str) -> bool:
-    """A reference stands in the answer as whole words (Chinese, Thai ...: characters).
+    """The answer contains a reference as whole words (Chinese, Thai ...: characters).
 
-    Formula: 1 if a reference stands in the answer as a run of whole words, else 0
+    Formula: 1 if the answer contains a reference as a run of whole words, else 0
     Misleads where: a right answer in other words is 0; a long answer that lists everything is 1,
         and so is one that denies it (不可以 holds 可以) or a longer word of a script without spaces
         (東京都 holds 京都)
@@ -157,7 +157,7 @@ def covers_answer(answer: str, reference: str) -> bool:
     """All words of a reference occur in the answer, in any order and as often.
 
     Formula: 1 if all words of some reference occur in the answer, as often, else 0
-    Misleads where: the words may stand far apart and mean something else
+    Misleads where: the words may occur far apart and mean something else
     """
     return bool(reference) and Counter(reference) <= Counter(answer)
 
@@ -178,9 +178,9 @@ class AliasGroups(_Corrected):
     """Share of required items named under some alias (stringem as its page describes it).
 
     A nested list of references is a list of items, each with its spellings; a flat list is one
-    item. An item is named where a spelling stands in the answer as a run of whole words.
+    item. An item is named where the answer contains a spelling as a run of whole words.
 
-    Formula: items of which a spelling stands in the answer / items
+    Formula: items of which the answer contains a spelling / items
     Misleads where: an item counts when it is named, even to deny it
     Source: our own, after UltraRAG
     """

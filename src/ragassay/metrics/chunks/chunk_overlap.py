@@ -317,7 +317,7 @@ def chunk_recall(hits: Hits, k: int) -> float:
     """Share of the gold chunks found among the first k.
 
     Formula: gold chunks found among the first k / gold chunks
-    Misleads where: a gold chunk that is cut otherwise is missed; Span and Char metrics do not
+    Misleads where: a gold chunk with another cut is missed; Span and Char metrics do not
         depend on the cut
     """
     return hits.within(k) / hits.n_gold

@@ -105,7 +105,7 @@ _AT_K = {
     "precision": ("hits among the first k / k", _COPIES),
     "recall": (
         "gold chunks found among the first k / gold chunks",
-        "a gold chunk that is cut otherwise is missed",
+        "a gold chunk with another cut is missed",
     ),
     "f1": ("2PR / (P + R) of precision and recall at k", _COPIES),
 }

@@ -214,7 +214,7 @@ def span_recall(match: Matches) -> float:
     One passage may hold several of them.
 
     Formula: gold spans that a passage among the first k matches / gold spans
-    Misleads where: retrieving whole documents makes 1
+    Misleads where: a system that retrieves whole documents has 1
     """
     return _recall(match)
 
@@ -277,7 +277,7 @@ def character_recall(common: int, retrieved: int, gold: int) -> float:
     """Share of the gold spans' characters that were retrieved.
 
     Formula: gold characters that were retrieved / gold characters
-    Misleads where: retrieving whole documents makes 1
+    Misleads where: a system that retrieves whole documents has 1
     """
     return common / gold
 

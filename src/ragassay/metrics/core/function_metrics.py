@@ -136,7 +136,7 @@ class FunctionMetric(Metric):
             return Unscored(
                 Reason.FAILED,
                 f"{self.name} returned {number}, which lies outside its range, from {low} to "
-                f"{high}: state another one with @ragassay.metric(low=..., high=...)",
+                f"{high}: state another range with @ragassay.metric(low=..., high=...)",
             )
         return outcome
 
@@ -270,8 +270,7 @@ def own_names(names: Sequence[Any], *, typed: bool = True) -> list[str]:
             continue
         if classes.setdefault(one.name, type(one)) is not type(one):
             raise UsageError(
-                f"Two metrics are called {one.name!r}. Give one of them another name: "
-                "@ragassay.metric(name=...)."
+                f"Two metrics are called {one.name!r}. Rename either: @ragassay.metric(name=...)."
             )
         own_metric = isinstance(name, str) or isinstance(one, FunctionMetric)
         if own_metric and naming.metric_classes().get(one.name) is not type(one):

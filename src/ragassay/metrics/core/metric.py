@@ -346,8 +346,7 @@ def register(cls: type[M]) -> type[M]:
     places = [f"{one.__module__}.{one.__qualname__}" for one in (_CLASSES.get(cls.name, cls), cls)]
     if places[0] != places[1]:
         raise UsageError(
-            f"Two metrics are called {cls.name!r}: {' and '.join(places)}. Give one of them "
-            "another name."
+            f"Two metrics are called {cls.name!r}: {' and '.join(places)}. Rename either of them."
         )
     cls.__repr__ = Metric.__str__  # type: ignore[assignment, method-assign]
     _CLASSES[cls.name] = cls

@@ -174,7 +174,7 @@ def _unknown(name: str, text: str, local: Mapping[str, str]) -> UsageError:
     """The error for an unknown name, with the nearest ones."""
     if several := SEVERAL.get(name.casefold()):
         return UsageError(
-            f"{name} by itself stands for {', '.join(several)}; in {text!r} one of these is needed."
+            f"{name} means several metrics: {', '.join(several)}. Choose one for {text!r}."
         )
     hint = did_you_mean(name, [*metric_classes(), *aliases(), *local, *ULTRARAG_RANKED, *SEVERAL])
     problem = f"Unknown metric {text!r}. {hint} 'ragassay metrics' lists them all."

@@ -17,13 +17,14 @@ from ragassay.metrics.core.metric import passage_texts, register, textless_passa
 
 @register
 class ClaimRecall(JudgedMetric):
-    """Share of the reference's claims that the passages support, by a judge.
+    """Share of the reference's claims that the passages support.
 
     Of several references the one with the largest share counts. Where nothing was retrieved, no
     claim is supported.
 
     Formula: claims of the reference that the passages support / its claims
-    Misleads where: details of the reference that nobody asked for count, too; order does not
+    Misleads where: details of the reference count even if the query does not ask for them; order
+        does not
     Source: Es et al. 2024, RAGAS (context recall)
     """
 

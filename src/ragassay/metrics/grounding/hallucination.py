@@ -216,7 +216,7 @@ async def side(ask: Ask, query: str, text: str, other: str) -> _Side:
 
 @register
 class FactualCorrectness(JudgedMetric):
-    """Claims that answer and reference share, by a judge.
+    """Claims that answer and reference share.
 
     Where there are several references, the one with the highest F1 counts, for all three. An answer
     without claims has no precision, recall 0 and F1 0; a reference without claims is left out.

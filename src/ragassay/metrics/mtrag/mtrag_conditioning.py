@@ -259,8 +259,8 @@ class Conditioned(Given):
         if isinstance(value, Unscored):
             return replace(value, evidence=evidence)
         given = (judge_answer.given or value.given) and not evidence
-        stands = f"own value, {READ}, stands" if value.given else "own value stands"
-        explanation = f"{why}: the metric's {stands}"
+        kept = f"own value, {READ}, counts" if value.given else "own value counts"
+        explanation = f"{why}: the metric's {kept}"
         return Score(value.value, {}, explanation, evidence, given=given, by=by)
 
 

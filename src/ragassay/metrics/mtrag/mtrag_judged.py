@@ -159,7 +159,7 @@ class UnderspecifiedEval(_Classified):
 
 @register
 class ReferencelessFaithfulness(_Judged):
-    """Share of the answer's claims that the passages support, by a judge (MT-RAG RL_F).
+    """Share of the answer's claims that the passages support (MT-RAG RL_F).
 
     An answer without claims has no share: it is `Unscored`, not 0 (as in a fork of the benchmark)
     and not 1. Not applicable where nothing was retrieved.
@@ -209,7 +209,7 @@ _WITHOUT_PASSAGES = (
 
 @register
 class ReferenceJudge(_Judged):
-    """Overall rating against the reference by a judge (MT-RAG RB_llm).
+    """Overall rating against the reference (MT-RAG RB_llm).
 
     The rating is of faithfulness, appropriateness and completeness. The judge compares with the
     first reference and sees the passages, where there are some, and the earlier turns. With a panel

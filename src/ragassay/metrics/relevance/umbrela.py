@@ -168,7 +168,7 @@ class UmbrelaAP(_AtK):
     ``umbrela_AP_judged`` divides by all that are relevant.
 
     Formula: Σ over relevant ranks i ≤ k of P@i / relevant found
-    Misleads where: one relevant passage on top makes 1 whatever is missed
+    Misleads where: one relevant passage on top gives 1, whatever is missed
     """
 
     name = "umbrela_AP"

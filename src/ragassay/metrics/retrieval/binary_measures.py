@@ -61,7 +61,7 @@ def average_precision(rankings: Rankings, k: int | None = WITHIN_K, rel: int = R
     """Average precision.
 
     Formula: Σ over relevant ranks i ≤ k of P@i / R
-    Misleads where: what nobody judged counts as irrelevant
+    Misleads where: an unjudged passage counts as irrelevant
     Source: trec_eval map, map_cut
     """
     relevant = rankings.relevant(rel)

@@ -54,7 +54,7 @@ def ndcg(
     """Normalised discounted cumulative gain.
 
     Formula: Σ g(i) / log2(i + 1) within k, over that of the ideal ranking
-    Misleads where: what nobody judged counts as irrelevant; linear and exponential gains differ
+    Misleads where: an unjudged passage counts as irrelevant; linear and exponential gains differ
     Source: Järvelin and Kekäläinen, ACM TOIS 2002; trec_eval ndcg, ndcg_cut
     """
     retrieved, ideal = _both(rankings, gains, gain)
@@ -210,7 +210,7 @@ def rank_biased_residual(
     With ``published`` it is 0 where everything retrieved is judged, as in trec_eval, which then
     leaves out the ranks below the end.
 
-    Formula: weight of the ranks that nobody judged, and of those below the end
+    Formula: weight of the unjudged ranks, and of those below the end
     Misleads where: an uncertainty, no quality
     Source: Moffat and Zobel, ACM TOIS 2008; trec_eval rbp_resid (p=0.9, published)
     """

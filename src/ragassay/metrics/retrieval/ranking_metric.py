@@ -180,7 +180,7 @@ def set_recall(rankings: Rankings, rel: int = REL) -> Floats:
     """Recall of everything retrieved.
 
     Formula: relevant retrieved / R
-    Misleads where: retrieving everything makes 1
+    Misleads where: a system that retrieves everything has 1
     Source: trec_eval set_recall
     """
     relevant = rankings.relevant(rel)

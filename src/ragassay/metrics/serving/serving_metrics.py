@@ -26,7 +26,7 @@ from ragassay.metrics.core.window import Window
 _OF_EARLIER_RUNS = {
     "failed_before": (
         "{n} {query|queries} had failed before and {was|were} asked again; error_rate counts the "
-        "last time only (ragassay ask --refresh asks all anew)."
+        "last time only (ragassay ask --refresh asks all again)."
     ),
     "not_asked": (
         "{n} {query|queries} failed in an earlier run and {was|were} not asked again, because the "
@@ -166,7 +166,7 @@ def cost(record: Mapping[str, Any]) -> float | None:
     """US dollars that an answer cost.
 
     Formula: dollars that the system tells, or tokens × list price
-    Misleads where: a mean hides a few dear queries
+    Misleads where: a mean hides a few expensive queries
     """
     return _number(record, "cost")
 
@@ -180,7 +180,7 @@ class ErrorRate(_Recorded):
     failure count as 1 and those with an answer as 0; without any failure all are unscored.
 
     Formula: 1 if there was no answer, else 0
-    Misleads where: refusals are answers
+    Misleads where: a refusal counts as an answer
     """
 
     name = "error_rate"

@@ -183,7 +183,9 @@ def cost(spent: Spending) -> str:
     """What was spent, in dollars; says where prices are not known."""
     if spent.unpriced:
         priced = f"${spent.cost:,.4f} and " if spent.cost else ""
-        return f"{priced}{plural(spent.unpriced, 'call')} of unknown price (--price tells it)"
+        known = spent.input_tokens or spent.output_tokens
+        why = "give --price IN,OUT" if known else "the replies had no token counts"
+        return f"{priced}{plural(spent.unpriced, 'call')} of unknown cost ({why})"
     return f"${spent.cost:,.4f}"
 
 

@@ -79,7 +79,7 @@ def entries_report(entries: Sequence[Entry]) -> Report:
         part(family, table(columns, map(row, members)))
         for family, members in grouped((entry["family"], entry) for entry in entries).items()
     )
-    return Report("", (*parts, lines(["'ragassay metrics NAME' explains one."])))
+    return Report("", (*parts, lines(["'ragassay metrics NAME' explains a metric."])))
 
 
 def overview_report(entries: Sequence[Entry]) -> Report:
@@ -120,7 +120,7 @@ def metric_report(entry: Entry) -> Report:
         ("direction", wording.direction(entry["higher_is_better"])),
         ("aggregated as", entry["aggregate"]),
         ("other names", ", ".join(entry["aliases"])),
-        *((f"in {peer.tool}", f"{', '.join(peer.names)}. {peer.differs}") for peer in peers),
+        *((f"in {peer.tool}", f"{', '.join(peer.names)}. {peer.differs}.") for peer in peers),
         ("source", entry["source"]),
         ("rests on", ", ".join(entry["offline_agreement"])),
     ]

@@ -236,7 +236,7 @@
     const first = there.includes(chosen) || near.includes(chosen) ? chosen : [...there, ...near][0];
     const above = first && headings.filter((one) => one.start <= first.start).pop();
     $("section").textContent = above ? "Section: " + Spans.shown(above.title) : "";
-    if (there.length < own.length) say("A gold span no longer stands where it says: the document changed. Run 'ragassay golden anchor', or remove the span and mark it anew.");
+    if (there.length < own.length) say("The text of a gold span is no longer at its place: the document changed. Run 'ragassay golden anchor', or remove the span and mark it again.");
     const mark = $("text").querySelector("mark.chosen") || $("text").querySelector("mark");
     if (moves) $("text").scrollTop = mark ? mark.offsetTop - $("text").offsetTop - 60 : 0;
     $("add").disabled = true;

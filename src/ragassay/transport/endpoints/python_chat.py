@@ -150,8 +150,8 @@ def _call_of(judge: Any, name: str) -> tuple[Callable[[Any], Any], bool]:
     if inspect.isclass(judge):
         module, _, own = name.rpartition(":")
         raise UsageError(
-            f"The judge {name} is a class. Give an object of it; for the command line, make one in "
-            f"the module (chat = {own}(...)) and name it: {module or 'module'}:chat."
+            f"The judge {name} is a class. Give an object of it. On the command line, make "
+            f"an object in the module (chat = {own}(...)) and name it: {module or 'module'}:chat."
         )
     if not inspect.isroutine(judge):
         for method, takes in _METHODS.items():

@@ -251,7 +251,7 @@ def open_run(folder: str | Path) -> Result:
             raise InputError(
                 f"has no {name}",
                 path=base,
-                hint="It is not a (finished) run folder; 'ragassay run DATA -o DIR' makes one.",
+                hint="It is no finished run folder. 'ragassay run DATA -o DIR' makes a run folder.",
             )
     summary = _read_summary(base / SUMMARY)
     with _refused(base / RUN, "a configuration"):
