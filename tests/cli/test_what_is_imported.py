@@ -32,8 +32,8 @@ def imported(*words: str) -> set[str]:
         (["--version"], 90, {"numpy", "pydantic", "yaml"}),
         (["--help"], 90, {"numpy", "pydantic", "yaml"}),
         (["run", "DATA"], 250, {"matplotlib", "ragassay.reports.run_reports"}),
-        (["run", "DATA", "-m", "token_f1"], 250, {"ragassay.metrics.chunks.spans"}),
-        (["run", "DATA", "--suite", "trecrag"], 260, {"ragassay.metrics.chunks.spans"}),
+        (["run", "DATA", "-m", "token_f1"], 210, {"ragassay.metrics.chunks.spans"}),
+        (["run", "DATA", "--suite", "trecrag"], 225, {"ragassay.metrics.chunks.spans"}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -24,9 +24,7 @@ def json_schema() -> dict[str, Any]:
     schema = RunConfig.model_json_schema()
     keys = schema["properties"]
     for name, option in options_of(RunConfig).items():
-        key = keys[name]
-        del key["description"]  # it has the line breaks of the source
-        keys[name] = _as_read({**key, "description": option.help})
+        keys[name] = _as_read({**keys[name], "description": option.help})
     for name in ("budget", "price"):  # also dollars
         keys[name]["anyOf"].append({"type": "number"})
     keys["key_map"] = {**keys["columns"], "description": "UltraRAG's word for columns."}

@@ -267,9 +267,7 @@ def configured(
 ) -> RunConfig:
     """The configuration that a command is to use: of DATA (samples, or itself a configuration), the
     file that ``--config`` names, and flags, which win over it."""
-    from ragassay.compat.open_rag_eval.published_config import read_config
     from ragassay.engine.config.run_config import make_config
-    from ragassay.engine.run.config_reading import checked
     from ragassay.formats.sources import opening
     from ragassay.metrics.core import naming
     from ragassay.metrics.core.function_metrics import own_names
@@ -287,6 +285,9 @@ def configured(
     if keys.get("metrics"):
         keys["metrics"] = own_names(naming.split(keys["metrics"]))
     if config is not None:
+        from ragassay.compat.open_rag_eval.published_config import read_config
+        from ragassay.engine.run.config_reading import checked
+
         file = read_config(config, keys)
         if "metrics" not in keys and file.values.get("metrics"):
             file.values["metrics"] = own_names(naming.split(file.values["metrics"]), typed=False)

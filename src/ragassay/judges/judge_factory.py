@@ -33,7 +33,6 @@ from ragassay.judges.llm.llm_judge import LLMJudge, Reuse
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.python_judge import PythonJudge, check_judge_name, names_object, word_of
-from ragassay.judges.replay import Replay
 from ragassay.transport import Provider, secrets
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import SAMPLING, TIMEOUT_S
@@ -122,8 +121,12 @@ def kinds() -> Mapping[str, MakeJudge]:
             )
         return OfflineJudge(*options.encoder(name))
 
-    every: list[tuple[str, MakeJudge]] = [("offline", offline)]
-    every.append(("replay", lambda name, _: Replay(name)))
+    def replay(name: str, _: JudgeOptions) -> Judge:
+        from ragassay.judges.replay import Replay
+
+        return Replay(name)
+
+    every: list[tuple[str, MakeJudge]] = [("offline", offline), ("replay", replay)]
     every += plugins.added("judges").items()
     return plugins.by_name("judge", ((name.casefold(), make) for name, make in every))
 

@@ -14,6 +14,7 @@ from ragassay.texts.languages import CHARACTERS, decimal_signs
 SIGNS = {".": "\ue001", "-": "\ue002", ":": "\ue003", "/": "\ue004", "+": "\ue005"}
 """Characters of no text (private use) that stand for the signs within a number."""
 
+_DIGIT = re.compile(r"\d")
 _NO_LETTER = rf"(?<![^\W{CHARACTERS}])(?<![.,])"
 """A letter that ends at a space is part of no number; the first digit follows none of these."""
 _PART = r"(?:\d+(?:[.,'’]\d+)*+|[.,]\d++(?![.,]\d))"
@@ -46,6 +47,8 @@ _NUMERALS = re.compile(
 def folded(text: str, language: str = "") -> str:
     """A text in its compatibility form (NFKC) with each number in one form between blanks, its
     signs as `SIGNS`. The language ``any`` takes a sign before three digits for a group's."""
+    if text.isascii() and not _DIGIT.search(text):
+        return text
     decimals = decimal_signs(language)
     blanks, *any_blank = _BLANKS.values()
     for grouped in (blanks, *(any_blank if "," in decimals else ())):

@@ -56,7 +56,7 @@ def test_the_querys_own_words_are_no_answer() -> None:
 
 def test_numbers_and_units_have_one_form() -> None:
     assert tokens("1,200.0, twelve, 3k") == ["1200", "12", "3", "k"]
-    assert content("$100") == content("100 dollars") == ["100", "dollar"]
+    assert content("$100") == content("100 dollars") == ("100", "dollar")
     assert content("50 %") == content("50 percent")
     assert content("330 ft") == content("330 feet") != content("330 m")
 

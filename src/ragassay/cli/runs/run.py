@@ -6,7 +6,7 @@ import gc
 import shlex
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.cli import show
@@ -15,6 +15,7 @@ from ragassay.cli.console import progress_bar
 from ragassay.cli.published_tools.pipeline_command import run_pipeline
 
 if TYPE_CHECKING:
+    from ragassay.engine.config.run_config import RunConfig
     from ragassay.engine.run.prepared_run import PreparedRun
     from ragassay.formats import Placement
 
@@ -40,7 +41,6 @@ def run(given: Given) -> int:
     """
     from ragassay.compat.ultrarag.pipeline_file import is_pipeline
     from ragassay.engine.run.prepared_run import prepare
-    from ragassay.judges.python_judge import named_judges
 
     if given.data is not None and is_pipeline(given.data):
         if given.more:
@@ -56,11 +56,7 @@ def run(given: Given) -> int:
     if every:
         del given.run_options["metrics"]
     chosen = configured(given.data, given.config, given.run_options, given.more)
-    job = prepare(
-        chosen,
-        judge=named_judges(chosen.judge, typed="judge" in given.run_options),
-        dry=given.dry_run,
-    )
+    job = prepare(chosen, judge=_judges(chosen, given), dry=given.dry_run)
     if given.dry_run:
         _preview(job, as_json=given.json)
         return show.OK
@@ -81,6 +77,15 @@ def run(given: Given) -> int:
             reports = write_reports(result)
     slices = job.config.slice_by is not None
     return show.finished(result, reports, given, every=every, slices=slices)
+
+
+def _judges(chosen: RunConfig, given: Given) -> list[Any]:
+    """The judges of a configuration, with the objects that words in it name."""
+    if not chosen.judge:
+        return []
+    from ragassay.judges.python_judge import named_judges
+
+    return named_judges(chosen.judge, typed="judge" in given.run_options)
 
 
 def _replaced(folder: Path) -> list[str]:
@@ -118,10 +123,9 @@ def validate(given: Given) -> int:
     from ragassay import formats
     from ragassay.engine.config.config_paths import save_mapping as saved
     from ragassay.engine.run.prepared_run import prepare
-    from ragassay.judges.python_judge import named_judges
 
     chosen = configured(given.data, given.config, given.run_options, given.more)
-    judges = named_judges(chosen.judge, typed="judge" in given.run_options)
+    judges = _judges(chosen, given)
     if chosen.data is None:
         raise UsageError("No data is named. Give a file, or a configuration with 'data'.")
     placement = formats.place(

@@ -16,7 +16,6 @@ from ragassay.base.errors import InputError, OptionError, UsageError, did_you_me
 from ragassay.base.sample import Sample
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results.result import CONSISTENCY
-from ragassay.judges.offline.questions import is_answered
 from ragassay.judges.own_prompts import read_judge_prompt, read_rubric
 from ragassay.metrics.consistency.runs_spread import OfMetric, RunsFlip
 from ragassay.metrics.core import naming
@@ -61,6 +60,8 @@ class SuiteFit:
 
 def needs_llm(metric: Metric) -> bool:
     """Whether a metric asks what the offline judge has no answer to."""
+    from ragassay.judges.offline.questions import is_answered
+
     return isinstance(metric, JudgedMetric) and not all(map(is_answered, metric.asks))
 
 

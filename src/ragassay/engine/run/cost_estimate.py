@@ -22,7 +22,6 @@ from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.run.scoring import batched, judged_among
 from ragassay.judges import Judge
 from ragassay.judges.asking import Asker
-from ragassay.judges.ledger.ledger_admin import latencies
 from ragassay.judges.planning_judge import NOT_ASKED, PlanningJudge
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
@@ -91,6 +90,8 @@ class Throughput:
     def of(cls, judge: Judge, config: RunConfig, ledger: Ledger | None) -> Throughput:
         """A judge's: the median latency of each model's last answers; the slowest model of a panel
         counts."""
+        from ragassay.judges.ledger.ledger_admin import latencies
+
         leaves = judge.leaves()
         asked = {leaf.model for leaf in leaves}
         timed = [] if ledger is None else [latencies(ledger, model, 200) for model in asked]

@@ -15,7 +15,6 @@ from ragassay.engine.models.needed_models import cosine_of
 from ragassay.judges import Judge
 from ragassay.judges.asking import AnswerOrFailure, Asker, Usage
 from ragassay.judges.offline.offline_judge import OfflineJudge
-from ragassay.judges.python_judge import check_judge_name
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
@@ -106,6 +105,8 @@ def open_session(
         return JudgeSession(judge)
     words = list(judge or config.judge or [OFFLINE])
     if config.judge_name is not None:
+        from ragassay.judges.python_judge import check_judge_name
+
         check_judge_name(words, config.judge_name)
     unasked = (OFFLINE, "replay")  # no prompt is put to these
     kinds = [w.partition(":")[0].casefold() if isinstance(w, str) else "" for w in words]

@@ -17,7 +17,6 @@ from ragassay.base import files
 from ragassay.base.errors import InputError, UsageError, warn_user
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
-from ragassay.engine.comparison import gates
 from ragassay.engine.comparison.verdict_rules import shown_offline
 from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.metric_selection import (
@@ -47,7 +46,6 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.consistency_run import GroupProgress, consistency_of
-from ragassay.engine.run.cost_estimate import Planner
 from ragassay.engine.run.judge_session import (
     OFFLINE,
     JudgeSession,
@@ -56,7 +54,6 @@ from ragassay.engine.run.judge_session import (
 from ragassay.engine.run.run_warnings import as_note, record_warnings
 from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
-from ragassay.golden.golden_folder import check_output
 from ragassay.judges import Judge
 from ragassay.judges.asking import AnswerOrFailure, Asker
 from ragassay.judges.judge_answer import to_record
@@ -110,6 +107,8 @@ def prepare(
     if config.prompts:
         read_prompts(config.prompts)
     if config.output:
+        from ragassay.golden.golden_folder import check_output
+
         paths = paths_of(data)
         check_output(Path(config.output) / SAMPLES, *(formats.files_of(paths) if paths else ()))
     own = own_metrics(config.model_dump()) if config.rubric or config.judge_prompt else []
@@ -134,6 +133,8 @@ def prepare(
         named = every.metrics_by_name()
         unmeasured = {name: named[name] for name in named if name not in chosen.metrics}
         if unmeasured:
+            from ragassay.engine.run.cost_estimate import Planner
+
             asking = config.model_copy(update={"judge": [ADVISED]})
             llm = open_session(asking, (), dry=True, environment={})
             with ExitStack() as stack:
@@ -159,6 +160,8 @@ def prepare(
     opened = partial(open_source, data, config, refuse_joined=numbers_chunks, first_runs=first_runs)
     source = opened()
     if config.fail_under:
+        from ragassay.engine.comparison import gates
+
         shown = {name: str(metric) for name, metric in every.items()}
         spans = {name: (metric.low, metric.high) for name, metric in every.items()}
         used = [suite.name for suite in selection.suites]
@@ -287,7 +290,10 @@ class PreparedRun:
                 if bank is not None:
                     bank.write(writer.folder / NUGGETS)
                 writer.finish(resolved, summary)
-        result.gates = gates.results_of(result) if config.fail_under else ()
+        if config.fail_under:
+            from ragassay.engine.comparison import gates
+
+            result.gates = gates.results_of(result)
         return result
 
     def bank(self, asker: Asker) -> formats.NuggetBank | None:

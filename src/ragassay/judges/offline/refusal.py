@@ -53,7 +53,7 @@ def parts(answer: str, conversation: str = "") -> tuple[tuple[Kind, int], ...]:
     found: list[tuple[Kind, int, bool]] = []
     about = {stem for stem in content(conversation) if weight(stem) == WHOLE}
     for sentence in sentences(answer):
-        pieces = TURN.split(sentence) if _REFUSALS.search(sentence) else [sentence]
+        pieces = TURN.split(sentence) if _kind(sentence, True) == "refusal" else [sentence]
         refused = False
         for piece in pieces:
             stems = content(piece)
@@ -67,6 +67,7 @@ def parts(answer: str, conversation: str = "") -> tuple[tuple[Kind, int], ...]:
     return tuple((kind, n) for kind, n, near in found if kind == "refusal" or near or alone)
 
 
+@lru_cache(maxsize=4096)
 def _kind(piece: str, enough: bool) -> Kind | None:
     if _REFUSALS.search(piece):
         return "refusal"

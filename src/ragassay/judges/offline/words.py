@@ -159,13 +159,14 @@ def _singular(token: str) -> str:
     return token[:-1] if re.search("[^sui]s$", token) else token
 
 
-def content(text: str) -> list[str]:
-    """Stems of the words that are not small, in their order.
+@lru_cache(maxsize=4096)
+def content(text: str) -> tuple[str, ...]:
+    """Stems of the words that are not small, in their order; the last ones are remembered.
 
     Args:
         text: in any script.
     """
-    return [stemmed for stemmed in map(stem, tokens(text)) if stemmed]
+    return tuple(filter(None, map(stem, tokens(text))))
 
 
 _COMMON = frozenset(map(_stem, LISTS["common"]))

@@ -31,7 +31,8 @@ PREFIX = rf"(?:{'|'.join(held('sources').values())})"
 BEFORE = rf"(?:{PREFIX}[\s:：#_.\-]*(?:{_NUMBER}\s*)?|{_NUMBER}\s*|[dps](?=\d)|[#^])"
 """What stands before the number of a citation."""
 
-_NUMBERED = re.compile(rf"{BEFORE}?(\d+)", re.IGNORECASE)
+_NUMBERED = rf"(?i){BEFORE}?(\d+)"
+"""Patterns with the words of all languages are text: ``re`` compiles and keeps those in use."""
 _LONGEST = 3
 """Digits of a number that people cite by. Longer ones are keys of a database, or years."""
 
@@ -49,7 +50,7 @@ def _spaced(name: str) -> str:
 def number(name: str) -> int | None:
     """The number of a citation or id that is nothing else (``[3]``, ``doc 3``); ``None``
     otherwise."""
-    match = _NUMBERED.fullmatch(bare(name))
+    match = re.fullmatch(_NUMBERED, bare(name))
     return int(match[1]) if match and match[1].isascii() else None
 
 
@@ -208,15 +209,13 @@ _BRACKETED = re.compile(
 _PARENTHESISED = re.compile(r"[(（](?P<inside>[^()（）\n]{1,200})[)）]")
 _LEAD = r"(?:(?:[^\W\d_]{1,12}\.?\s+){1,2}|[\u3400-\u9fff]{1,3}[:：]?)"
 """See, cf. or 见, before the word for a source."""
-_SAYS_SO = re.compile(rf"\b{PREFIX}\b|(?<!\d)\d{{1,3}}(?!\d)", re.IGNORECASE)
+_SAYS_SO = rf"(?i)\b{PREFIX}\b|(?<!\d)\d{{1,3}}(?!\d)"
 """A word for a source, or a page: what shows that parentheses cite, and do not just mention, a
 title."""
-_ITEM = re.compile(
-    rf"(?:{_LEAD}?(?={PREFIX}))?(?P<prefix>{BEFORE})?(?P<number>\d{{1,3}})\.?", re.IGNORECASE
-)
-_IN_NUMERALS = re.compile(rf"({PREFIX}\s?)([一二三四五六七八九十]+)")
-_LOW, _HIGH = (_ITEM.pattern.replace("?P<", f"?P<{end}_") for end in ("low", "high"))
-_RANGE = re.compile(rf"{_LOW}\s*[-–—‐‑]\s*{_HIGH}", re.IGNORECASE)
+_ITEM = rf"(?:{_LEAD}?(?={PREFIX}))?(?P<prefix>{BEFORE})?(?P<number>\d{{1,3}})\.?"
+_IN_NUMERALS = rf"({PREFIX}\s?)([一二三四五六七八九十]+)"
+_LOW, _HIGH = (_ITEM.replace("?P<", f"?P<{end}_") for end in ("low", "high"))
+_RANGE = rf"{_LOW}\s*[-–—‐‑]\s*{_HIGH}"
 _CIRCLED = re.compile("(?P<inside>[①-⑳❶-❿])")
 _RAISED = re.compile(
     r"(?:(?<=[^\W\d_]{3})|(?<=[.,;:!?。，\"”’)]))(?P<tag><sup>)?"
@@ -305,7 +304,7 @@ def _keys(inside: str, ids: Container[str], *, bracketed: bool) -> tuple[str, ..
 
     def names(text: str) -> bool:
         known, looks = text in ids, is_source(text)
-        return known or looks if bracketed else known and (looks or bool(_SAYS_SO.search(text)))
+        return known or looks if bracketed else known and (looks or bool(re.search(_SAYS_SO, text)))
 
     if re.fullmatch("[①-⑳❶-❿]|[⁰¹²³⁴-⁹,]+", content):
         digits = {one: str(int(unicodedata.numeric(one))) for one in content if one != ","}
@@ -328,12 +327,12 @@ def _keys(inside: str, ids: Container[str], *, bracketed: bool) -> tuple[str, ..
 
 def _numbered(piece: str) -> list[str]:
     """The keys that a number, or a range of numbers, stands for; a prefix stays with its number."""
-    if named := _IN_NUMERALS.fullmatch(piece):
+    if named := re.fullmatch(_IN_NUMERALS, piece):
         piece = f"{named[1]}{numerals(named[2])}"
-    item = _ITEM.fullmatch(piece)
+    item = re.fullmatch(_ITEM, piece, re.IGNORECASE)
     if item is not None:
         return [_key(item["prefix"], int(item["number"]))]
-    span = _RANGE.fullmatch(piece)
+    span = re.fullmatch(_RANGE, piece, re.IGNORECASE)
     if span is None:
         return []
     low, high = int(span["low_number"]), int(span["high_number"])

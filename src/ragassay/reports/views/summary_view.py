@@ -45,8 +45,6 @@ from ragassay.reports.model import (
 from ragassay.reports.tables.tables import consistency_of
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
-from ragassay.reports.views.consistency_view import consistency_report
-from ragassay.reports.views.diagnosis_view import causes, verdict_of
 
 _NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?")
 
@@ -91,6 +89,8 @@ def result_report(
     if gates:
         blocks.append(gate_lines(result.gates))
     if inner is not None:
+        from ragassay.reports.views.consistency_view import consistency_report
+
         consistency = consistency_report(inner.summary)
         if not summary.metrics:
             warnings = lines(summary.warnings, "warning")
@@ -108,6 +108,8 @@ def written_report(result: Result, *, linked: bool = False, in_folder: bool = Fa
     summary, inner = result.summary, consistency_of(result)
     blocks: list[Block] = [warning_lines(summary)]
     if result.diagnosis is not None:
+        from ragassay.reports.views.diagnosis_view import causes
+
         blocks.append(part("Why samples fail", *causes(result.diagnosis, linked=linked)))
     if summary.metrics and not summary.is_empty:
         beside = left_out(summary, result.config.get("suite") or ())
@@ -117,6 +119,8 @@ def written_report(result: Result, *, linked: bool = False, in_folder: bool = Fa
         ]
         blocks.append(part("Metrics", tables[0], *_notes(summary)))
     if inner is not None:
+        from ragassay.reports.views.consistency_view import consistency_report
+
         parts = consistency_report(inner.summary).blocks
         if in_folder and inner is not result and inner.folder is not None:
             link = Cell("Every query and pair of runs", link=f"{CONSISTENCY}/report.html")
@@ -152,6 +156,8 @@ def _date(result: Result) -> str:
 def _verdict(result: Result) -> str:
     """The sentence to remember of a run: why samples fail, else the mean of its first metric."""
     if result.diagnosis is not None:
+        from ragassay.reports.views.diagnosis_view import verdict_of
+
         return verdict_of(result.diagnosis)
     left = left_out(result.summary, result.config.get("suite") or ())
     metrics = (m for name, m in result.summary.metrics.items() if name not in left)
