@@ -97,7 +97,7 @@ def result_report(
             return replace(consistency, blocks=(*consistency.blocks, warnings))
         about = consistency.about.removeprefix("consistency of repeated runs")
         blocks.append(part(f"Consistency of repeated runs{about}", *consistency.blocks))
-    said = "" if result.diagnosis is None else verdict_of(result.diagnosis)
+    said = "" if result.diagnosis is None else _verdict(result)
     return replace(report, blocks=tuple(blocks), verdict=said)
 
 
