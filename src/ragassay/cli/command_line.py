@@ -84,7 +84,7 @@ def install_completion(given: Given) -> None:
 for _ in package_files.modules(__package__):
     """Each module declares its commands."""
 for _name, _module in GROUPS.items():
-    _text, _examples = text_and_examples(_module.__doc__ or "")
+    _text = text_and_examples(_module.__doc__ or "")[0]
     _group_app = App(_name, help=_text, help_format="markdown")
     app.command(_group_app)
 for _full_name, _command in COMMANDS.items():
