@@ -21,6 +21,7 @@ from ragassay.formats.records.field_values import (
     needed_identifier,
     not_a_list,
     passage_text,
+    refuse_printed,
     score,
     text,
     whole_number,
@@ -95,42 +96,6 @@ def _entry(key: str, item: Any, field: str) -> dict[str, Any]:
     return {"id": key, **item} if isinstance(item, dict) else {"id": key, "text": item}
 
 
-def with_ids(
-    listed: tuple[Passage, ...] | None, ids: Any, field: str
-) -> tuple[Passage, ...] | None:
-    """Passages from texts and ids in two columns, joined by rank; by id only where there are no
-    texts. Ids are a list, best first, or a mapping from id to score, ranked as in TREC: score
-    descending, then id descending."""
-    if ids is None:
-        return listed
-    if isinstance(ids, list):
-        ranked = [Passage(id=needed_identifier(item, field)) for item in ids]
-    elif isinstance(ids, dict):
-        scored = [(score(item, field), str(key)) for key, item in ids.items()]
-        lacking = next((key for number, key in scored if number is None), None)
-        if lacking is not None:
-            raise wrong("id_without_score", field=field, id=lacking)
-        ranked = [Passage(id=key, score=number) for number, key in sorted(scored, reverse=True)]
-    else:
-        raise not_a_list(ids, field, "ids")
-    made = _joined(listed, ranked, ("id", "score"), "passage", field)
-    if listed is not None and isinstance(ids, dict) and [*map(str, ids)] != [p.id for p in ranked]:
-        raise wrong("ids_in_another_order", field=field)
-    return made
-
-
-def with_scores(
-    listed: tuple[Passage, ...] | None, scores: Any, field: str
-) -> tuple[Passage, ...] | None:
-    """Passages with the scores of another column, a list, joined by rank."""
-    if scores is None or listed is None:
-        return listed
-    if not isinstance(scores, list):
-        raise not_a_list(scores, field, "scores")
-    scored = [Passage(id="", score=score(one, field)) for one in scores]
-    return _joined(listed, scored, ("score",), "passage", field, of="score")
-
-
 def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
     """Gold passages from a list of texts or objects, from one object, or from a mapping id -> grade
     or id -> text; ``None`` where the value is ``None``. A passage with two grades is an error."""
@@ -165,51 +130,74 @@ def _gold_entry(key: str, item: Any, field: str) -> dict[str, Any]:
     return {"id": key, "text" if isinstance(item, str) else "grade": item}
 
 
-def gold_with_ids(
-    listed: tuple[GoldPassage, ...] | None, ids: Any, field: str
-) -> tuple[GoldPassage, ...] | None:
-    """Gold passages from texts and ids in two columns, joined one by one; by id only where there
-    are no texts."""
-    if ids is None:
+def with_column(
+    listed: tuple[P, ...] | None, column: str, field: str, value: Any
+) -> tuple[P, ...] | None:
+    """Passages with what another column holds for them (``passage_ids``, ``passage_scores``,
+    ``gold_ids``), joined one by one; by id only where there are no texts."""
+    of = "score" if column == "passage_scores" else "id"
+    if value is None or (of == "score" and listed is None):
         return listed
-    if isinstance(ids, dict):
-        given = gold(ids, field) or ()
-        return _joined(listed, given, ("id", "text", "grade"), "gold passage", field)
-    listed_ids = ids if isinstance(ids, list) else [ids]
-    rows = [one if isinstance(one, list) else [one] for one in listed_ids]
-    from_ids = [GoldPassage(id=needed_identifier(item, field)) for row in rows for item in row]
-    return _joined(listed, from_ids, ("id",), "gold passage", field)
-
-
-def _joined(
-    listed: tuple[P, ...] | None,
-    others: Sequence[P],
-    parts: Sequence[str],
-    called: str,
-    field: str,
-    of: str = "id",
-) -> tuple[P, ...]:
-    """The passages of one column with those parts that another column has for them, one by one."""
+    parts, others = _COLUMNS[column](value, field)
     if listed is None:
         return tuple(others)
-    if len(listed) != len(others):
-        n = len(others)
-        many = {"are": either(n, "is", "are"), "n": plural(n, of)}
-        passages_there = plural(len(listed), called)
-        raise wrong("other_number", field=field, of=of, called=called, there=passages_there, **many)
+    if len(listed) != (n := len(others)):
+        called = "gold passage" if column == "gold_ids" else "passage"
+        facts = {"of": of, "are": either(n, "is", "are"), "n": plural(n, of), "called": called}
+        raise wrong("other_number", field=field, there=plural(len(listed), called), **facts)
     joined: list[P] = []
     for passage, other in zip(listed, others, strict=True):
-        values = {part: getattr(other, part) for part in parts}
-        for part, value in values.items():
+        values = {part: one for part in parts if (one := getattr(other, part)) is not None}
+        for part, one in values.items():
             own = getattr(passage, part)
-            if part == "grade" and own == 1:  # also the grade of a passage that was given none
-                continue
-            if value is None:
-                values[part] = own
-            elif own not in (None, value):
-                raise wrong("other_part", field=field, part=part, own=own, value=value)
+            # The grade 1 is also that of a passage that was given none.
+            if own not in (None, one) and (part, own) != ("grade", 1):
+                raise wrong("other_part", field=field, part=part, own=own, value=one)
         joined.append(replace(passage, **values))
+    in_order = not isinstance(value, dict) or [*map(str, value)] == [one.id for one in others]
+    if column == "passage_ids" and not in_order:
+        raise wrong("ids_in_another_order", field=field)
     return tuple(joined)
+
+
+def _retrieved_ids(ids: Any, field: str) -> tuple[Sequence[str], list[Passage]]:
+    """Passages from a list of ids, best first, or from a mapping from id to score, ranked as in
+    TREC: score descending, then id descending."""
+    refuse_printed(ids, field)
+    if isinstance(ids, list):
+        return ("id",), [Passage(id=needed_identifier(item, field)) for item in ids]
+    if not isinstance(ids, dict):
+        raise not_a_list(ids, field, "ids")
+    scored = [(score(item, field), str(key)) for key, item in ids.items()]
+    lacking = next((key for number, key in scored if number is None), None)
+    if lacking is not None:
+        raise wrong("id_without_score", field=field, id=lacking)
+    ranked = sorted(scored, reverse=True)
+    return ("id", "score"), [Passage(id=key, score=number) for number, key in ranked]
+
+
+def _scores(scores: Any, field: str) -> tuple[Sequence[str], list[Passage]]:
+    if not isinstance(scores, list):
+        raise not_a_list(scores, field, "scores")
+    return ("score",), [Passage(id="", score=score(one, field)) for one in scores]
+
+
+def _gold_ids(ids: Any, field: str) -> tuple[Sequence[str], Sequence[GoldPassage]]:
+    refuse_printed(ids, field)
+    if isinstance(ids, dict):
+        return ("id", "text", "grade"), gold(ids, field) or ()
+    listed = ids if isinstance(ids, list) else [ids]
+    rows = [one if isinstance(one, list) else [one] for one in listed]
+    names = [needed_identifier(item, field) for row in rows for item in row]
+    return ("id",), [GoldPassage(id=name) for name in names]
+
+
+_COLUMNS: Mapping[str, Callable[[Any, str], tuple[Sequence[str], Sequence[Any]]]] = {
+    "passage_ids": _retrieved_ids,
+    "passage_scores": _scores,
+    "gold_ids": _gold_ids,
+}
+"""Columns beside those of texts: which parts they give, and the passages that have them."""
 
 
 @lru_cache(maxsize=512)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
@@ -260,24 +260,23 @@ class Mapper:
 
     def _map(self, record: Record, line: int, beside: Record) -> Sample:
         found, rest = self.fields(record, line, beside)
-        values = {
-            field: (key, plain_value(field, key, one, cells=self.cells))
-            for field, (key, one) in found.items()
-        }
-        # Another tool may hold something else under the names of our own fields.
-        for field, is_ours in OURS.items():
-            if field in values and not is_ours(values[field][1]):
-                key, rest[key] = values.pop(field)
-        # Only what the record holds; the rest are Sample's defaults.
-        parts = {field: READ[field](one, key) for field, (key, one) in values.items()
-                 if field in READ}  # fmt: skip
+        values: Values = {}
+        parts: dict[str, Any] = {}  # only what the record holds; the rest are Sample's defaults
+        for field, (key, written) in found.items():
+            value = plain_value(field, key, written, cells=self.cells)
+            # Another tool may hold something else under the names of our own fields.
+            if field in OURS and not OURS[field](value):
+                rest[key] = value
+                continue
+            values[field] = key, value
+            if field in READ:
+                parts[field] = READ[field](value, key)
         own_id = parts.pop("id", None)
-        if not values.keys().isdisjoint(("repeat", "query_run")):
+        if "repeat" in values or "query_run" in values:
             set_repeat(parts, values)
         for field in ("references", "reference_groups"):
             if field in values:
-                key, value = values[field]
-                listed, parts["reference_groups"] = references(value, key)
+                listed, parts["reference_groups"] = references(values[field][1], values[field][0])
                 parts["references"] = parts.get("references") or listed
         if "timestamp" in values and field_values.lacks_zone(values["timestamp"][1]):
             if self.zone is None:
@@ -289,7 +288,9 @@ class Mapper:
         for field, ids in (("passages", "passage_ids"), ("gold", "gold_ids")):
             if field in values or ids in values:
                 parts[field] = self._chunks(field, values, line, parts.get("passages"))
-        metadata = self._metadata(values, rest, line)
+        name, own = values.get("metadata", ("", None))
+        metadata = dict(own) if isinstance(own, dict) else {} if own is None else {name: own}
+        metadata |= {key: one for key, one in rest.items() if self.fits_metadata(key, one, line)}
         asked = asked_in(values, metadata)
         if asked.steps and not self.from_tools:
             self.tell("tools", line)
@@ -299,8 +300,7 @@ class Mapper:
         if asked.history:
             parts["history"] = asked.history
         if metadata:
-            where = values["metadata"][0] if "metadata" in values else None
-            parts["metadata"] = field_values.checked_depth(metadata, where)
+            parts["metadata"] = field_values.checked_depth(metadata, name or None)
         if not values.keys().isdisjoint(field_names.EMBEDDINGS):
             add_embeddings(parts, values)
         if "runs" in values:
@@ -316,14 +316,6 @@ class Mapper:
         parts |= {"query": asked.query, "answer": answer}
         self._tell_missing_words(parts, line)
         return Sample(id=own_id or self.made_id(asked.query, asked.history, line), **parts)
-
-    def _metadata(self, values: Values, rest: Record, line: int) -> dict[str, Any]:
-        name, own = values.get("metadata", ("", None))
-        metadata = dict(own) if isinstance(own, dict) else {} if own is None else {name: own}
-        for key, value in rest.items():
-            if self.fits_metadata(key, value, line):
-                metadata[key] = value
-        return metadata
 
     def _answer(self, values: Values, after: Answer | None, line: int) -> Answer | None:
         """The answer of a record, or the turn after the query in its conversation."""
@@ -351,15 +343,9 @@ class Mapper:
             if is_gold and passages.names_any(value, retrieved):
                 value = [{"id": one} for one in value]
             listed = passages.gold(value, key) if is_gold else passages.passages(value, key)
-        ids = "gold_ids" if is_gold else "passage_ids"
-        if ids in values:
-            key, value = values[ids]
-            field_values.refuse_printed(value, key)
-            join: Callable[..., Any] = passages.gold_with_ids if is_gold else passages.with_ids
-            listed = join(listed, value, key)
-        if not is_gold and "passage_scores" in values:
-            key, value = values["passage_scores"]
-            listed = passages.with_scores(listed, value, key)
+        for column in ("gold_ids",) if is_gold else ("passage_ids", "passage_scores"):
+            if column in values:
+                listed = passages.with_column(listed, column, *values[column])
         return listed
 
     def _tell_missing_words(self, parts: Record, line: int) -> None:
@@ -372,9 +358,10 @@ class Mapper:
             "passages": [one.text for one in parts.get("passages") or ()],
         }
         for subject, texts in texts_of.items():
-            for text in texts:
-                if text and len(text) < 8 and text.strip().casefold() in _MISSING:
-                    self.tell("missing_words", line, subject=subject)
+            short = (one for one in texts if one and len(one) < 8)
+            missing = [one for one in short if one.strip().casefold() in _MISSING]
+            if missing:
+                self.tell("missing_words", line, count=len(missing), subject=subject)
 
 
 _ELSEWHERE = "Of questions with what is expected, give the file with --references."
