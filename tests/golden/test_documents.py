@@ -151,7 +151,7 @@ def test_what_cannot_be_read_is_left_out_where_that_is_wanted(
     assert len(GoldenSet.open(Path("part")).left_out) == 2
     capsys.readouterr()
     assert call(["golden", "check", "part", "--fail-on", "look"]) == 1
-    assert "2 documents left out, as they cannot be taken (binary.txt, empty.md)" in " ".join(
+    assert "2 documents left out, because they cannot be read (binary.txt, empty.md)" in " ".join(
         capsys.readouterr().out.split()
     )
 

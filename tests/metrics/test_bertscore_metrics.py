@@ -63,7 +63,7 @@ def test_a_layer_that_nobody_recommends_must_be_named_where_values_are_rescaled(
         "rb_agg(model=a/b)",
         "passage_bertscore(model=a/b)",
     ):
-        with pytest.raises(UsageError, match="nobody recommends a layer of the model a/b"):
+        with pytest.raises(UsageError, match="no layer is recommended for the model a/b"):
             naming.parse(name)
     assert naming.parse("bertscore(model=roberta-large).f").scale.layer == 17  # type: ignore[attr-defined]
     assert naming.parse("passage_bertscore").scale.layer == 40  # type: ignore[attr-defined]

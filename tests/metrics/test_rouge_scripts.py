@@ -17,12 +17,12 @@ def notes(records: list[dict], metrics: str) -> list[str]:
 
 def test_texts_in_another_script_are_told_once_with_the_metric_that_counts_them() -> None:
     (said,) = notes([ARABIC, ARABIC, ENGLISH], "rouge-1,rouge-l,rouge1(tokens=unicode),em")
-    assert said.startswith("rouge-1, rouge-l do not find words")
+    assert "rouge-1, rouge-l do not find words" in said
     assert said.endswith("For other scripts: rouge1(tokens=unicode), rougeL(tokens=unicode).")
     (said,) = notes([ENGLISH, ENGLISH, ARABIC], "rouge-1")
     assert "1 of 3 samples" in said
     (said,) = notes([ARABIC], "rouge2")
-    assert said.startswith("rouge2.f does") and said.endswith("rouge2(tokens=unicode).")
+    assert "rouge2.f does" in said and said.endswith("rouge2(tokens=unicode).")
 
 
 def test_nothing_is_told_where_all_scripts_count() -> None:

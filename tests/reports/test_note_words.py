@@ -14,7 +14,8 @@ from ragassay.base.note import Note
 from ragassay.reports.text import wording
 
 SOURCES = Path(ragassay.__file__).parent
-BUILT = ("correction_", "metrics_only_in_", "offline_", "judge_", "labels_", "lacks_", "unscored_")
+BUILT = ("correction_", "metrics_only_in_", "offline_", "judge_", "labels_", "lacks_", "unscored_",
+         "answers_", "support_", "retrieval_")  # fmt: skip
 """How kinds begin that are put together from parts."""
 
 

@@ -93,7 +93,8 @@ def test_reasons_and_labels_are_in_the_readers_words() -> None:
 
 
 def test_the_sentence_of_a_run_says_where_it_is_only_a_hint() -> None:
-    data = [{"id": "1", "query": "Where?", "answer": "By it.", "references": ["By it."]}]
+    data = [{"id": f"{n}", "query": "Where?", "answer": "By it.", "references": ["By it."]}
+            for n in range(3)]  # fmt: skip
     for metric, hinted in (("answer_match", True), ("contains_answer", False)):
         diagnosis = ragassay.diagnose(ragassay.evaluate(data, [metric]))
         assert diagnosis.indicative is hinted

@@ -82,7 +82,7 @@ def test_a_failure_before_is_told_wherever_the_answer_goes() -> None:
     assert result.summary.metrics["error_rate"].mean == 0.0
     assert (
         "10 queries had failed before and were asked again; error_rate counts the last time only "
-        "(ragassay ask --refresh asks all anew)." in result.summary.warnings
+        "(ragassay ask --refresh asks all again)." in result.summary.warnings
     )
     anew = asked(refresh=True)
     assert len(_sent) == 60 and anew.summaries["always"].notes == ()

@@ -86,7 +86,7 @@ def test_a_failure_stands_in_the_entry_and_costs_that_query_only() -> None:
 
 def test_one_id_for_two_queries_is_refused() -> None:
     for other in ("something else?", "whatever?"):
-        with pytest.raises(InputError, match="'q1' stands for two different queries"):
+        with pytest.raises(InputError, match="two different queries have the id 'q1'"):
             bank_of([*TWO, sample("c", "x", query=other)], Scripted(judge))
     assert len(bank_of([*TWO, sample("c", "v x", query=" what? ")], Scripted(judge))) == 1
 

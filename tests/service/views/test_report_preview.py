@@ -49,8 +49,9 @@ def test_a_preview_says_why_a_metric_counts_few_records_and_what_no_rule_answers
     assert found.metrics["umbrela"] == 3 and found.metrics["em"] == 0
     assert found.lacking["umbrela"] == {"the sample has no retrieved passages": 1}
     assert found.lacking["em"]["the sample has no reference answer"] == 3
-    (note,) = preview_report(store, task.id, 0.0, 1e9).notes
-    assert "offline-lexical" in note and "(unsupported): " in note and "faithfulness 3" in note
+    usual = preview_report(store, task.id, 0.0, 1e9)
+    assert usual.judge.startswith("offline-lexical/")
+    assert usual.lacking["faithfulness"] == {"an LLM judge is needed": 4}
 
 
 def test_of_many_records_the_first_are_looked_at(

@@ -80,7 +80,7 @@ def test_a_person_goes_from_a_file_to_a_report(page: Any) -> None:
     page.check("input[value=qa]")
     page.click("text=Preview")
     page.wait_for_selector("#preview >> text=the sample has no reference answer (1)")
-    page.wait_for_selector("#preview >> text=(unsupported): ")
+    page.wait_for_selector("#preview >> text=an LLM judge is needed")
     page.uncheck("input[value=qa]")
     page.click("text=Preview")
     page.wait_for_selector("#preview >> text=12 records, 6 metrics.")
