@@ -16,7 +16,7 @@ from ragassay.stats.paired import compare_pairs
 LEAST = 5
 """Queries of a slice that is looked at."""
 
-FALL = 0.1
+FALL = 0.25
 """Share of a metric's scale by which it has to fall in a slice, and more than over all queries."""
 
 CHANCE = 0.1

@@ -76,7 +76,7 @@ def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
         )
         for one in diagnosis.found
     )
-    means = sentence("right_means", names=[diagnosis.headline], below=f"{diagnosis.below:g}")
+    means = sentence("right_means", names=[diagnosis.headline])
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
     first = Cell(f"{failing} fail", link="filter:fails" if linked else "")
     return [
