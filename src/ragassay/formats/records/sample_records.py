@@ -330,8 +330,8 @@ class Mapper:
         raise wrong("two_answers", field=key)
 
     def _chunks(self, field: str, values: Values, line: int, retrieved: Any) -> Any:
-        """The retrieved or gold passages, with the ids and scores of other columns. A list of texts
-        as gold is one of ids where it names a retrieved passage."""
+        """The retrieved or gold passages, with the ids and scores of other columns. Ids of passages
+        in place of the gold texts are refused."""
         listed: Any = None
         is_gold = field == "gold"
         if field in values:
@@ -341,7 +341,8 @@ class Mapper:
                 pieces = self.splitter.pieces(value)
                 value = pieces if is_gold else self.splitter.cut(value, key, line)
             if is_gold and passages.names_any(value, retrieved):
-                value = [{"id": one} for one in value]
+                # Where nothing of it was retrieved, nobody could tell an id from a text.
+                raise wrong("gold_of_ids", field=key, gold=self._words.columns("gold_ids", key))
             listed = passages.gold(value, key) if is_gold else passages.passages(value, key)
         for column in ("gold_ids",) if is_gold else ("passage_ids", "passage_scores"):
             if column in values:
