@@ -88,7 +88,7 @@ def starting_mapping(url: str) -> str:
         f"url: {url}\n"
         'body: {question: "{{query}}"}\n'
         "answer: answer\n"
-        "passages: passages?\n"
+        "passages: passages\n"
         "passage: {id: id, text: text}\n"
     )
 

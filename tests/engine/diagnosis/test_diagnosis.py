@@ -196,7 +196,7 @@ def test_a_metric_that_is_unscored_in_all_samples_gets_another_one() -> None:
     assert result.summary.metrics["hhem"].n_scored == 0  # there is no such model
     found = diagnose(result, complete=False)
     missing = {one.fault.name: one for one in found.not_looked_at}
-    assert "unscored in all samples (hhem)" in missing["invented"].why
+    assert "hhem: all unscored" in missing["invented"].why
     assert missing["invented"].metrics == ("faithfulness",)
 
 
@@ -351,7 +351,7 @@ def test_grades_that_call_right_samples_not_retrieved_too_decide_no_class() -> N
     (one,) = found.not_telling
     assert (one.fault, one.metric, one.n, one.of) == ("not_retrieved", "umbrela_MRR", 4, 4)
     assert not any("rank" in one.signals for group in found.found for one in group.examples)
-    assert "4 of 4 right answers show it, too" in " ".join(str(found).split())
+    assert "shows the same in 4 of 4 right answers" in " ".join(str(found).split())
     told = found.to_json()["not_telling"]
     assert told == [
         {"class": "not_retrieved", "metric": "umbrela_MRR", "n_right": 4, "of_right": 4}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.plugins import added
 from ragassay.cli import show
@@ -32,7 +34,9 @@ def plot(given: Given) -> None:
             svg.save(extra[given.evaluator](given.files, wanted), given.output_file)
         show.lines(f"plot: {given.output_file}")
         return
-    kind = next((one for one in EVALUATORS if one == given.evaluator), None)
+    of_runs = all(map(Path.is_dir, given.files))
+    named = given.evaluator or (of_runs and "trec")
+    kind = next((one for one in EVALUATORS if one == named), None)
     if kind is None:
         every = [*EVALUATORS, *extra]
         problem = "--evaluator is missing: say which evaluator wrote the files."

@@ -56,7 +56,7 @@ def run(given: Given) -> int:
     if every:
         del given.run_options["metrics"]
     chosen = configured(given.data, given.config, given.run_options, given.more)
-    job = prepare(chosen, judge=_judges(chosen, given), dry=given.dry_run)
+    job = prepare(chosen, judge=judges_of(chosen, given), dry=given.dry_run)
     if given.dry_run:
         _preview(job, as_json=given.json)
         return show.OK
@@ -79,7 +79,7 @@ def run(given: Given) -> int:
     return show.finished(result, reports, given, every=every, slices=slices)
 
 
-def _judges(chosen: RunConfig, given: Given) -> list[Any]:
+def judges_of(chosen: RunConfig, given: Given) -> list[Any]:
     """The judges of a configuration, with the objects that words in it name."""
     if not chosen.judge:
         return []
@@ -125,7 +125,7 @@ def validate(given: Given) -> int:
     from ragassay.engine.run.prepared_run import prepare
 
     chosen = configured(given.data, given.config, given.run_options, given.more)
-    judges = _judges(chosen, given)
+    judges = judges_of(chosen, given)
     if chosen.data is None:
         raise UsageError("No data is named. Give a file, or a configuration with 'data'.")
     placement = formats.place(

@@ -12,6 +12,7 @@ from ragassay.base.errors import UsageError
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, configured, listed
 from ragassay.cli.console import progress_bar
+from ragassay.cli.runs.run import judges_of
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result
@@ -259,11 +260,12 @@ def _pairs(given: Given) -> list[tuple[Result, Result]]:
 def _evaluated(file: Path, given: Given) -> Result:
     """A file of answers, evaluated with the options of the command line."""
     from ragassay.engine.run.prepared_run import prepare
-    from ragassay.judges.python_judge import named_judges
 
     metrics = listed("--metrics", given.metrics)
+    if not metrics and "suite" not in given.run_options:
+        metrics = listed("--primary", given.primary)
     options = {**given.run_options, **({"metrics": metrics} if metrics else {})}
     config = configured(file, None, options)
-    job = prepare(config, judge=named_judges(config.judge, typed="judge" in given.run_options))
+    job = prepare(config, judge=judges_of(config, given))
     with progress_bar(f"scoring {file.name}", job.source.count, job.doing) as progress:
         return job.run(progress)

@@ -435,7 +435,7 @@ def not_looked_at(
             if held:
                 scored = [shown for shown in held if metrics[shown].n_scored]
                 listed = ", ".join(dict.fromkeys(scored or held))
-                why = f"{'not decided by' if scored else 'unscored in all samples'} ({listed})"
+                why = f"{listed} does not decide it" if scored else f"{listed}: all unscored"
             elif metric is None:
                 why = "the samples hold nothing that would tell it"
             whys.append(f"{' or '.join(signal.says for signal in group)}: {why}")

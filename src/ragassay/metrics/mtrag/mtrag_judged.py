@@ -161,11 +161,10 @@ class UnderspecifiedEval(_Classified):
 class ReferencelessFaithfulness(_Judged):
     """Share of the answer's claims that the passages support (MT-RAG RL_F).
 
-    An answer without claims has no share: it is `Unscored`, not 0 (as in a fork of the benchmark)
-    and not 1. Not applicable where nothing was retrieved.
+    An answer without claims is unscored. Not applicable where nothing was retrieved.
 
     Formula: claims of the answer that the passages support / its claims
-    Misleads where: faithful is not right; a copied wrong passage has 1
+    Misleads where: a claim from a wrong passage counts as supported
     Source: Es et al. 2024, RAGAS; MT-RAG benchmark, step 3
     """
 

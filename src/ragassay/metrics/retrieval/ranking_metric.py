@@ -177,7 +177,7 @@ def set_precision(rankings: Rankings, rel: int = REL) -> Floats:
 
 @measure("SetR")
 def set_recall(rankings: Rankings, rel: int = REL) -> Floats:
-    """Recall of everything retrieved.
+    """Share of the relevant documents that were retrieved.
 
     Formula: relevant retrieved / R
     Misleads where: a system that retrieves everything has 1
