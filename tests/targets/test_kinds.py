@@ -449,9 +449,7 @@ def test_a_mapping_file_to_start_from_is_shown_and_written(
         assert call([*words, "--init"]) == 2  # the file is there
         assert call(["ask", "q.jsonl", "--target", "mapping.yaml"]) == 3
         assert "passages" in capsys.readouterr().out, "passages under another name are not lost"
-        reply.body = (
-            b'{"answer": "At nine.", "passages": [{"id": "p", "text": "At nine."}]}'
-        )
+        reply.body = b'{"answer": "At nine.", "passages": [{"id": "p", "text": "At nine."}]}'
         assert call(["ask", "q.jsonl", "--target", "mapping.yaml"]) == 0
     (answer,) = load("answers.jsonl")
     assert answer.answer_text == "At nine." and answer.passages
