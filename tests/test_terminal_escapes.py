@@ -17,7 +17,7 @@ from rich.text import Text
 from ragassay import open_run
 from ragassay.base import printable
 from ragassay.cli.command_line import call
-from ragassay.cli.console import HarmlessConsole
+from ragassay.cli.show import HarmlessConsole
 from ragassay.reports.run_reports import write_reports
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J\x7f\r\u202e\u2066"

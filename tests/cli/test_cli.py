@@ -13,9 +13,9 @@ import pytest
 from rich.console import Console
 
 import ragassay
-from ragassay.cli import console
+from ragassay.cli import show
 from ragassay.cli.command_line import call
-from ragassay.cli.console import progress_bar
+from ragassay.cli.show import progress_bar
 
 ROWS = [
     {"id": "a", "query": "Who?", "answer": "Ann Lee", "references": ["Ann Lee"], "domain": "x"},
@@ -275,7 +275,7 @@ def terminal(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     """What a terminal is shown, of 120 columns or as many as the test says."""
     stream, width = io.StringIO(), getattr(request, "param", 120)
     made = Console(file=stream, force_terminal=True, width=width, height=20)
-    monkeypatch.setattr(console, "console", lambda stderr: made)
+    monkeypatch.setattr(show, "console", lambda stderr: made)
     return stream
 
 
@@ -301,7 +301,7 @@ def test_long_work_is_shown_before_the_first_sample_is_done(terminal: io.StringI
 def test_long_work_is_told_in_lines_where_there_is_no_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(console, "EVERY_S", 0.01)
+    monkeypatch.setattr(show, "EVERY_S", 0.01)
     with progress_bar("scoring", lambda: 30, lambda: "3 of 30 asked"):
         time.sleep(0.3)
     assert "note: 3 of 30 asked\n" in capsys.readouterr().err

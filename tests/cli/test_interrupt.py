@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.cli import interrupt
+from ragassay.cli import show
 from ragassay.cli.command_line import call
 
 
@@ -27,12 +27,12 @@ def test_an_interrupt_that_python_drops_is_raised_at_the_next_look(
     # A shell that runs the tests in the background ignores the signal for them.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with interrupt.remembered():
-            interrupt.check()
+        with show.remembered():
+            show.check()
             thing = Finalised()
             del thing
             with pytest.raises(KeyboardInterrupt):
-                interrupt.check()
+                show.check()
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
@@ -43,7 +43,7 @@ def test_a_handler_of_somebody_else_stays() -> None:
     heard = []
     before = signal.signal(signal.SIGINT, lambda *_: heard.append(1))
     try:
-        with interrupt.remembered():
+        with show.remembered():
             os.kill(os.getpid(), signal.SIGINT)
         assert heard == [1]
     finally:
@@ -54,9 +54,9 @@ def test_a_handler_of_somebody_else_stays() -> None:
 def test_what_asks_a_process_to_end_is_ctrl_c(number: signal.Signals) -> None:
     before = signal.signal(number, signal.SIG_DFL)  # a suite under nohup is started with "ignored"
     try:
-        with interrupt.remembered(), pytest.raises(KeyboardInterrupt):
+        with show.remembered(), pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), number)
-            interrupt.check()
+            show.check()
         assert signal.getsignal(number) is signal.SIG_DFL
     finally:
         signal.signal(number, before)
@@ -65,9 +65,9 @@ def test_what_asks_a_process_to_end_is_ctrl_c(number: signal.Signals) -> None:
 def test_a_closed_terminal_does_not_end_what_runs_under_nohup() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with interrupt.remembered():
+        with show.remembered():
             os.kill(os.getpid(), signal.SIGHUP)
-            interrupt.check()
+            show.check()
     finally:
         signal.signal(signal.SIGHUP, before)
 

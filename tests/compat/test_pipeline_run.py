@@ -18,7 +18,7 @@ import pytest
 
 from pipeline_servers import server_folder
 from ragassay.base.errors import RagassayError
-from ragassay.cli import interrupt
+from ragassay.cli import show
 from ragassay.compat.ultrarag import pipelines
 
 pytest.importorskip("mcp", reason="needs the extra 'mcp'")
@@ -279,7 +279,7 @@ def test_an_interrupt_is_told_once(
     assert pipelines.run(path, observer=told).variables == {"sum_ls": [3]}
     assert told.said == ["1 of 2 half"]
     path = pipeline(words, "- greeter.add\n- greeter.add\n", "greeter: servers/greeter")
-    with interrupt.remembered(), pytest.raises(KeyboardInterrupt):
+    with show.remembered(), pytest.raises(KeyboardInterrupt):
         pipelines.run(path, observer=Interrupted())
     gc.collect()  # asyncio tells of an exception that nobody took when its task is freed
     assert caplog.records == []

@@ -14,7 +14,7 @@ import pytest
 from ragassay import suites
 from ragassay.cli import show
 from ragassay.cli.command_line import call
-from ragassay.cli.console import console
+from ragassay.cli.show import console
 from ragassay.metrics.core import naming
 from ragassay.reports.views import catalogue_view as catalogue
 from ragassay.reports.views.summary_view import summary_report

@@ -18,7 +18,7 @@ FEW = 5
 def plural(n: int, noun: str) -> str:
     """``1 query``, ``2 queries``."""
     several = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{n:,} {either(n, noun, several)}"
+    return f"{n:,} {noun if n == 1 else several}"
 
 
 def share(n: int, total: int, noun: str) -> str:

@@ -65,7 +65,8 @@ class Passage:
             hint = "Scores must be finite numbers; leave the score out if there is none."
             problem = f"a passage has the score {self.score}"
             raise InputError(problem, field="passages.score", hint=hint)
-        _check_span(self.start, self.end, "passages")
+        if self.start is not None:
+            _check_span(self.start, self.end, "passages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,8 @@ class GoldPassage:
             hint = "Give 'id', 'text', or 'document' with 'start' and 'end'."
             problem = "a gold passage has neither an id, a text nor a document"
             raise InputError(problem, field="gold", hint=hint)
-        _check_span(self.start, self.end, "gold")
+        if self.start is not None:
+            _check_span(self.start, self.end, "gold")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +214,8 @@ class Sample:
             if value is None:
                 if name not in _OPTIONAL:
                     object.__setattr__(self, name, ())
-            elif value or type(value) is not tuple:
-                made = _tuple_of(value, kind, name)
-                if made is not value:
-                    object.__setattr__(self, name, made)
+            elif type(value) is not tuple or (value and not {kind}.issuperset(map(type, value))):
+                object.__setattr__(self, name, _tuple_of(value, kind, name))
         if self.reference_groups != ():
             self._take_groups()
         answer: object = self.answer
@@ -289,10 +289,10 @@ def _label(value: object) -> Answerability:
         raise InputError(f"{value!r} is no label", field="answerability", hint=hint) from None
 
 
-def _check_span(start: int | None, end: int | None, field_name: str) -> None:
-    if start is not None and start < 0:
+def _check_span(start: int, end: int | None, field_name: str) -> None:
+    if start < 0:
         raise InputError(f"a span starts at {start}", field=f"{field_name}.start")
-    if start is not None and end is not None and end < start:
+    if end is not None and end < start:
         problem = f"a span ends at {end}, before its start {start}"
         hint = "Spans are [start, end) in characters."
         raise InputError(problem, field=f"{field_name}.end", hint=hint)

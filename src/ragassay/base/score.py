@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, cast
+from typing import Any
 
 Value = float | int | bool | str | list[int]
 """A score's value: a finite number, a flag, or a label (also a list of numbers, of chunks)."""
@@ -145,10 +145,11 @@ class Score:
     by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        is_list = isinstance(self.value, list) and all(type(one) is int for one in self.value)
-        value = self.value if is_list else _scalar(self.value, "a score")
-        if value is not self.value:
-            object.__setattr__(self, "value", value)
+        kind = type(self.value)
+        if kind is not list or not {int}.issuperset(map(type, self.value)):  # type: ignore[arg-type]
+            if kind not in _PLAIN and isinstance(self.value, Mapping | list | tuple | None):
+                raise ValueError(f"a score holds a value of the type {kind.__name__}")
+            object.__setattr__(self, "value", _plain(self.value, "a score"))
         if self.parts:
             object.__setattr__(self, "parts", _plain(self.parts, "parts"))
 
@@ -202,27 +203,23 @@ Outcome = Score | Unscored
 """What a metric says about one sample."""
 
 
+_PLAIN = frozenset({float, int, bool, str})
+
+
 def _plain(value: Any, where: str) -> Any:
     """The value in Python's own types, as JSON has them."""
-    if value is None:
-        return None
-    if isinstance(value, Mapping):
-        return {key: _plain(item, f"{where}.{key}") for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        items = [_plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
-        return items if isinstance(value, list) else tuple(items)
-    return _scalar(value, where)
-
-
-def _scalar(value: Any, where: str) -> Value:
-    if type(value) not in _PLAIN and not isinstance(value, str):
+    if type(value) not in _PLAIN:
+        if value is None:
+            return None
+        if isinstance(value, Mapping):
+            return {key: _plain(item, f"{where}.{key}") for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            items = [_plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
+            return items if isinstance(value, list) else tuple(items)
         # A scalar of numpy's, which is not imported for this, gives its Python twin.
         value = value.item() if getattr(value, "shape", None) == () else value
-        if type(value) not in _PLAIN and not isinstance(value, int | float):
+        if not isinstance(value, int | float | str):
             raise ValueError(f"{where} holds a value of the type {type(value).__name__}")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{where} holds {value}; a number must be finite, else use Unscored")
-    return cast(Value, value)
-
-
-_PLAIN = frozenset({float, int, bool, str})
+    return value

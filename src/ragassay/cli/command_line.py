@@ -20,9 +20,9 @@ from ragassay.base.errors import (
     system_problem,
     warn_user,
 )
-from ragassay.cli import golden, interrupt, ledger, models, show, token_command
+from ragassay.cli import golden, ledger, models, show, token_command
 from ragassay.cli.command import COMMANDS, Given, command, text_and_examples
-from ragassay.cli.console import GLOBAL_OPTIONS, GlobalOptions
+from ragassay.cli.show import GLOBAL_OPTIONS, GlobalOptions
 from ragassay.formats.sources import opening
 
 _SHOWN = 120
@@ -116,7 +116,7 @@ def call(argv: list[str]) -> int:
     options, words = read(argv)
     before, by_flags = GLOBAL_OPTIONS.set(options), formats.BY_FLAGS.set(True)
     try:
-        with interrupt.remembered(), warnings.catch_warnings():
+        with show.remembered(), warnings.catch_warnings():
             warnings.simplefilter("always", RagassayWarning)
             warnings.showwarning = _show_warning
             if words[:1] != ["trec"]:  # reads standard input by itself, as trec_eval does
@@ -159,7 +159,7 @@ def call(argv: list[str]) -> int:
             return show.PIPE_CLOSED
         raise
     except Exception as error:
-        if interrupt.is_received():  # a package has made another error of it
+        if show.is_received():  # a package has made another error of it
             return _interrupted()
         if options.debug:
             raise

@@ -16,7 +16,7 @@ from functools import partial
 
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, pairs
-from ragassay.cli.console import console
+from ragassay.cli.show import console
 
 
 @command("models")

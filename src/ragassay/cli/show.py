@@ -1,17 +1,27 @@
-"""What commands print for people and for programs, and their exit codes."""
+"""What commands show: consoles, bars of progress, what is printed for people and for programs; and
+how a command ends: exit codes, and signals that interrupt it."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console, ConsoleOptions
+from rich.segment import Segment
+
 from ragassay.base import printable
-from ragassay.cli.console import GLOBAL_OPTIONS, console
+from ragassay.cli.start import end_at_once
 
 if TYPE_CHECKING:
     from ragassay.cli.command import Given
@@ -33,6 +43,120 @@ INTERRUPTED = 130
 PIPE_CLOSED = 141
 """The program that reads the output (``head``) ended first: the code of a process that SIGPIPE
 ended, so that it is never taken for a failed gate."""
+
+EVERY_S = 30.0
+"""Between two lines about long work, where there is no terminal."""
+
+
+@dataclass(frozen=True)
+class GlobalOptions:
+    """Whether only errors, gates that did not pass and data are printed; whether bars are shown;
+    whether an error is shown with its traceback."""
+
+    quiet: bool = False
+    progress: bool = True
+    debug: bool = False
+
+
+GLOBAL_OPTIONS: ContextVar[GlobalOptions] = ContextVar("global_options", default=GlobalOptions())  # noqa: B039
+
+
+class HarmlessConsole(Console):
+    """A console on which text cannot command the terminal; only rich's own styles do."""
+
+    def render(self, renderable: Any, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments of what is printed, with visible marks in place of control characters."""
+        for segment in super().render(renderable, options):
+            text = segment.text
+            if segment.control is None and not text.isprintable():
+                segment = Segment(printable.lines(text), segment.style)
+            yield segment
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Where there is no terminal, without blanks at the ends of a table's lines, which disturb
+        grep, and with question marks for characters that the encoding lacks."""
+        if self.is_terminal or self.quiet:
+            super().print(*objects, **options)
+            return
+        with self.capture() as captured:
+            super().print(*objects, **options)
+        text = "\n".join(line.rstrip() for line in captured.get().split("\n"))
+        self.file.write(text.encode(self.encoding, "replace").decode(self.encoding))
+        self.file.flush()
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that writes plain text when it is not a terminal, at a width that tables fit."""
+    quiet = GLOBAL_OPTIONS.get().quiet
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else 120
+    return HarmlessConsole(stderr=stderr, width=width, highlight=False, quiet=quiet)
+
+
+@contextmanager
+def progress_bar(
+    label: str,
+    total: Callable[[], int | None] = lambda: None,
+    doing: Callable[[], str] | None = None,
+) -> Iterator[Callable[[int], None]]:
+    """A live bar of one line on standard error; gives what is called with the number of samples
+    done, which raises `KeyboardInterrupt` where the command was interrupted. Without a ``total``
+    the bar is a count. ``doing`` says what goes on between two samples; where there is no terminal,
+    now and then as a line."""
+    begun, ended = time.monotonic(), threading.Event()
+    options, out = GLOBAL_OPTIONS.get(), console(stderr=True)
+    bar = None
+    if options.progress and not options.quiet:
+        if out.is_terminal:
+            bar = _rich_bar(out, doing)
+            bar.add_task(label, total=total(), rate=0.0)
+            bar.start()
+        elif doing is not None:
+            threading.Thread(target=_tell, args=(out, doing, ended), daemon=True).start()
+
+    def advance(n: int) -> None:
+        check()
+        if bar is not None:
+            seconds = max(time.monotonic() - begun, 1e-3)
+            bar.update(bar.task_ids[0], completed=n, rate=n / seconds)
+
+    try:
+        yield advance
+    finally:
+        ended.set()
+        if bar is not None:
+            bar.stop()
+
+
+def _tell(out: Console, doing: Callable[[], str], ended: threading.Event) -> None:
+    while not ended.wait(EVERY_S):
+        out.print(f"note: {doing()}", markup=False)
+
+
+def _rich_bar(out: Console, doing: Callable[[], str] | None) -> Any:
+    from rich import progress
+    from rich.table import Column
+    from rich.text import Text
+
+    class Doing(progress.ProgressColumn):
+        def render(self, task: object) -> Text:
+            return Text("" if doing is None else doing())
+
+    # The words take what is left of the line, so the rest is short where there are any.
+    rate = ", {task.fields[rate]:,.0f}/s" if doing is None else ""
+    return progress.Progress(
+        progress.SpinnerColumn(),
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(bar_width=40 if doing is None else 10),
+        progress.TextColumn("{task.completed:,.0f} samples" + rate),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left:"),
+        progress.TimeRemainingColumn(),
+        Doing(table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)),
+        expand=doing is not None,
+        console=out,
+        transient=True,
+    )
 
 
 def lines(*texts: object) -> None:
@@ -129,19 +253,22 @@ def finished(
     why a run is incomplete.
     """
     from ragassay.engine.results.summary import missing_by_failure
+    from ragassay.reports.drawn.terminal import Printed
     from ragassay.reports.views.summary_view import result_report, written_report
 
+    out = console()
     summaries = [step.summary for step in result.steps]
     if given.json:
         json({**result_json(result), "gates": [gate.to_json() for gate in result.gates]})
         warn(result.summary.warnings)
     else:
-        report(result_report(result, every=every, gates=False, slices=slices))
+        out.print(Printed(result_report(result, every=every, gates=False, slices=slices)))
         if files:
             lines(*(f"{what}: {path}" for what, path in files.items()))
         else:
-            console().print("Add -o DIR to keep the scores and an HTML report.", style="dim")
-        gates(result.gates)
+            out.print("Add -o DIR to keep the scores and an HTML report.", style="dim")
+        if result.gates:
+            gates(result.gates)
     if given.github:
         github([written_report(result)], result.gates, *summaries, as_json=given.json)
     code = exit_code(result.gates, *summaries)
@@ -177,3 +304,58 @@ def exit_code(gates: Sequence[GateResult], *summaries: Summary, lacking: bool = 
         return GATE_FAILED
     lacking |= any(gate.passed is None for gate in gates)
     return INCOMPLETE if lacking or (summaries and is_incomplete(*summaries)) else OK
+
+
+_ENDING = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+_DEFAULT = (signal.default_int_handler, signal.SIG_DFL, end_at_once)
+"""The handlers of a signal that nobody else has set."""
+
+_received = threading.Event()
+
+
+@contextmanager
+def remembered() -> Iterator[None]:
+    """Remembers signals that end a command (Ctrl-C, SIGTERM, SIGHUP) while the block runs, because
+    Python drops a ``KeyboardInterrupt`` where nothing can be raised: long work calls `check` now
+    and then. A signal that another program handles or ignores (``nohup``) is left alone."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _received.clear()
+    before = {
+        number: handler for number in _ENDING if (handler := signal.getsignal(number)) in _DEFAULT
+    }
+    for number in before:
+        signal.signal(number, _receive)
+    unraisable, sys.unraisablehook = sys.unraisablehook, _drop
+    try:
+        yield
+    finally:
+        sys.unraisablehook = unraisable
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def is_received() -> bool:
+    """Whether there was such a signal since they are remembered."""
+    return _received.is_set()
+
+
+def check() -> None:
+    """Raises ``KeyboardInterrupt`` after such a signal, if it was dropped then; on the main thread
+    only."""
+    if _received.is_set() and threading.current_thread() is threading.main_thread():
+        raise KeyboardInterrupt
+
+
+def _drop(lost: sys.UnraisableHookArgs) -> None:
+    """Replaces the traceback that Python shows for an exception that it drops."""
+    if lost.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(lost)
+
+
+def _receive(number: int, frame: FrameType | None) -> None:
+    _received.set()
+    signal.default_int_handler(number, frame)

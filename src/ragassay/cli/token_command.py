@@ -13,8 +13,8 @@ from contextlib import closing
 from ragassay.base.errors import UsageError
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.console import console
 from ragassay.cli.serve_commands import open_store
+from ragassay.cli.show import console
 
 LEFT_CLOSED = (
     "No token is left, and every request needs one: make one ('ragassay token create NAME'), or "

@@ -13,8 +13,8 @@ from ragassay.base.note import Note
 from ragassay.base.printable import plural
 from ragassay.cli import show
 from ragassay.cli.command import YAML, Given, command
-from ragassay.cli.console import progress_bar
 from ragassay.cli.golden.files_commands import warn_of_left_out
+from ragassay.cli.show import progress_bar
 
 if TYPE_CHECKING:
     from ragassay.synthesis.draft import Outcome, Rejection, Wish

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragassay.base.errors import UsageError
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.console import progress_bar
+from ragassay.cli.show import progress_bar
 
 SUITE = "mtrag"
 VLLM = "http://localhost:8001/v1"

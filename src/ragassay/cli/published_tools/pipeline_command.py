@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.base.errors import UsageError
-from ragassay.cli import interrupt, show
+from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.console import console
+from ragassay.cli.show import console
 from ragassay.reports.model import Column, Report, Table, table
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def run_pipeline(given: Given) -> int:
     from ragassay.compat.ultrarag import pipelines
 
     path: Path = given.data
+    if given.more:
+        raise UsageError(f"{path} is a pipeline, and {given.more[0]} cannot be given beside it.")
     values = {**given.run_options, **({} if given.config is None else {"config": given.config})}
     output, begin = values.pop("output", None), values.pop("from_timestamp", None)
     if more := [f"--{name.replace('_', '-')}" for name in values]:
@@ -96,7 +98,7 @@ def _progress() -> Iterator[Observer]:
 
     class Shown(Observer):
         def begins(self, number: int, of: int, name: str) -> None:
-            interrupt.check()
+            show.check()
             self._label = f"{number}/{of} {name}"
             spinner.update(self._label)
 

@@ -10,7 +10,7 @@ from ragassay.base import printable
 from ragassay.base.errors import UsageError, called
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, numbers
-from ragassay.cli.console import console
+from ragassay.cli.show import console
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

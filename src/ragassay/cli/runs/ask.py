@@ -14,7 +14,7 @@ from ragassay.base import printable
 from ragassay.base.errors import RagassayError, UsageError
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, listed
-from ragassay.cli.console import GLOBAL_OPTIONS, progress_bar
+from ragassay.cli.show import GLOBAL_OPTIONS, progress_bar
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result

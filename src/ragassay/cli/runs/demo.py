@@ -6,7 +6,7 @@ import shlex
 
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
-from ragassay.cli.console import progress_bar
+from ragassay.cli.show import progress_bar
 
 
 @command("demo")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.base.errors import InputError, UsageError
 from ragassay.cli import show
-from ragassay.cli.command import Given, command, configured
-from ragassay.cli.console import progress_bar
+from ragassay.cli.command import YAML, Given, command, configured
 from ragassay.cli.published_tools.pipeline_command import run_pipeline
+from ragassay.cli.show import progress_bar
 
 if TYPE_CHECKING:
     from ragassay.engine.config.run_config import RunConfig
@@ -39,15 +39,13 @@ def run(given: Given) -> int:
     Some metrics need a judge: an LLM (--judge) or, by default, simple offline rules. A ledger keeps
     the answers of an LLM: run the same command again to resume.
     """
-    from ragassay.compat.ultrarag.pipeline_file import is_pipeline
     from ragassay.engine.run.prepared_run import prepare
 
-    if given.data is not None and is_pipeline(given.data):
-        if given.more:
-            raise UsageError(
-                f"{given.data} is a pipeline, and {given.more[0]} cannot be given beside it."
-            )
-        return run_pipeline(given)
+    if given.data is not None and given.data.suffix.casefold() in YAML:
+        from ragassay.compat.ultrarag.pipeline_file import is_pipeline
+
+        if is_pipeline(given.data):
+            return run_pipeline(given)
     if given.param is not None:
         raise UsageError("--param is for a pipeline: a YAML file with 'pipeline:'.")
     if given.data is None and given.config is None:
@@ -56,7 +54,8 @@ def run(given: Given) -> int:
     if every:
         del given.run_options["metrics"]
     chosen = configured(given.data, given.config, given.run_options, given.more)
-    job = prepare(chosen, judge=judges_of(chosen, given), dry=given.dry_run)
+    judges = judges_of(chosen, given) if chosen.judge else None
+    job = prepare(chosen, judge=judges, dry=given.dry_run)
     if given.dry_run:
         _preview(job, as_json=given.json)
         return show.OK
@@ -81,8 +80,6 @@ def run(given: Given) -> int:
 
 def judges_of(chosen: RunConfig, given: Given) -> list[Any]:
     """The judges of a configuration, with the objects that words in it name."""
-    if not chosen.judge:
-        return []
     from ragassay.judges.python_judge import named_judges
 
     return named_judges(chosen.judge, typed="judge" in given.run_options)
@@ -125,7 +122,7 @@ def validate(given: Given) -> int:
     from ragassay.engine.run.prepared_run import prepare
 
     chosen = configured(given.data, given.config, given.run_options, given.more)
-    judges = judges_of(chosen, given)
+    judges = judges_of(chosen, given) if chosen.judge else None
     if chosen.data is None:
         raise UsageError("No data is named. Give a file, or a configuration with 'data'.")
     placement = formats.place(

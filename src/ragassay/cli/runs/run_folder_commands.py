@@ -11,8 +11,8 @@ from ragassay.base.errors import UsageError
 from ragassay.base.printable import plural
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, configured, listed
-from ragassay.cli.console import progress_bar
 from ragassay.cli.runs.run import judges_of
+from ragassay.cli.show import progress_bar
 
 if TYPE_CHECKING:
     from ragassay.engine.results import Result
@@ -266,6 +266,6 @@ def _evaluated(file: Path, given: Given) -> Result:
         metrics = listed("--primary", given.primary)
     options = {**given.run_options, **({"metrics": metrics} if metrics else {})}
     config = configured(file, None, options)
-    job = prepare(config, judge=judges_of(config, given))
+    job = prepare(config, judge=judges_of(config, given) if config.judge else None)
     with progress_bar(f"scoring {file.name}", job.source.count, job.doing) as progress:
         return job.run(progress)

@@ -83,11 +83,10 @@ def _tools(steps: Iterable[Step]) -> Iterator[ToolStep]:
 
 
 def is_pipeline(path: Path) -> bool:
-    """Whether a file is a pipeline and not a configuration of a run: it has a key ``pipeline``."""
-    if path.suffix.casefold() not in (".yaml", ".yml") or not path.is_file():
-        return False
+    """Whether a YAML file is a pipeline and not a configuration of a run: it has a key
+    ``pipeline``."""
     try:
-        body = marked(text_of(path), path, later_wins=True).value
+        body = marked(text_of(path), path, later_wins=True).value if path.is_file() else None
     except InputError:
         return False
     return isinstance(body, dict) and PIPELINE in body

@@ -14,7 +14,6 @@ from rich.text import Text
 
 from ragassay.base import printable
 from ragassay.reports.model import Block, Cell, Column, Lines, Part, Report, Row, Table, lines
-from ragassay.reports.text import wording
 
 _STYLES = {"strong": "bold", "good": "green", "bad": "red", "doubt": "yellow", "info": "cyan"}
 _LEVELS = {"note": ("", "dim"), "warning": ("⚠ ", "yellow"), "text": ("", "")}
@@ -76,16 +75,13 @@ class _Pen:
             yield from (piece for one in block.blocks for piece in deeper.block(one))
 
     def text(self, cell: Cell, style: str = "") -> Text:
-        """A cell; its line breaks stay."""
-        text = Text(style=style)
-        text.append(self.plain(cell.label), "bold")
-        text.append(self.plain(cell.text), _STYLES.get(cell.style, cell.style))
-        return text.append(self.plain(cell.tail), "dim not bold")
-
-    def plain(self, text: str) -> str:
-        """A text that commands no terminal, in the characters that this one has."""
-        safe = printable.lines(text)
-        return safe.translate(_ASCII) if self.ascii else safe
+        """A cell that commands no terminal, in the characters that this one has; its line breaks
+        stay."""
+        text, own = Text(style=style), _STYLES.get(cell.style, cell.style)
+        for piece, look in ((cell.label, "bold"), (cell.text, own), (cell.tail, "dim not bold")):
+            safe = printable.lines(piece)
+            text.append(safe.translate(_ASCII) if self.ascii else safe, look)
+        return text
 
     def _table(self, table: Table) -> Iterator[RenderableType]:
         """The table; what may not be left out and does not fit is in further tables below."""
@@ -94,28 +90,26 @@ class _Pen:
             for at, one in enumerate(table.columns)
             if one.kind != "figure" or any(row.cells[at].share is not None for row in table.rows)
         )
-        while self._room(others) < names.least and (most := max(o.column.drop for o in others)):
-            others.pop(max(at for at, one in enumerate(others) if one.column.drop == most))
+        space = self.width - self.indent - _EDGES - names.least
+        while sum(c.taken for c in others) > space and (most := max(c.column.drop for c in others)):
+            others.pop(max(at for at, c in enumerate(others) if c.column.drop == most))
         while others:
-            first = len(others)
-            while first > 1 and self._room(others[:first]) < names.least:
-                first -= 1
-            grid = self._grid(table.rows, names, others[:first])
-            yield Padding(grid, (0, 0, 0, self.indent))
-            others = others[first:]
+            fit = others[:]
+            while len(fit) > 1 and sum(c.taken for c in fit) > space:
+                fit.pop()
+            room = space + names.least - sum(c.taken for c in fit)
+            yield Padding(self._grid(table.rows, names, fit, room), (0, 0, 0, self.indent))
+            others = others[len(fit) :]
 
-    def _room(self, columns: Sequence[_Drawn]) -> int:
-        """What such columns leave for the names."""
-        taken = sum(one.least + _BETWEEN for one in columns)
-        return self.width - self.indent - _EDGES - taken
-
-    def _grid(self, rows: Sequence[Row], names: _Drawn, columns: Sequence[_Drawn]) -> RichTable:
+    def _grid(
+        self, rows: Sequence[Row], names: _Drawn, columns: Sequence[_Drawn], room: int
+    ) -> RichTable:
+        """These columns, which leave so much room for the names."""
         heads = any(one.column.head for one in (names, *columns))
         grid = RichTable(
             box=SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0),
             show_header=heads,
         )  # fmt: skip
-        room = self._room(columns)
         wide = min(names.full, max(room, names.least))
         spare = room - wide  # below 0, words take less: long ones are cut
         grid.add_column(names.title, width=wide, overflow="fold")
@@ -132,19 +126,20 @@ class _Pen:
         for at, row in enumerate(rows):
             if row.group != group:
                 group = row.group
-                grid.add_row(Text(self.plain(group), "italic dim"))
+                grid.add_row(self.text(Cell(group), "italic dim"))
             grid.add_row(*(one.texts[at] for one in (names, *columns)))
         return grid
 
 
 class _Drawn:
-    """A column as the terminal has it: texts, least width that cuts nothing, full width."""
+    """A column as the terminal has it: texts, least width that cuts nothing (``taken``: with the
+    blanks before the next), full width."""
 
     def __init__(self, column: Column, cells: Sequence[Cell], pen: _Pen) -> None:
-        self.column, self.title = column, Text(pen.plain(column.head))
+        self.column, self.title = column, pen.text(Cell(column.head))
         self.texts = []
         for cell in cells:
-            first = pen.text(replace(cell, text=wording.one_line(cell.text)))
+            first = pen.text(replace(cell, text=printable.one_line(cell.text)))
             if column.kind == "figure":
                 full, rest = divmod(round((cell.share or 0.0) * _BAR_WIDTH * 8), 8)
                 bar = "█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")
@@ -152,11 +147,11 @@ class _Drawn:
                     bar = "#" * round(full + rest / 8)
                 empty = "." if pen.ascii else "·"
                 first = Text("" if cell.share is None else bar.ljust(_BAR_WIDTH, empty))
-            below = (Text(pen.plain(wording.one_line(line)), "dim") for line in cell.below)
+            below = (pen.text(Cell(printable.one_line(line)), "dim") for line in cell.below)
             self.texts.append(Text("\n").join([first, *below]))
         if column.kind == "number":
             # One under the other, whether or not a remark follows them.
-            tails = [cell_len(pen.plain(cell.tail)) for cell in cells]
+            tails = [pen.text(Cell(cell.tail)).cell_len for cell in cells]
             for text, tail in zip(self.texts, tails, strict=True):
                 text.append(" " * (max(tails) - tail))
         drawn = [line for one in (*self.texts, self.title) for line in one.plain.split("\n")]
@@ -168,3 +163,4 @@ class _Drawn:
             words = self.title.plain.split()
             enough = max(_LEAST_NAME, 3 * pen.width // 10, *map(cell_len, words))
             self.least = min(self.full, enough)
+        self.taken = self.least + _BETWEEN

@@ -219,7 +219,7 @@ def metric_table(metrics: Iterable[MetricSummary], *, judge: bool = False) -> Ta
                 share=(one.mean - low) / (high - low) if placed else None,  # type: ignore[operator]
                 figure=partial(svg.interval_bar, one),
             ),
-            Cell(wording.judge_of(one) if judge else one.title),
+            Cell(one.title if not judge else one.judge and wording.judge_of(one)),
         )
         rows.append(Row(cells, one.group.partition(" (")[0]))
     return Table(tuple(columns), tuple(rows)).without_empty()
@@ -293,7 +293,8 @@ def summary_notes(summary: Summary) -> Iterator[str]:
     if not_said and not summary.all_failed:
         why = ", ".join(f"{n:,} {name}" for name, n in summary.failures.items())
         yield sentence("system_failed", why=why.rstrip("."))
-    yield from _given_notes(summary)
+    if any(metric.n_given for metric in metrics):
+        yield from _given_notes(summary)
     if summary.judging is not None and summary.judging.questions:
         yield from _judge_notes(summary, summary.judging)
     if (spent := summary.embedding) is not None:
@@ -304,15 +305,16 @@ def summary_notes(summary: Summary) -> Iterator[str]:
         if spent.failures:
             yield sentence("no_vectors", why=_advised(spent, kept=False))
     # How far the offline judge is known to agree with people.
-    found = [judge_agreement(metric) for metric in metrics]
-    offline = [one for one in found if one is not None and one.offline]
-    agreement = (trusted(one) if summary.trust_offline else one.note for one in offline)
-    yield from wording.all_said(joined(agreement))
+    found = [judge_agreement(metric) for metric in metrics if metric.judge or metric.judges]
+    if offline := [one for one in found if one is not None and one.offline]:
+        agreement = (trusted(one) if summary.trust_offline else one.note for one in offline)
+        yield from wording.all_said(joined(agreement))
     every = suites.all_suites()
     used = [every[name] for name in summary.suite.split("+") if name in every]
     places = (item for suite in used for item in suite.elsewhere.items())
     yield from (f"{name}: {place}" for name, place in places if name in summary.metrics)
-    yield from _total_notes(summary, used)
+    if summary.totals or any(suite.totals for suite in used):
+        yield from _total_notes(summary, used)
     for metric in metrics:
         if metric.n_assumed:
             assumed = share(metric.n_assumed, metric.n_scored, "value")
@@ -355,10 +357,10 @@ def _given_notes(summary: Summary) -> Iterator[str]:
     """Notes on the values that came with the records; metrics with the same note share it."""
     pairs = []
     for metric in summary.metrics.values():
-        every = metric.n_given == metric.n_scored
-        by = f", of {metric.judge}" if every and metric.judge else ""
-        values = wording.plural(metric.n_scored, "value")
         if metric.n_given:
+            every = metric.n_given == metric.n_scored
+            by = f", of {metric.judge}" if every and metric.judge else ""
+            values = wording.plural(metric.n_scored, "value")
             how = f"{'all' if every else f'{metric.n_given:,}'} of {values}{by}"
             pairs.append((how, metric.name))
     for how, names in grouped(pairs).items():
