@@ -21,8 +21,7 @@ from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.results.result import Result
 from ragassay.metrics.core import naming
 from ragassay.reports.html import pages, query_browser
-from ragassay.reports.html.browse import script_json
-from ragassay.reports.html.query_browser import LONG, MARK, TextPool, packed
+from ragassay.reports.html.query_browser import LONG, MARK, TextPool, packed, script_json
 from ragassay.reports.text import wording
 from ragassay.reports.views import comparison_view
 from reports_examples import (

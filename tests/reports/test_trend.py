@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ragassay.reports.charts.trend import Point, trend
+from ragassay.reports.charts.svg import Point, trend
 
 FIRST = Point("one", "/reports/1", 0.5, (0.4, 0.6), "v1", "s")
 

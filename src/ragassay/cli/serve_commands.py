@@ -47,7 +47,7 @@ def serve(given: Given) -> None:
     keep = re.fullmatch(r"([1-9]\d{0,4})d", given.keep or "1d")
     if keep is None:
         raise OptionError("keep", f"{given.keep!r} is no number of days; write 90d")
-    opened, working = _opened(given.folder, given.store, given.judge, given.embedder)
+    opened, working = _opened(given)
     from ragassay.service.application import ServiceOptions, create_app
     from ragassay.service.operation.service_log import start_log
     from ragassay.service.sample_project import create_sample
@@ -92,9 +92,7 @@ def worker(given: Given) -> None:
     ragassay worker data --until-idle
     ```
     """
-    opened, options = _opened(
-        given.folder, given.store, given.judge, given.embedder, must_exist=True
-    )
+    opened, options = _opened(given, must_exist=True)
     from ragassay.service.operation.service_log import start_log
     from ragassay.service.worker.worker import Worker
 
@@ -194,23 +192,15 @@ def run_server(app: Any, open_socket: socket.socket, *, behind_proxy: bool = Fal
         uvicorn.Server(config).run([open_socket])
 
 
-def _opened(
-    folder: Path | None,
-    store: str | None,
-    judges: list[str] | None,
-    embedders: list[str] | None,
-    *,
-    must_exist: bool = False,
-) -> tuple[Store, WorkerOptions]:
+def _opened(given: Given, *, must_exist: bool = False) -> tuple[Store, WorkerOptions]:
     """The store with the models that clients may name, and the folders of its workers."""
-    if folder is not None and store is not None:
+    if given.folder is not None and given.store is not None:
         raise UsageError("A folder and --store both name a store. Keep one of them.")
-    opened = open_store(store or folder, must_exist=must_exist)
+    opened = open_store(given.store or given.folder, must_exist=must_exist)
     from ragassay.service.named_models import NamedModels
     from ragassay.service.worker.worker import WorkerOptions
 
-    opened.models = NamedModels.parse(judges or (), embedders or ())
-
+    opened.models = NamedModels.parse(given.judge or (), given.embedder or ())
     # Beside a database, each store has a folder of its user's own: what it holds is nobody else's.
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ragassay"
     name = hashlib.sha256(opened.where.encode()).hexdigest()[:16]

@@ -21,7 +21,7 @@ from rich.console import Console, ConsoleOptions
 from rich.segment import Segment
 
 from ragassay.base import printable
-from ragassay.cli.start import end_at_once
+from ragassay.base.json_data import dumps
 
 if TYPE_CHECKING:
     from ragassay.cli.command import Given
@@ -197,10 +197,7 @@ def result_json(result: Result) -> dict[str, Any]:
 
 def json(body: Any) -> None:
     """Strict JSON on standard output."""
-    import orjson
-
-    text = orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY)
-    sys.stdout.write(printable.in_json(text).decode() + "\n")
+    sys.stdout.write(printable.in_json(dumps(body, indent=True)).decode() + "\n")
 
 
 _GATE_STYLE = {True: "green", False: "bold red", None: "yellow"}
@@ -309,9 +306,6 @@ def exit_code(gates: Sequence[GateResult], *summaries: Summary, lacking: bool = 
 _ENDING = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
-_DEFAULT = (signal.default_int_handler, signal.SIG_DFL, end_at_once)
-"""The handlers of a signal that nobody else has set."""
-
 _received = threading.Event()
 
 
@@ -324,11 +318,13 @@ def remembered() -> Iterator[None]:
         yield
         return
     _received.clear()
-    before = {
-        number: handler for number in _ENDING if (handler := signal.getsignal(number)) in _DEFAULT
-    }
-    for number in before:
-        signal.signal(number, _receive)
+    before = {}
+    for number in _ENDING:
+        handler = signal.getsignal(number)
+        ours = getattr(handler, "__module__", "") == "ragassay.cli.start"  # of the imports before
+        if ours or handler in (signal.default_int_handler, signal.SIG_DFL):
+            before[number] = handler
+            signal.signal(number, _receive)
     unraisable, sys.unraisablehook = sys.unraisablehook, _drop
     try:
         yield

@@ -72,11 +72,7 @@ def synthesize(given: Given) -> int:
             given.run_options.setdefault("key_variable", published.key_variable)
     if output is None:
         raise UsageError("No folder is named for the golden set: -o DIR.")
-    flags = {
-        "n": given.n,
-        "generator": given.generator,
-        "mix": None if given.mix is None else Mix.parse(given.mix),
-    }
+    flags = given.of("n", "generator") | {"mix": given.mix and Mix.parse(given.mix)}
     settings |= {name: value for name, value in flags.items() if value is not None}
     if published is not None and settings["generator"] != OFFLINE:
         no_answers = no_answers or not published.config.generation.generate_expected_answers
@@ -87,14 +83,10 @@ def synthesize(given: Given) -> int:
         wish = Wish(
             documents=folder,
             output=output,
-            checker=given.checker,
-            seed=given.seed,
             guide="" if given.style_guide is None else text_of(given.style_guide).strip(),
-            like=given.like,
             given=[] if given.queries is None else list(ragassay.load(given.queries)),
             answers=not no_answers,
-            same_model=given.same_model,
-            skip_unreadable=given.skip_unreadable,
+            **given.of("checker", "seed", "like", "same_model", "skip_unreadable"),
             **settings,
         )
         synthesis = Synthesis(wish, make_config(**given.run_options), dry=given.dry_run)

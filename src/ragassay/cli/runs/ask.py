@@ -68,7 +68,7 @@ def ask(given: Given) -> int:
         given.queries, given.target, output=given.output, tell_drafts=not suites, **options
     ) as asking:
         # What is wrong with the evaluation shows before anything is asked.
-        jobs = _jobs(asking, given.queries, suites, given.judge, given.save) if suites else {}
+        jobs = _jobs(asking, given, suites) if suites else {}
         with asking:
             results, error = _evaluated(asking, jobs)
             with progress_bar("asking", lambda: asking.total) as progress:
@@ -110,9 +110,7 @@ def _start_mapping(targets: list[str], queries: Path) -> int:
     return show.OK
 
 
-def _jobs(
-    asking: SystemsRun, queries: Path, suites: list[str], judge: str | None, save: Path | None
-) -> dict[str, PreparedRun]:
+def _jobs(asking: SystemsRun, given: Given, suites: list[str]) -> dict[str, PreparedRun]:
     """The evaluation of each system, of samples that are still to come. Passages are found in the
     documents of a golden set, as 'ragassay run --golden' does it."""
     from ragassay.engine.config.run_config import make_config
@@ -122,13 +120,13 @@ def _jobs(
 
     jobs = {}
     for name, path in asking.files.items():
-        place = save if save is None or len(asking.files) == 1 else save / path.stem
+        several = given.save is not None and len(asking.files) > 1
         config = make_config(
             data=str(path),
             suite=suites,
-            judge=judge,
-            golden=queries if is_golden(queries) else None,
-            output=place,
+            judge=given.judge,
+            golden=given.queries if is_golden(given.queries) else None,
+            output=given.save / path.stem if several else given.save,
         )
         jobs[name] = prepare(
             config, asking.arriving[name], judge=named_judges(config.judge),

@@ -1,4 +1,4 @@
-"""``ragassay run``, and ``ragassay validate``: evaluate a file, or check it without evaluating."""
+"""``ragassay run``, ``validate`` and ``demo``: evaluate a file, check it, or evaluate our data."""
 
 from __future__ import annotations
 
@@ -125,16 +125,9 @@ def validate(given: Given) -> int:
     judges = judges_of(chosen, given) if chosen.judge else None
     if chosen.data is None:
         raise UsageError("No data is named. Give a file, or a configuration with 'data'.")
-    placement = formats.place(
-        chosen.data,
-        format=chosen.format,
-        columns=chosen.columns,
-        encoding=chosen.encoding,
-        sheet=chosen.sheet,
-        separator=chosen.separator,
-        single_chunk=chosen.single_chunk,
-        passages_from=chosen.passages_from,
-    )
+    as_read = ("format", "columns", "encoding", "sheet", "separator", "single_chunk")
+    reading = {name: getattr(chosen, name) for name in (*as_read, "passages_from")}
+    placement = formats.place(chosen.data, **reading)
     if (file := given.save_mapping) is not None:
         saved(file, chosen, placement)
         show.warn([f"{file} is written. Check it, then: ragassay run -c {file}"])
@@ -185,3 +178,46 @@ def _suggestions(placement: Placement) -> str:
     """The flags for the columns that may hold fields; empty where there are none."""
     flags = (f"{field}={column}" for field, column in placement.suggested.items())
     return " ".join(f"--columns {shlex.quote(flag)}" for flag in flags)
+
+
+@command("demo")
+def demo(given: Given) -> None:
+    """Evaluate two small RAG systems on a bundled dataset, compare them, write HTML reports.
+
+    No key, no network, no configuration. The dataset is invented but real-looking: documents,
+    questions with gold spans and references, unanswerable questions, and conversations.
+
+    ```sh
+    ragassay demo
+    ragassay demo --data town
+    ```
+    """
+    from ragassay.engine import evaluate
+    from ragassay.engine.comparison.compare_runs import compare
+    from ragassay.examples import SYSTEMS, copy_to, path_of
+    from ragassay.reports.html import pages
+    from ragassay.reports.run_reports import write_reports
+    from ragassay.reports.views.comparison_view import comparison_report
+
+    if given.data is not None:
+        show.lines(*(f"  {path}" for path in copy_to(given.data)))
+        return
+    results = {}
+    for name in SYSTEMS:
+        with progress_bar(f"scoring {name}") as progress:
+            results[name] = evaluate(path_of(name), save=given.output / name, progress=progress)
+        write_reports(results[name])
+    new, old = (results[name] for name in SYSTEMS)
+    comparison = compare(new, old)
+    page = given.output / "comparison.html"
+    with show.status("writing the comparison"):
+        pages.write_comparison(comparison, new, old, page)
+    if given.json:
+        show.json(comparison.to_json())
+        return
+    show.report(comparison_report(comparison))
+    show.lines("The pages have every metric, sample and query:")
+    paths = (page, *(given.output / name / "report.html" for name in SYSTEMS))
+    runs = shlex.join(str(given.output / name) for name in SYSTEMS)
+    by_hand = f"The same by hand:  ragassay compare {runs}"
+    show.lines(*(f"  {path.resolve()}" for path in paths), by_hand)

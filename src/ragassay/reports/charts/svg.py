@@ -1,5 +1,6 @@
-"""Charts as SVG: shapes that pages and pictures share, the small figures of pages, and pictures
-of panels. A page colours the shapes by its theme (``report.css``), a picture by its own style."""
+"""Charts as SVG: shapes that pages and pictures share, the small figures of pages (the trend of a
+metric, too), and pictures of panels. A page colours the shapes by its theme (``report.css``), a
+picture by its own style."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import textwrap
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from ragassay.base import files
 from ragassay.base.errors import UsageError, extra_needed
+from ragassay.base.printable import few
 from ragassay.engine.results.comparison_result import Difference
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.text import wording
@@ -278,6 +281,71 @@ def difference_bar(difference: Difference, extent: float) -> Markup:
     said = wording.verdict(difference)
     description = f"difference {wording.number(difference.diff, sign=True)}, {said}"
     return figure(_BAR_W, _BAR_H, shapes, description, fixed=True)
+
+
+_TREND_W, _TREND_H, _LEFT, _TOP, _BOTTOM = 340.0, 150.0, 44.0, 20.0, 130.0
+_LABEL, _NAMED = 13, 6
+"""Characters of a version's name above its mark, and reports that the description names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A report: its name and address, the mean with its interval, the version of the system that
+    it is of, and the metric's signature (empty where it is not known)."""
+
+    name: str
+    address: str
+    mean: float
+    interval: tuple[float, float] | None
+    version: str
+    signature: str
+
+
+def trend(metric: str, points: Sequence[Point]) -> Markup:
+    """The figure of a metric. The line breaks where its signature changes, because such numbers do
+    not compare; a dashed line marks the first report of another version. Points are links."""
+    ends = [end for point in points for end in (point.mean, *(point.interval or ()))]
+    spare = 0.06 * (max(ends) - min(ends)) or 0.05
+    low, high = min(ends) - spare, max(ends) + spare
+    across = axis(0, max(len(points) - 1, 1), _LEFT + 8, _TREND_W - 12)
+    y = axis(low, high, _BOTTOM, _TOP)
+    shapes = []
+    for value in ticks(low, high):
+        shapes.append(line(_LEFT, y(value), _TREND_W, y(value), "grid"))
+        shapes.append(scale_number(value, _LEFT - 5, y(value) + 4, "end"))
+    free = 0.0
+    for at, point in enumerate(points):
+        if at == 0 or point.version != points[at - 1].version:
+            x = across(at)
+            shapes.append(line(x, _TOP, x, _BOTTOM, "zero dashed"))
+            if point.version and x >= free:
+                side = "end" if x > _TREND_W / 2 else "start"
+                name = f"{point.version[:_LABEL]}{'…' if len(point.version) > _LABEL else ''}"
+                shapes.append(text(name, x, _TOP - 7, side))
+                free = x + 7 * len(name)
+    for _, alike in groupby(range(len(points)), lambda at: points[at].signature):
+        places = [(across(at), points[at]) for at in alike]
+        known = [(x, *point.interval) for x, point in places if point.interval]
+        edge = [(x, top) for x, _, top in known] + [(x, end) for x, end, _ in reversed(known)]
+        corners = " ".join(f"{x:.1f},{y(end):.1f}" for x, end in edge)
+        shapes.append(f'<polygon class="interval" points="{corners}"/>')
+        shapes += [
+            line(x, y(one.mean), then, y(other.mean), "trend")
+            for (x, one), (then, other) in pairwise(places)
+        ]
+    for at, point in enumerate(points):
+        title = f"<title>{escape(wording.one_line(_said(point)))}</title>"
+        dot = f'<circle class="point" cx="{across(at):.1f}" cy="{y(point.mean):.1f}" r="4"/>'
+        link = f'<a href="{escape(point.address)}" tabindex="-1">{title}{dot}</a>'
+        shapes.append(link)
+    description = f"{metric}: {few([_said(point) for point in points], _NAMED)}"
+    return figure(_TREND_W, _TREND_H, shapes, description)
+
+
+def _said(point: Point) -> str:
+    """A report's name with its mean and interval."""
+    interval = f" {wording.bounds(*point.interval)}" if point.interval else ""
+    return f"{point.name} {wording.number(point.mean)}{interval}"
 
 
 def figure(

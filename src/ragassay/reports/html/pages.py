@@ -93,15 +93,6 @@ def _moved(a: Result, b: Result) -> Moved | None:
     return moved(a, b, headline=headline)
 
 
-def _page(
-    title: str, first: Block, parts: Sequence[Part], facts: Mapping[str, str], verdict: str = ""
-) -> Report:
-    """A page of what has content."""
-    blocks = (first, *(one for one in parts if one.blocks))
-    known = tuple(Cell(text, label=name) for name, text in facts.items() if text)
-    return Report(title, blocks, verdict=verdict, facts=known)
-
-
 def _distributions(result: Result) -> Block:
     """A card for each metric with scores."""
     cards = []
@@ -157,8 +148,10 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result, change: Moved
             part("Other metrics", differences(replace(comparison, differences=tuple(others))))
         )
     parts.append(_method(a, b, first=[details, statistics(comparison)]))
-    verdict = verdict_line(comparison)
-    return _page(wording.against(comparison), warnings, parts, facts, verdict)
+    blocks = (warnings, *(one for one in parts if one.blocks))
+    known = tuple(Cell(text, label=name) for name, text in facts.items() if text)
+    title, verdict = wording.against(comparison), verdict_line(comparison)
+    return Report(title, blocks, verdict=verdict, facts=known)
 
 
 def _write(path: str | Path, context: Mapping[str, Any]) -> None:

@@ -25,9 +25,17 @@ from ragassay.engine.results.folders.run_folder import JUDGE_ANSWERS, SAMPLES, S
 from ragassay.engine.results.judge_answers import AnswerFile
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.formats import from_records
-from ragassay.reports.html.browse import details_of, headline, script_json, share
 from ragassay.reports.html.pages import environment, run_parts
-from ragassay.reports.html.query_browser import deciding, metric_entry, run_filters, tag
+from ragassay.reports.html.query_browser import (
+    deciding,
+    details_of,
+    headline,
+    metric_entry,
+    run_filters,
+    script_json,
+    share,
+    tag,
+)
 from ragassay.reports.views.diagnosis_view import FAULT_NUMBERS, FAULTS
 from ragassay.service.store.run_archives import as_report
 

@@ -12,8 +12,8 @@ from fastapi.responses import RedirectResponse
 
 from ragassay.client.service_shapes import Report
 from ragassay.formats import from_records
-from ragassay.reports.charts.trend import Point, trend
-from ragassay.reports.html.browse import details_of, script_json, share
+from ragassay.reports.charts.svg import Point, trend
+from ragassay.reports.html.query_browser import details_of, script_json, share
 from ragassay.service.api.access import EXPIRED, SESSION
 from ragassay.service.api.record_routes import decoded, encoded
 from ragassay.service.api.route_parts import (

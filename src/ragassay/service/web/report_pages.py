@@ -13,8 +13,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from ragassay.base.errors import RagassayError, UsageError
 from ragassay.client.service_shapes import Report
 from ragassay.engine.comparison.compare_runs import FORCE, UNPAIRED, compare
-from ragassay.reports.html.browse import script_json
 from ragassay.reports.html.pages import comparison_parts
+from ragassay.reports.html.query_browser import script_json
 from ragassay.service.api.report_routes import download, report_file
 from ragassay.service.api.route_parts import (
     Allowed,
