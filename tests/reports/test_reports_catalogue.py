@@ -17,8 +17,8 @@ from ragassay.cli.command_line import call
 from ragassay.cli.show import console
 from ragassay.metrics.core import naming
 from ragassay.reports.views import catalogue_view as catalogue
+from ragassay.reports.views.catalogue_view import worked_example
 from ragassay.reports.views.summary_view import summary_report
-from ragassay.reports.views.worked_examples import worked_example
 from reports_examples import example
 from terminal_text import shown
 

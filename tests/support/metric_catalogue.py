@@ -9,7 +9,7 @@ from typing import Any
 from ragassay.base.printable import grouped
 from ragassay.reports.text import wording
 from ragassay.reports.views import catalogue_view as catalogue
-from ragassay.reports.views.worked_examples import worked_example
+from ragassay.reports.views.catalogue_view import worked_example
 
 _LONGEST = 300
 """Characters of an example's line."""

@@ -52,11 +52,7 @@ def value_of(text: str, path: object) -> Any:
 
 
 def marked(
-    text: str,
-    path: object,
-    fill: Fill = lambda scalar, place: scalar,
-    *,
-    later_wins: bool = False,
+    text: str, path: object, fill: Fill = lambda scalar, place: scalar, *, later_wins: bool = False
 ) -> Marked:
     """What a YAML text holds, with its lines; a key given twice is an error, unless ``later_wins``.
     ``fill`` changes scalars: a plain one (without quotation marks) that it changes is read again,

@@ -139,10 +139,7 @@ def call(argv: list[str]) -> int:
                 name = " ".join(word for word in app.parse_commands(words)[0] if word not in HELP)
                 app.help_epilogue = f"{app.help_epilogue}\n\n{_examples(name)}".rstrip()
             result = app(
-                words,
-                exit_on_error=False,
-                print_error=False,
-                result_action="return_value",
+                words, exit_on_error=False, print_error=False, result_action="return_value"
             )
             sys.stdout.flush()
     except KeyboardInterrupt:

@@ -1,6 +1,2 @@
-from .run_reports import (
-    html_of as html_of,
-    plot_of as plot_of,
-    text_of as text_of,
-)
+from .run_reports import html_of as html_of, plot_of as plot_of, text_of as text_of
 from .text.wording import said as said

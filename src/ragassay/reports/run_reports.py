@@ -140,9 +140,7 @@ def file_name(format: str) -> str:  # noqa: A002
 
 
 def write_reports(
-    result: Result,
-    folder: Path | None = None,
-    formats: Sequence[str] | None = None,
+    result: Result, folder: Path | None = None, formats: Sequence[str] | None = None
 ) -> dict[str, Path]:
     """Writes the reports of a finished run into a folder, or the run's own.
 

@@ -23,7 +23,7 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric, uses_of
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import Window
-from ragassay.reports.views import worked_examples
+from ragassay.reports.views import catalogue_view
 
 sys.path.append(str(Path(__file__).resolve().parents[3]))
 
@@ -92,7 +92,7 @@ class Listening(OfflineJudge):
 
 
 def example_of(cls: type[Metric]) -> Metric:
-    metric = worked_examples.example_of(cls, None)
+    metric = catalogue_view.example_of(cls, None)
     names = {one.name for one in dataclasses.fields(metric)}
     return dataclasses.replace(metric, given=False) if "given" in names else metric
 

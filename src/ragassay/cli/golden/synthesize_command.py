@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 OFFLINE = "offline"
 _REASONS = 3
 """Reasons of rejections that are printed."""
-_ABOUT_RUNS = (
-    *("judge", "quorum", "nuggets", "rubric", "judge_prompt", "prompts"),
-    "language",
-)
+_ABOUT_RUNS = ("judge", "quorum", "nuggets", "rubric", "judge_prompt", "prompts", "language")
 
 
 @command("golden synthesize", "Judging", without=_ABOUT_RUNS)

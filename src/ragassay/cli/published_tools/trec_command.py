@@ -99,14 +99,8 @@ def _measures(given: Given) -> list[TrecMeasure]:
     if not measures and given.more and given.judgements == "qrels":
         names = [str(one) for one in suites.get("retrieval").resolve(ks=cutoffs)]
         return trec_names.ours(names, rel=given.level)
-    return trec_names.resolve(
-        measures,
-        rel=given.level,
-        ks=cutoffs,
-        judgements=given.judgements,
-        n_docs=given.n_docs,
-        ultrarag=ultrarag,
-    )
+    of = given.of("judgements", "n_docs")
+    return trec_names.resolve(measures, rel=given.level, ks=cutoffs, ultrarag=ultrarag, **of)
 
 
 def _score(

@@ -95,10 +95,7 @@ def _replaced(folder: Path) -> list[str]:
     return [f"{folder} holds an older run. This run replaces {', '.join(names)}."]
 
 
-NOT_OF_DATA = (
-    *("data", "output", "fail_under", "trust_offline"),
-    *("interval", "level", "seed"),
-)
+NOT_OF_DATA = ("data", "output", "fail_under", "trust_offline", "interval", "level", "seed")
 """Options that say neither which data there are nor what is to be measured of them."""
 
 
