@@ -148,7 +148,7 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result, change: Moved
             part("Other metrics", differences(replace(comparison, differences=tuple(others))))
         )
     parts.append(_method(a, b, first=[details, statistics(comparison)]))
-    blocks = (warnings, *(one for one in parts if one.blocks))
+    blocks: tuple[Block, ...] = (warnings, *(one for one in parts if one.blocks))
     known = tuple(Cell(text, label=name) for name, text in facts.items() if text)
     title, verdict = wording.against(comparison), verdict_line(comparison)
     return Report(title, blocks, verdict=verdict, facts=known)
