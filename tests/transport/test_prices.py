@@ -10,8 +10,7 @@ from ragassay.base.errors import UsageError
 from ragassay.judges.llm import requests
 from ragassay.judges.questions.checklists import AssignNuggets
 from ragassay.judges.questions.grading import RelevanceGrade
-from ragassay.transport import prices
-from ragassay.transport.prices import FREE, Price, price_of
+from ragassay.transport.providers import FREE, Price, as_of, price_of, prices
 
 MINI = Price(0.15, 0.60)
 
@@ -76,9 +75,9 @@ def test_what_is_no_price_is_said_to_be_none(text: str) -> None:
 
 
 def test_the_list_has_a_date_and_plausible_prices() -> None:
-    assert date.fromisoformat(prices.as_of()) >= date(2025, 1, 1)
-    assert len(prices.prices()) > 20
-    for name, price in prices.prices().items():
+    assert date.fromisoformat(as_of()) >= date(2025, 1, 1)
+    assert len(prices()) > 20
+    for name, price in prices().items():
         assert name == name.casefold(), name
         assert 0.01 < price.input < 1000, name
         # An embedding writes nothing.

@@ -9,7 +9,7 @@ from typing import Any
 from ragassay.judges.judge_answer import Failure, JudgeAnswer
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
-from ragassay.transport.prices import Price
+from ragassay.transport.providers import Price
 
 
 class Judge(ABC):

@@ -36,10 +36,18 @@ from ragassay.judges.python_judge import PythonJudge, check_judge_name, names_ob
 from ragassay.transport import Provider, secrets
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import SAMPLING, TIMEOUT_S
-from ragassay.transport.limits import MOST, Limiter
-from ragassay.transport.prices import Price, price_of
-from ragassay.transport.providers import OWN_KEY, OWN_URL, aliases, own_key, protocols, providers
+from ragassay.transport.providers import (
+    OWN_KEY,
+    OWN_URL,
+    Price,
+    aliases,
+    own_key,
+    price_of,
+    protocols,
+    providers,
+)
 from ragassay.transport.secrets import Secret
+from ragassay.transport.sending import MOST, Limiter
 
 
 @dataclass(frozen=True, slots=True)

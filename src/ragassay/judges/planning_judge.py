@@ -19,7 +19,7 @@ from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance, evide
 from ragassay.judges.llm import requests
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
-from ragassay.transport.prices import Price
+from ragassay.transport.providers import Price
 
 NOT_ASKED = Reason.BUDGET
 """Why a question of a plan has no answer: it would have to be sent. No ledger keeps this reason."""

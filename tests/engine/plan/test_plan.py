@@ -36,7 +36,7 @@ from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, scored
-from ragassay.transport.prices import Price, price_of
+from ragassay.transport.providers import Price, price_of
 from valid_answers import largest, smallest
 
 

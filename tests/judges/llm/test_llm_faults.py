@@ -27,10 +27,16 @@ from ragassay.transport.endpoints.endpoint import (
     Prompt,
 )
 from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after
-from ragassay.transport.limits import ALIKE_IN_A_ROW, UNUSABLE_IN_A_ROW, Breaker, Limiter
-from ragassay.transport.prices import Price
+from ragassay.transport.providers import Price
 from ragassay.transport.secrets import NO_KEY, Secret
-from ragassay.transport.sending import Sender, Tally
+from ragassay.transport.sending import (
+    ALIKE_IN_A_ROW,
+    UNUSABLE_IN_A_ROW,
+    Breaker,
+    Limiter,
+    Sender,
+    Tally,
+)
 from virtual_time import VirtualLoop, virtually
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")

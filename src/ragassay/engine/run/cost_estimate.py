@@ -26,8 +26,8 @@ from ragassay.judges.planning_judge import NOT_ASKED, PlanningJudge
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
 from ragassay.transport.budget import Budget
-from ragassay.transport.limits import MOST
-from ragassay.transport.prices import Price
+from ragassay.transport.providers import Price
+from ragassay.transport.sending import MOST
 
 if TYPE_CHECKING:
     from ragassay.judges.ledger.ledger_store import Ledger

@@ -37,9 +37,8 @@ from ragassay.judges.reply import R_co, Reply, ReplyInParts
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Completion, Endpoint, EndpointError
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Message, Stopped
-from ragassay.transport.limits import Limiter
-from ragassay.transport.prices import Price
-from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, Tally
+from ragassay.transport.providers import Price
+from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Limiter, Sender, Tally
 
 Reuse = Literal["all", "answers", "nothing"]
 """Which rows a run uses: all; only answers (failures are asked again); none."""
@@ -90,7 +89,7 @@ class LLMJudge(Judge):
             budget.check_price(price, self.label, "its price (option price: 0.15,0.60), or ")
         self.parameters, self.language = dict(parameters or {}), language
         self.ledger, self.reuse = ledger, reuse
-        account = Account(budget, price)
+        account = None if budget is None else Account(budget, price)
         self.sender = Sender(endpoint, limiter, None, account, timeout=timeout, backoff=backoff)
         self.capabilities = EndpointCapabilities(ledger, endpoint, model, self.sender)
         # Requests that this run has asked again count for the rest of it; with the failure, where
@@ -187,7 +186,7 @@ class _Exchange:
             finally:
                 ledger.release(key)
         if isinstance(found, JudgeAnswer):
-            self.judge.sender.breaker.usable()
+            self.judge.sender.breaker.usable = True
         return found
 
     def stored(self) -> Found | None:

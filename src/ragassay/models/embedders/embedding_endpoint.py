@@ -24,9 +24,8 @@ from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Completion, EndpointError
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Stopped
 from ragassay.transport.endpoints.http_chats import OpenAIEmbeddings, VectorReply
-from ragassay.transport.limits import Limiter
-from ragassay.transport.prices import Price
-from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, Tally
+from ragassay.transport.providers import Price
+from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Limiter, Sender, Tally
 
 TEXTS = 64  # most texts in a request, unless a batch size is given
 TOKENS = 16_000  # most tokens in a request, estimated
@@ -74,7 +73,7 @@ class EndpointEmbedder(Embedder):
         kept = ledger.rows("kind = ? AND source = ? AND name = ?", *address, page=20)
         widths = (len(row.payload) // 4 for row in kept if row.facts == self._facts)
         self._width = dimensions or next(widths, None)
-        account = Account(budget, price)
+        account = None if budget is None else Account(budget, price)
         self._sender = Sender(endpoint, limiter, None, account, timeout=timeout, backoff=backoff)
         self._most = batch
         self._failed: dict[str, Unscored] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ragassay.base.score import Reason
@@ -120,6 +120,7 @@ class Stopped(EndpointError):  # noqa: N818 - it is a decision
     """Nothing more is sent in this run; the detail says why."""
 
 
+@dataclass(eq=False, repr=False)
 class Endpoint(ABC):
     """One server and its protocol. Opened and closed on the event loop that uses it. ``url``
     identifies it in ledgers and never holds a secret (errors say ``alias``, where it has one);
@@ -128,10 +129,11 @@ class Endpoint(ABC):
     protocol: ClassVar[str]  # enters the identity of requests
     never: ClassVar[frozenset[str]] = frozenset()  # parameters and modes that it does not have
     role: ClassVar[str] = "judge"  # what it is for, as the user calls it
+    url: str
+    key: Secret
+    _: KW_ONLY
+    timeout: float = TIMEOUT_S
     alias: str = ""
-
-    def __init__(self, url: str, key: Secret, *, timeout: float = TIMEOUT_S) -> None:
-        self.url, self.key, self.timeout = url, key, timeout
 
     @property
     def shown(self) -> str:

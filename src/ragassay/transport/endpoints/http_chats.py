@@ -50,13 +50,10 @@ class HttpEndpoint(Endpoint):
     that holds what was asked for, ``expected`` what messages call a good reply."""
 
     path: ClassVar[str] = ""
+    headers: ClassVar[Mapping[str, str]]  # of the protocol, with ``{key}`` where the key belongs
     payload: ClassVar[str]
     expected: ClassVar[str]
     _client: httpx2.AsyncClient | None = None
-
-    @abstractmethod
-    def headers(self) -> Mapping[str, str]:
-        """The headers of the protocol, with the key."""
 
     @abstractmethod
     def rejectable(self, body: Mapping[str, Any]) -> Iterable[str]:
@@ -75,11 +72,13 @@ class HttpEndpoint(Endpoint):
         import httpx2
 
         if self._client is None:
+            key = self.key.reveal() or "none"  # a server that wants none ignores it
+            own = {name: value.replace("{key}", key) for name, value in self.headers.items()}
             self._client = httpx2.AsyncClient(
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
                 # The caller has the deadline: a timer for each read is a twentieth of a call.
                 timeout=httpx2.Timeout(None, connect=CONNECT_S),
-                headers={"Content-Type": _JSON, "Accept": _JSON, **self.headers()},
+                headers={"Content-Type": _JSON, "Accept": _JSON, **own},
             )
 
     async def send(self, body: bytes) -> Completion:
@@ -170,12 +169,9 @@ class OpenAIChat(HttpEndpoint):
 
     protocol: ClassVar[str] = "openai"
     path: ClassVar[str] = "/chat/completions"
+    headers: ClassVar[Mapping[str, str]] = {"Authorization": "Bearer {key}"}
     payload: ClassVar[str] = "choices"
     expected: ClassVar[str] = "chat completion"
-
-    def headers(self) -> Mapping[str, str]:
-        """The key as a bearer's; a server that wants none ignores it."""
-        return {"Authorization": f"Bearer {self.key.reveal() or 'none'}"}
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request as OpenAI documents it."""
@@ -200,7 +196,8 @@ class OpenAIChat(HttpEndpoint):
         """The first choice."""
         choice = reply["choices"][0]
         message = choice["message"]
-        text, finish = text_of(message.get("content")), FINISH.get(choice.get("finish_reason"))
+        text, finish = message.get("content"), FINISH.get(choice.get("finish_reason"))
+        text = text if isinstance(text, str) else text_of(text)
         tokens = reply.get("usage"), ("prompt_tokens",), ("completion_tokens",)
         refusal = message.get("refusal")
         return completed(text, finish, reply.get("model"), *tokens, refusal=refusal)
@@ -220,15 +217,14 @@ class AnthropicMessages(HttpEndpoint):
 
     protocol: ClassVar[str] = "anthropic"
     path: ClassVar[str] = "/v1/messages"
+    headers: ClassVar[Mapping[str, str]] = {
+        "x-api-key": "{key}", "anthropic-version": "2023-06-01"
+    }  # fmt: skip
     payload: ClassVar[str] = "content"
     expected: ClassVar[str] = "message"
     never: ClassVar[frozenset[str]] = frozenset(
         {"seed", "presence_penalty", "frequency_penalty", "json_object"}
     )
-
-    def headers(self) -> Mapping[str, str]:
-        """The key, and the API's version."""
-        return {"x-api-key": self.key.reveal() or "none", "anthropic-version": "2023-06-01"}
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request as Anthropic documents it."""
@@ -275,12 +271,9 @@ class GoogleGenAI(HttpEndpoint):
     """``POST {url}/v1beta/models/{model}:generateContent``."""
 
     protocol: ClassVar[str] = "google"
+    headers: ClassVar[Mapping[str, str]] = {"x-goog-api-key": "{key}"}
     payload: ClassVar[str] = "candidates"
     expected: ClassVar[str] = "list of candidates"
-
-    def headers(self) -> Mapping[str, str]:
-        """The key."""
-        return {"x-goog-api-key": self.key.reveal() or "none"}
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request in the names of Google's Python client, which identify it in ledgers."""
