@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay.base.errors import UsageError
-from ragassay.judges.llm import requests
+from ragassay.judges.llm.messages import tokens_of, tokens_of_messages, tokens_of_question
 from ragassay.judges.questions.checklists import AssignNuggets
 from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.transport.providers import FREE, Price, as_of, price_of, prices
@@ -94,7 +94,7 @@ def test_tokens_grow_with_the_script_and_add_up() -> None:
         "😀": 1,
         "": 0,
     }
-    assert {text: requests.tokens_of(text) for text in expected} == expected
+    assert {text: tokens_of(text) for text in expected} == expected
 
 
 @given(st.text(min_size=1), st.text(min_size=1), st.lists(st.text(min_size=1), max_size=4))
@@ -103,8 +103,6 @@ def test_the_tokens_of_a_question_are_those_of_its_messages(
 ) -> None:
     """Though only one question of each shape is rendered."""
     for question in (RelevanceGrade(query, answer), AssignNuggets(query, answer, tuple(nuggets))):
-        around = requests.tokens_of_question(question) - requests.tokens_of_messages(
-            question.messages()
-        )
-        schema = requests.tokens_of(str(question.schema()))
+        around = tokens_of_question(question) - tokens_of_messages(question.messages())
+        schema = tokens_of(str(question.schema()))
         assert around == pytest.approx(schema, abs=0.1 * schema + 12)

@@ -20,12 +20,14 @@ class Judge(ABC):
         model: the model's name, by which a question may choose its shape; empty where there is
             none.
         prompts: of the user's own, by kind of question, in place of the package's.
+        width: about how many questions it takes at once.
         remembered: whether a window asks each question once; not where answering takes no time.
     """
 
     price: Price | None = None
     model: str = ""
     prompts: Mapping[str, str] = {}
+    width: int = 64
     remembered: bool = True
 
     def prompt_hash(self, question: Question[Any]) -> str:
@@ -55,11 +57,6 @@ class Judge(ABC):
         """The leaves that a question is sent to, whether or not they know the answer, each with the
         repeat that it is asked with; for plans."""
         return tuple((leaf, repeat) for leaf in self.leaves())
-
-    @property
-    def width(self) -> int:
-        """About how many questions it takes at once."""
-        return 64
 
     @abstractmethod
     async def answer(

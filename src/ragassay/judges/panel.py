@@ -100,6 +100,7 @@ class Panel(JudgeGroup):
             raise UsageError(
                 f"A quorum of {quorum} cannot be: the panel has {plural(len(members), 'member')}."
             )
+        self.width = max(member.width for member in self.members)
         self._signatures = [member.signature for member in members]
 
     @property
@@ -112,11 +113,6 @@ class Panel(JudgeGroup):
     def signature(self) -> str:
         members = ", ".join(member.signature for member in self.members)
         return f"panel(median, quorum={self.quorum}: {members})"
-
-    @property
-    @override
-    def width(self) -> int:
-        return max(member.width for member in self.members)
 
     @override
     def requests(self, question: Question[Any], repeat: int = 0) -> tuple[tuple[Judge, int], ...]:

@@ -16,7 +16,7 @@ from typing_extensions import override
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
 from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance, evidence_id
-from ragassay.judges.llm import requests
+from ragassay.judges.llm.messages import keys_wanted, tokens_of, tokens_of_question
 from ragassay.judges.question import Question
 from ragassay.judges.reply import R_co
 from ragassay.transport.providers import Price
@@ -81,8 +81,8 @@ class PlanningJudge(Judge):
             result = results[0] if alone else self._judge.known(question, repeat)
             return Demand(question.kind, result, held=len(asked))
         models = [leaf for (leaf, _), answer in zip(asked, results, strict=True) if answer is None]
-        form = requests.tokens_of("\n\n" + requests.keys_wanted(type(question)))
-        kind, size = question.kind, requests.tokens_of_question
+        form = tokens_of("\n\n" + keys_wanted(type(question)))
+        kind, size = question.kind, tokens_of_question
         sizes = [
             math.ceil(size(question, leaf.model, leaf.prompts.get(kind, "")) + form)
             for leaf in models
