@@ -20,8 +20,7 @@ from typing_extensions import override
 from ragassay.base import plugins
 from ragassay.base.errors import UsageError
 from ragassay.judges.judge import Judge
-from ragassay.judges.ledger.ledger_places import MEMORY
-from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.ledger.ledger_store import MEMORY, Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S
 from ragassay.transport.endpoints.python_chat import PythonChat
