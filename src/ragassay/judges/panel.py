@@ -36,10 +36,8 @@ from typing_extensions import override
 from ragassay.base.counts import plural
 from ragassay.base.errors import LedgerError, UsageError
 from ragassay.base.score import Reason
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
-from ragassay.judges.question import Question
-from ragassay.judges.reply import Lost, R_co, Reply, ReplyInParts, about
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
+from ragassay.judges.question import Lost, Question, R_co, Reply, ReplyInParts, about
 
 R = TypeVar("R", bound=Reply)
 Vote = JudgeAnswer[Any] | Failure

@@ -14,11 +14,9 @@ from typing import Any
 from typing_extensions import override
 
 from ragassay.base.score import Reason
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance, evidence_id
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance, evidence_id
 from ragassay.judges.llm.messages import keys_wanted, tokens_of, tokens_of_question
-from ragassay.judges.question import Question
-from ragassay.judges.reply import R_co
+from ragassay.judges.question import Question, R_co
 from ragassay.transport.providers import Price
 
 NOT_ASKED = Reason.BUDGET

@@ -28,11 +28,9 @@ from ragassay.base.counts import share
 from ragassay.base.errors import InputError, UsageError, did_you_mean, meant_or_all
 from ragassay.base.problem_words import json_problem, mistake, mistakes, system_problem
 from ragassay.base.score import Reason
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance, provenance_of
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance, provenance_of
 from ragassay.judges.panel import Vote, decided
-from ragassay.judges.question import Question, example_of, kinds, schema_of
-from ragassay.judges.reply import R_co, Reply
+from ragassay.judges.question import Question, R_co, Reply, example_of, kinds, schema_of
 
 ANY_REPEAT = -1  # of a label that holds for every repeat of its question
 

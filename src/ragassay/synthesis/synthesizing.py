@@ -275,8 +275,9 @@ def _each(
     if not work:
         return [], Usage()
     with Asker(judge) as asker:
-        asker.progress, scope = progress, asker.scope()
-        futures = [asker.submit(asker.finish_sample(partial(one, scope.ask()))) for one in work]
+        asker.progress, scope = progress, Ask(asker)
+        asking = [partial(one, Ask(asker, scope.memory)) for one in work]
+        futures = [asker.submit(asker.finish_sample(one)) for one in asking]
         return [future.result() for future in futures], asker.usage
 
 

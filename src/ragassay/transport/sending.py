@@ -198,14 +198,16 @@ class Sender:
     ) -> T | None:
         """One sending, once there is a place for it."""
         while True:
-            if self.stopped:
-                raise Stopped(*self.stopped)
+            stopped = self.stopped
+            if stopped:
+                raise Stopped(*stopped)
             if self.account is not None:
                 self.account.check(*likely)  # or it would wait for a place for nothing
             try:
                 async with self.limiter.slot(int(sum(likely[1:])), begun=tally.attempts > 0):
-                    if self.stopped:
-                        raise Stopped(*self.stopped)
+                    stopped = self.stopped
+                    if stopped:
+                        raise Stopped(*stopped)
                     if current is not None and not current():
                         return None
                     left = self.timeout - tally.seconds - tally.waited

@@ -15,8 +15,8 @@ from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, pati
 from llm_rule import Request, default_rule
 from llm_server import LLMServer
 from ragassay.base.score import Reason
-from ragassay.judges.asking import Asker
-from ragassay.judges.judge_answer import Failure, JudgeAnswer
+from ragassay.judges.asking import Ask, Asker
+from ragassay.judges.judge import Failure, JudgeAnswer
 from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import (
@@ -374,7 +374,7 @@ def test_with_a_third_of_all_replies_faulty_everything_is_answered_or_failed_and
     judge = bench.judge(timeout=3.0, limiter=Limiter(64))
     kept: list[JudgeAnswer[Any] | Failure] = []
     with Asker(judge, keep=kept.append) as asker:
-        scope = asker.scope()
+        scope = Ask(asker)
 
         async def all_asked() -> list[JudgeAnswer[Any] | Failure]:
             return list(await asyncio.gather(*(scope.judge_answer(one, 0) for one in questions)))

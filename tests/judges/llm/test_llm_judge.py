@@ -14,7 +14,7 @@ from llm_server import LLMServer
 from question_examples import EXAMPLES, name_of
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
-from ragassay.judges.judge_answer import Failure, JudgeAnswer
+from ragassay.judges.judge import Failure, JudgeAnswer
 from ragassay.judges.questions.checklists import CitationSupport, ClaimSupport
 from ragassay.judges.questions.grading import AnswerMatch, RelevanceGrade, ReportOnContext
 from ragassay.transport.budget import Budget

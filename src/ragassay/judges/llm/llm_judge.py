@@ -26,8 +26,7 @@ from typing_extensions import override
 
 from ragassay.base import strict_json
 from ragassay.base.score import Reason
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance, provenance_of, to_record
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance, provenance_of, to_record
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.paid_answers import JUDGE_ANSWER, Paid, unreadable
 from ragassay.judges.llm.messages import (
@@ -43,8 +42,7 @@ from ragassay.judges.llm.messages import (
     read,
     repair,
 )
-from ragassay.judges.question import Question
-from ragassay.judges.reply import R_co, Reply, ReplyInParts
+from ragassay.judges.question import Question, R_co, Reply, ReplyInParts
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Completion, Endpoint, EndpointError
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Message, Stopped

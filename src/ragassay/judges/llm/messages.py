@@ -20,8 +20,7 @@ from pydantic import ValidationError
 
 from ragassay.base import strict_json
 from ragassay.base.score import Reason
-from ragassay.judges.question import Question, example_of, harmless
-from ragassay.judges.reply import Lost, R_co, ReplyInParts
+from ragassay.judges.question import Lost, Question, R_co, ReplyInParts, example_of, harmless
 from ragassay.texts.languages import code_of, held, language_of
 from ragassay.transport.endpoints import Prompt
 from ragassay.transport.endpoints.endpoint import SYSTEM, Message, Mode
@@ -77,7 +76,9 @@ def build(
     last = messages[-1]
     schema, data = question.bounded_schema(), question.data
     form = keys_wanted(type(question)) if mode == "json_schema" else _in_words(schema)
-    explained = _explained_in(question, judge.language) if judge.language or not own else ""
+    explained = ""
+    if judge.language or not own:
+        explained = _explained_in(question, schema, judge.language)
     text = f"{last['content']}\n\n{explained}{form}"
     messages = [*messages[:-1], {"role": last["role"], "content": text}]
     most = accepted.get("max_tokens") or accepted.get("max_completion_tokens")
@@ -97,12 +98,10 @@ def build(
     )
 
 
-def _explained_in(question: Question[Any], language: str) -> str:
+def _explained_in(question: Question[Any], schema: Mapping[str, Any], language: str) -> str:
     """The line that names the language of explanations; none where the question wants none, and for
     an English query unless a language is asked for, because prompts are English."""
-    if not any(
-        name.endswith(("explanation", "reasoning")) for name in question.schema()["properties"]
-    ):
+    if not any(name.endswith(("explanation", "reasoning")) for name in schema["properties"]):
         return ""
     stated = code_of(language or question.language)
     code = stated or language_of(str(question.data.get("query") or ""))

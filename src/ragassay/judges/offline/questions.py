@@ -22,8 +22,7 @@ from ragassay.judges.offline.words import (
     sentences,
     tokens,
 )
-from ragassay.judges.question import Question
-from ragassay.judges.reply import Lost, Reply
+from ragassay.judges.question import Lost, Question, Reply
 from ragassay.texts.languages import held as in_languages, likely_languages
 from ragassay.texts.sentence_cutting import ends_sentence
 
