@@ -282,7 +282,7 @@ class AnswerLabels(Reviewing[Label]):
             for metric in self._metrics:
                 await metric.outcome(sample, scope)
 
-        with Asker(judge, context=self._context) as asker:
+        with Asker(judge, context=dict(self._context or {})) as asker:
             for sample in samples:
                 judge.asked.clear()
                 asker.submit(walk(sample, asker)).result()

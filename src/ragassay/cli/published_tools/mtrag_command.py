@@ -36,7 +36,7 @@ def mtrag(given: Given) -> int:
     from ragassay.engine.config.run_config import make_config
     from ragassay.engine.models.needed_models import check_models, model_options
     from ragassay.engine.run.judge_session import open_session
-    from ragassay.judges.python_judge import named_judges
+    from ragassay.judges.judge_factory import named_judges
     from ragassay.reports.views.summary_view import summary_report
 
     words = judge_words(given.provider, given.judge_model)

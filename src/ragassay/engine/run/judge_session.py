@@ -105,7 +105,7 @@ def open_session(
         return JudgeSession(judge)
     words = list(judge or config.judge or [OFFLINE])
     if config.judge_name is not None:
-        from ragassay.judges.python_judge import check_judge_name
+        from ragassay.judges.judge_factory import check_judge_name
 
         check_judge_name(words, config.judge_name)
     unasked = (OFFLINE, "replay")  # no prompt is put to these
