@@ -65,11 +65,7 @@ class Judge(ABC):
         self, question: Question[R_co], repeat: int = 0
     ) -> JudgeAnswer[R_co] | Failure:
         """The answer on a question. Errors of the judge are returned as a `Failure`, never raised.
-
-        Args:
-            question: what to answer.
-            repeat: which of several independent askings of the same question this is.
-        """
+        ``repeat`` is which of several independent askings of the same question this is."""
 
     async def open(self) -> None:
         """Called once, before the first question."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -98,12 +98,6 @@ class JudgeOptions:
     encoder: Callable[[str], tuple[Callable[[str, str], float | None], str]] | None = None
     named: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The sampling parameters that the user chose."""
-        values = {name: getattr(self, name) for name in SAMPLING}
-        return {name: value for name, value in values.items() if value is not None}
-
 
 _OURS = ("offline", "replay")  # judges that are neither models nor code
 
@@ -179,6 +173,8 @@ def make_judge(
     limits: dict[str, Limiter] = {}
     if chosen.judge_name is not None:
         check_judge_name(words, chosen.judge_name)
+    values = {name: getattr(chosen, name) for name in SAMPLING}
+    parameters = {name: value for name, value in values.items() if value is not None}
     price = Price.parse(chosen.price) if isinstance(chosen.price, str) else chosen.price
 
     shared: dict[str, Any] = {
@@ -192,7 +188,7 @@ def make_judge(
     def judge(word: Any) -> Judge:
         limiter = Limiter(chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm)
         if not isinstance(word, str):
-            _refuse_settings(word, chosen)
+            _refuse_settings(word, chosen, parameters)
             return PythonJudge(word, chosen.judge_name, limiter=limiter, price=price, **shared)
         word = word.strip()
         kind, _, name = chosen.named.get(word, word).partition(":")
@@ -214,7 +210,7 @@ def make_judge(
             # model name says nothing about the other models.
             limiter=limits.setdefault(address.url, limiter),
             price=price_of(address.model, address.url) if price is None else price,
-            parameters=chosen.parameters,
+            parameters=parameters,
             label=address.label,
             identity=address.identity,
             language=chosen.language,
@@ -259,10 +255,10 @@ def check_judge_name(judges: Sequence[Any], name: str) -> None:
         )
 
 
-def _refuse_settings(judge: Any, options: JudgeOptions) -> None:
+def _refuse_settings(judge: Any, options: JudgeOptions, parameters: Iterable[str]) -> None:
     """Refuses settings that only an endpoint takes."""
     keys = ("key_file", "key_variable")
-    names = ["judge_seed" if name == "seed" else name for name in options.parameters]
+    names = ["judge_seed" if name == "seed" else name for name in parameters]
     names += [name for name in keys if getattr(options, name) is not None]
     if names:
         flag = f"--{names[0].replace('_', '-')} ({names[0]}=...)"

@@ -128,11 +128,8 @@ R_co = TypeVar("R_co", bound=Reply, covariant=True)
 
 
 def whole_number(low: int, high: int) -> Any:
-    """Annotation of a whole number in a range: ``Annotated[int, *whole_number(0, 3)]``.
-
-    Args:
-        low, high: smallest and largest value; ``"3"`` and ``3.0`` are accepted for 3.
-    """
+    """Annotation of a whole number from ``low`` to ``high``, as in
+    ``Annotated[int, *whole_number(0, 3)]``; ``"3"`` and ``3.0`` are accepted for 3."""
     return (Field(ge=low, le=high), BeforeValidator(_to_whole_number))
 
 
@@ -228,12 +225,8 @@ class Question(ABC, Generic[R_co]):
         return self.kind
 
     def messages(self, model: str = "", own: str = "") -> list[Message]:
-        """What a model is sent, without the instruction on the answer's form.
-
-        Args:
-            model: its name, by which a question may choose its template.
-            own: a user's prompt in place of that template.
-        """
+        """What a model is sent, without the instruction on the answer's form. By the model's name a
+        question may choose its template; ``own`` is a user's prompt in place of that."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         if own:
             values = {name: _as_text(value) for name, value in values.items()}

@@ -136,23 +136,18 @@ def price_of(model: str, endpoint: str = "") -> Price | None:
     if model.startswith(("http://", "https://")):
         endpoint, _, model = model.partition("#")
     bare = _MAKER.sub("", model.strip().casefold())
-    price = prices().get(bare) or prices().get(_VERSION.sub("", bare))
-    return price or (FREE if endpoint and is_local(endpoint) else None)
-
-
-def is_local(endpoint: str) -> bool:
-    """Whether a URL is of this machine or a private network, whose tokens cost nothing."""
+    if price := prices().get(bare) or prices().get(_VERSION.sub("", bare)):
+        return price
     try:
         host = (urlsplit(endpoint).hostname or "").rstrip(".").casefold()
     except ValueError:
-        return False
-    if host == "localhost" or host.endswith((".localhost", ".local", ".internal", ".lan")):
-        return True
+        return None
     try:
         address = ipaddress.ip_address(host)
-    except ValueError:
-        return bool(host) and "." not in host  # a name without a dot is a machine of one's own
-    return address.is_loopback or address.is_private or address.is_unspecified
+        is_own = address.is_loopback or address.is_private or address.is_unspecified
+    except ValueError:  # a name without a dot is a machine of one's own
+        is_own = "." not in host or host.endswith((".localhost", ".local", ".internal", ".lan"))
+    return FREE if host and is_own else None
 
 
 @cache

@@ -20,12 +20,9 @@ LABEL = f"offline-lexical/{VERSION}"
 
 
 class OfflineJudge(Judge):
-    """Answers by signals from words; ``unsupported`` to what these cannot tell.
-
-    Args:
-        cosine: of a sentence encoder, which joins the words where relevance is asked for.
-        encoder: its name, for the label.
-    """
+    """Answers by signals from words; ``unsupported`` to what these cannot tell. ``cosine`` is of a
+    sentence encoder, and joins the words where relevance is asked for; ``encoder`` is its name, for
+    the label."""
 
     label = LABEL
 
