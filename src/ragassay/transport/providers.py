@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from ragassay.base import package_files, plugins
 from ragassay.base.errors import UsageError
 from ragassay.transport.endpoints.endpoint import ApiProtocol
-from ragassay.transport.secrets import Secret, from_environment
+from ragassay.transport.secrets import Secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +73,15 @@ OWN_URL = "RAGASSAY_BASE_URL"  # which server that key is for: it is sent to no 
 
 def own_key(url: str, environment: Mapping[str, str]) -> Secret | None:
     """The key of an endpoint that is named by its URL; ``None`` where its server has none."""
-    secret, server = from_environment([OWN_KEY], environment), environment.get(OWN_URL, "").strip()
-    if secret is None:
+    key, server = (environment.get(name, "").strip() for name in (OWN_KEY, OWN_URL))
+    if not key:
         return None
     if not server:
         raise UsageError(
             f"{OWN_KEY} is sent only to the server that {OWN_URL} names, and that is not set. "
             f"If the key is for this server: export {OWN_URL}={url}."
         )
-    return secret if _origin(server) == _origin(url) else None
+    return Secret(key, OWN_KEY) if _origin(server) == _origin(url) else None
 
 
 def _origin(url: str) -> tuple[str, str, int]:
