@@ -20,7 +20,8 @@ def test_a_session_says_how_far_the_asking_is() -> None:
     session = JudgeSession(Scripted({"relevance_grade": GRADE}))
     assert session.usage is None and session.doing() == ""
     assert session.costs and not JudgeSession(OfflineJudge()).costs
-    with session.asker() as asker:
+    with Asker(session.judge) as asker:
+        session.asker = asker
         assert session.doing() == "0 questions answered, 0 waiting"
         asker.submit(Ask(asker).judge_answer(RelevanceGrade("q", "p"), 0)).result(10)
         assert session.usage is asker.usage

@@ -242,7 +242,8 @@ class PreparedRun:
             if self.session is not None:
                 # However a run ends, the answers that are paid for are waited for.
                 stack.callback(self.session.close)
-                asker = stack.enter_context(self.session.asker(keep_answer))
+                asker = Asker(self.session.judge, keep=keep_answer)
+                self.session.asker = stack.enter_context(asker)
                 ledger, budget = self.session.ledger, self.session.budget
                 bank = self.bank(asker)
             judge = "" if asker is None else asker.judge.label
