@@ -184,17 +184,20 @@ def make_judge(
         "reuse": chosen.reuse,
         "prompts": chosen.prompts,
     }
-
-    def judge(word: Any) -> Judge:
+    judges: list[Judge] = []
+    for word in words:
         limiter = Limiter(chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm)
         if not isinstance(word, str):
             _refuse_settings(word, chosen, parameters)
-            return PythonJudge(word, chosen.judge_name, limiter=limiter, price=price, **shared)
+            own = PythonJudge(word, chosen.judge_name, limiter=limiter, price=price, **shared)
+            judges.append(own)
+            continue
         word = word.strip()
         kind, _, name = chosen.named.get(word, word).partition(":")
         if kind.casefold() in kinds():
             with hidden_words("judge", word, chosen.named):
-                return kinds()[kind.casefold()](name, chosen)
+                judges.append(kinds()[kind.casefold()](name, chosen))
+            continue
         names_key = chosen.dry or chosen.key_file is not None or chosen.key_variable is not None
         key = _key(word, chosen, places) if names_key else None  # its own
         address = address_of(word, default_model, places, key, named=chosen.named)
@@ -203,7 +206,7 @@ def make_judge(
             protocol.check()
         endpoint = protocol.endpoint(address.url, address.key, timeout=chosen.timeout)
         endpoint.alias = address.alias
-        return LLMJudge(
+        asked = LLMJudge(
             endpoint,
             address.model,
             # The models of an endpoint share its pace. Breakers are not shared, because a wrong
@@ -216,8 +219,7 @@ def make_judge(
             language=chosen.language,
             **shared,
         )
-
-    judges = [judge(word) for word in words]
+        judges.append(asked)
     return judges[0] if len(judges) == 1 else Panel(judges, chosen.quorum)
 
 

@@ -20,13 +20,13 @@ from ragassay.judges.judge import Failure, JudgeAnswer
 from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import (
-    MOST_TOKENS,
     Completion,
     Endpoint,
     EndpointError,
     Prompt,
 )
 from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after
+from ragassay.transport.endpoints.http_chats import MOST_TOKENS
 from ragassay.transport.providers import Price
 from ragassay.transport.secrets import NO_KEY, Secret
 from ragassay.transport.sending import (

@@ -66,35 +66,6 @@ class Completion:
     counted: bool = False
 
 
-MOST_TOKENS = 2**53  # what every reader of JSON and SQLite can hold
-
-
-def counted(*values: object) -> int | None:
-    """A number of tokens as an endpoint counted it: the sum of the values that are such numbers
-    (not missing, negative, a text); ``None`` where none is."""
-    numbers = [n for n in values if isinstance(n, int | float) and n is not True and n >= 0]
-    return int(min(sum(numbers), MOST_TOKENS)) if numbers else None
-
-
-def completed(
-    text: str | None,
-    finish: Finish | None,
-    model: object,
-    usage: object,
-    read: Sequence[str],
-    written: Sequence[str],
-    *,
-    refusal: Any = None,
-) -> Completion:
-    """A reply with the tokens that its endpoint counted: those read and those written, by the names
-    that they have in its ``usage`` (a mapping, where it counted them)."""
-    usage = usage if isinstance(usage, Mapping) else {}
-    inputs, outputs = (counted(*map(usage.get, names)) for names in (read, written))
-    # No prompt has nothing in it: some proxies send zeros.
-    tokens = inputs or 0, outputs or 0, bool(inputs) and outputs is not None
-    return Completion(text, finish or "stop", refusal or None, str(model or ""), *tokens)
-
-
 @dataclass(eq=False)
 class EndpointError(Exception):
     """A request without a reply: why (one sentence, without secrets); whether it may succeed

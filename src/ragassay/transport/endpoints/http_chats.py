@@ -12,7 +12,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
-import numpy as np
 import orjson
 
 from ragassay.base.errors import UsageError
@@ -26,8 +25,6 @@ from ragassay.transport.endpoints.endpoint import (
     EndpointError,
     Finish,
     Prompt,
-    completed,
-    counted,
 )
 from ragassay.transport.endpoints.endpoint_errors import (
     foreign,
@@ -39,6 +36,7 @@ from ragassay.transport.providers import speakers
 
 if TYPE_CHECKING:
     import httpx2
+    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -143,6 +141,35 @@ def parsed(content: bytes) -> Any:
         return orjson.loads(content)
     except orjson.JSONDecodeError:
         return json.loads(content)  # some servers write NaN, which is no JSON
+
+
+MOST_TOKENS = 2**53  # what every reader of JSON and SQLite can hold
+
+
+def counted(*values: object) -> int | None:
+    """A number of tokens as an endpoint counted it: the sum of the values that are such numbers
+    (not missing, negative, a text); ``None`` where none is."""
+    numbers = [n for n in values if isinstance(n, int | float) and n is not True and n >= 0]
+    return int(min(sum(numbers), MOST_TOKENS)) if numbers else None
+
+
+def completed(
+    text: str | None,
+    finish: Finish | None,
+    model: object,
+    usage: object,
+    read: Sequence[str],
+    written: Sequence[str],
+    *,
+    refusal: Any = None,
+) -> Completion:
+    """A reply with the tokens that its endpoint counted: those read and those written, by the names
+    that they have in its ``usage`` (a mapping, where it counted them)."""
+    usage = usage if isinstance(usage, Mapping) else {}
+    inputs, outputs = (counted(*map(usage.get, names)) for names in (read, written))
+    # No prompt has nothing in it: some proxies send zeros.
+    tokens = inputs or 0, outputs or 0, bool(inputs) and outputs is not None
+    return Completion(text, finish or "stop", refusal or None, str(model or ""), *tokens)
 
 
 def needs_client() -> None:
@@ -395,6 +422,8 @@ def _in_order(data: Any, n: int) -> tuple[NDArray[np.float32], ...]:
 
 def _vector(value: Any) -> NDArray[np.float32]:
     """A vector; what is no number in it becomes NaN."""
+    import numpy as np  # which chats need not wait for
+
     vector = np.asarray(value, dtype=np.float64)
     if vector.ndim != 1 or not len(vector):
         raise Unsound("one is empty, or no list of numbers")
