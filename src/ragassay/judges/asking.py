@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, TypeVar, cast
 
-from ragassay.base.counts import either, share
+from ragassay.base.printable import either, share
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Failure, Judge, JudgeAnswer, evidence_id
 from ragassay.judges.panel import disagreed

@@ -25,7 +25,7 @@ from functools import cache
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-from ragassay.base import plugins
+from ragassay.base import packages
 from ragassay.base.errors import RagassayError, UsageError, did_you_mean
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger.ledger_store import Ledger
@@ -132,8 +132,8 @@ def kinds() -> Mapping[str, MakeJudge]:
         return Replay(name)
 
     every: list[tuple[str, MakeJudge]] = [("offline", offline), ("replay", replay)]
-    every += plugins.added("judges").items()
-    return plugins.by_name("judge", ((name.casefold(), make) for name, make in every))
+    every += packages.added("judges").items()
+    return packages.by_name("judge", ((name.casefold(), make) for name, make in every))
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ def names_object(word: Any) -> bool:
     if not isinstance(word, str) or not PYTHON_WORD.fullmatch(word):
         return False
     first = word.strip().partition(":")[0].casefold()
-    return first not in {*_OURS, *plugins.added("judges"), *providers(), *aliases()}
+    return first not in {*_OURS, *packages.added("judges"), *providers(), *aliases()}
 
 
 def check_judge_name(judges: Sequence[Any], name: str) -> None:
@@ -335,7 +335,7 @@ def address_of(
     if provider is None:
         others = ["FOLDER", "ORGANISATION/MODEL"]
         if role == "judge":
-            others = ["offline", "replay:FILE", *plugins.added("judges")]
+            others = ["offline", "replay:FILE", *packages.added("judges")]
         names = [*providers(), *aliases(), *(other.partition(":")[0] for other in others)]
         makers = (m for start, m in _MODELS_OF.items() if word.casefold().startswith(start))
         meant = did_you_mean(word if word in names else name, names)

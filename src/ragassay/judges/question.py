@@ -59,7 +59,7 @@ from pydantic import (
 )
 from typing_extensions import override
 
-from ragassay.base import package_files
+from ragassay.base import packages
 from ragassay.base.score import Reason
 from ragassay.transport.endpoints.endpoint import Message
 
@@ -287,7 +287,7 @@ def kinds() -> dict[str, type[Question[Any]]]:
 
 @cache
 def _import_all() -> None:
-    for _ in package_files.modules("ragassay.judges.questions"):
+    for _ in packages.modules("ragassay.judges.questions"):
         pass
 
 

@@ -21,9 +21,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ragassay.base import strict_json
-from ragassay.base.errors import InputError, LedgerError, RagassayError, UsageError
-from ragassay.base.problem_words import system_problem
+from ragassay.base import json_data
+from ragassay.base.errors import InputError, LedgerError, RagassayError, UsageError, system_problem
 from ragassay.judges.ledger.paid_answers import (
     COLUMNS,
     FACTS,
@@ -218,7 +217,7 @@ class Ledger:
                     for paid in make():
                         values = [getattr(paid, name) for name in COLUMNS]
                         values[0] = bytes.fromhex(paid.key)
-                        values[FACTS] = strict_json.dumps(paid.facts)
+                        values[FACTS] = json_data.dumps(paid.facts)
                         rows.append([*values, stale])
                 with lock, self._place.explained(), self._writer:
                     self._writer.execute(self._place.begin)
