@@ -7,6 +7,7 @@ numbers are the whole way of a question: prompt, request, reply, validation, com
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import resource
@@ -157,6 +158,7 @@ def rule(request: Any) -> Any:
 
 def ask(url: str, ledger: str, n: int) -> Report:
     """``n`` different questions through an asker, as an engine's windows ask them."""
+    from ragassay.judges.asking import Ask
     from ragassay.judges.questions import RelevanceGrade
 
     texts = passages_of(n)
@@ -164,7 +166,7 @@ def ask(url: str, ledger: str, n: int) -> Report:
 
     async def work(asker: Any) -> None:
         for begin in range(0, n, 4096):
-            await asker.scope().ask().each(questions[begin : begin + 4096])
+            await Ask(asker).each(questions[begin : begin + 4096])
 
     return measured(url, ledger, work)
 
@@ -180,7 +182,7 @@ def measured(url: str, ledger: str, work: Any) -> Report:
     with Ledger(ledger) as book:
         judge = make_judge([f"{url}#m"], default_model="m", ledger=book, options=options)
         asker = Asker(judge)
-        asker.start()
+        asker.submit(asyncio.sleep(0)).result()  # opens the judge
         gc.freeze()  # as the command does
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         wall, cpu = time.perf_counter(), time.process_time()

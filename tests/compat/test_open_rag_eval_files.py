@@ -14,10 +14,8 @@ import pytest
 
 import ragassay
 from ragassay import Answer, Passage, Reason, Sample, formats
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
-from ragassay.judges.question import Question
-from ragassay.judges.reply import R_co
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
+from ragassay.judges.question import Question, R_co
 from ragassay.metrics.consistency.runs_alike import sentences, union_lcs
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.tables import ore_files, ore_values

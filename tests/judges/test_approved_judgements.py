@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from approved import check, number
-from ragassay.judges.offline.query_match import score
+from ragassay.judges.offline.evidence import score
 from ragassay.judges.offline.questions import answer_to, contradicted, supported_share
 from ragassay.judges.question import Question
 from ragassay.judges.questions import (

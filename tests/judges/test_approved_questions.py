@@ -11,7 +11,9 @@ import pytest
 
 from approved import check, number
 from question_examples import EXAMPLES, MODELS, name_of
-from ragassay.judges.llm.requests import build, tokens_of_question, tokens_of_schema
+from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.llm.llm_judge import LLMJudge
+from ragassay.judges.llm.messages import build, tokens_of_question, tokens_of_schema
 from ragassay.transport.endpoints.http_chats import OpenAIChat
 from ragassay.transport.secrets import NO_KEY
 
@@ -22,10 +24,11 @@ def asked() -> Iterator[str]:
     """Of each question its key, version and parameters, the ledger's key of a request, and by model
     its template, a hash of the messages and the estimate of their tokens."""
     endpoint = OpenAIChat("http://localhost:1/v1", NO_KEY)
+    judge = LLMJudge(endpoint, MODELS[0], ledger=Ledger(":memory:"))
     for question in EXAMPLES:
         schema = tokens_of_schema(type(question))
         yield f"{name_of(question)}: {question.key} version {question.version}"
-        yield f"  {build(endpoint, MODELS[0], question, 1, {}, frozenset()).key[:16]}"
+        yield f"  {build(judge, question, 1, frozenset()).key[:16]}"
         yield f"  {number(question.sampling())} {question.output_tokens} {number(schema)}"
         for model in MODELS:
             sent = json.dumps([question.messages(model), question.bounded_schema()])

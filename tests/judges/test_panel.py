@@ -10,10 +10,9 @@ from question_examples import ANSWER, EXAMPLES, PASSAGE, QUERY, name_of
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Usage
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
 from ragassay.judges.panel import Panel, combinable, combine, disagreed
-from ragassay.judges.question import Question
+from ragassay.judges.question import Lost, Question, R_co, Reply
 from ragassay.judges.questions.checklists import Claims, ExtractClaims
 from ragassay.judges.questions.grading import (
     ContextReport,
@@ -23,7 +22,6 @@ from ragassay.judges.questions.grading import (
     RelevanceGrade,
     ReportOnContext,
 )
-from ragassay.judges.reply import Lost, R_co, Reply
 from valid_answers import largest, smallest
 
 QUESTION = RelevanceGrade(QUERY, PASSAGE)
@@ -103,7 +101,6 @@ def test_a_panel_takes_the_median_and_keeps_every_vote() -> None:
         ("c", 2),
     ]
     assert judge_answer.provenance.judge == "panel(a, b, c)"
-    assert judge_answer.id == QUESTION.key
 
 
 def test_below_the_quorum_there_is_no_answer_but_the_most_frequent_reason() -> None:

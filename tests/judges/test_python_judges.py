@@ -16,9 +16,9 @@ import pytest
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
-from ragassay.judges.judge_factory import make_judge
+from ragassay.judges.judge_factory import make_judge, named_judges
 from ragassay.judges.ledger.ledger_store import Ledger
-from ragassay.judges.python_judge import identity_of, named_judges
+from ragassay.judges.python_judge import identity_of
 
 SAID = json.dumps({"reasoning": "they say the same", "is_matching": True})
 DATA = [

@@ -13,8 +13,7 @@ from ragassay.base.sample import Answer, Sample
 from ragassay.base.score import Outcome, Reason, Score
 from ragassay.engine.config.metric_selection import load_judge_prompt
 from ragassay.judges.asking import Asker
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
 from ragassay.judges.own_prompts import JudgePrompt
 from ragassay.judges.question import Question
 from ragassay.judges.questions.grading import AnswerMatch, Match

@@ -15,8 +15,7 @@ from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.result import Result
 from ragassay.judges.asking import Asker
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
 from ragassay.judges.question import Question
 from ragassay.judges.replay import Replay
 from ragassay.metrics.core import naming

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from llm_server import LLMServer
-from ragassay.judges.judge_answer import Failure, JudgeAnswer
+from ragassay.judges.judge import Failure, JudgeAnswer
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.question import Question

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ragassay.judges.question import Question
+from ragassay.judges.question import Question, Reply
 from ragassay.judges.questions.answering import (
     AnswerAttempted,
     AnswerContent,
@@ -34,7 +34,6 @@ from ragassay.judges.questions.grading import (
     RubricGrade,
     Satisfaction,
 )
-from ragassay.judges.reply import Reply
 
 QUERY = "When was the Aarwyk bridge opened?"
 ANSWER = "The Aarwyk bridge was opened in 1968."

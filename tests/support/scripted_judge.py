@@ -6,10 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ragassay import Reason
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
-from ragassay.judges.question import Question
-from ragassay.judges.reply import R_co
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
+from ragassay.judges.question import Question, R_co
 
 Reply = Mapping[str, Any] | Reason
 Rule = Callable[[Question[Any]], Reply]

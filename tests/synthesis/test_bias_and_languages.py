@@ -11,7 +11,7 @@ import pytest
 from ragassay.cli.command_line import call
 from ragassay.golden.documents import load_documents
 from ragassay.golden.golden_item import GoldSpan
-from ragassay.judges.asking import Asker
+from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.synthesis.draft import WORDS, Draft, Kind, Rejection
 from ragassay.synthesis.filters import Checks, Filters, ill_formed
@@ -128,9 +128,7 @@ def test_a_query_in_another_language_than_was_wanted_is_rejected(
 
 def against(corpus: Corpus, draft: Draft) -> Rejection | None:
     with Asker(OfflineJudge()) as asker:
-        found: Rejection | None = asker.submit(
-            Checks(corpus).against(draft, asker.scope().ask())
-        ).result()
+        found: Rejection | None = asker.submit(Checks(corpus).against(draft, Ask(asker))).result()
     return found
 
 

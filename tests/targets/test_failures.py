@@ -21,7 +21,7 @@ from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger
 from ragassay.judges.ledger.paid_answers import ANSWER
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.ask_summary import Answers
-from ragassay.transport import limits
+from ragassay.transport import sending
 from system_server import Reply, SystemServer, echo
 
 pytestmark = pytest.mark.usefixtures("no_long_waits")
@@ -89,7 +89,7 @@ def test_the_summary_tells_each_different_failure_with_its_count(
 
 
 def test_a_target_that_dies_halfway_loses_nothing(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    monkeypatch.setattr(limits, "ANSWERED_BEFORE_S", 0.0)
+    monkeypatch.setattr(sending, "ANSWERED_BEFORE_S", 0.0)
 
     def rule(number: int, sent: Any) -> Any:
         return echo(number, sent) if number < 20 or alive else Reply(drop=True)

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
-from ragassay.transport.limits import (
+from ragassay.transport.sending import (
     ALIKE_IN_A_ROW,
     AUTH_IN_A_ROW,
     Breaker,

@@ -16,8 +16,8 @@ from ragassay.base.score import Reason
 from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.transport.endpoints.endpoint import Endpoint, Prompt
 from ragassay.transport.endpoints.http_chats import AnthropicMessages, GoogleGenAI
-from ragassay.transport.limits import Limiter
 from ragassay.transport.secrets import Secret
+from ragassay.transport.sending import Limiter
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
 SECRET = Secret(KEY, "TEST_KEY")

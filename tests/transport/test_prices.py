@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay.base.errors import UsageError
-from ragassay.judges.llm import requests
+from ragassay.judges.llm.messages import tokens_of, tokens_of_messages, tokens_of_question
 from ragassay.judges.questions.checklists import AssignNuggets
 from ragassay.judges.questions.grading import RelevanceGrade
-from ragassay.transport import prices
-from ragassay.transport.prices import FREE, Price, price_of
+from ragassay.transport.providers import FREE, Price, as_of, price_of, prices
 
 MINI = Price(0.15, 0.60)
 
@@ -76,9 +75,9 @@ def test_what_is_no_price_is_said_to_be_none(text: str) -> None:
 
 
 def test_the_list_has_a_date_and_plausible_prices() -> None:
-    assert date.fromisoformat(prices.as_of()) >= date(2025, 1, 1)
-    assert len(prices.prices()) > 20
-    for name, price in prices.prices().items():
+    assert date.fromisoformat(as_of()) >= date(2025, 1, 1)
+    assert len(prices()) > 20
+    for name, price in prices().items():
         assert name == name.casefold(), name
         assert 0.01 < price.input < 1000, name
         # An embedding writes nothing.
@@ -95,7 +94,7 @@ def test_tokens_grow_with_the_script_and_add_up() -> None:
         "😀": 1,
         "": 0,
     }
-    assert {text: requests.tokens_of(text) for text in expected} == expected
+    assert {text: tokens_of(text) for text in expected} == expected
 
 
 @given(st.text(min_size=1), st.text(min_size=1), st.lists(st.text(min_size=1), max_size=4))
@@ -104,8 +103,6 @@ def test_the_tokens_of_a_question_are_those_of_its_messages(
 ) -> None:
     """Though only one question of each shape is rendered."""
     for question in (RelevanceGrade(query, answer), AssignNuggets(query, answer, tuple(nuggets))):
-        around = requests.tokens_of_question(question) - requests.tokens_of_messages(
-            question.messages()
-        )
-        schema = requests.tokens_of(str(question.schema()))
+        around = tokens_of_question(question) - tokens_of_messages(question.messages())
+        schema = tokens_of(str(question.schema()))
         assert around == pytest.approx(schema, abs=0.1 * schema + 12)

@@ -21,7 +21,7 @@ from llm_judging import KEY, Bench, ask, ask_one, failed, grades
 from llm_server import LLMServer
 from ragassay.base.errors import RagassayError
 from ragassay.compat.open_rag_eval.judge_models import OpenAIModel, judge_keywords
-from ragassay.judges.judge_answer import to_record
+from ragassay.judges.judge import to_record
 from ragassay.judges.judge_factory import JudgeOptions, address_of, make_judge
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge

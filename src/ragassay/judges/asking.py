@@ -7,16 +7,15 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, TypeVar, cast
 
 from ragassay.base.printable import either, share
 from ragassay.base.score import Reason
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, evidence_id
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, evidence_id
 from ragassay.judges.panel import disagreed
-from ragassay.judges.question import Question
-from ragassay.judges.reply import R, ReplyInParts
+from ragassay.judges.question import Question, R, ReplyInParts
 from ragassay.user_code.background_loop import Background
 
 T = TypeVar("T")
@@ -104,36 +103,28 @@ class Usage:
             self.details[reason] = f"{said}; {failure.detail}"  # a kind of question each
 
 
-class Asker:
-    """Asks one judge on behalf of many metrics. Use as a context manager, or call `close`.
+@dataclass(eq=False)
+class Asker(AbstractContextManager["Asker"]):
+    """Asks one judge on behalf of many metrics; ``keep`` is called with each answer. Use as a
+    context manager, or call `close`.
 
     ``waiting`` questions are asked and not answered yet; ``judged`` samples have all their answers
     (``progress`` is called with it each time). In ``context`` metrics look up what is not in their
     sample: ``nuggets`` maps a query id to its nugget bank."""
 
-    def __init__(
-        self,
-        judge: Judge,
-        *,
-        keep: Callable[[AnswerOrFailure], None] | None = None,
-        context: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.judge = judge
-        self.usage = Usage()
-        self.waiting = 0
-        self.ending = False
-        self.judged = 0
-        self.progress: Callable[[int], None] | None = None
-        self.context = dict(context or {})
-        self._keep = keep
-        self._recorded: set[int] = set()
-        self._passing: dict[str, Failure] = {}
-        self._room: asyncio.Semaphore
-        self._background: Background | None = None
-
-    def __enter__(self) -> Asker:
-        self.start()
-        return self
+    judge: Judge
+    _: KW_ONLY
+    keep: Callable[[AnswerOrFailure], None] | None = None
+    context: dict[str, Any] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    waiting: int = 0
+    ending: bool = False
+    judged: int = 0
+    progress: Callable[[int], None] | None = None
+    _recorded: set[int] = field(default_factory=set)
+    _passing: dict[str, Failure] = field(default_factory=dict)
+    _room: asyncio.Semaphore = field(init=False)
+    _background: Background | None = None
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
@@ -142,23 +133,18 @@ class Asker:
         finally:
             self.close()
 
-    def start(self) -> None:
-        """Opens the judge; done by the first `submit` where it was not."""
-        if self._background is not None:
-            return
-        self._background = Background()
-        self.ending = False
-        self._room = asyncio.Semaphore(self.judge.width)
-        try:
-            self.submit(self.judge.open()).result()
-        except BaseException:
-            self.close()
-            raise
-
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Runs a coroutine on the background loop, from any thread."""
-        self.start()
-        assert self._background is not None
+        """Runs a coroutine on the background loop, from any thread. The first opens the judge."""
+        if self._background is None:
+            self._background = Background()
+            self.ending = False
+            self._room = asyncio.Semaphore(self.judge.width)
+            try:
+                self.submit(self.judge.open()).result()
+            except BaseException:
+                work.close()
+                self.close()
+                raise
         return self._background.submit(work)
 
     def drain(self) -> None:
@@ -194,48 +180,38 @@ class Asker:
         finally:
             self._background = None
 
-    def scope(self) -> Ask:
-        """An `Ask` with a fresh memory, for one window."""
-        return Ask(self, {})
-
     async def ask(self, question: Question[Any], repeat: int) -> AnswerOrFailure:
         """What the judge says; the first time it is counted, and given to who keeps evidence."""
-        if self._passing and (before := self._passing.get(evidence_id(question, repeat))):
+        name = evidence_id(question, repeat)
+        if before := self._passing.get(name):
             return before  # a run asks once, so all of its scores rest on the same evidence
         self.waiting += 1
         try:
             asked = await self.judge.answer(question, repeat)
         finally:
             self.waiting -= 1
-        name = int(asked.id.replace(".", ""), 16)  # a number takes half the memory of its digits
-        if name not in self._recorded:
-            self._recorded.add(name)
+        number = int(name.replace(".", ""), 16)  # which takes half the memory of its digits
+        if number not in self._recorded:
+            self._recorded.add(number)
             if isinstance(asked, Failure) and asked.reason.passing:
-                self._passing[asked.id] = asked
+                self._passing[name] = asked
             self.usage.add(asked)
-            if self._keep is not None:
-                self._keep(asked)
+            if self.keep is not None:
+                self.keep(asked)
         return asked
 
 
+@dataclass(eq=False)
 class Ask:
     """What a metric asks with: ``answer = await ask(RelevanceGrade(query, passage))``. Those of one
-    window share a memory: each question is asked once, however many metrics ask it."""
+    window share a ``memory``: each question is asked once, however many metrics ask it.
+    ``language`` is the code of that which the sample states. ``evidence`` has the ids of the
+    answers asked for so far, in order, each once."""
 
-    def __init__(self, asker: Asker, memory: _Memory, language: str = "") -> None:
-        self.asker = asker
-        self._memory, self._language = memory, language
-        self._evidence: dict[str, None] = {}
-
-    def ask(self, language: str = "") -> Ask:
-        """Another one of this window, with no evidence yet; about a sample that states its
-        language."""
-        return Ask(self.asker, self._memory, language)
-
-    @property
-    def evidence(self) -> tuple[str, ...]:
-        """Ids of the answers asked for so far, in order, each once."""
-        return tuple(self._evidence)
+    asker: Asker
+    memory: _Memory = field(default_factory=dict)
+    language: str = ""
+    evidence: dict[str, None] = field(default_factory=dict)
 
     @property
     def context(self) -> Mapping[str, Any]:
@@ -253,15 +229,15 @@ class Ask:
         self, question: Question[R], repeat: int = 0
     ) -> JudgeAnswer[R] | Failure:
         """The answer on a question, or the failure."""
-        self._evidence[evidence_id(question, repeat)] = None
-        if self._language:
-            question = question.stated(self._language)
+        self.evidence[evidence_id(question, repeat)] = None
+        if self.language:
+            question = question.stated(self.language)
         if not self.asker.judge.remembered:
             return await self.asker.judge.answer(question, repeat)
         key = question, repeat
-        if key not in self._memory:
-            self._memory[key] = asyncio.ensure_future(self.asker.ask(question, repeat))
-        return cast("JudgeAnswer[R] | Failure", await asyncio.shield(self._memory[key]))
+        if key not in self.memory:
+            self.memory[key] = asyncio.ensure_future(self.asker.ask(question, repeat))
+        return cast("JudgeAnswer[R] | Failure", await asyncio.shield(self.memory[key]))
 
     async def each(self, questions: Sequence[Question[R]]) -> list[R]:
         """The answers to several questions, asked side by side; an `Unanswered` where one has
@@ -278,12 +254,12 @@ class Ask:
     async def once(self, build: Callable[..., Coroutine[Any, Any, T]], *args: Hashable) -> T:
         """The result of ``await build(ask, *args)``, computed once a window, with its evidence;
         raises `Unanswered` where the build did."""
-        key = build, args, self._language
-        if key not in self._memory:
-            ask = self.ask(self._language)
-            self._memory[key] = asyncio.ensure_future(build(ask, *args)), ask
-        building, ask = self._memory[key]
+        key = build, args, self.language
+        if key not in self.memory:
+            ask = Ask(self.asker, self.memory, self.language)
+            self.memory[key] = asyncio.ensure_future(build(ask, *args)), ask
+        building, ask = self.memory[key]
         try:
             return cast("T", await asyncio.shield(building))
         finally:
-            self._evidence.update(ask._evidence)
+            self.evidence.update(ask.evidence)

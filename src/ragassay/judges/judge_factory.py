@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -32,14 +32,23 @@ from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge, Reuse
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
-from ragassay.judges.python_judge import PythonJudge, check_judge_name, names_object, word_of
+from ragassay.judges.python_judge import PythonJudge, word_of
 from ragassay.transport import Provider, secrets
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import SAMPLING, TIMEOUT_S
-from ragassay.transport.limits import MOST, Limiter
-from ragassay.transport.prices import Price, price_of
-from ragassay.transport.providers import OWN_KEY, OWN_URL, aliases, own_key, protocols, providers
+from ragassay.transport.providers import (
+    OWN_KEY,
+    OWN_URL,
+    Price,
+    aliases,
+    own_key,
+    price_of,
+    protocols,
+    providers,
+)
 from ragassay.transport.secrets import Secret
+from ragassay.transport.sending import MOST, Limiter
+from ragassay.user_code.object_loading import PYTHON_WORD, has_module, load_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +98,8 @@ class JudgeOptions:
     encoder: Callable[[str], tuple[Callable[[str, str], float | None], str]] | None = None
     named: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The sampling parameters that the user chose."""
-        values = {name: getattr(self, name) for name in SAMPLING}
-        return {name: value for name, value in values.items() if value is not None}
 
+_OURS = ("offline", "replay")  # judges that are neither models nor code
 
 Role = Literal["judge", "embedder", "target"]
 """Who is named by a word: who answers questions, who turns texts into vectors, what is tested."""
@@ -166,7 +171,10 @@ def make_judge(
         raise UsageError("No judge is named. 'offline' is the embedded judge.")
     chosen, places = options or JudgeOptions(), os.environ if environment is None else environment
     limits: dict[str, Limiter] = {}
-    check_judge_name(words, chosen.judge_name)
+    if chosen.judge_name is not None:
+        check_judge_name(words, chosen.judge_name)
+    values = {name: getattr(chosen, name) for name in SAMPLING}
+    parameters = {name: value for name, value in values.items() if value is not None}
     price = Price.parse(chosen.price) if isinstance(chosen.price, str) else chosen.price
 
     shared: dict[str, Any] = {
@@ -176,46 +184,83 @@ def make_judge(
         "reuse": chosen.reuse,
         "prompts": chosen.prompts,
     }
-
-    def judge(word: Any) -> Judge:
+    judges: list[Judge] = []
+    for word in words:
         limiter = Limiter(chosen.concurrency, rpm=chosen.rpm, tpm=chosen.tpm)
         if not isinstance(word, str):
-            _refuse_settings(word, chosen)
-            return PythonJudge(word, chosen.judge_name, limiter=limiter, price=price, **shared)
+            _refuse_settings(word, chosen, parameters)
+            own = PythonJudge(word, chosen.judge_name, limiter=limiter, price=price, **shared)
+            judges.append(own)
+            continue
         word = word.strip()
         kind, _, name = chosen.named.get(word, word).partition(":")
         if kind.casefold() in kinds():
             with hidden_words("judge", word, chosen.named):
-                return kinds()[kind.casefold()](name, chosen)
-        key = _key(word, chosen, places)
+                judges.append(kinds()[kind.casefold()](name, chosen))
+            continue
+        names_key = chosen.dry or chosen.key_file is not None or chosen.key_variable is not None
+        key = _key(word, chosen, places) if names_key else None  # its own
         address = address_of(word, default_model, places, key, named=chosen.named)
         protocol = protocols()[address.protocol]
         if not chosen.dry:  # who asks nothing needs no client
             protocol.check()
         endpoint = protocol.endpoint(address.url, address.key, timeout=chosen.timeout)
         endpoint.alias = address.alias
-        return LLMJudge(
+        asked = LLMJudge(
             endpoint,
             address.model,
             # The models of an endpoint share its pace. Breakers are not shared, because a wrong
             # model name says nothing about the other models.
             limiter=limits.setdefault(address.url, limiter),
             price=price_of(address.model, address.url) if price is None else price,
-            parameters=chosen.parameters,
+            parameters=parameters,
             label=address.label,
             identity=address.identity,
             language=chosen.language,
             **shared,
         )
-
-    judges = [judge(word) for word in words]
+        judges.append(asked)
     return judges[0] if len(judges) == 1 else Panel(judges, chosen.quorum)
 
 
-def _refuse_settings(judge: Any, options: JudgeOptions) -> None:
+def named_judges(judge: Any, *, typed: bool = True) -> list[Any]:
+    """The judges that somebody named who may run code here: a word or an object, or several. Words
+    of the form ``module:function`` become the objects that they name, unless the first part is a
+    provider's name; a `UsageError` where there is no such object. ``typed`` is as of
+    `load_object`."""
+    if judge is None:
+        return []
+    listed = judge if isinstance(judge, list | tuple) else [judge]
+    # A misspelt provider has the same form: where there is no such module, the word stays.
+    return [
+        load_object(one, "judge", typed=typed) if names_object(one) and has_module(one) else one
+        for one in listed
+    ]
+
+
+def names_object(word: Any) -> bool:
+    """Whether a judge's word means ``module:function``."""
+    if not isinstance(word, str) or not PYTHON_WORD.fullmatch(word):
+        return False
+    first = word.strip().partition(":")[0].casefold()
+    return first not in {*_OURS, *packages.added("judges"), *providers(), *aliases()}
+
+
+def check_judge_name(judges: Sequence[Any], name: str) -> None:
+    """A `UsageError` for a name that is not for exactly one judge in Python."""
+    n = sum(not isinstance(one, str) for one in judges)
+    if n != 1:
+        problem = "there is none here" if n == 0 else f"there are {n} here"
+        raise UsageError(
+            f"--judge-name (judge_name={name!r}) names one judge in Python (a function, "
+            f"module:function, a chat model), and {problem}."
+        )
+
+
+def _refuse_settings(judge: Any, options: JudgeOptions, parameters: Iterable[str]) -> None:
     """Refuses settings that only an endpoint takes."""
     keys = ("key_file", "key_variable")
-    names = ["judge_seed" if name == "seed" else name for name in options.parameters]
+    names = ["judge_seed" if name == "seed" else name for name in parameters]
     names += [name for name in keys if getattr(options, name) is not None]
     if names:
         flag = f"--{names[0].replace('_', '-')} ({names[0]}=...)"
@@ -226,13 +271,13 @@ def _refuse_settings(judge: Any, options: JudgeOptions) -> None:
 
 
 def _key(word: str, options: JudgeOptions, environment: Mapping[str, str]) -> Secret | None:
-    """The key that the options name; ``None`` where they name none."""
+    """The key that the options name; ``None`` where that is the judge's own."""
     if options.dry:
         return secrets.NO_KEY
     if options.key_file is not None:
         return secrets.from_file(str(options.key_file))
     if options.key_variable is None or options.key_variable == OWN_KEY:
-        return None  # the judge's own
+        return None
     owner = next((n for n, one in providers().items() if options.key_variable in one.keys), None)
     name = word.partition(":")[0].strip().casefold()
     if owner is not None and owner != aliases().get(name, name):
@@ -274,7 +319,7 @@ def address_of(
     key_flag = f"--{option.replace('_', '-')} ({option}=...)"
     if re.match(r"https?://", word, re.IGNORECASE):
         url, _, model = word.partition("#")
-        url = _checked(url, f"The {role}'s URL {_masked(url)!r}")
+        url = _checked(url, role)
         if not model:
             raise UsageError(
                 f"Which model of {url}? Name it behind the URL, as in {url}#model "
@@ -340,26 +385,29 @@ def _url(name: str, provider: Provider, environment: Mapping[str, str]) -> str:
         return provider.url
     if "://" not in address:
         address = f"http://{address}"  # OLLAMA_HOST has the form host:port
-    url = _checked(address, variable)
+    url = _checked(address, "judge", variable)
     if provider.suffix and not url.endswith(provider.suffix):
         url += provider.suffix
     return url
 
 
-def _checked(url: str, name: str) -> str:
-    """A URL without a final slash; ``name`` says in messages what it is."""
+def _checked(url: str, role: Role, variable: str = "") -> str:
+    """A URL without a final slash. Messages name the variable that it was read from; else they
+    quote it."""
+    problem = ""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
+        if parts.scheme.casefold() not in ("http", "https") or not host:
+            problem = "is not a URL that begins with http:// or https://."
+        elif parts.username is not None or parts.password is not None or parts.query:
+            problem = "may hold no user, password or query, because it is shown in reports. "
+            problem += f"Set {OWN_KEY}, or name a file that holds the key with --key-file."
     except ValueError:
-        raise UsageError(f"{name} is not a URL.") from None
-    if parts.scheme.casefold() not in ("http", "https") or not host:
-        raise UsageError(f"{name} is not a URL that begins with http:// or https://.")
-    if parts.username is not None or parts.password is not None or parts.query:
-        raise UsageError(
-            f"{name} may hold no user, password or query, because it is shown in reports. "
-            f"Set {OWN_KEY}, or name a file that holds the key with --key-file."
-        )
+        problem = "is not a URL."
+    if problem:
+        name = variable or f"The {role}'s URL {_masked(url)!r}"
+        raise UsageError(f"{name} {problem}")
     return urlunsplit((parts.scheme.casefold(), parts.netloc, parts.path.rstrip("/"), "", ""))
 
 

@@ -36,10 +36,8 @@ from typing_extensions import override
 from ragassay.base.errors import LedgerError, UsageError
 from ragassay.base.printable import plural
 from ragassay.base.score import Reason
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
-from ragassay.judges.question import Question
-from ragassay.judges.reply import Lost, R_co, Reply, ReplyInParts, about
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
+from ragassay.judges.question import Lost, Question, R_co, Reply, ReplyInParts, about
 
 R = TypeVar("R", bound=Reply)
 Vote = JudgeAnswer[Any] | Failure
@@ -100,6 +98,7 @@ class Panel(JudgeGroup):
             raise UsageError(
                 f"A quorum of {quorum} cannot be: the panel has {plural(len(members), 'member')}."
             )
+        self.width = max(member.width for member in self.members)
         self._signatures = [member.signature for member in members]
 
     @property
@@ -112,11 +111,6 @@ class Panel(JudgeGroup):
     def signature(self) -> str:
         members = ", ".join(member.signature for member in self.members)
         return f"panel(median, quorum={self.quorum}: {members})"
-
-    @property
-    @override
-    def width(self) -> int:
-        return max(member.width for member in self.members)
 
     @override
     def requests(self, question: Question[Any], repeat: int = 0) -> tuple[tuple[Judge, int], ...]:

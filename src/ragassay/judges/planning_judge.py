@@ -14,12 +14,10 @@ from typing import Any
 from typing_extensions import override
 
 from ragassay.base.score import Reason
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance, evidence_id
-from ragassay.judges.llm import requests
-from ragassay.judges.question import Question
-from ragassay.judges.reply import R_co
-from ragassay.transport.prices import Price
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance, evidence_id
+from ragassay.judges.llm.messages import keys_wanted, tokens_of, tokens_of_question
+from ragassay.judges.question import Question, R_co
+from ragassay.transport.providers import Price
 
 NOT_ASKED = Reason.BUDGET
 """Why a question of a plan has no answer: it would have to be sent. No ledger keeps this reason."""
@@ -81,8 +79,8 @@ class PlanningJudge(Judge):
             result = results[0] if alone else self._judge.known(question, repeat)
             return Demand(question.kind, result, held=len(asked))
         models = [leaf for (leaf, _), answer in zip(asked, results, strict=True) if answer is None]
-        form = requests.tokens_of("\n\n" + requests.keys_wanted(type(question)))
-        kind, size = question.kind, requests.tokens_of_question
+        form = tokens_of("\n\n" + keys_wanted(type(question)))
+        kind, size = question.kind, tokens_of_question
         sizes = [
             math.ceil(size(question, leaf.model, leaf.prompts.get(kind, "")) + form)
             for leaf in models

@@ -9,7 +9,7 @@ import hashlib
 import inspect
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from types import SimpleNamespace
@@ -17,15 +17,12 @@ from typing import Any, cast
 
 from typing_extensions import override
 
-from ragassay.base import packages
 from ragassay.base.errors import UsageError
 from ragassay.judges.judge import Judge
-from ragassay.judges.ledger.ledger_places import MEMORY
-from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.ledger.ledger_store import MEMORY, Ledger
 from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S
 from ragassay.transport.endpoints.python_chat import PythonChat
-from ragassay.transport.providers import aliases, providers
 from ragassay.user_code.code_sources import (
     is_as_written,
     is_defined_once,
@@ -33,12 +30,9 @@ from ragassay.user_code.code_sources import (
     own_classes,
     source_of,
 )
-from ragassay.user_code.object_loading import has_module, is_python_word, load_object
 
 _MODEL = ("model_name", "model", "model_id", "deployment_name", "azure_deployment")
 """Attributes by which chat models name the model that answers."""
-
-_OURS = ("offline", "replay")  # judges that are neither models nor code
 
 _KEYS = re.compile(r"(^|_)(key|secret|password|credentials?|token)$", re.IGNORECASE)
 _DEEPEST = 8
@@ -106,29 +100,6 @@ class PythonJudge(LLMJudge):
         )
 
 
-def named_judges(judge: Any, *, typed: bool = True) -> list[Any]:
-    """The judges that somebody named who may run code here: a word or an object, or several. Words
-    of the form ``module:function`` become the objects that they name, unless the first part is a
-    provider's name; a `UsageError` where there is no such object. ``typed`` is as of
-    `load_object`."""
-    if judge is None:
-        return []
-    listed = judge if isinstance(judge, list | tuple) else [judge]
-    # A misspelt provider has the same form: where there is no such module, the word stays.
-    return [
-        load_object(one, "judge", typed=typed) if names_object(one) and has_module(one) else one
-        for one in listed
-    ]
-
-
-def names_object(word: Any) -> bool:
-    """Whether a judge's word means ``module:function``."""
-    if not isinstance(word, str) or not is_python_word(word):
-        return False
-    first = word.strip().partition(":")[0].casefold()
-    return first not in {*_OURS, *packages.added("judges"), *providers(), *aliases()}
-
-
 def word_of(judge: Any) -> str:
     """The word for a judge in a configuration: as it was given, or where the object is; a
     `UsageError` where it is nothing that can be a judge."""
@@ -140,17 +111,6 @@ def word_of(judge: Any) -> str:
             "itself: ragassay.judges.Panel([...])."
         )
     return identity_of(judge).name
-
-
-def check_judge_name(judges: Sequence[Any], name: str | None) -> None:
-    """A `UsageError` for a name that is not for exactly one judge in Python."""
-    n = sum(not isinstance(one, str) for one in judges)
-    if name is not None and n != 1:
-        problem = "there is none here" if n == 0 else f"there are {n} here"
-        raise UsageError(
-            f"--judge-name (judge_name={name!r}) names one judge in Python (a function, "
-            f"module:function, a chat model), and {problem}."
-        )
 
 
 def identity_of(judge: Any) -> ObjectIdentity:

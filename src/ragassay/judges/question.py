@@ -1,4 +1,4 @@
-"""A Question: a small typed object that a judge answers.
+"""A Question: a small typed object that a judge answers with a Reply.
 
 A question is a frozen dataclass. Its fields are the data that it is about; its class says how it
 is put (a template in ``prompts/``), what an answer looks like (a `Reply`), and which version of
@@ -36,13 +36,119 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from itertools import count
-from typing import Any, ClassVar, Generic, cast
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
 
-from pydantic import BaseModel
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
+from typing_extensions import override
 
 from ragassay.base import packages
-from ragassay.judges.reply import R_co, Reply, ReplyInParts, about
+from ragassay.base.score import Reason
 from ragassay.transport.endpoints.endpoint import Message
+
+
+class Reply(BaseModel):
+    """Base of what judges answer. Keys that were not agreed on are ignored, wrong types are not.
+
+    Class attributes:
+        implied: fields that a person who labels is not asked for, and the field whose value
+            they take.
+    """
+
+    implied: ClassVar[Mapping[str, str]] = {}
+    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
+
+    @classmethod
+    def fields(cls) -> dict[str, Any]:
+        """The type of each field that a judge fills in, without bounds and conversions."""
+        return {name: _bare(field.annotation) for name, field in cls.model_fields.items()}
+
+
+class Lost(BaseModel):
+    """Why a field of a reply has no value."""
+
+    model_config = ConfigDict(frozen=True)
+    reason: Reason
+    detail: str
+
+
+class ReplyInParts(Reply):
+    """A reply whose fields (all ``TYPE | None = None``) stand by themselves: one without a valid
+    value, even when asked again, is ``None``, and ``lost`` says why, of it or of the field that it
+    explains."""
+
+    lost: Mapping[str, Lost] = {}
+
+    @classmethod
+    @override
+    def fields(cls) -> dict[str, Any]:
+        return {name: kind for name, kind in super().fields().items() if name != "lost"}
+
+    @model_serializer(mode="wrap")
+    def _plain(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The fields as plain values: ``lost`` only where a field is lost, and no lost field."""
+        body: dict[str, Any] = handler(self)
+        lost = body.pop("lost")
+        values = {name: value for name, value in body.items() if value is not None}
+        return {**values, "lost": lost} if lost else values
+
+
+def about(name: str) -> str:
+    """The field that a text explains: ``usefulness`` for ``usefulness_explanation``; none for other
+    names."""
+    return name.rpartition("_")[0]
+
+
+def _bare(kind: Any) -> Any:
+    """A type without its annotations and without ``None``."""
+    if get_origin(kind) in (Union, UnionType):
+        (kind,) = (one for one in get_args(kind) if one is not NoneType)
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+
+
+R = TypeVar("R", bound=Reply)
+R_co = TypeVar("R_co", bound=Reply, covariant=True)
+
+
+def whole_number(low: int, high: int) -> Any:
+    """Annotation of a whole number from ``low`` to ``high``, as in
+    ``Annotated[int, *whole_number(0, 3)]``; ``"3"`` and ``3.0`` are accepted for 3."""
+    return (Field(ge=low, le=high), BeforeValidator(_to_whole_number))
+
+
+def _to_whole_number(value: Any) -> Any:
+    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d{1,9}\s*", value):
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _word(value: Any) -> Any:
+    if isinstance(value, str):
+        return re.sub(r"[\s_-]+", "_", re.sub(r"^[\W_]+|[\W_]+$", "", value.casefold()))
+    return value
+
+
+WORD = BeforeValidator(_word)
+"""Annotation of a label: ``**Partial support**`` is ``partial_support``; other words are not."""
 
 
 @dataclass(frozen=True)
@@ -119,12 +225,8 @@ class Question(ABC, Generic[R_co]):
         return self.kind
 
     def messages(self, model: str = "", own: str = "") -> list[Message]:
-        """What a model is sent, without the instruction on the answer's form.
-
-        Args:
-            model: its name, by which a question may choose its template.
-            own: a user's prompt in place of that template.
-        """
+        """What a model is sent, without the instruction on the answer's form. By the model's name a
+        question may choose its template; ``own`` is a user's prompt in place of that."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         if own:
             values = {name: _as_text(value) for name, value in values.items()}
@@ -149,8 +251,8 @@ class Question(ABC, Generic[R_co]):
         return schema_of(cls.form or cls.reply)
 
     def bounded_schema(self) -> dict[str, Any]:
-        """The schema that is sent: with the bounds that the data of this question sets."""
-        return self.schema()
+        """The `schema` that is sent: with the bounds that the data of this question sets."""
+        return schema_of(self.form or self.reply)
 
     @property
     def data(self) -> dict[str, Any]:
@@ -322,7 +424,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def fenced(text: str, name: str) -> str:
     """Any text, however hostile, inside its fence; ``name`` says to the judge what it is."""
     inside = harmless(text)
-    code = code_of(inside)
+    # Twelve hexadecimal digits that follow from the text and do not occur in it.
+    salted = (f"{salt}\0{inside}".encode("utf-8", "surrogatepass") for salt in count())
+    codes = (hashlib.sha256(one).hexdigest()[:12] for one in salted)
+    code = next(code for code in codes if code not in inside)
     label = " ".join(harmless(name).replace("<", " ").replace(">", " ").split())
     return f"<data {code} {label}>\n{inside}\n</data {code}>"
 
@@ -337,10 +442,3 @@ def harmless(text: str) -> str:
     ``[INST]`` as the bounds of messages also in a fence, so a space makes them plain text; lone
     surrogates, which have no UTF-8, become U+FFFD."""
     return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", text))
-
-
-def code_of(text: str) -> str:
-    """Twelve hexadecimal digits that follow from the text and do not occur in it."""
-    salted = (f"{salt}\0{text}".encode("utf-8", "surrogatepass") for salt in count())
-    codes = (hashlib.sha256(one).hexdigest()[:12] for one in salted)
-    return next(code for code in codes if code not in text)

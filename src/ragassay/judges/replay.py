@@ -36,11 +36,9 @@ from ragassay.base.errors import (
 )
 from ragassay.base.printable import share
 from ragassay.base.score import Reason
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance, provenance_of
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance, provenance_of
 from ragassay.judges.panel import Vote, decided
-from ragassay.judges.question import Question, example_of, kinds, schema_of
-from ragassay.judges.reply import R_co, Reply
+from ragassay.judges.question import Question, R_co, Reply, example_of, kinds, schema_of
 
 ANY_REPEAT = -1  # of a label that holds for every repeat of its question
 

@@ -20,11 +20,11 @@ from ragassay.engine.run import rescoring
 from ragassay.engine.run.prepared_run import prepare
 from ragassay.engine.run.scoring import judged_among
 from ragassay.judges import Failure, Judge, JudgeAnswer, OfflineJudge, Provenance, Question, Reply
-from ragassay.judges.asking import Asker
+from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.panel import combinable, decided, differ
 from ragassay.judges.planning_judge import NOT_ASKED
+from ragassay.judges.question import R_co
 from ragassay.judges.replay import label_of, vote_of
-from ragassay.judges.reply import R_co
 from ragassay.metrics.core.metric import Metric
 from ragassay.review.reviewing import Entry, Reviewing, Standing, Thing, now
 
@@ -278,11 +278,11 @@ class AnswerLabels(Reviewing[Label]):
         judge = _Known(lambda question: judge_answer_of(standing, question))
 
         async def walk(sample: Sample, asker: Asker) -> None:
-            scope = asker.scope()
+            scope = Ask(asker)
             for metric in self._metrics:
                 await metric.outcome(sample, scope)
 
-        with Asker(judge, context=self._context) as asker:
+        with Asker(judge, context=dict(self._context or {})) as asker:
             for sample in samples:
                 judge.asked.clear()
                 asker.submit(walk(sample, asker)).result()

@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 from ragassay.base.errors import UsageError
 from ragassay.engine.models.needed_models import is_endpoint
-from ragassay.judges.judge_factory import address_of, hidden_words, kinds
-from ragassay.judges.python_judge import names_object
+from ragassay.judges.judge_factory import address_of, hidden_words, kinds, names_object
 
 Role = Literal["judge", "embedder"]
 

@@ -129,7 +129,7 @@ class LLMGenerator:
 
     async def _answered(self, draft: Draft, ask: Ask) -> Draft | Rejection:
         if not draft.answerable or not self._answers:
-            draft.evidence = ask.evidence
+            draft.evidence = tuple(ask.evidence)
             spans = tuple(self._corpus.span(one, one.start, one.end) for one in draft.sections)
             if draft.answerable:
                 draft.spans = spans
@@ -142,7 +142,7 @@ class LLMGenerator:
         )
         if isinstance(judge_answer, Failure):
             return Rejection.of(judge_answer, "not-written", "generator", draft)
-        draft.evidence = ask.evidence
+        draft.evidence = tuple(ask.evidence)
         written = judge_answer.answer
         answer = "" if no_answer(written.answer, draft.conversation) else written.answer.strip()
         if not answer and draft.name:

@@ -24,10 +24,9 @@ from ragassay.golden.golden_folder import GoldenSet, alone, check_output
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.judges import Judge
 from ragassay.judges.asking import Ask, Asker, Usage
-from ragassay.judges.judge_factory import make_judge
+from ragassay.judges.judge_factory import make_judge, named_judges
 from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger, look_into
 from ragassay.judges.planning_judge import PlanningJudge
-from ragassay.judges.python_judge import named_judges
 from ragassay.judges.questions.answering import WriteAnswer, WriteQuery
 from ragassay.synthesis import offline_generator
 from ragassay.synthesis.draft import OFFLINE, Draft, Kind, Outcome, Rejection, Wish, chosen
@@ -275,8 +274,9 @@ def _each(
     if not work:
         return [], Usage()
     with Asker(judge) as asker:
-        asker.progress, scope = progress, asker.scope()
-        futures = [asker.submit(asker.finish_sample(partial(one, scope.ask()))) for one in work]
+        asker.progress, scope = progress, Ask(asker)
+        asking = [partial(one, Ask(asker, scope.memory)) for one in work]
+        futures = [asker.submit(asker.finish_sample(one)) for one in asking]
         return [future.result() for future in futures], asker.usage
 
 

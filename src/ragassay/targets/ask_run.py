@@ -18,8 +18,7 @@ from ragassay.base.sample import Sample
 from ragassay.engine.run.source import Data
 from ragassay.golden import QUERIES
 from ragassay.golden.golden_folder import GoldenSet, check_output, is_golden
-from ragassay.judges.ledger.ledger_places import MEMORY
-from ragassay.judges.ledger.ledger_store import Ledger, look_into
+from ragassay.judges.ledger.ledger_store import MEMORY, Ledger, look_into
 from ragassay.judges.ledger.system_answers import SystemAnswers
 from ragassay.targets.asking.ask_summary import Answers, note_lines
 from ragassay.targets.asking.system import questions_of, read, request_of

@@ -18,7 +18,7 @@ from ragassay.base.errors import InputError
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Reason
 from ragassay.transport.endpoints import Completion, EndpointError
-from ragassay.transport.endpoints.endpoint import counted
+from ragassay.transport.endpoints.http_chats import counted
 
 _T = TypeVar("_T")
 

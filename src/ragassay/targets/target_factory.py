@@ -19,9 +19,8 @@ from ragassay.targets.target import Target
 from ragassay.transport import secrets
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S
-from ragassay.transport.prices import price_of
-from ragassay.transport.providers import aliases, providers
-from ragassay.user_code.object_loading import is_python_word, load_object
+from ragassay.transport.providers import aliases, price_of, providers
+from ragassay.user_code.object_loading import PYTHON_WORD, load_object
 
 _NAMED = re.compile(r"(?P<name>[\w.-]+)=(?P<word>.+)", re.DOTALL)
 _FORMS = (
@@ -132,7 +131,7 @@ def _made(target: Any, options: AskOptions, name: str | None) -> Target:
         return _of_file(Path(word), name)
     if is_url or (kind.casefold() in {*providers(), *aliases()} and rest):
         return _chat(word, options, name)
-    if is_python_word(word):
+    if PYTHON_WORD.fullmatch(word):
         return PythonTarget(load_object(word, "target"), name, word)
     kinds = ["command", "mcp", "vectara", *providers()]
     raise UsageError(f"No target is called {word!r}. {did_you_mean(kind, kinds)} {_FORMS}")

@@ -13,7 +13,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.printable import plural, share
 from ragassay.base.score import Reason
 from ragassay.transport.endpoints.endpoint import Completion, Stopped
-from ragassay.transport.prices import Price
+from ragassay.transport.providers import Price
 
 _AMOUNT = re.compile(
     r"(?P<dollar>\$)?\s*(?P<number>(?:\d[\d,_]*)?\.?\d+(?:e\+?\d+)?)\s*(?P<scale>[kKmM](?![a-zA-Z]))?"
@@ -126,12 +126,13 @@ class Budget:
         return self.spent_tokens + sum(one.tokens for one in beside) + tokens <= self.tokens
 
 
+@dataclass(eq=False)
 class Account:
-    """Pays for the requests of one model, each attempt by itself, out of the run's budget (without
-    limits where left out). Used on one event loop."""
+    """Pays for the requests of one model, each attempt by itself, out of the run's budget. Used on
+    one event loop."""
 
-    def __init__(self, budget: Budget | None = None, price: Price | None = None) -> None:
-        self.budget, self.price = budget or Budget(), price
+    budget: Budget
+    price: Price | None = None
 
     def check(self, body: bytes, input_tokens: float, output_tokens: float) -> None:
         """Raises `Stopped` for a request (with the tokens that it plausibly takes) that cannot be

@@ -39,16 +39,6 @@ def _task(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> asyncio
     return task
 
 
-def _current() -> _Loop:
-    """The loop of the process. Code that runs on it, and waits, gets another one."""
-    with _starting:
-        here = threading.current_thread()
-        found = next((one for one in _loops if one.thread is not here), None)
-        if found is None:
-            _loops.append(found := _Loop())
-        return found
-
-
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_loops.clear)  # threads do not survive a fork
 
@@ -57,7 +47,13 @@ class Background:
     """Work on the background loop that ends together, with all that it began."""
 
     def __init__(self) -> None:
-        self._on = _current()
+        # The loop of the process. Code that runs on it, and waits, gets another one.
+        with _starting:
+            here = threading.current_thread()
+            found = next((one for one in _loops if one.thread is not here), None)
+            if found is None:
+                _loops.append(found := _Loop())
+        self._on = found
         self._tasks: WeakSet[asyncio.Task[Any]] = WeakSet()
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:

@@ -15,13 +15,10 @@ from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.user_code.code_sources import is_of_python
 from ragassay.user_code.object_calls import described
 
-_WORD = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+PYTHON_WORD = re.compile(r"\s*[A-Za-z_][\w.]*:[A-Za-z_][\w.]*\s*")
+"""All of a word that has the form ``module:name``."""
+
 _NO_FILES = ("built-in", "frozen")  # what the place of a module says where it has no file
-
-
-def is_python_word(word: str) -> bool:
-    """Whether a word has the form ``module:name``."""
-    return _WORD.fullmatch(word.strip()) is not None
 
 
 def has_module(where: str) -> bool:

@@ -16,7 +16,7 @@ from ragassay import examples, load
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison.verdict_rules import agreements, rows, rows_of
 from ragassay.judges.asking import Asker
-from ragassay.judges.judge_answer import Failure, JudgeAnswer
+from ragassay.judges.judge import Failure, JudgeAnswer
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question
 from ragassay.metrics.core import naming

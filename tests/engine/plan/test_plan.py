@@ -19,8 +19,7 @@ from ragassay.base.score import Outcome, Reason
 from ragassay.engine.run.cost_estimate import Planner, Range, Throughput, fit
 from ragassay.engine.run.scoring import judge_all, judged_among
 from ragassay.judges.asking import Ask, Asker
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
@@ -36,7 +35,7 @@ from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, scored
-from ragassay.transport.prices import Price, price_of
+from ragassay.transport.providers import Price, price_of
 from valid_answers import largest, smallest
 
 

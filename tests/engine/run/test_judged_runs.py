@@ -18,8 +18,7 @@ from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
 from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.engine.run import rescoring
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, Attempt

@@ -24,8 +24,7 @@ from ragassay.base.errors import InputError, RagassayError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.ledger_admin import Selection
-from ragassay.judges.ledger.ledger_places import VERSION
-from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.ledger.ledger_store import VERSION, Ledger
 from ragassay.judges.ledger.paid_answers import JUDGE_ANSWER, TABLE, Paid
 
 DAY = 86_400.0

@@ -15,7 +15,7 @@ import ragassay
 from llm_server import LLMServer
 from ragassay.base.errors import LedgerError
 from ragassay.cli.command_line import call
-from ragassay.judges.ledger.ledger_places import LedgerFile
+from ragassay.judges.ledger.ledger_store import LedgerFile
 
 DATA = [
     {"id": f"{n}", "query": f"q{n}?", "passages": [random.randbytes(1500).hex()], "answer": f"a{n}"}

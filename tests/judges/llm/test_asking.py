@@ -7,8 +7,8 @@ from typing import Any
 from ragassay.base.score import Reason
 from ragassay.engine.run.judge_session import JudgeSession
 from ragassay.judges import asking
-from ragassay.judges.asking import Asker
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
+from ragassay.judges.asking import Ask, Asker
+from ragassay.judges.judge import Failure, JudgeAnswer, Provenance
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.questions.grading import RelevanceGrade
 from scripted_judge import Scripted
@@ -20,9 +20,10 @@ def test_a_session_says_how_far_the_asking_is() -> None:
     session = JudgeSession(Scripted({"relevance_grade": GRADE}))
     assert session.usage is None and session.doing() == ""
     assert session.costs and not JudgeSession(OfflineJudge()).costs
-    with session.asker() as asker:
+    with Asker(session.judge) as asker:
+        session.asker = asker
         assert session.doing() == "0 questions answered, 0 waiting"
-        asker.submit(asker.scope().judge_answer(RelevanceGrade("q", "p"), 0)).result(10)
+        asker.submit(Ask(asker).judge_answer(RelevanceGrade("q", "p"), 0)).result(10)
         assert session.usage is asker.usage
         assert session.doing() == "1 question answered, 0 waiting"
         asker.usage.questions, asker.usage.cached, asker.waiting = 1200, 1000, 2000
@@ -63,7 +64,7 @@ def test_windows_of_a_run_share_the_evidence_and_each_answer_counts_once() -> No
         for passage, kind, n_asked in (("late", Failure, 1), ("p", JudgeAnswer, 3)):
             for _ in range(2):  # a window each; an answer is looked up, a failure stays
                 question = RelevanceGrade("q", passage)
-                found = asker.submit(asker.scope().judge_answer(question, 0)).result(10)
+                found = asker.submit(Ask(asker).judge_answer(question, 0)).result(10)
                 assert isinstance(found, kind)
             assert judge.n_asked == n_asked
         assert asker.usage.questions == len(kept) == 2

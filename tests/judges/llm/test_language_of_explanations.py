@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from ragassay.judges.llm import requests
+from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.llm.llm_judge import LLMJudge
+from ragassay.judges.llm.messages import build
 from ragassay.judges.question import Question
 from ragassay.judges.questions import AnswerMatch, RelevanceGrade
 from ragassay.transport.endpoints.http_chats import OpenAIChat
@@ -17,7 +19,9 @@ ENDPOINT = OpenAIChat("http://localhost:1/v1", Secret("", "NONE"))
 
 
 def prompt(question: Question[Any], language: str = "") -> str:
-    made = requests.build(ENDPOINT, "m", question, 0, {}, frozenset(), language)
+    with Ledger(":memory:") as ledger:
+        judge = LLMJudge(ENDPOINT, "m", ledger=ledger, language=language)
+        made = build(judge, question, 0, frozenset())
     return str(made.prompt.messages[-1]["content"])
 
 

@@ -15,22 +15,28 @@ from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, pati
 from llm_rule import Request, default_rule
 from llm_server import LLMServer
 from ragassay.base.score import Reason
-from ragassay.judges.asking import Asker
-from ragassay.judges.judge_answer import Failure, JudgeAnswer
+from ragassay.judges.asking import Ask, Asker
+from ragassay.judges.judge import Failure, JudgeAnswer
 from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import (
-    MOST_TOKENS,
     Completion,
     Endpoint,
     EndpointError,
     Prompt,
 )
 from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after
-from ragassay.transport.limits import ALIKE_IN_A_ROW, UNUSABLE_IN_A_ROW, Breaker, Limiter
-from ragassay.transport.prices import Price
+from ragassay.transport.endpoints.http_chats import MOST_TOKENS
+from ragassay.transport.providers import Price
 from ragassay.transport.secrets import NO_KEY, Secret
-from ragassay.transport.sending import Sender, Tally
+from ragassay.transport.sending import (
+    ALIKE_IN_A_ROW,
+    UNUSABLE_IN_A_ROW,
+    Breaker,
+    Limiter,
+    Sender,
+    Tally,
+)
 from virtual_time import VirtualLoop, virtually
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
@@ -368,7 +374,7 @@ def test_with_a_third_of_all_replies_faulty_everything_is_answered_or_failed_and
     judge = bench.judge(timeout=3.0, limiter=Limiter(64))
     kept: list[JudgeAnswer[Any] | Failure] = []
     with Asker(judge, keep=kept.append) as asker:
-        scope = asker.scope()
+        scope = Ask(asker)
 
         async def all_asked() -> list[JudgeAnswer[Any] | Failure]:
             return list(await asyncio.gather(*(scope.judge_answer(one, 0) for one in questions)))

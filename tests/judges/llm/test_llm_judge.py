@@ -14,16 +14,16 @@ from llm_server import LLMServer
 from question_examples import EXAMPLES, name_of
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
-from ragassay.judges.judge_answer import Failure, JudgeAnswer
+from ragassay.judges.judge import Failure, JudgeAnswer, evidence_id
 from ragassay.judges.questions.checklists import CitationSupport, ClaimSupport
 from ragassay.judges.questions.grading import AnswerMatch, RelevanceGrade, ReportOnContext
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import Completion
 from ragassay.transport.endpoints.endpoint_errors import from_status
 from ragassay.transport.endpoints.http_chats import OpenAIChat
-from ragassay.transport.limits import Limiter
-from ragassay.transport.prices import Price
+from ragassay.transport.providers import Price
 from ragassay.transport.secrets import NO_KEY
+from ragassay.transport.sending import Limiter
 from valid_answers import largest
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
@@ -91,7 +91,7 @@ def test_another_repeat_or_version_is_another_request(
     server.settings.rejects = ("seed",)
     judge = bench.judge()
     asked = [ask_one(judge, GRADE), ask_one(judge, GRADE, repeat=1)]
-    assert asked[1].id == f"{asked[0].id}.1"
+    assert evidence_id(GRADE, 1) == f"{evidence_id(GRADE, 0)}.1"
     monkeypatch.setattr(RelevanceGrade, "version", 99)
     asked.append(ask_one(judge, RelevanceGrade(GRADE.query, GRADE.passage)))
     assert len({answered(one).provenance.request for one in asked}) == 3
@@ -116,7 +116,7 @@ def test_the_same_question_in_flight_is_one_request(server: LLMServer, bench: Be
     server.settings.latency = 0.05
     twins = [RelevanceGrade(GRADE.query, GRADE.passage) for _ in range(30)]
     found = ask(bench.judge(), twins)
-    assert len({answered(one).id for one in found}) == 1
+    assert all(map(answered, found))
     assert server.stats()["requests"] == 1
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from question_examples import EXAMPLES, as_sent, name_of
 from ragassay.base.score import Reason
-from ragassay.judges.llm.replies import Unreadable, declines, read
+from ragassay.judges.llm.messages import Unreadable, declines, read
 from ragassay.judges.question import Question
 from ragassay.judges.questions.checklists import AssignNuggets, ClaimSupport
 from ragassay.judges.questions.grading import (

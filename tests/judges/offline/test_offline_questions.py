@@ -13,7 +13,7 @@ import pytest
 
 from offline_cases import offline_cases
 from ragassay.base.score import Reason
-from ragassay.judges.judge_answer import Failure
+from ragassay.judges.judge import Failure
 from ragassay.judges.offline.offline_judge import LABEL, OfflineJudge, too_long
 from ragassay.judges.offline.questions import answer_to
 from ragassay.judges.offline.refusal import says_idk

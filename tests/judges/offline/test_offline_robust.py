@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings, strategies as st
 
 from ragassay.base.score import Reason
-from ragassay.judges.judge_answer import Failure, JudgeAnswer
+from ragassay.judges.judge import Failure, JudgeAnswer
 from ragassay.judges.offline.offline_judge import LABEL, OfflineJudge
 from ragassay.judges.offline.questions import answer_to
 from ragassay.judges.question import Question

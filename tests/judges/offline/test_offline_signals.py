@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from offline_cases import offline_cases
+from ragassay.judges.offline.evidence import grade, score
 from ragassay.judges.offline.near_copy import Comparison, compared, read
-from ragassay.judges.offline.query_match import grade, score
 from ragassay.judges.offline.questions import contradicted, supported_share
 from ragassay.judges.offline.words import (
     content,

@@ -23,8 +23,8 @@ from question_examples import (
     with_text,
 )
 from ragassay.base.score import Reason
-from ragassay.judges.judge_answer import Failure
-from ragassay.judges.llm.replies import Unreadable, read
+from ragassay.judges.judge import Failure
+from ragassay.judges.llm.messages import Unreadable, read
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question, harmless
 from ragassay.judges.questions.answering import AnswerAttempted, SaysIdk

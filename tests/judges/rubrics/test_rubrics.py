@@ -11,8 +11,7 @@ from ragassay.base.sample import Answer, Passage, Sample, Turn
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.config.metric_selection import load_rubric
 from ragassay.judges.asking import Asker
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import JudgeAnswer, Provenance
+from ragassay.judges.judge import Judge, JudgeAnswer, Provenance
 from ragassay.judges.own_prompts import Rubric, Scale, bundled, parse_rubric, read_rubric
 from ragassay.judges.question import Question
 from ragassay.judges.questions.grading import Graded, RubricGrade

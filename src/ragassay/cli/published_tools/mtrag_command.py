@@ -36,7 +36,8 @@ def mtrag(given: Given) -> int:
     from ragassay.engine.config.run_config import make_config
     from ragassay.engine.models.needed_models import check_models, model_options
     from ragassay.engine.run.judge_session import open_session
-    from ragassay.judges.python_judge import named_judges
+    from ragassay.judges.asking import Asker
+    from ragassay.judges.judge_factory import named_judges
     from ragassay.reports.views.summary_view import summary_report
 
     words = judge_words(given.provider, given.judge_model)
@@ -64,7 +65,7 @@ def mtrag(given: Given) -> int:
         if chosen.asks:
             session = open_session(config, [suites.get(SUITE)], named_judges(config.judge))
             stack.callback(session.close)
-            asker = stack.enter_context(session.asker())
+            asker = session.asker = stack.enter_context(Asker(session.judge))
             doing = session.doing if session.costs else None
         progress = stack.enter_context(progress_bar(f"step {given.step}", doing=doing))
         summary = run_steps(chosen, asker, progress)

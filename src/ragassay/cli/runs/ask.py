@@ -116,7 +116,7 @@ def _jobs(asking: SystemsRun, given: Given, suites: list[str]) -> dict[str, Prep
     from ragassay.engine.config.run_config import make_config
     from ragassay.engine.run.prepared_run import prepare
     from ragassay.golden.golden_folder import is_golden
-    from ragassay.judges.python_judge import named_judges
+    from ragassay.judges.judge_factory import named_judges
 
     jobs = {}
     for name, path in asking.files.items():

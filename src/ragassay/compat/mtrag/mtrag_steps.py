@@ -31,11 +31,11 @@ from ragassay.formats.native import packed
 from ragassay.formats.sources import json_files
 from ragassay.judges import Failure, Judge, JudgeAnswer, Provenance, Question
 from ragassay.judges.asking import Asker
-from ragassay.judges.judge_answer import evidence_id
+from ragassay.judges.judge import evidence_id
 from ragassay.judges.offline.offline_judge import offline_asker
+from ragassay.judges.question import R_co
 from ragassay.judges.questions import ExtractClaims, ReferenceRating, SaysIdk
 from ragassay.judges.questions.answering import SaysUnderspecified
-from ragassay.judges.reply import R_co
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.naming import published_name

@@ -299,7 +299,7 @@ class Judging(BaseModel):
     @classmethod
     def _readable(cls, value: str | None, info: ValidationInfo) -> str | None:
         from ragassay.transport.budget import Budget
-        from ragassay.transport.prices import Price
+        from ragassay.transport.providers import Price
 
         if value is not None:
             try:

@@ -306,8 +306,8 @@ def _endpoint(
     from ragassay.models.embedders.embedding_endpoint import TEXTS, EndpointEmbedder
     from ragassay.transport.budget import Budget
     from ragassay.transport.endpoints.http_chats import OpenAIEmbeddings
-    from ragassay.transport.limits import MOST, Limiter
-    from ragassay.transport.prices import price_of
+    from ragassay.transport.providers import price_of
+    from ragassay.transport.sending import MOST, Limiter
 
     if ledger is None:
         ledger = stack.enter_context(Ledger(config.ledger or DEFAULT))

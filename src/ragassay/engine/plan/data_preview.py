@@ -28,7 +28,7 @@ from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 from ragassay.models.embedders.embedder import DEFAULT
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Unavailable, needs_packages, place_of
-from ragassay.transport.prices import Price
+from ragassay.transport.providers import Price
 
 
 def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> str:

@@ -17,7 +17,7 @@ from ragassay.formats.sources import opening
 from ragassay.judges import Provenance
 
 Record = Mapping[str, Any]
-"""A judge's answer with its provenance, as `ragassay.judges.judge_answer.to_record` makes it."""
+"""A judge's answer with its provenance, as `ragassay.judges.judge.to_record` makes it."""
 
 
 class AnswerFile:

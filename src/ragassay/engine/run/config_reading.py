@@ -354,8 +354,7 @@ def _mistake(config: RunConfig) -> UsageError | None:
 
 def _check(config: RunConfig) -> None:
     """Looks for all that a configuration names; the data is not read."""
-    from ragassay.judges.judge_factory import address_of, kinds
-    from ragassay.judges.python_judge import names_object
+    from ragassay.judges.judge_factory import address_of, kinds, names_object
     from ragassay.transport.secrets import NO_KEY
 
     nuggets = [] if config.nuggets in (OWN, POOLED) else [config.nuggets]

@@ -21,13 +21,13 @@ from ragassay.base.score import Reason, Unscored
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.run.scoring import batched, judged_among
 from ragassay.judges import Judge
-from ragassay.judges.asking import Asker
+from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.planning_judge import NOT_ASKED, PlanningJudge
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
 from ragassay.transport.budget import Budget
-from ragassay.transport.limits import MOST
-from ragassay.transport.prices import Price
+from ragassay.transport.providers import Price
+from ragassay.transport.sending import MOST
 
 if TYPE_CHECKING:
     from ragassay.judges.ledger.ledger_store import Ledger
@@ -286,7 +286,7 @@ class Planner:
     ) -> None:
         """Counts the questions of each metric about each sample, and those that may follow where an
         answer is missing: of each kind as many as are not certain anyway."""
-        scope = self.asker.scope()
+        scope = Ask(self.asker)
         for metric, lines in metrics.items():  # one after the other: nothing is waited for
             for sample in samples:
                 outcome = await metric.outcome(sample, scope)

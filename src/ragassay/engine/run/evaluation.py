@@ -16,7 +16,8 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.run.prepared_run import PreparedRun, Progress, prepare
 from ragassay.engine.run.source import Data, paths_of
 from ragassay.judges import Judge
-from ragassay.judges.python_judge import named_judges, word_of
+from ragassay.judges.judge_factory import named_judges
+from ragassay.judges.python_judge import word_of
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.function_metrics import as_metric, own_names
 from ragassay.metrics.core.metric import Metric

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -13,7 +13,7 @@ from ragassay.base.printable import either, plural
 from ragassay.engine.config.run_config import Judging, RunConfig
 from ragassay.engine.models.needed_models import cosine_of
 from ragassay.judges import Judge
-from ragassay.judges.asking import AnswerOrFailure, Asker, Usage
+from ragassay.judges.asking import Asker, Usage
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.suites import Suite
 
@@ -38,12 +38,13 @@ RENAMED = {"seed": "judge_seed"}
 
 @dataclass
 class JudgeSession:
-    """A judge and what it needs; close it after the run."""
+    """A judge and what it needs; close it after the run. Whoever asks sets the ``asker``, whose
+    state `doing` describes."""
 
     judge: Judge
     ledger: Ledger | None = None
     budget: Budget | None = None
-    _asker: Asker | None = None
+    asker: Asker | None = None
 
     @property
     def costs(self) -> bool:
@@ -53,14 +54,14 @@ class JudgeSession:
     @property
     def usage(self) -> Usage | None:
         """What was asked so far; ``None`` before the asking begins."""
-        return None if self._asker is None else self._asker.usage
+        return None if self.asker is None else self.asker.usage
 
     def doing(self) -> str:
         """The progress of the asking, in a few words."""
-        if self._asker is None:
+        if self.asker is None:
             return ""
-        usage, waiting = self._asker.usage, self._asker.waiting
-        if self._asker.ending:
+        usage, waiting = self.asker.usage, self.asker.waiting
+        if self.asker.ending:
             them = either(waiting, "it", "them")
             return f"waiting for {plural(waiting, 'answer')} in flight; Ctrl-C drops {them}"
         pieces = [f"{plural(usage.questions, 'question')} answered", f"{waiting:,} waiting"]
@@ -71,12 +72,6 @@ class JudgeSession:
         if usage.cost:
             pieces.append(f"${usage.cost:,.2f}")
         return ", ".join(pieces)
-
-    def asker(self, keep: Callable[[AnswerOrFailure], None] | None = None) -> Asker:
-        """A new asker of this judge, which calls ``keep`` with each answer; `doing` describes its
-        state from then on."""
-        self._asker = Asker(self.judge, keep=keep)
-        return self._asker
 
     def close(self) -> None:
         """Closes the ledger."""
@@ -105,7 +100,7 @@ def open_session(
         return JudgeSession(judge)
     words = list(judge or config.judge or [OFFLINE])
     if config.judge_name is not None:
-        from ragassay.judges.python_judge import check_judge_name
+        from ragassay.judges.judge_factory import check_judge_name
 
         check_judge_name(words, config.judge_name)
     unasked = (OFFLINE, "replay")  # no prompt is put to these

@@ -14,7 +14,7 @@ from ragassay.base.score import Reason, Unscored
 from ragassay.engine.run.scoring import batched, judged_among
 from ragassay.formats import NuggetBank
 from ragassay.formats.nugget_bank_file import QueryNuggets
-from ragassay.judges.asking import Asker, Unanswered
+from ragassay.judges.asking import Ask, Asker, Unanswered
 from ragassay.metrics.core.metric import Metric, passage_texts, textless_passage
 from ragassay.metrics.nuggets.nugget_recall import NuggetOptions, Nuggets, make_nuggets
 from ragassay.metrics.relevance.umbrela import earlier_queries
@@ -100,7 +100,7 @@ async def _made(pool: Sample, asker: Asker, options: NuggetOptions) -> QueryNugg
         no_texts = "none of the passages retrieved for the query has a text"
         why = "the query has no text" if pool.query is None else no_texts
         return QueryNuggets(pool.id, pool.query, (), Unscored(Reason.MISSING_INPUT, why))
-    ask, texts = asker.scope().ask(), passage_texts(pool)
+    ask, texts = Ask(asker), passage_texts(pool)
     try:
         made = await make_nuggets(ask, pool.query, texts, options, earlier_queries(pool))
     except Unanswered as unanswered:

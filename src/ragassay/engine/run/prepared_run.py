@@ -56,7 +56,7 @@ from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
 from ragassay.judges import Judge
 from ragassay.judges.asking import AnswerOrFailure, Asker
-from ragassay.judges.judge_answer import to_record
+from ragassay.judges.judge import to_record
 from ragassay.judges.own_prompts import read_prompts
 from ragassay.judges.questions.grading import ReportOnContext
 from ragassay.metrics.core import naming
@@ -237,12 +237,13 @@ class PreparedRun:
                 if writer is not None:
                     writer.add_answer(record)
                 elif keep:
-                    answers[asked.id] = record
+                    answers[record["id"]] = record
 
             if self.session is not None:
                 # However a run ends, the answers that are paid for are waited for.
                 stack.callback(self.session.close)
-                asker = stack.enter_context(self.session.asker(keep_answer))
+                asker = Asker(self.session.judge, keep=keep_answer)
+                self.session.asker = stack.enter_context(asker)
                 ledger, budget = self.session.ledger, self.session.budget
                 bank = self.bank(asker)
             judge = "" if asker is None else asker.judge.label

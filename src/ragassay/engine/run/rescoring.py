@@ -23,10 +23,10 @@ from ragassay.engine.results.summary import shown
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.judges import Failure, Judge, JudgeAnswer, Provenance, Question
 from ragassay.judges.asking import Asker
-from ragassay.judges.judge_answer import evidence_id
+from ragassay.judges.judge import evidence_id
 from ragassay.judges.offline.offline_judge import too_long
+from ragassay.judges.question import R_co
 from ragassay.judges.replay import vote_of
-from ragassay.judges.reply import R_co
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric
 from ragassay.metrics.core.window import AllSamples

@@ -15,7 +15,7 @@ from typing import TypeVar
 from ragassay.base.errors import warn_user
 from ragassay.base.sample import ABSTAINING, Sample
 from ragassay.base.score import Outcome, Reason, Unscored
-from ragassay.judges.asking import Asker
+from ragassay.judges.asking import Ask, Asker
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, reached
 from ragassay.metrics.core.window import AllSamples, Window
@@ -92,7 +92,7 @@ async def judge_all(
 ) -> Judged:
     """Computes all judged metrics of a window, sample by sample. A question that several ask is
     asked once."""
-    scope = asker.scope()
+    scope = Ask(asker)
 
     async def every(sample: Sample) -> Sequence[Outcome]:
         return await asyncio.gather(*(metric.outcome(sample, scope) for metric in judged))

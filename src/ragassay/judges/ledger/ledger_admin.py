@@ -17,8 +17,7 @@ import orjson
 
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.printable import grouped
-from ragassay.judges.ledger.ledger_places import MEMORY
-from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.ledger.ledger_store import MEMORY, Ledger
 from ragassay.judges.ledger.paid_answers import (
     ANSWER,
     EMBEDDING,

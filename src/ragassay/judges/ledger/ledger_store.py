@@ -1,35 +1,55 @@
 """The ledger: every answer that was paid for, kept before it is used. Reading happens at once; one
-thread writes, and commits together what gathered during its last commit."""
+thread writes, and commits together what gathered during its last commit.
+
+It is a file of SQLite (`LedgerFile`), with a write-ahead log and full sync: what was committed
+survives a killed process and a power cut. Or it is a database of PostgreSQL (`LedgerDatabase`)."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+import sqlite3
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, KeysView, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext, suppress
-from itertools import islice
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from ragassay.base.errors import RagassayError, UsageError
-from ragassay.judges.ledger.ledger_places import (
-    MEMORY,
-    PREFIXES,
-    LedgerDatabase,
-    LedgerFile,
-    transaction,
-)
+from ragassay.base import json_data
+from ragassay.base.errors import InputError, LedgerError, RagassayError, UsageError, system_problem
 from ragassay.judges.ledger.paid_answers import (
+    COLUMNS,
+    FACTS,
     KEEP,
+    MAKE,
     REJECTED,
     SELECT,
     TABLE,
     Paid,
+    damaged,
     rejection,
     unreadable,
 )
+from ragassay.judges.ledger.postgres_ledger import PREFIXES, LedgerDatabase
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+MEMORY = ":memory:"
+APPLICATION = 0x52474C31  # ``RGL1``, in the header of each ledger
+VERSION = 2
+
+_HEADER = "SELECT * FROM pragma_application_id, pragma_user_version"
+
+BUSY_S = 60.0  # how long one process waits for another that writes to the same file
 
 DEFAULT = Path(".ragassay") / "ledger.sqlite"
 """Where a project keeps its ledger, seen from the folder where runs are started."""
@@ -121,7 +141,8 @@ class Ledger:
         """Deletes rows, and returns their number. Their space is given back to the disk: another
         time, where another process is writing at this moment."""
         with self._reading, self._place.explained():
-            with transaction(self._reader, self._place.begin):
+            with self._reader:
+                self._reader.execute(self._place.begin)
                 n = self._reader.execute(f"DELETE FROM {TABLE} WHERE {chosen}", values).rowcount
             with suppress(UsageError), self._place.explained():
                 if n:
@@ -183,30 +204,37 @@ class Ledger:
             time.sleep(gather)
         with self._adding:
             waiting, self._waiting = self._waiting, []
-        lost = self._attempt(waiting)
-        one_by_one = lost is not None and len(waiting) > 1
+        attempts = deque([waiting])
         ended: dict[asyncio.AbstractEventLoop, _Ended] = {}
-        for at, (*_, done) in enumerate(waiting):
-            if one_by_one and not (at and isinstance(lost, RagassayError)):
-                lost = self._attempt(waiting[at : at + 1])
-            ended.setdefault(done.get_loop(), []).append((done, lost))
+        while attempts:
+            batch, lost = attempts.popleft(), None
+            try:
+                if self._writer is None:
+                    self._writer = self._place.connect()
+                lock = self._reading if self._writer is self._reader else nullcontext()
+                rows = []
+                for make, stale, _ in batch:
+                    for paid in make():
+                        values = [getattr(paid, name) for name in COLUMNS]
+                        values[0] = bytes.fromhex(paid.key)
+                        values[FACTS] = json_data.dumps(paid.facts)
+                        rows.append([*values, stale])
+                with lock, self._place.explained(), self._writer:
+                    self._writer.execute(self._place.begin)
+                    self._writer.executemany(KEEP, rows)
+            except Exception as error:
+                if len(batch) > 1:
+                    attempts.extend([one] for one in batch)
+                    continue
+                lost = error
+                if isinstance(error, RagassayError):  # it would meet all others, too
+                    batch = [*batch, *chain.from_iterable(attempts)]
+                    attempts.clear()
+            for *_, done in batch:
+                ended.setdefault(done.get_loop(), []).append((done, lost))
         for loop, of_loop in ended.items():
             with suppress(RuntimeError):  # the loop has ended, and nobody waits
                 loop.call_soon_threadsafe(_tell, of_loop)  # wakes a loop once a commit
-
-    def _attempt(self, waiting: Sequence[_Waiting]) -> Exception | None:
-        """Executes one transaction; returns its error, if there is one."""
-        try:
-            if self._writer is None:
-                self._writer = self._place.connect()
-            lock = self._reading if self._writer is self._reader else nullcontext()
-            rows = [[*one.row(), stale] for make, stale, _ in waiting for one in make()]
-            begin = self._place.begin
-            with lock, self._place.explained(), transaction(self._writer, begin):
-                self._writer.executemany(KEEP, rows)
-        except Exception as error:
-            return error
-        return None
 
 
 def is_there(path: str | Path) -> bool:
@@ -228,3 +256,156 @@ def _tell(ended: _Ended) -> None:
             done.set_result(None)
         else:
             done.set_exception(error)
+
+
+@dataclass(eq=False)
+class LedgerFile:
+    """A file of SQLite. A lease is a locked byte (by the request's key) of a file beside it; where
+    the system or the disk has no such locks, there are no leases."""
+
+    begin: ClassVar[str] = "BEGIN IMMEDIATE"
+    path: str
+    _leases: int | None = None
+
+    def connect(self, *, create: bool = True) -> sqlite3.Connection:
+        """A connection to the ledger, which is made where there is none."""
+        if self.path != MEMORY and not Path(self.path).is_file():
+            _find_place(Path(self.path), create)
+        with self.explained():
+            connection = sqlite3.connect(
+                self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+            )
+            try:
+                if connection.execute(_HEADER).fetchone() != (APPLICATION, VERSION):
+                    with connection:
+                        connection.execute(self.begin)
+                        self._make(connection)
+                connection.execute("PRAGMA synchronous = FULL")
+                if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                    _write_ahead(connection)
+            except BaseException:
+                connection.close()
+                raise
+        return connection
+
+    def _make(self, connection: sqlite3.Connection) -> None:
+        """Makes a ledger of an empty file, unless another process has just made it."""
+        application, version = connection.execute(_HEADER).fetchone()
+        if (application, version) == (APPLICATION, VERSION):
+            return
+        if application == APPLICATION:
+            raise InputError(
+                f"is a ledger of version {version}, and this ragassay reads version {VERSION}",
+                path=self.path,
+                hint="Use the ragassay that wrote it, or name another ledger with --ledger.",
+            )
+        if application or connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+            raise InputError(
+                "is a database of another program",
+                path=self.path,
+                hint="Name another file for the ledger with --ledger.",
+            )
+        for statement in MAKE:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turns errors of the database into sentences that say what to do."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            problem = str(error)
+            if "not a database" in problem:
+                hint = "Name another file for the ledger with --ledger."
+                raise InputError("is not a ledger", path=self.path, hint=hint) from error
+            for words, advice in _ADVICE.items():
+                if re.search(words, problem):
+                    detail = advice.format(busy=BUSY_S, problem=problem)
+                    raise LedgerError(f"{self.path}: {detail}") from error
+            raise damaged(self.path, problem) from error
+        except UnicodeDecodeError as error:  # SQLite quotes what it found
+            raise damaged(self.path, "it holds what is no text") from error
+
+    def shrink(self, connection: sqlite3.Connection) -> None:
+        """Gives the space of what was deleted back to the disk."""
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def take(self, key: str) -> bool:
+        """Takes the lease of a request, unless another process has it."""
+        if fcntl is None or self.path == MEMORY:
+            return True
+        try:
+            if self._leases is None:
+                flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+                self._leases = os.open(f"{self.path}-leases", flags, 0o600)
+            fcntl.lockf(self._leases, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(key[:15], 16))
+        except (BlockingIOError, PermissionError):
+            return self._leases is None  # a file that cannot be made takes no lease
+        except OSError:
+            return True
+        return True
+
+    def release(self, key: str) -> None:
+        """Gives a lease back."""
+        if fcntl is not None and self._leases is not None:
+            with suppress(OSError):
+                fcntl.lockf(self._leases, fcntl.LOCK_UN, 1, int(key[:15], 16))
+
+    def close(self) -> None:
+        """Gives all leases back."""
+        if self._leases is not None:
+            os.close(self._leases)
+            self._leases = None
+
+
+def _find_place(path: Path, create: bool) -> None:
+    if path.is_dir():
+        raise InputError("is a folder, not a ledger", path=path, hint="Name the file inside it.")
+    if not create and not path.exists():
+        raise InputError(
+            "there is no ledger here",
+            path=path,
+            hint="A run with an LLM judge makes a ledger in its working folder. Name another "
+            "with --ledger.",
+        )
+    problem = "the ledger's folder cannot be made"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        problem = "the ledger cannot be written"
+        if not path.exists():
+            # It will hold all texts that were sent, so it is its owner's alone. The files that
+            # SQLite puts beside it take their rights from it.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise UsageError(
+            f"{path}: {problem} ({system_problem(error)}). Choose another place with --ledger."
+        ) from error
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switches the write-ahead log on. A network drive may not support it; the ledger works
+    without."""
+    give_up = time.monotonic() + BUSY_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            # This pragma alone does not wait for other connections.
+            if "locked" not in str(error) or time.monotonic() > give_up:
+                raise
+            time.sleep(0.02)
+
+
+_ADVICE = {
+    "locked|busy": "another process has been writing to this ledger for more than {busy:.0f} "
+    "seconds. Wait until it ends, or use another with --ledger.",
+    "full": "the disk is full, so no answer can be kept. Make room and run the same command again: "
+    "what was answered before is not asked again.",
+    "readonly|unable to open|disk I/O": "the ledger cannot be written ({problem}). Choose another "
+    "place with --ledger.",
+}
+"""What SQLite says where a ledger is sound and cannot be written, and what to do then."""

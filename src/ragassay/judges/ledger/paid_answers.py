@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 
-from ragassay.base import json_data
 from ragassay.base.errors import InputError
 
 JUDGE_ANSWER, VECTOR, ANSWER = "verdict", "vector", "answer"
@@ -47,11 +46,6 @@ class Paid:
     cost: float | None = None
     created: float = field(default_factory=time.time)
 
-    def row(self) -> list[Any]:
-        """The values of the table's columns."""
-        values = [getattr(self, one.name) for one in fields(self)]
-        return [bytes.fromhex(self.key), *values[1:5], json_data.dumps(self.facts), *values[6:]]
-
     @classmethod
     def of(cls, row: Sequence[Any]) -> Paid:
         """The row of these values; a `ValueError`, `TypeError` or `AttributeError` where it is
@@ -67,8 +61,9 @@ class Paid:
 
 
 TABLE = "paid_answers"
-_NAMES = [one.name for one in fields(Paid)]
-_COLUMNS = ", ".join(_NAMES)
+COLUMNS = [one.name for one in fields(Paid)]
+FACTS = COLUMNS.index("facts")
+_LISTED = ", ".join(COLUMNS)
 
 # SQLite takes any name of a type, so PostgreSQL's serve both.
 MAKE = (
@@ -80,10 +75,10 @@ MAKE = (
     f"CREATE INDEX {TABLE}_counted ON {TABLE} (kind, created, key, source, name, subject, reason, "
     "input_tokens, output_tokens, cost)",
 )
-SELECT = f"SELECT {_COLUMNS} FROM {TABLE}"
+SELECT = f"SELECT {', '.join(COLUMNS)} FROM {TABLE}"
 KEEP = (
-    f"INSERT INTO {TABLE} ({_COLUMNS}) VALUES ({', '.join('?' * len(_NAMES))}) "
-    f"ON CONFLICT (key) DO UPDATE SET {', '.join(f'{n} = excluded.{n}' for n in _NAMES[1:])} "
+    f"INSERT INTO {TABLE} ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) "
+    f"ON CONFLICT (key) DO UPDATE SET {', '.join(f'{n} = excluded.{n}' for n in COLUMNS[1:])} "
     f"WHERE ? OR excluded.reason IS NULL OR {TABLE}.reason IS NOT NULL"
 )
 """Keeps a row. Its last value: whether even a failure replaces an answer (that is not valid)."""

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ragassay.judges.ledger.ledger_places import MEMORY
-from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.ledger.ledger_store import MEMORY, Ledger
 from ragassay.judges.ledger.paid_answers import ANSWER, TABLE, Paid
 
 _GATHER_S = 0.02

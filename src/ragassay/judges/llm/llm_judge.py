@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Literal
 
@@ -25,21 +26,28 @@ from typing_extensions import override
 
 from ragassay.base import json_data
 from ragassay.base.score import Reason
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance, provenance_of, to_record
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance, provenance_of, to_record
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.paid_answers import JUDGE_ANSWER, Paid, unreadable
-from ragassay.judges.llm import requests
-from ragassay.judges.llm.replies import CUT, Unreadable, declines, described, read
-from ragassay.judges.llm.requests import Request
-from ragassay.judges.question import Question
-from ragassay.judges.reply import R_co, Reply, ReplyInParts
+from ragassay.judges.llm.messages import (
+    CUT,
+    DEFAULTS,
+    FORMS,
+    Request,
+    Unreadable,
+    build,
+    declines,
+    described,
+    lost,
+    read,
+    repair,
+)
+from ragassay.judges.question import Question, R_co, Reply, ReplyInParts
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Completion, Endpoint, EndpointError
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Message, Stopped
-from ragassay.transport.limits import Limiter
-from ragassay.transport.prices import Price
-from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, Tally
+from ragassay.transport.providers import Price
+from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Limiter, Sender, Tally
 
 Reuse = Literal["all", "answers", "nothing"]
 """Which rows a run uses: all; only answers (failures are asked again); none."""
@@ -50,9 +58,6 @@ _COMPRESSION = 3
 _LOOKED_BACK = 4  # earlier forms of a request under which its answer is looked for
 
 Found = JudgeAnswer[Any] | Failure
-Send = Callable[[frozenset[str], Callable[[], bool] | None], Awaitable[Found | None]]
-"""Sends a request without the named parameters and modes. Where the second argument is given, it is
-sent only if that is true right before; the result is ``None`` where it is not."""
 
 
 class LLMJudge(Judge):
@@ -60,7 +65,11 @@ class LLMJudge(Judge):
     ``parameters`` are the user's (``None`` as a value leaves one out), ``identity`` is what the
     signature says in place of the label, ``language`` is that of explanations (empty: the query's),
     ``backoff`` the first wait before a retry in seconds; ``timeout`` is as of `Sender`. A
-    `UsageError` for a budget in dollars without a price."""
+    `UsageError` for a budget in dollars without a price.
+
+    What its server rejects (parameters, ways of structured output) is ``dropped``: found out once,
+    and remembered in the ledger. ``before`` has its earlier values, the latest first and the very
+    first last."""
 
     label: str = ""
 
@@ -90,9 +99,14 @@ class LLMJudge(Judge):
             budget.check_price(price, self.label, "its price (option price: 0.15,0.60), or ")
         self.parameters, self.language = dict(parameters or {}), language
         self.ledger, self.reuse = ledger, reuse
-        account = Account(budget, price)
+        account = None if budget is None else Account(budget, price)
         self.sender = Sender(endpoint, limiter, None, account, timeout=timeout, backoff=backoff)
-        self.capabilities = EndpointCapabilities(ledger, endpoint, model, self.sender)
+        self.width = self.sender.limiter.most
+        self.dropped = endpoint.never
+        self.before: tuple[frozenset[str], ...] = ()
+        for name in ledger.rejected(endpoint.url, model):
+            self.drop(self.dropped | {name})
+        self.settling = asyncio.Lock()  # belongs to one event loop
         # Requests that this run has asked again count for the rest of it; with the failure, where
         # the ledger keeps an older answer instead.
         self.renewed: dict[str, tuple[Reason, str] | None] = {}
@@ -100,15 +114,10 @@ class LLMJudge(Judge):
 
     @property
     @override
-    def width(self) -> int:
-        return self.sender.limiter.most
-
-    @property
-    @override
     def signature(self) -> str:
-        general = {**requests.DEFAULTS, **self.parameters}
+        general = {**DEFAULTS, **self.parameters}
         sent = {name: value for name, value in general.items() if value is not None}
-        dropped = self.without((*sent, *requests.FORMS))
+        dropped = self.without((*sent, *FORMS))
         parts = [
             f"{name}={sent[name]:g}" if isinstance(sent[name], float) else f"{name}={sent[name]}"
             for name in sorted(sent)
@@ -121,12 +130,12 @@ class LLMJudge(Judge):
     @override
     def without(self, names: Iterable[str]) -> tuple[str, ...]:
         asked = set(names)
-        return tuple(name for name in requests.lost(self.capabilities.dropped) if name in asked)
+        return tuple(name for name in lost(self.dropped) if name in asked)
 
     @override
     async def open(self) -> None:
         self.sender.resume()
-        self.capabilities.settling = asyncio.Lock()
+        self.settling = asyncio.Lock()
         self._flights.clear()
         import jinja2  # noqa: F401 - now, and not while the first question waits
 
@@ -143,7 +152,9 @@ class LLMJudge(Judge):
 
     @override
     def known(self, question: Question[Any], repeat: int = 0) -> Found | None:
-        return _Exchange(self, question, repeat).stored()
+        return _Exchange(
+            self, question, repeat, build(self, question, repeat, self.dropped)
+        ).stored()
 
     @override
     async def answer(
@@ -152,28 +163,32 @@ class LLMJudge(Judge):
         name = (question.key, repeat)
         flight = self._flights.get(name)
         if flight is None:
-            flight = asyncio.ensure_future(_Exchange(self, question, repeat).outcome())
-            self._flights[name] = flight
+            exchange = _Exchange(
+                self, question, repeat, build(self, question, repeat, self.dropped)
+            )
+            self._flights[name] = flight = asyncio.ensure_future(exchange.outcome())
             flight.add_done_callback(lambda _: self._flights.pop(name, None))
         return await asyncio.shield(flight)
 
+    def drop(self, dropped: frozenset[str]) -> None:
+        """From now on leaves all of this out."""
+        if dropped != self.dropped:
+            *latest, first = (self.dropped, *self.before)
+            self.before = (*latest[: _LOOKED_BACK - 1], first)
+            self.dropped = dropped
 
+
+@dataclass(eq=False)
 class _Exchange:
     """One question on its way through one judge."""
 
-    def __init__(self, judge: LLMJudge, question: Question[Any], repeat: int) -> None:
-        self.judge, self.question, self.repeat = judge, question, repeat
-        self.request = self._build(judge.capabilities.dropped)
-        self.tally = Tally()
-        self.messages: list[Message] = []
-        self.completion = Completion(None)
-
-    def _build(self, dropped: frozenset[str]) -> Request:
-        judge, own = self.judge, self.judge.prompts.get(self.question.kind, "")
-        return requests.build(
-            judge.endpoint, judge.model, self.question, self.repeat,
-            judge.parameters, dropped, judge.language, own,
-        )  # fmt: skip
+    judge: LLMJudge
+    question: Question[Any]
+    repeat: int
+    request: Request
+    tally: Tally = field(default_factory=Tally)
+    messages: Sequence[Message] = ()
+    completion: Completion = Completion(None)
 
     async def outcome(self) -> Found:
         """The answer or failure; it is in the ledger if it is to be kept."""
@@ -184,81 +199,124 @@ class _Exchange:
             try:
                 # Another process may have asked it while this one waited.
                 found = self.stored() or await self._asked()
+            except Stopped as stop:
+                # What ended the asking of all questions is not kept as a failure of this one.
+                found = await self._ended((stop.reason, stop.detail), stopped=True)
+            except EndpointError as error:
+                found = await self._ended((error.reason, error.detail))
             finally:
                 ledger.release(key)
         if isinstance(found, JudgeAnswer):
-            self.judge.sender.breaker.usable()
+            self.judge.sender.breaker.usable = True
         return found
 
     def stored(self) -> Found | None:
         """The kept result of the request, or of one that was sent in its place before the endpoint
-        had rejected as much as now; ``None`` where there is none that the run may use."""
-        forms = chain((self.request,), map(self._build, self.judge.capabilities.before))
-        return next((found for form in forms if (found := self._kept(form)) is not None), None)
-
-    def _kept(self, request: Request) -> Found | None:
-        """The kept result of a request; ``None`` also where the question no longer allows it."""
-        judge, key = self.judge, request.key
-        renewed = key in judge.renewed
-        if judge.reuse == "nothing" and not renewed:
-            return None
-        failure = judge.renewed.get(key)
-        if failure is not None:
-            lost = requests.lost(request.dropped)
-            source = Provenance(judge.label, request=key, cached=True, dropped=lost)
-            return Failure(self.question, *failure, source, self.repeat)
-        row = judge.ledger.get(key)
-        asks_again = judge.reuse == "answers" and not renewed
-        if row is None or (asks_again and row.reason is not None):
-            return None
-        try:
-            sent = orjson.loads(zlib.decompress(row.payload))
-            record = {**row.facts, "judge": judge.label, "request": key, "cached": True}
-            provenance = provenance_of({**record, "messages": sent["messages"]})
-            if row.reason is not None:
-                reason, detail = Reason(row.reason), row.facts["detail"]
-                return Failure(self.question, reason, detail, provenance, self.repeat)
-        except (zlib.error, ValueError, TypeError, KeyError) as error:
-            raise unreadable(judge.ledger.path, error) from error
-        answer = _valid(self.question, row)
-        if answer is None or (asks_again and isinstance(answer, ReplyInParts) and answer.lost):
-            return None  # asking again may bring the fields that are lost
-        return JudgeAnswer(self.question, answer, provenance, self.repeat)
+        had rejected as much as now; ``None`` where there is none that the run may use, or that the
+        question still allows."""
+        judge, question, repeat = self.judge, self.question, self.repeat
+        before = (build(judge, question, repeat, dropped) for dropped in judge.before)
+        for request in chain((self.request,), before):
+            key = request.key
+            renewed = key in judge.renewed
+            if judge.reuse == "nothing" and not renewed:
+                continue
+            failure = judge.renewed.get(key)
+            if failure is not None:
+                left_out = lost(request.dropped)
+                source = Provenance(judge.label, request=key, cached=True, dropped=left_out)
+                return Failure(question, *failure, source, repeat)
+            row = judge.ledger.get(key)
+            asks_again = judge.reuse == "answers" and not renewed
+            if row is None or (asks_again and row.reason is not None):
+                continue
+            try:
+                sent = orjson.loads(zlib.decompress(row.payload))
+                record = {**row.facts, "judge": judge.label, "request": key, "cached": True}
+                provenance = provenance_of({**record, "messages": sent["messages"]})
+                if row.reason is not None:
+                    reason, detail = Reason(row.reason), row.facts["detail"]
+                    return Failure(question, reason, detail, provenance, repeat)
+            except (zlib.error, ValueError, TypeError, KeyError) as error:
+                raise unreadable(judge.ledger.path, error) from error
+            answer = _valid(question, row)
+            # Asking again may bring the fields that are lost.
+            in_part = asks_again and isinstance(answer, ReplyInParts) and bool(answer.lost)
+            if answer is not None and not in_part:
+                return JudgeAnswer(question, answer, provenance, repeat)
+        return None
 
     async def _asked(self) -> Found:
-        """The result of asking the endpoint."""
+        """The result of asking the endpoint, in the form that it takes: the first request that is
+        rejected for a parameter finds out alone what that is."""
+        judge, found = self.judge, None
         try:
-            try:
-                return await self.judge.capabilities.exchange(self._send)
-            except Unreadable as first:
-                return await self._repaired(first)
-        except Stopped as stop:
-            # What ended the asking of all questions is not kept as a failure of this one.
-            return await self._ended((stop.reason, stop.detail), stopped=True)
-        except EndpointError as error:
-            return await self._ended((error.reason, error.detail))
+            while found is None:
+                async with judge.settling:
+                    dropped = judge.dropped
+                try:
+                    current = lambda: judge.dropped is dropped and not judge.settling.locked()  # noqa: B023,E731
+                    found = await self._send(dropped, current)
+                except EndpointError as error:
+                    if not error.rejected - dropped:
+                        raise
+                    judge.sender.ahead.set()
+                    async with judge.settling:
+                        if judge.dropped is dropped:
+                            found = await self._settled(dropped, error)
+        except Unreadable as first:
+            return await self._repaired(first)
         finally:
-            self.judge.sender.ahead.set()
+            judge.sender.ahead.set()
+        return found
+
+    async def _settled(self, dropped: frozenset[str], rejection: EndpointError) -> Found:
+        """Sends a rejected request without each parameter that is rejected on the way."""
+        while True:
+            dropped |= rejection.rejected
+            try:
+                found = await self._send(dropped)
+            except EndpointError as error:
+                if error.rejected - dropped:
+                    rejection = error
+                    continue
+                if error.reason is rejection.reason:  # no parameter was the cause
+                    breaker = self.judge.sender.breaker
+                    breaker.failed(rejection.reason, rejection.detail, permanent=True)
+                raise
+            assert found is not None
+            return found
 
     async def _send(
-        self, dropped: frozenset[str], current: Callable[[], bool] | None
+        self, dropped: frozenset[str], current: Callable[[], bool] | None = None
     ) -> Found | None:
-        """Sends the request without what is dropped; see `Send`."""
+        """Sends the request without what is dropped; ``None`` where it is not ``current`` right
+        before, so that nothing was sent."""
         if dropped != self.request.dropped:
-            self.request = self._build(dropped)
+            self.request = build(self.judge, self.question, self.repeat, dropped)
             # What the endpoint takes has just been found out: this may have been asked before.
             if (found := self.stored()) is not None:
-                await self.judge.capabilities.learn(dropped)
+                if new := dropped - self.judge.dropped:
+                    await self._learn(new)
                 return found
         request = self.request
-        self.messages = list(request.prompt.messages)
+        self.messages = request.prompt.messages
         sizes = request.input_tokens, request.output_tokens
         send = self.judge.sender.send
         return await send(request.body, self._received, self.tally, *sizes, current)
 
+    async def _learn(self, new: frozenset[str]) -> None:
+        """Stores what else had to be dropped, before the answer itself is stored: when the run is
+        resumed, it builds the very same request. Only an answered request shows it, because an
+        error may mention a parameter that is not its cause."""
+        judge = self.judge
+        await judge.sender.kept(judge.ledger.reject(judge.endpoint.url, judge.model, new))
+        judge.drop(self.request.dropped)
+
     async def _received(self, completion: Completion) -> Found:
         """The answer or the refusal that a reply holds; it is kept before this returns."""
-        await self.judge.capabilities.learn(self.request.dropped)
+        if new := self.request.dropped - self.judge.dropped:
+            await self._learn(new)
         self.completion = completion
         if completion.refusal:
             return await self._ended((Reason.REFUSED, _declined(completion.refusal)))
@@ -270,8 +328,8 @@ class _Exchange:
     async def _repaired(self, first: Unreadable) -> JudgeAnswer[Any] | Failure:
         """The result of the repair turn, or what the replies hold without it."""
         bad, problem = self.completion.text, str(first)
-        prompt = requests.repair(self.request.prompt, bad, problem)
-        self.messages = list(prompt.messages)
+        prompt = repair(self.request.prompt, bad, problem)
+        self.messages = prompt.messages
         body = json_data.dumps(self.judge.endpoint.body(prompt))
         sizes = self.request.input_tokens + len(bad or "") / 4 + 100, self.request.output_tokens
         rest, said = first.rest, ""
@@ -320,7 +378,7 @@ class _Exchange:
             judge.price.cost(*tokens) if judge.price and tally.counted else None,
             tally.seconds,
             tally.attempts,
-            dropped=requests.lost(request.dropped),
+            dropped=lost(request.dropped),
         )
         if isinstance(result, Reply):
             asked: Found = JudgeAnswer(question, result, provenance, self.repeat)
@@ -377,69 +435,3 @@ def _valid(question: Question[Any], row: Paid) -> Any:
 
 def _declined(words: str) -> str:
     return f"the model declined: {' '.join(words.split())[:200]}"
-
-
-class EndpointCapabilities:
-    """What an endpoint takes for a model: found out once, remembered in the ledger. What a server
-    rejects (parameters, ways of structured output) is ``dropped``; ``before`` has its earlier
-    values, the latest first and the very first last. It is remembered only once the request without
-    it was answered, because an error may mention a parameter that is not its cause."""
-
-    def __init__(self, ledger: Ledger, endpoint: Endpoint, model: str, sender: Sender) -> None:
-        self._ledger, self._endpoint, self._model = ledger, endpoint.url, model
-        self._sender = sender
-        self.dropped = endpoint.never
-        self.before: tuple[frozenset[str], ...] = ()
-        for name in ledger.rejected(endpoint.url, model):
-            self._drop(self.dropped | {name})
-        self.settling = asyncio.Lock()  # belongs to one event loop
-
-    async def exchange(self, send: Send) -> Found:
-        """What ``send`` makes of the reply to a request in the form that the endpoint takes. The
-        first request that is rejected for a parameter finds out alone what the endpoint takes."""
-        while True:
-            async with self.settling:
-                dropped = self.dropped
-            try:
-                current = lambda: self.dropped is dropped and not self.settling.locked()  # noqa: B023,E731
-                result = await send(dropped, current)
-            except EndpointError as error:
-                if not error.rejected - dropped:
-                    raise
-                self._sender.ahead.set()
-                async with self.settling:
-                    if self.dropped is dropped:
-                        return await self._settle(send, dropped, error)
-            else:
-                if result is not None:
-                    return result
-
-    async def _settle(self, send: Send, dropped: frozenset[str], rejection: EndpointError) -> Found:
-        """Sends a rejected request without each parameter that is rejected on the way."""
-        while True:
-            dropped |= rejection.rejected
-            try:
-                result = await send(dropped, None)
-            except EndpointError as error:
-                if error.rejected - dropped:
-                    rejection = error
-                    continue
-                if error.reason is rejection.reason:  # no parameter was the cause
-                    breaker = self._sender.breaker
-                    breaker.failed(rejection.reason, rejection.detail, permanent=True)
-                raise
-            assert result is not None
-            return result
-
-    async def learn(self, dropped: frozenset[str]) -> None:
-        """Stores what had to be dropped, before the answer itself is stored: when the run is
-        resumed, it builds the very same request."""
-        if new := dropped - self.dropped:
-            await self._sender.kept(self._ledger.reject(self._endpoint, self._model, new))
-            self._drop(dropped)
-
-    def _drop(self, dropped: frozenset[str]) -> None:
-        if dropped != self.dropped:
-            *latest, first = (self.dropped, *self.before)
-            self.before = (*latest[: _LOOKED_BACK - 1], first)
-            self.dropped = dropped

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Asker
-from ragassay.judges.judge import Judge
-from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance
+from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
 from ragassay.judges.offline import LONGEST
-from ragassay.judges.question import Question
-from ragassay.judges.reply import R_co
+from ragassay.judges.question import Question, R_co
 
 if TYPE_CHECKING:
     from ragassay.judges.offline.questions import Cosine
@@ -22,12 +20,9 @@ LABEL = f"offline-lexical/{VERSION}"
 
 
 class OfflineJudge(Judge):
-    """Answers by signals from words; ``unsupported`` to what these cannot tell.
-
-    Args:
-        cosine: of a sentence encoder, which joins the words where relevance is asked for.
-        encoder: its name, for the label.
-    """
+    """Answers by signals from words; ``unsupported`` to what these cannot tell. ``cosine`` is of a
+    sentence encoder, and joins the words where relevance is asked for; ``encoder`` is its name, for
+    the label."""
 
     label = LABEL
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from ragassay.base.score import Reason
 from ragassay.judges import questions as asked
-from ragassay.judges.offline.evidence import Evidence, evidence, share_of, strict
+from ragassay.judges.offline.evidence import Evidence, evidence, grade, score, share_of, strict
 from ragassay.judges.offline.near_copy import Kind, near_copy
-from ragassay.judges.offline.query_match import grade, score
 from ragassay.judges.offline.refusal import claims_nothing, is_small_talk, refuses, says_idk
 from ragassay.judges.offline.words import (
     content,
@@ -22,8 +21,7 @@ from ragassay.judges.offline.words import (
     sentences,
     tokens,
 )
-from ragassay.judges.question import Question
-from ragassay.judges.reply import Lost, Reply
+from ragassay.judges.question import Lost, Question, Reply
 from ragassay.texts.languages import held as in_languages, likely_languages
 from ragassay.texts.sentence_cutting import ends_sentence
 
@@ -306,13 +304,8 @@ def unknown_language(question: Question[Any]) -> str:
 
 
 def unread(text: str, beside: str, language: str) -> str:
-    """Words for the language of a text; see `unknown_language`.
-
-    Args:
-        text: that is judged.
-        beside: all texts of the question, which tell the language where this one does not.
-        language: the stated one's code.
-    """
+    """Words for the language of a text that is judged; see `unknown_language`. All texts of the
+    question, ``beside``, tell it where this one does not; ``language`` is the stated one's code."""
     if 2 * len(_SCRIPTS.findall(text)) < sum(map(str.isalpha, text)):
         return "this script"
     codes = [language] if language else likely_languages(text, _SURE)
@@ -334,12 +327,8 @@ def is_answered(kind: type[Question[Any]]) -> bool:
 
 
 def answer_to(question: Question[Any], cosine: Cosine | None = None) -> Any | None:
-    """The answer, or ``None`` where the judge has none to this question.
-
-    Args:
-        question: any.
-        cosine: of query and passage, which joins the words in questions about relevance.
-    """
+    """The answer, or ``None`` where the judge has none to this question. ``cosine`` is of query and
+    passage, and joins the words in questions about relevance."""
     if isinstance(question, asked.RelevanceGrade):
         return relevance(question, cosine)
     if isinstance(question, asked.ReportOnContext):

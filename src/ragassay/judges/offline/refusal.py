@@ -44,12 +44,8 @@ def parts(answer: str, conversation: str = "") -> tuple[tuple[Kind, int], ...]:
     """The parts of an answer, its sentences cut at a "but": what each is, and its content words.
 
     Courtesies and what addresses the judge are left out. Beside a refusal only what shares a word
-    with the conversation, or goes on with a number in the same sentence, is a statement.
-
-    Args:
-        answer: its text.
-        conversation: the query with its earlier turns; where it is empty, all statements count.
-    """
+    with the conversation (the query with its earlier turns; where it is empty, all statements
+    count), or goes on with a number in the same sentence, is a statement."""
     found: list[tuple[Kind, int, bool]] = []
     about = {stem for stem in content(conversation) if weight(stem) == WHOLE}
     for sentence in sentences(answer):
@@ -105,12 +101,8 @@ def _weights() -> tuple[float, ...]:
 
 def refuses(answer: str, conversation: str = "") -> bool:
     """Whether an answer is a refusal and nothing else: where a phrase of refusal stands in it, by
-    the classifier; else only small talk alone and an answer that says nothing are.
-
-    Args:
-        answer: its text.
-        conversation: the query with its earlier turns.
-    """
+    the classifier; else only small talk alone and an answer that says nothing are. ``conversation``
+    is the query with its earlier turns."""
     kinds = {kind for kind, _ in parts(answer, conversation)}
     if "refusal" not in kinds:
         return kinds <= {"small talk"}
@@ -121,12 +113,8 @@ def refuses(answer: str, conversation: str = "") -> bool:
 
 def says_idk(answer: str, conversation: str = "") -> Literal["yes", "partial", "no"]:
     """MT-RAG's label: ``yes`` for an answer that `refuses` and names no place to look, ``partial``
-    for any other with a refusal in it, else ``no``, small talk included.
-
-    Args:
-        answer: its text.
-        conversation: the query with its earlier turns.
-    """
+    for any other with a refusal in it, else ``no``, small talk included. ``conversation`` is the
+    query with its earlier turns."""
     if is_small_talk(answer):
         return "no"
     if refuses(answer, conversation):

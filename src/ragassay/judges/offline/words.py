@@ -81,21 +81,13 @@ def spaced(text: str) -> str:
 
 
 def n_words(text: str) -> int:
-    """How many words a text has; two characters of a script without spaces count as one.
-
-    Args:
-        text: in any script.
-    """
+    """How many words a text has; two characters of a script without spaces count as one."""
     unspaced = len(_IS_UNSPACED.findall(text))
     return len(_IS_UNSPACED.sub(" ", text).split()) + (unspaced + 1) // 2
 
 
 def tokens(text: str) -> list[str]:
-    """The words of a text, lower case, in their order; numbers in digits, units in one form.
-
-    Args:
-        text: in any script.
-    """
+    """The words of a text, lower case, in their order; numbers in digits, units in one form."""
     text = folded(visible(text), "any").translate(_SIGNS).casefold()
     text = _MONEY.sub(r"\2\3 \1", text)
     found: list[str] = []
@@ -121,11 +113,7 @@ def _spelled(word: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def stem(token: str) -> str:
-    """The part of a token that is compared with others; empty for a small word.
-
-    Args:
-        token: one of `tokens`.
-    """
+    """The part of one of the `tokens` that is compared with others; empty for a small word."""
     if token in _SMALL or token.endswith(_SMALL_ENDINGS):
         return ""
     if not token[0].isalpha() or _IS_UNSPACED.match(token):
@@ -161,11 +149,7 @@ def _singular(token: str) -> str:
 
 @lru_cache(maxsize=4096)
 def content(text: str) -> tuple[str, ...]:
-    """Stems of the words that are not small, in their order; the last ones are remembered.
-
-    Args:
-        text: in any script.
-    """
+    """Stems of the words that are not small, in their order; the last ones are remembered."""
     return tuple(filter(None, map(stem, tokens(text))))
 
 
@@ -173,11 +157,7 @@ _COMMON = frozenset(map(_stem, LISTS["common"]))
 
 
 def weight(stemmed: str) -> int:
-    """The weight of a stem: `WHOLE`, or `LITTLE` where it is a common English word.
-
-    Args:
-        stemmed: what `stem` gives.
-    """
+    """The weight of a `stem`: `WHOLE`, or `LITTLE` where it is a common English word."""
     return LITTLE if stemmed in _COMMON else WHOLE
 
 
@@ -219,11 +199,8 @@ def pattern(section: str) -> re.Pattern[str]:
 
 
 def any_of(patterns: str) -> re.Pattern[str]:
-    """What any of several patterns matches; case is ignored.
-
-    Args:
-        patterns: one a line; ``{name}`` stands for what a line ``name = pattern`` above it says.
-    """
+    """What any of several patterns, one a line, matches; case is ignored. ``{name}`` stands for
+    what a line ``name = pattern`` above it says."""
     defined: dict[str, str] = {}
     lines: list[str] = []
     for line in patterns.splitlines():
@@ -265,11 +242,7 @@ def _uncited(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, each `plain`; a line end is an end.
-
-    Args:
-        text: as it was written.
-    """
+    """The sentences of a text as it was written, each `plain`; a line end is an end."""
     lines = _uncited(_single_spaced(_read(text))).split("\n")
     pieces = (
         plain(line[start:end]).strip() for line in lines for start, end in texts.sentences(line)
@@ -278,12 +251,9 @@ def sentences(text: str) -> list[str]:
 
 
 def phrases(sentence: str) -> list[str]:
-    """The phrases of a sentence, cut at punctuation, prepositions and conjunctions; a piece that
-    weighs less than a word and a common one is joined to the next, the last to the one before it.
-
-    Args:
-        sentence: one of `sentences`.
-    """
+    """The phrases of one of the `sentences`, cut at punctuation, prepositions and conjunctions; a
+    piece that weighs less than a word and a common one is joined to the next, the last to the one
+    before it."""
     found: list[str] = []
     piece, heavy = "", 0
     for cut in filter(None, _CUT.split(sentence)):

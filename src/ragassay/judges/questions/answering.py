@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from ragassay.judges.question import Question
-from ragassay.judges.reply import WORD, Reply
+from ragassay.judges.question import WORD, Question, Reply
 
 
 class Attempt(Reply):

@@ -17,8 +17,7 @@ from pydantic import create_model
 from typing_extensions import override
 
 from ragassay.base.printable import plural
-from ragassay.judges.question import Question
-from ragassay.judges.reply import WORD, R_co, Reply, whole_number
+from ragassay.judges.question import WORD, Question, R_co, Reply, whole_number
 
 
 class ItemReply(Reply):

@@ -10,8 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AliasChoices, Field
 from typing_extensions import override
 
-from ragassay.judges.question import Question
-from ragassay.judges.reply import Reply, ReplyInParts, whole_number
+from ragassay.judges.question import Question, Reply, ReplyInParts, whole_number
 
 
 class Relevance(Reply):

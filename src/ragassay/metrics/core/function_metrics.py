@@ -22,7 +22,7 @@ from ragassay.metrics.core.metric import Metric, Need, param, said
 from ragassay.metrics.core.window import Window
 from ragassay.user_code.background_loop import run
 from ragassay.user_code.object_calls import described, is_async
-from ragassay.user_code.object_loading import is_python_word, load_object
+from ragassay.user_code.object_loading import PYTHON_WORD, load_object
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -261,7 +261,7 @@ def own_names(names: Sequence[Any], *, typed: bool = True) -> list[str]:
             printed.append(str(one))
         elif ":" in name.partition("(")[0]:
             place, bracket, rest = name.partition("(")
-            if not is_python_word(place):
+            if not PYTHON_WORD.fullmatch(place):
                 raise UsageError(f"{name!r} is no metric's name; a function's is module:function.")
             one = as_metric(load_object(place, "metric", typed=typed))
             printed.append(f"{one.name}{bracket}{rest}")

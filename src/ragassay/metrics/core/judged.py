@@ -46,7 +46,7 @@ class JudgedMetric(Metric):
         lacking = self.lacks(sample)
         if lacking is not None:
             return lacking
-        ask = scope.ask(stated_language(sample))
+        ask = Ask(scope.asker, scope.memory, stated_language(sample))
         try:
             outcome = await self.judge(sample, ask)
             number = outcome.number if isinstance(outcome, Score) else None
@@ -58,14 +58,14 @@ class JudgedMetric(Metric):
             raise  # stored answers cannot be read, or none be kept: this concerns all samples
         except Exception as error:
             outcome = failed(self, error)
-        return dataclasses.replace(outcome, evidence=ask.evidence)
+        return dataclasses.replace(outcome, evidence=tuple(ask.evidence))
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Asks the window's judge about all samples concurrently."""
         from ragassay.judges.offline.offline_judge import offline_asker
 
         with offline_asker() if window.asker is None else nullcontext(window.asker) as asker:
-            scope = asker.scope()
+            scope = Ask(asker)
 
             async def every() -> Sequence[Outcome]:
                 outcomes = (self.outcome(sample, scope) for sample in window.samples)

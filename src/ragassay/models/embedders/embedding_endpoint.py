@@ -18,15 +18,14 @@ from ragassay.base.score import Reason, Unscored
 from ragassay.judges.asking import Usage
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.paid_answers import EMBEDDING, VECTOR, Paid
-from ragassay.judges.llm import requests
+from ragassay.judges.llm.messages import tokens_of
 from ragassay.models.embedders.embedder import Embedded, Embedder, Vector
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Completion, EndpointError
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Stopped
 from ragassay.transport.endpoints.http_chats import OpenAIEmbeddings, VectorReply
-from ragassay.transport.limits import Limiter
-from ragassay.transport.prices import Price
-from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Sender, Tally
+from ragassay.transport.providers import Price
+from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Limiter, Sender, Tally
 
 TEXTS = 64  # most texts in a request, unless a batch size is given
 TOKENS = 16_000  # most tokens in a request, estimated
@@ -74,7 +73,7 @@ class EndpointEmbedder(Embedder):
         kept = ledger.rows("kind = ? AND source = ? AND name = ?", *address, page=20)
         widths = (len(row.payload) // 4 for row in kept if row.facts == self._facts)
         self._width = dimensions or next(widths, None)
-        account = Account(budget, price)
+        account = None if budget is None else Account(budget, price)
         self._sender = Sender(endpoint, limiter, None, account, timeout=timeout, backoff=backoff)
         self._most = batch
         self._failed: dict[str, Unscored] = {}
@@ -153,7 +152,7 @@ class EndpointEmbedder(Embedder):
         batch: list[str] = []
         size = 0.0
         for text in texts:
-            size += (tokens := requests.tokens_of(text))
+            size += (tokens := tokens_of(text))
             if batch and (len(batch) == self._most or size > TOKENS):
                 yield batch
                 batch, size = [], tokens
@@ -180,7 +179,7 @@ class EndpointEmbedder(Embedder):
 
     async def _exchange(self, texts: Sequence[str]) -> dict[str, Embedded]:
         body = self.endpoint.texts(self._model, texts, self._dimensions)
-        size = sum(map(requests.tokens_of, texts))
+        size = sum(map(tokens_of, texts))
         tally = Tally()
 
         async def received(completion: Completion) -> dict[str, Embedded]:
@@ -250,6 +249,6 @@ def _may_be_one_text(failure: EndpointError) -> bool:
 
 def _shares(texts: Sequence[str], total: int) -> list[int]:
     """A request's tokens, divided among its texts by their length; the sum is exact."""
-    sizes = np.array([requests.tokens_of(text) for text in texts])
+    sizes = np.array([tokens_of(text) for text in texts])
     edges = np.rint(np.cumsum(sizes) / max(sizes.sum(), 1e-9) * total).astype(int)
     return [int(share) for share in np.diff(edges, prepend=0)]

@@ -12,7 +12,7 @@ from ragassay.base.json_data import dumps
 from ragassay.base.printable import few
 from ragassay.base.sample import Sample
 from ragassay.engine.run.rescoring import Evidence, Explained
-from ragassay.judges.judge_answer import short
+from ragassay.judges.judge import short
 from ragassay.judges.offline import LONGEST
 from ragassay.reports.model import Block, Cell, Column, Part, Report, Style, lines, part, table
 from ragassay.reports.text import wording

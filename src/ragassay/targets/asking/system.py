@@ -26,8 +26,7 @@ from ragassay.targets.target import (
 from ragassay.transport.budget import Account, Reservation
 from ragassay.transport.endpoints import Completion, EndpointError
 from ragassay.transport.endpoints.endpoint import Stopped
-from ragassay.transport.limits import UNUSABLE_IN_A_ROW
-from ragassay.transport.sending import INTERRUPTED, Sender, Tally
+from ragassay.transport.sending import INTERRUPTED, UNUSABLE_IN_A_ROW, Sender, Tally
 
 ALIKE_ADDRESSES = 5
 """So many refusals of the address or the key in a row, before the first answer, end the asking of a
@@ -81,7 +80,7 @@ class System:
         """Takes note of why a request has no answer (``None``: it has one). A system that answers
         nothing is stopped, with one sentence in place of thousands."""
         if error is None:
-            self.sender.breaker.usable()
+            self.sender.breaker.usable = True
         # The queries that are left may all be bad ones; a key may have expired since.
         elif not isinstance(error, Stopped) and (
             not self.answers.has_answered or isinstance(error, RefusedKeyError)

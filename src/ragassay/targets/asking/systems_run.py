@@ -40,8 +40,7 @@ from ragassay.targets.target_factory import AskOptions
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints import Completion, EndpointError
 from ragassay.transport.endpoints.endpoint import Stopped
-from ragassay.transport.limits import Limiter
-from ragassay.transport.sending import INTERRUPTED, Sender
+from ragassay.transport.sending import INTERRUPTED, Limiter, Sender
 from ragassay.user_code import background_loop
 
 _Key = tuple[int, str, int]

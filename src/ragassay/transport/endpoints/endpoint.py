@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ragassay.base.score import Reason
@@ -66,35 +66,6 @@ class Completion:
     counted: bool = False
 
 
-MOST_TOKENS = 2**53  # what every reader of JSON and SQLite can hold
-
-
-def counted(*values: object) -> int | None:
-    """A number of tokens as an endpoint counted it: the sum of the values that are such numbers
-    (not missing, negative, a text); ``None`` where none is."""
-    numbers = [n for n in values if isinstance(n, int | float) and n is not True and n >= 0]
-    return int(min(sum(numbers), MOST_TOKENS)) if numbers else None
-
-
-def completed(
-    text: str | None,
-    finish: Finish | None,
-    model: object,
-    usage: object,
-    read: Sequence[str],
-    written: Sequence[str],
-    *,
-    refusal: Any = None,
-) -> Completion:
-    """A reply with the tokens that its endpoint counted: those read and those written, by the names
-    that they have in its ``usage`` (a mapping, where it counted them)."""
-    usage = usage if isinstance(usage, Mapping) else {}
-    inputs, outputs = (counted(*map(usage.get, names)) for names in (read, written))
-    # No prompt has nothing in it: some proxies send zeros.
-    tokens = inputs or 0, outputs or 0, bool(inputs) and outputs is not None
-    return Completion(text, finish or "stop", refusal or None, str(model or ""), *tokens)
-
-
 @dataclass(eq=False)
 class EndpointError(Exception):
     """A request without a reply: why (one sentence, without secrets); whether it may succeed
@@ -120,6 +91,7 @@ class Stopped(EndpointError):  # noqa: N818 - it is a decision
     """Nothing more is sent in this run; the detail says why."""
 
 
+@dataclass(eq=False, repr=False)
 class Endpoint(ABC):
     """One server and its protocol. Opened and closed on the event loop that uses it. ``url``
     identifies it in ledgers and never holds a secret (errors say ``alias``, where it has one);
@@ -128,10 +100,11 @@ class Endpoint(ABC):
     protocol: ClassVar[str]  # enters the identity of requests
     never: ClassVar[frozenset[str]] = frozenset()  # parameters and modes that it does not have
     role: ClassVar[str] = "judge"  # what it is for, as the user calls it
+    url: str
+    key: Secret
+    _: KW_ONLY
+    timeout: float = TIMEOUT_S
     alias: str = ""
-
-    def __init__(self, url: str, key: Secret, *, timeout: float = TIMEOUT_S) -> None:
-        self.url, self.key, self.timeout = url, key, timeout
 
     @property
     def shown(self) -> str:

@@ -12,7 +12,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
-import numpy as np
 import orjson
 
 from ragassay.base.errors import UsageError
@@ -26,8 +25,6 @@ from ragassay.transport.endpoints.endpoint import (
     EndpointError,
     Finish,
     Prompt,
-    completed,
-    counted,
 )
 from ragassay.transport.endpoints.endpoint_errors import (
     foreign,
@@ -39,6 +36,7 @@ from ragassay.transport.providers import speakers
 
 if TYPE_CHECKING:
     import httpx2
+    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -50,13 +48,10 @@ class HttpEndpoint(Endpoint):
     that holds what was asked for, ``expected`` what messages call a good reply."""
 
     path: ClassVar[str] = ""
+    headers: ClassVar[Mapping[str, str]]  # of the protocol, with ``{key}`` where the key belongs
     payload: ClassVar[str]
     expected: ClassVar[str]
     _client: httpx2.AsyncClient | None = None
-
-    @abstractmethod
-    def headers(self) -> Mapping[str, str]:
-        """The headers of the protocol, with the key."""
 
     @abstractmethod
     def rejectable(self, body: Mapping[str, Any]) -> Iterable[str]:
@@ -75,11 +70,13 @@ class HttpEndpoint(Endpoint):
         import httpx2
 
         if self._client is None:
+            key = self.key.reveal() or "none"  # a server that wants none ignores it
+            own = {name: value.replace("{key}", key) for name, value in self.headers.items()}
             self._client = httpx2.AsyncClient(
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
                 # The caller has the deadline: a timer for each read is a twentieth of a call.
                 timeout=httpx2.Timeout(None, connect=CONNECT_S),
-                headers={"Content-Type": _JSON, "Accept": _JSON, **self.headers()},
+                headers={"Content-Type": _JSON, "Accept": _JSON, **own},
             )
 
     async def send(self, body: bytes) -> Completion:
@@ -146,6 +143,35 @@ def parsed(content: bytes) -> Any:
         return json.loads(content)  # some servers write NaN, which is no JSON
 
 
+MOST_TOKENS = 2**53  # what every reader of JSON and SQLite can hold
+
+
+def counted(*values: object) -> int | None:
+    """A number of tokens as an endpoint counted it: the sum of the values that are such numbers
+    (not missing, negative, a text); ``None`` where none is."""
+    numbers = [n for n in values if isinstance(n, int | float) and n is not True and n >= 0]
+    return int(min(sum(numbers), MOST_TOKENS)) if numbers else None
+
+
+def completed(
+    text: str | None,
+    finish: Finish | None,
+    model: object,
+    usage: object,
+    read: Sequence[str],
+    written: Sequence[str],
+    *,
+    refusal: Any = None,
+) -> Completion:
+    """A reply with the tokens that its endpoint counted: those read and those written, by the names
+    that they have in its ``usage`` (a mapping, where it counted them)."""
+    usage = usage if isinstance(usage, Mapping) else {}
+    inputs, outputs = (counted(*map(usage.get, names)) for names in (read, written))
+    # No prompt has nothing in it: some proxies send zeros.
+    tokens = inputs or 0, outputs or 0, bool(inputs) and outputs is not None
+    return Completion(text, finish or "stop", refusal or None, str(model or ""), *tokens)
+
+
 def needs_client() -> None:
     """Says at once, with a `UsageError`, that the package is not installed."""
     if find_spec("httpx2") is None:
@@ -170,12 +196,9 @@ class OpenAIChat(HttpEndpoint):
 
     protocol: ClassVar[str] = "openai"
     path: ClassVar[str] = "/chat/completions"
+    headers: ClassVar[Mapping[str, str]] = {"Authorization": "Bearer {key}"}
     payload: ClassVar[str] = "choices"
     expected: ClassVar[str] = "chat completion"
-
-    def headers(self) -> Mapping[str, str]:
-        """The key as a bearer's; a server that wants none ignores it."""
-        return {"Authorization": f"Bearer {self.key.reveal() or 'none'}"}
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request as OpenAI documents it."""
@@ -200,7 +223,8 @@ class OpenAIChat(HttpEndpoint):
         """The first choice."""
         choice = reply["choices"][0]
         message = choice["message"]
-        text, finish = text_of(message.get("content")), FINISH.get(choice.get("finish_reason"))
+        text, finish = message.get("content"), FINISH.get(choice.get("finish_reason"))
+        text = text if isinstance(text, str) else text_of(text)
         tokens = reply.get("usage"), ("prompt_tokens",), ("completion_tokens",)
         refusal = message.get("refusal")
         return completed(text, finish, reply.get("model"), *tokens, refusal=refusal)
@@ -220,15 +244,14 @@ class AnthropicMessages(HttpEndpoint):
 
     protocol: ClassVar[str] = "anthropic"
     path: ClassVar[str] = "/v1/messages"
+    headers: ClassVar[Mapping[str, str]] = {
+        "x-api-key": "{key}", "anthropic-version": "2023-06-01"
+    }  # fmt: skip
     payload: ClassVar[str] = "content"
     expected: ClassVar[str] = "message"
     never: ClassVar[frozenset[str]] = frozenset(
         {"seed", "presence_penalty", "frequency_penalty", "json_object"}
     )
-
-    def headers(self) -> Mapping[str, str]:
-        """The key, and the API's version."""
-        return {"x-api-key": self.key.reveal() or "none", "anthropic-version": "2023-06-01"}
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request as Anthropic documents it."""
@@ -275,12 +298,9 @@ class GoogleGenAI(HttpEndpoint):
     """``POST {url}/v1beta/models/{model}:generateContent``."""
 
     protocol: ClassVar[str] = "google"
+    headers: ClassVar[Mapping[str, str]] = {"x-goog-api-key": "{key}"}
     payload: ClassVar[str] = "candidates"
     expected: ClassVar[str] = "list of candidates"
-
-    def headers(self) -> Mapping[str, str]:
-        """The key."""
-        return {"x-goog-api-key": self.key.reveal() or "none"}
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request in the names of Google's Python client, which identify it in ledgers."""
@@ -402,6 +422,8 @@ def _in_order(data: Any, n: int) -> tuple[NDArray[np.float32], ...]:
 
 def _vector(value: Any) -> NDArray[np.float32]:
     """A vector; what is no number in it becomes NaN."""
+    import numpy as np  # which chats need not wait for
+
     vector = np.asarray(value, dtype=np.float64)
     if vector.ndim != 1 or not len(vector):
         raise Unsound("one is empty, or no list of numbers")

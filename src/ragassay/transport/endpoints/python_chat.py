@@ -19,10 +19,9 @@ from ragassay.transport.endpoints.endpoint import (
     EndpointError,
     Message,
     Prompt,
-    completed,
 )
 from ragassay.transport.endpoints.endpoint_errors import FORMS, from_status
-from ragassay.transport.endpoints.http_chats import FINISH, text_of
+from ragassay.transport.endpoints.http_chats import FINISH, completed, text_of
 from ragassay.transport.secrets import NO_KEY, Secret
 from ragassay.user_code.object_calls import described, in_thread, is_async
 
