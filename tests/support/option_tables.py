@@ -13,7 +13,8 @@ def option_table(group: str) -> str:
     lines = []
     for name, option in options_of(GROUPS[group]).items():
         default = f" ({option.default})" if option.default else ""
-        flag = f" The flag is `{option.flags[0]}`." if option.flags else ""
+        is_named_so = option.flags[0] == f"--{name.replace('_', '-')}"
+        flag = "" if is_named_so else f" The flag is `{option.flags[0]}`."
         page = f" [More]({option.page})." if option.page else ""
         lines.append(f"- `{name}`{default}: {option.help}{flag}{page}")
     return "\n".join(lines)

@@ -162,7 +162,7 @@ class Command:
         bound.apply_defaults()
         given = Given(**bound.arguments, run_options={})
         for name, (option, kind) in self._options.items():
-            value, flag = vars(given).pop(name), option.flags_of(name)[0]
+            value, flag = vars(given).pop(name), option.flags[0]
             if value is None:
                 continue
             if kind == list[int]:
@@ -196,7 +196,7 @@ def _flag(name: str, option: Option, kind: Any, **more: Any) -> inspect.Paramete
         word = kind
     if option.default:
         sentences.append(f"Default: {option.default}.")
-    flags = [*option.flags_of(name), *([option.short] if option.short else [])]
+    flags = [*option.flags, *([option.short] if option.short else [])]
     shown = Parameter(name=flags, help=" ".join(sentences), negative=(), **more)
     place = inspect.Parameter.KEYWORD_ONLY
     annotation = Annotated[word | None, shown]

@@ -219,7 +219,7 @@ def _in_words(error: Exception) -> str:
 
         name, _, place = error.key.partition(".")
         option = options_of(RunConfig).get(name)
-        flag = f"--{name.replace('_', '-')}" if option is None else option.flags_of(name)[0]
+        flag = f"--{name.replace('_', '-')}" if option is None else option.flags[0]
         short = f" ({option.short})" if option is not None and option.short else ""
         return f"{flag}{short}{f', {place}' if place else ''}: {error.problem}."
     if isinstance(error, RagassayError):

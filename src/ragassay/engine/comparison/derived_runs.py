@@ -14,18 +14,18 @@ from ragassay.base.errors import UsageError
 from ragassay.base.sample import Identity, Sample
 from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.score_rows import ScoreRow
-from ragassay.engine.results.slicing import (
+from ragassay.engine.results.score_columns import (
     asked_hash,
     cluster_column,
 )
-from ragassay.engine.results.summarising import (
+from ragassay.engine.results.score_rows import ScoreRow
+from ragassay.engine.results.summary import (
     IntervalOptions,
+    MetricSummary,
     averaged_over,
     n_incomplete,
     summarise,
 )
-from ragassay.engine.results.summary import MetricSummary
 
 
 def by_system(result: Result) -> list[Result]:
@@ -68,7 +68,7 @@ def _only(result: Result, chosen: frozenset[Identity]) -> Result:
     columns = result.columns.take(np.flatnonzero(member))
     config = result.config
     described = list(result.summary.metrics.values())
-    metrics = summarise(columns, described, IntervalOptions.of(config))
+    metrics, _ = summarise(columns, described, IntervalOptions.of(config))
     rows, samples = partial(_rows, result, chosen), partial(_samples, result, chosen)
     summary = replace(
         result.summary,

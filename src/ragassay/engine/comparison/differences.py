@@ -13,7 +13,7 @@ from ragassay.base.note import Note
 from ragassay.engine.comparison.pairs import Mask, MatchedRuns, Matrix, query_matrix
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.slicing import cluster_column
+from ragassay.engine.results.score_columns import cluster_column
 from ragassay.stats.intervals import Span, alpha_of
 from ragassay.stats.paired import PairedResult, compare_pairs, rounded_differences
 from ragassay.stats.percentiles import percentile_difference

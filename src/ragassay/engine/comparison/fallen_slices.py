@@ -10,7 +10,7 @@ import numpy as np
 from ragassay.base.note import Note
 from ragassay.engine.comparison.pairs import Mask, MatchedRuns
 from ragassay.engine.results.comparison_result import Difference
-from ragassay.engine.results.slicing import labels_of
+from ragassay.engine.results.score_columns import labels_of
 from ragassay.stats.paired import compare_pairs
 
 LEAST = 5

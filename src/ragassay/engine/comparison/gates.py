@@ -16,8 +16,13 @@ from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import ScoreColumns
-from ragassay.engine.results.summarising import IntervalOptions, interval_of, sample_clusters
-from ragassay.engine.results.summary import MetricSummary, shown
+from ragassay.engine.results.summary import (
+    IntervalOptions,
+    MetricSummary,
+    interval_of,
+    sample_clusters,
+    shown,
+)
 from ragassay.stats.intervals import Interval, Span, check_one_sided, one_sided
 from ragassay.stats.units import is_close
 

@@ -15,11 +15,11 @@ from ragassay.base.counts import grouped, share
 from ragassay.base.note import Note
 from ragassay.base.score import Reason
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.score_columns import names_in
-from ragassay.engine.results.slicing import (
+from ragassay.engine.results.score_columns import (
     NO_REPLY,
     cluster_column,
     differing_facts,
+    names_in,
 )
 from ragassay.engine.results.summary import missing_by_failure
 from ragassay.stats.paired import PairedResult, compare_pairs

@@ -40,22 +40,24 @@ class Option:
     page: str = ""
     help: str = ""
 
-    def flags_of(self, name: str) -> tuple[str, ...]:
-        """The long flags of the field of this name, the usual one first."""
-        return self.flags or (f"--{name.replace('_', '-')}",)
-
 
 @cache
 def options_of(schema: type[BaseModel]) -> Mapping[str, Option]:
-    """The options of a model, by the names of its fields; the text below a field is its help."""
+    """The options of a model, by the names of its fields; the text below a field is its help, the
+    flag that is not declared has its name."""
     texts = _texts_of_fields(schema.__module__)
     options = {}
     for name, field in schema.model_fields.items():
         declared = next((one for one in field.metadata if isinstance(one, Option)), Option())
         own: Any = None if field.default_factory else field.default
         usual = "" if own is None or own is False else str(own)
-        text = " ".join(texts.get(name, "").split())
-        options[name] = replace(declared, help=text, default=declared.default or usual)
+        text, flag = " ".join(texts.get(name, "").split()), f"--{name.replace('_', '-')}"
+        options[name] = replace(
+            declared,
+            help=text,
+            default=declared.default or usual,
+            flags=declared.flags or (flag,),
+        )
     return options
 
 

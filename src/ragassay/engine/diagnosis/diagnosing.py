@@ -37,9 +37,8 @@ from ragassay.engine.diagnosis.decision_table import (
 )
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import by_sample, with_samples
-from ragassay.engine.results.summarising import sample_clusters
-from ragassay.engine.results.summary import MetricSummary
-from ragassay.engine.run.run_warnings import record_warnings
+from ragassay.engine.results.summary import MetricSummary, sample_clusters
+from ragassay.engine.run.scoring import record_warnings
 from ragassay.stats.intervals import mean_interval
 from ragassay.stats.units import ROUNDING
 

@@ -44,15 +44,19 @@ from ragassay.engine.results.folders.run_folder import (
 from ragassay.engine.results.judge_answers import AnswerFile, Record
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Summary
-from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.consistency_run import GroupProgress, consistency_of
 from ragassay.engine.run.judge_session import (
     OFFLINE,
     JudgeSession,
     open_session,
 )
-from ragassay.engine.run.run_warnings import as_note, record_warnings
-from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among
+from ragassay.engine.run.scoring import (
+    MODELLED_WINDOW,
+    Accumulator,
+    as_note,
+    judged_among,
+    record_warnings,
+)
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
 from ragassay.judges import Judge
 from ragassay.judges.asking import AnswerOrFailure, Asker
@@ -117,8 +121,6 @@ def prepare(
     def fitted(suite: Suite) -> Suite:
         nonlocal data
         assert data is not None
-        if not suite.otherwise:
-            return suite
         looked: Data = expected or data
         if isinstance(looked, Iterator):  # it can be read once
             begun = list(islice(looked, LOOKED_AT))
@@ -178,7 +180,8 @@ def prepare(
     judges, embedders = ((named or {}).get(role, {}) for role in ("judge", "embedder"))
     given: Any = {"dry": dry, "environment": environment}
     address = None
-    if config.models or any(metric.weights or metric.embeds for metric in reached(every.values())):
+    measures = any(metric.weights or metric.embeds for metric in reached(every.values()))
+    if config.models or measures:
         embedder = embedders.get(config.embedder or "", config.embedder)
         check_models(config.model_copy(update={"embedder": embedder}), every.values())
     if config.embedder is not None or config.embedder_key_file or config.embedder_dimensions:
@@ -188,7 +191,7 @@ def prepare(
     elif config.judge and config.judge != [OFFLINE]:
         warn_user(str(Note("judge_not_used", {"judge": config.judge[0]})))
     rereads = None if isinstance(data, Iterator) else lambda: opened().samples
-    return PreparedRun(config, source, selection, session, rereads, address, tuple(notes))
+    return PreparedRun(config, source, selection, session, rereads, address, measures, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -197,7 +200,8 @@ class PreparedRun:
 
     ``session`` holds the judge, where a metric asks one. ``rereads`` opens the data once more,
     where it can be read more than once. ``embedding`` is the address of the embedder, where that is
-    an endpoint. ``notes`` are those that the summary begins with."""
+    an endpoint; ``measures`` says that a metric uses a neural model or an embedder. ``notes`` are
+    those that the summary begins with."""
 
     config: RunConfig
     source: Source
@@ -205,6 +209,7 @@ class PreparedRun:
     session: JudgeSession | None = None
     rereads: Callable[[], Iterator[Sample]] | None = None
     embedding: Address | None = None
+    measures: bool = False
     notes: tuple[Note, ...] = ()
 
     @property
@@ -221,7 +226,6 @@ class PreparedRun:
     ) -> Result:
         """Scores and summarises. Writes the run folder when the configuration names one."""
         config, selection, source = self.config, self.selection, self.source
-        metrics = list(selection.metrics.values())
         folder = Path(config.output) if config.output else None
         with ExitStack() as stack:
             recorded = stack.enter_context(record_warnings())
@@ -244,14 +248,15 @@ class PreparedRun:
                 stack.callback(self.session.close)
                 asker = stack.enter_context(self.session.asker(keep_answer))
                 ledger, budget = self.session.ledger, self.session.budget
-                bank = self.bank(asker)
+                bank = None if config.nuggets == OWN else self.bank(asker)
             judge = "" if asker is None else asker.judge.label
             collected = Accumulator(config, selection.metrics, writer, keep=keep, judge=judge)
-            models = models_for(config, self.embedding, stack, asker, ledger, budget)
-            embedder = None if self.embedding else config.embedder or DEFAULT
-            measured = any(metric.weights or metric.embeds for metric in reached(metrics))
-            is_slow = measured and here(metrics, config.models, embedder)
-            size = MODELLED_WINDOW if is_slow else None
+            models = size = None
+            if self.measures:
+                models = models_for(config, self.embedding, stack, asker, ledger, budget)
+                embedder = None if self.embedding else config.embedder or DEFAULT
+                if here(selection.metrics.values(), config.models, embedder):
+                    size = MODELLED_WINDOW
             if asker is not None and size is None:
                 asker.progress, progress = progress, None
             runs: list[Sample] = []
@@ -265,11 +270,12 @@ class PreparedRun:
                     progress(len(collected.columns))
             if not collected.columns.identities:
                 raise InputError("holds no samples", path=source.title)
-            remarks = () if asker is None else asker.judge.remarks()
+            remarks = [] if asker is None else [*asker.judge.remarks()]
+            remarks += [] if models is None else models.remarks()
             summary = collected.summary(
                 source.title,
                 selection.title,
-                [*self.notes, *map(as_note, (*recorded(), *remarks, *models.remarks()))],
+                [*self.notes, *map(as_note, (*recorded(), *remarks))],
                 asker=asker,
                 models=models,
                 bank=bank,
@@ -296,11 +302,9 @@ class PreparedRun:
             result.gates = gates.results_of(result)
         return result
 
-    def bank(self, asker: Asker) -> formats.NuggetBank | None:
+    def bank(self, asker: Asker) -> formats.NuggetBank:
         """The nugget bank that the configuration names, made known to the metrics: read, or made
         by asking (see `pooled_nuggets.pooled`)."""
-        if self.config.nuggets == OWN:
-            return None
         from ragassay.engine.run.pooled_nuggets import pooled
 
         if self.config.nuggets != POOLED:

@@ -17,8 +17,14 @@ from ragassay.engine.results import Result, open_run
 from ragassay.engine.results.folders.run_folder import holds_consistency
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.score_columns import ScoreColumns
-from ragassay.engine.results.summarising import IntervalOptions, averaged_over, summarise
-from ragassay.engine.results.summary import MetricSummary, Summary, shown
+from ragassay.engine.results.summary import (
+    IntervalOptions,
+    MetricSummary,
+    Summary,
+    averaged_over,
+    shown,
+    summarise,
+)
 from ragassay.formats import kind
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.reports.charts.boxes import Series
@@ -269,7 +275,7 @@ def _read_table(path: Path, layout: Layout, signatures: Mapping[str, str]) -> li
     summary = Summary(
         title=path.stem, suite=layout.suite, system="", n_samples=len(scores),
         n_queries=scores.n_queries, averaged_over=averaged_over(scores, None),
-        metrics=summarise(scores, described, IntervalOptions("auto", LEVEL)),
+        metrics=summarise(scores, described, IntervalOptions("auto", LEVEL))[0],
     )  # fmt: skip
     return by_system(Result(summary, scores, {}, None, lambda: iter(()), lambda: iter(())))
 

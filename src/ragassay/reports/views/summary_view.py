@@ -19,13 +19,14 @@ from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.score_columns import names_in
-from ragassay.engine.results.summarising import lacks_no_sample, plain
 from ragassay.engine.results.summary import (
     MetricSummary,
     Spending,
     Summary,
+    lacks_no_sample,
     left_out,
     missing_by_failure,
+    plain,
 )
 from ragassay.metrics.core import naming
 from ragassay.reports.charts import svg
