@@ -63,7 +63,6 @@ def mtrag(given: Given) -> int:
         asker, doing = None, None
         if chosen.asks:
             session = open_session(config, [suites.get(SUITE)], named_judges(config.judge))
-            stack.callback(session.close)
             asker = stack.enter_context(session.asker())
             doing = session.doing if session.costs else None
         progress = stack.enter_context(progress_bar(f"step {given.step}", doing=doing))

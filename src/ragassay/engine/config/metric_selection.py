@@ -129,18 +129,14 @@ class ConsistencySelection:
 class MetricSelection:
     """The metrics that will be computed, by the names that they are shown under; ``consistency`` is
     the selection of the second step (comparing the runs of each query), where it is asked for.
-    ``every`` has the metrics of both."""
+    ``every`` has the metrics of both, ``title`` the names of the suites that take part; it is empty
+    where only metrics were named."""
 
     suites: tuple[Suite, ...]
     metrics: Mapping[str, Metric]
     every: Mapping[str, Metric]
+    title: str
     consistency: ConsistencySelection | None = None
-
-    @property
-    def title(self) -> str:
-        """The names of the suites that take part; empty where only metrics were named."""
-        computed = {metric.name for metric in self.every.values()}
-        return "+".join(suite.name for suite in self.suites if computed & suite.owned)
 
 
 def select_metrics(
@@ -209,8 +205,10 @@ def select_metrics(
         if plain in compared:
             of[name] = metric
     repeats = _consistency_plan(changed[len(metrics) :], of, shown) if over else None
-    every_metric = {**named, **(repeats.metrics if repeats else {})}
-    return MetricSelection(used, named, every_metric, repeats)
+    computed = {**named, **(repeats.metrics if repeats else {})}
+    own = {metric.name for metric in computed.values()}
+    title = "+".join(suite.name for suite in used if own & suite.owned)
+    return MetricSelection(used, named, computed, title, repeats)
 
 
 def _column(metric: Metric, columns: Mapping[str, str]) -> str | None:

@@ -384,17 +384,47 @@ def summarise(
     columns: ScoreColumns,
     metrics: Sequence[MetricSummary],
     options: IntervalOptions,
+    part: tuple[Mask, NDArray[np.int64] | None] | None = None,
 ) -> tuple[dict[str, MetricSummary], tuple[str, ...]]:
-    """The metrics with their numbers over all samples, by name; and the names of the means whose
-    scores are nearly all so close to one end of the range that the interval may be too narrow."""
-    all_samples = np.ones(len(columns), dtype=np.bool_)
-    clusters = sample_clusters(columns)
-    found = {m.name: _over(columns, m, all_samples, clusters, options) for m in metrics}
-    return {name: metric for name, (metric, _) in found.items()}, tuple(
-        name
-        for name, (metric, interval) in found.items()
-        if interval.crowded and metric.aggregate == "mean"
-    )
+    """The metrics with their numbers, by name; and the names of the means whose scores are nearly
+    all so close to one end of the range that the interval may be too narrow. ``part`` says which
+    samples count, with their clusters (`sample_clusters`); all do without it."""
+    mask, clusters = part or (np.ones(len(columns), dtype=np.bool_), sample_clusters(columns))
+    found, crowded = {}, []
+    for metric in metrics:
+        name = metric.name
+        chosen = columns.averaged(name, mask)
+        values = columns.values(name)[chosen]
+        own_clusters = None if clusters is None else clusters[chosen]
+        interval = interval_of(metric, values, own_clusters, options)
+        if interval.crowded and metric.aggregate == "mean":
+            crowded.append(name)
+        tally = columns.tally(name, mask)
+        measured = values[columns.measured(name)[chosen]] if tally.n_assumed else values[:0]
+        found[name] = replace(
+            metric,
+            mean=interval.mean,
+            low=interval.low,
+            high=interval.high,
+            level=options.level,
+            interval=interval.method if interval.low is not None else "none",
+            n_scored=tally.n_scored,
+            n_total=int(mask.sum()),
+            n_clusters=interval.n_clusters,
+            std=float(values.std(ddof=1)) if values.size > 1 else None,
+            median=float(np.median(values)) if values.size else None,
+            minimum=float(values.min()) if values.size else None,
+            maximum=float(values.max()) if values.size else None,
+            unscored=tally.reasons,
+            labels=tally.labels,
+            n_assumed=tally.n_assumed,
+            mean_measured=float(measured.mean()) if measured.size else None,
+            n_given=tally.n_given,
+            judges=tally.judges,
+            judge=label_of(tally.judges) if tally.judges else metric.judge,
+            language=metric.language if tally.judges or metric.judge else "",
+        )
+    return found, tuple(crowded)
 
 
 def slice_summaries(
@@ -406,8 +436,8 @@ def slice_summaries(
     """The metrics with their numbers for each value of each slicing column, largest slice first.
 
     A sample with several labels in a column (a list) is in the slice of each."""
-    clusters = sample_clusters(columns)
-    slices = []
+    clusters, slices = sample_clusters(columns), []
+    metrics = [m for m in metrics if m.aggregate == "mean" or m.percentile is not None]
     for column, values in columns.slices.items():
         labels = [
             labels_of(value) if queries is None or query in queries else ()
@@ -416,11 +446,7 @@ def slice_summaries(
         counts = Counter(label for each in labels for label in each)
         for value, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             mask = np.fromiter((value in each for each in labels), np.bool_, len(labels))
-            chosen = {
-                m.name: _over(columns, m, mask, clusters, options)[0]
-                for m in metrics
-                if m.aggregate == "mean" or m.percentile is not None
-            }
+            chosen, _ = summarise(columns, metrics, options, (mask, clusters))
             slices.append(Slice(column, value, n, chosen))
     return tuple(slices)
 
@@ -460,45 +486,6 @@ def n_incomplete(metrics: Iterable[MetricSummary]) -> int:
     """How many scores of some metrics are missing by a failure."""
     unscored = (item for metric in metrics for item in metric.unscored.items())
     return sum(n for reason, n in unscored if Reason(reason).incomplete)
-
-
-def _over(
-    columns: ScoreColumns,
-    metric: MetricSummary,
-    mask: Mask,
-    clusters: NDArray[np.int64] | None,
-    options: IntervalOptions,
-) -> tuple[MetricSummary, Interval]:
-    """A metric with its numbers over the samples of a mask, and the interval of its mean."""
-    chosen = columns.averaged(metric.name, mask)
-    values = columns.values(metric.name)[chosen]
-    interval = interval_of(metric, values, None if clusters is None else clusters[chosen], options)
-    tally = columns.tally(metric.name, mask)
-    measured = values[columns.measured(metric.name)[chosen]] if tally.n_assumed else values[:0]
-    summary = replace(
-        metric,
-        mean=interval.mean,
-        low=interval.low,
-        high=interval.high,
-        level=options.level,
-        interval=interval.method if interval.low is not None else "none",
-        n_scored=tally.n_scored,
-        n_total=int(mask.sum()),
-        n_clusters=interval.n_clusters,
-        std=float(values.std(ddof=1)) if values.size > 1 else None,
-        median=float(np.median(values)) if values.size else None,
-        minimum=float(values.min()) if values.size else None,
-        maximum=float(values.max()) if values.size else None,
-        unscored=tally.reasons,
-        labels=tally.labels,
-        n_assumed=tally.n_assumed,
-        mean_measured=float(measured.mean()) if measured.size else None,
-        n_given=tally.n_given,
-        judges=tally.judges,
-        judge=label_of(tally.judges) if tally.judges else metric.judge,
-        language=metric.language if tally.judges or metric.judge else "",
-    )
-    return summary, interval
 
 
 def interval_of(
@@ -551,8 +538,6 @@ def totals(suites: Iterable[Suite], metrics: Iterable[MetricSummary]) -> dict[st
     A total is left out where one of its metrics was not computed, or lacks samples for a reason
     other than the data: the total would describe other samples than it says."""
     every = {name: total for suite in suites for name, total in suite.totals.items()}
-    if not every:
-        return {}
     means = {plain(metric.metric): metric.mean for metric in metrics if lacks_no_sample(metric)}
     return {
         name: total.compute(**{role: means[metric] for role, metric in total.means.items()})

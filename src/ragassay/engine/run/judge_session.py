@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ RENAMED = {"seed": "judge_seed"}
 
 @dataclass
 class JudgeSession:
-    """A judge and what it needs; close it after the run."""
+    """A judge and what it needs; close it after use without `asker`."""
 
     judge: Judge
     ledger: Ledger | None = None
@@ -72,11 +72,14 @@ class JudgeSession:
             pieces.append(f"${usage.cost:,.2f}")
         return ", ".join(pieces)
 
-    def asker(self, keep: Callable[[AnswerOrFailure], None] | None = None) -> Asker:
-        """A new asker of this judge, which calls ``keep`` with each answer; `doing` describes its
-        state from then on."""
-        self._asker = Asker(self.judge, keep=keep)
-        return self._asker
+    @contextmanager
+    def asker(self, keep: Callable[[AnswerOrFailure], None] | None = None) -> Iterator[Asker]:
+        """An asker of this judge, which calls ``keep`` with each answer; `doing` describes its
+        state. However its use ends, the answers that are paid for are waited for, and then the
+        session is closed."""
+        ledger = closing(self.ledger) if self.ledger is not None else nullcontext()
+        with ledger, Asker(self.judge, keep=keep) as self._asker:
+            yield self._asker
 
     def close(self) -> None:
         """Closes the ledger."""

@@ -240,13 +240,12 @@ class PreparedRun:
                 record = to_record(asked)
                 if writer is not None:
                     writer.add_answer(record)
-                elif keep:
+                else:
                     answers[asked.id] = record
 
             if self.session is not None:
-                # However a run ends, the answers that are paid for are waited for.
-                stack.callback(self.session.close)
-                asker = stack.enter_context(self.session.asker(keep_answer))
+                is_kept = writer is not None or keep
+                asker = stack.enter_context(self.session.asker(keep_answer if is_kept else None))
                 ledger, budget = self.session.ledger, self.session.budget
                 bank = None if config.nuggets == OWN else self.bank(asker)
             judge = "" if asker is None else asker.judge.label

@@ -328,7 +328,7 @@ class Accumulator:
             embedding=embedding,
             fingerprint=asked_hash(columns.asked),
             nuggets="" if bank is None else bank.hash,
-            totals=totals(suites, metrics.values()),
+            totals=totals(suites, metrics.values()) if any(s.totals for s in suites) else {},
             trust_offline=config.trust_offline,
         )
         judges = {name: one.judges for name, one in metrics.items() if len(one.judges) > 1}
@@ -520,7 +520,8 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
         if detail and not any(one in detail for one in known):
             known.add(detail)
             yield Note("metric_failed", {"sample": repr(sample), "why": detail}, (name,))
-    if spent:
+    lacking = any(metric.unscored for metric in metrics.values())
+    if spent and (lacking or any(one.failures or one.lost_votes or one.in_part for one in spent)):
         yield from _unanswered(summary.judging, summary.embedding, metrics)
     if run.clustered_by is not None and total > 1 and len(set(run.samples.clusters)) == 1:
         yield Note("one_cluster", {"n": total, "by": run.clustered_by})

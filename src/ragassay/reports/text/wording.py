@@ -166,7 +166,7 @@ def direction(higher_is_better: bool | None) -> str:
 
 def aggregate_note(metric: MetricSummary) -> str:
     """What the headline number is when it is not the mean."""
-    if metric.percentile is not None:
+    if metric.aggregate != "mean" and metric.percentile is not None:
         return "" if metric.name.endswith(f"_{metric.aggregate}") else metric.aggregate
     return {"sum": "sum", "geometric": "geometric mean"}.get(metric.aggregate, "")
 

@@ -305,7 +305,7 @@ def summary_notes(summary: Summary) -> Iterator[str]:
         if spent.failures:
             yield sentence("no_vectors", why=_advised(spent, kept=False))
     # How far the offline judge is known to agree with people.
-    found = [judge_agreement(metric) for metric in metrics]
+    found = [judge_agreement(metric) for metric in metrics if metric.judge or metric.judges]
     offline = [one for one in found if one is not None and one.offline]
     agreement = (trusted(one) if summary.trust_offline else one.note for one in offline)
     yield from wording.all_said(joined(agreement))
@@ -333,11 +333,11 @@ def summary_notes(summary: Summary) -> Iterator[str]:
 
 def _total_notes(summary: Summary, used: Iterable[suites.Suite]) -> Iterator[str]:
     """The figures of the run as a whole: what each is, of which samples, or why there is none."""
-    by_name = {plain(metric.metric): metric for metric in summary.metrics.values()}
     totals = {name: total for suite in used for name, total in suite.totals.items()}
     for name, value in summary.totals.items():
         if name not in totals:
             yield f"{name}: {wording.number(value)}."
+    by_name = {plain(one.metric): one for one in summary.metrics.values()} if totals else {}
     for name, total in totals.items():
         means = [by_name[metric] for metric in total.means.values() if metric in by_name]
         if len(means) < len(total.means):
