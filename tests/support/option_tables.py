@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragassay.engine.config.option import options_of
-from ragassay.engine.config.run_config import GROUPS, MODEL_KWARGS, RunConfig
+from ragassay.engine.config.run_config import GROUPS, MODEL_KWARGS, RunConfig, options_of
 
 
 def option_table(group: str) -> str:

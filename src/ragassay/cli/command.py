@@ -18,8 +18,7 @@ from cyclopts import Group, Parameter, validators
 from ragassay.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragassay.engine.config.option import Option
-    from ragassay.engine.config.run_config import RunConfig
+    from ragassay.engine.config.run_config import Option, RunConfig
 
 COMMON = (
     *("suite", "metrics", "output", "columns", "format", "limit", "qrels", "fail_under"),
@@ -138,8 +137,7 @@ class Command:
         switches = [parameter for parameter in own if parameter.default is False]
         others = [parameter for parameter in own if parameter.default is not False]
         if self.takes_run_options:
-            from ragassay.engine.config.option import options_of
-            from ragassay.engine.config.run_config import GROUPS, RunConfig
+            from ragassay.engine.config.run_config import GROUPS, RunConfig, options_of
 
             groups, names, without = self._chosen
             for place, (group, declared) in enumerate(GROUPS.items()):

@@ -214,8 +214,7 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 def _in_words(error: Exception) -> str:
     """The sentence about an error; about an impossible value with the flag in place of the key."""
     if isinstance(error, OptionError):
-        from ragassay.engine.config.option import options_of
-        from ragassay.engine.config.run_config import RunConfig
+        from ragassay.engine.config.run_config import RunConfig, options_of
 
         name, _, place = error.key.partition(".")
         option = options_of(RunConfig).get(name)

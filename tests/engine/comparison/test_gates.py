@@ -10,7 +10,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.cli.show import exit_code
 from ragassay.engine.comparison import gates
-from ragassay.engine.comparison.comparison_gates import metrics_of, with_not_worse
+from ragassay.engine.comparison.gates import metrics_of, with_not_worse
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summary import IntervalOptions, MetricSummary, Summary, summarise

@@ -14,10 +14,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.sample import Identity, Sample
 from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.score_columns import (
-    asked_hash,
-    cluster_column,
-)
+from ragassay.engine.results.score_columns import asked_hash, cluster_column
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import (
     IntervalOptions,

@@ -416,7 +416,7 @@ def _added(result: Result) -> Result | None:
     samples = list(result.samples)
     if not wanted or [one.identity for one in samples] != list(result.columns.identities):
         return None
-    from ragassay.engine.run.evaluation import evaluate
+    from ragassay.engine.run.prepared_run import evaluate
 
     with record_warnings():
         return evaluate(samples, metrics=wanted)

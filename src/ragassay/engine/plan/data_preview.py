@@ -15,9 +15,8 @@ from ragassay.engine.config.metric_selection import LOOKED_AT, SuiteFit, needs_l
 from ragassay.engine.config.run_config import OWN, POOLED
 from ragassay.engine.models.needed_models import model_options, weights_among
 from ragassay.engine.run.cost_estimate import WINDOW, CallPlan, Planner, Throughput
-from ragassay.engine.run.evaluation import job_of
 from ragassay.engine.run.pooled_nuggets import bank_metric, pools_of
-from ragassay.engine.run.prepared_run import PreparedRun, Progress
+from ragassay.engine.run.prepared_run import PreparedRun, Progress, job_of
 from ragassay.engine.run.scoring import batched, record_warnings
 from ragassay.engine.run.source import Data
 from ragassay.judges.offline.offline_judge import OfflineJudge

@@ -32,11 +32,7 @@ from ragassay.base.score import (
 )
 from ragassay.formats import folded
 from ragassay.formats.records.field_names import FIELD_OF
-from ragassay.texts.document_names import (
-    CONVERSATION_KEYS,
-    conversation_of_id,
-    named_conversation,
-)
+from ragassay.texts.document_names import CONVERSATION_KEYS, conversation_of_id, named_conversation
 from ragassay.texts.languages import language_in, language_of
 
 Mask = NDArray[np.bool_]

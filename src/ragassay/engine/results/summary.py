@@ -451,12 +451,7 @@ def slice_summaries(
     return tuple(slices)
 
 
-def averaged_over(
-    columns: ScoreColumns,
-    cluster_by: str | None,
-    *,
-    from_ids: bool = False,
-) -> str:
+def averaged_over(columns: ScoreColumns, cluster_by: str | None, *, from_ids: bool = False) -> str:
     """The samples that the means of a run go over and the clusters of its intervals, in words."""
     n, n_queries = len(columns), columns.n_queries
     queries = plural(n_queries, "query")
@@ -511,11 +506,7 @@ def interval_of(
         floor = np.log(GEOMETRIC_FLOOR) if floor == 0.0 else None
         ceiling = None if ceiling is None else float(np.log(ceiling))
     interval = mean_interval(
-        values,
-        span=(floor, ceiling),
-        method=options.method,
-        level=options.level,
-        clusters=clusters,
+        values, span=(floor, ceiling), method=options.method, level=options.level, clusters=clusters
     )
     mean, (low, high) = interval.mean, cut(interval.low, interval.high, (floor, ceiling))
     if geometric:

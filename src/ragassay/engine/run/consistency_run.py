@@ -22,11 +22,7 @@ from ragassay.engine.results.result import CONSISTENCY, Result
 from ragassay.engine.results.score_columns import FACTS, ScoreColumns, differing_facts
 from ragassay.engine.results.summary import Slice, Summary, cut
 from ragassay.engine.run.scoring import MODELLED_WINDOW, Accumulator, as_note, record_warnings
-from ragassay.metrics.consistency.runs_spread import (
-    SCORES,
-    UNSCORED,
-    OfMetric,
-)
+from ragassay.metrics.consistency.runs_spread import SCORES, UNSCORED, OfMetric
 from ragassay.models.run_models import Models
 from ragassay.stats.repeats import Components, variance_components
 
