@@ -12,7 +12,7 @@ from ragassay.engine.results.score_columns import SampleColumns, ScoreColumns
 from ragassay.engine.results.summary import (
     IntervalOptions,
     MetricSummary,
-    averaged_over,
+    facts_of,
     sample_clusters,
     slice_summaries,
     summarise,
@@ -100,9 +100,10 @@ def test_one_repeated_query_is_enough_to_cluster_by_query(
     data = columns(queries)
     found = sample_clusters(data)
     assert (None if found is None else found.tolist()) == clusters
-    summary = summarise(data, [metric()], IntervalOptions())[0]["f1"]
+    facts, _ = facts_of(data, [metric()], IntervalOptions(), None)
+    summary = facts["metrics"]["f1"]
     assert summary.n_clusters == (None if clusters is None else len(set(clusters)))
-    clustered = ", by query" in averaged_over(data, None)
+    clustered = ", by query" in facts["averaged_over"]
     assert clustered is (clusters is not None)
 
 

@@ -103,11 +103,12 @@ def resolve(
     metrics: Mapping[str, str],
     used: Sequence[str],
     spans: Mapping[str, Span] | None = None,
+    level: float | None = None,
 ) -> list[Gate]:
     """The gates that texts describe (see `parse`), each metric under the name that the run shows it
     by. ``metrics`` has the canonical name of each shown one, ``spans`` its range; the aliases of
-    the suites ``used`` hold. A `UsageError` where a metric is not computed or a value lies outside
-    of its range."""
+    the suites ``used`` hold. A `UsageError` where a metric is not computed, a value lies outside of
+    its range, or the ``level`` of intervals is too low for a one-sided bound."""
     gates = []
     for text in texts:
         gate = parse(text)
@@ -122,6 +123,8 @@ def resolve(
                     f"which runs from {' to '.join(ends)}."
                 )
             gates.append(replace(gate, metric=name))
+    if level is not None and any(gate.which != "mean" for gate in gates):
+        check_one_sided(level)
     return gates
 
 
@@ -144,10 +147,8 @@ def results_of(
     metrics = summaries_of(result)
     names = {name: one.metric for name, one in metrics.items()}
     bounds = {name: one.bounds for name, one in metrics.items()}
-    resolved = resolve(asked, names, config.get("suite") or (), bounds)
     options = IntervalOptions.of(config)
-    if any(gate.which != "mean" for gate in resolved):
-        check_one_sided(options.level)
+    resolved = resolve(asked, names, config.get("suite") or (), bounds, options.level)
     trusted = trust_offline or bool(config.get("trust_offline"))
     return tuple(
         decide(gate, step.summary.metrics[gate.metric], step.columns, options, trusted)

@@ -502,12 +502,6 @@ def numbers_of(sample: Sample) -> tuple[int, int]:
     return of_facts, NO_REPLY if None in reply else of_reply
 
 
-def asked_hash(asked: Iterable[int]) -> str:
-    """16 digits for a set of queries, whatever their order and however often each was asked."""
-    body = b"".join(number.to_bytes(8, "big") for number in sorted(set(asked)))
-    return hashlib.sha256(body).hexdigest()[:16]
-
-
 def differing_facts(one: Sample, other: Sample) -> list[str]:
     """The names of the facts (`FACTS`) in which two samples of one query differ."""
     return [name for name in FACTS if getattr(one, name) != getattr(other, name)]

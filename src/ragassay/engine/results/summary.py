@@ -3,6 +3,7 @@ from columns of scores, with intervals, counts and slices."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -451,18 +452,37 @@ def slice_summaries(
     return tuple(slices)
 
 
-def averaged_over(columns: ScoreColumns, cluster_by: str | None, *, from_ids: bool = False) -> str:
-    """The samples that the means of a run go over and the clusters of its intervals, in words."""
+def facts_of(
+    columns: ScoreColumns,
+    metrics: Sequence[MetricSummary],
+    options: IntervalOptions,
+    cluster_by: str | None,
+    *,
+    from_ids: bool = False,
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The fields of a `Summary` that its columns give, and the means that are crowded (see
+    `summarise`). ``from_ids``: the conversations to cluster by are in the ids of the samples."""
+    found, crowded = summarise(columns, metrics, options)
     n, n_queries = len(columns), columns.n_queries
     queries = plural(n_queries, "query")
-    text = queries if n == n_queries else f"{n:,} samples of {queries}"
+    over = queries if n == n_queries else f"{n:,} samples of {queries}"
     if cluster_by is not None:
-        text += f", by {cluster_by}"
+        over += f", by {cluster_by}"
         if from_ids and cluster_by in CONVERSATION_KEYS:
-            text += " (the ids hold it)"
+            over += " (the ids hold it)"
     elif n != n_queries:
-        text += ", by query"
-    return text
+        over += ", by query"
+    unscored = (item for metric in found.values() for item in metric.unscored.items())
+    # The same for a set of queries, whatever their order and however often each was asked.
+    asked = b"".join(number.to_bytes(8, "big") for number in sorted(set(columns.asked)))
+    return {
+        "n_samples": n,
+        "n_queries": n_queries,
+        "averaged_over": over,
+        "metrics": found,
+        "incomplete": sum(number for reason, number in unscored if Reason(reason).incomplete),
+        "fingerprint": hashlib.sha256(asked).hexdigest()[:16] if asked else "",
+    }, crowded
 
 
 def sample_clusters(columns: ScoreColumns) -> NDArray[np.int64] | None:
@@ -475,12 +495,6 @@ def sample_clusters(columns: ScoreColumns) -> NDArray[np.int64] | None:
     if len(codes) == len(keys):
         return None
     return np.fromiter((codes[key] for key in keys), dtype=np.int64, count=len(keys))
-
-
-def n_incomplete(metrics: Iterable[MetricSummary]) -> int:
-    """How many scores of some metrics are missing by a failure."""
-    unscored = (item for metric in metrics for item in metric.unscored.items())
-    return sum(n for reason, n in unscored if Reason(reason).incomplete)
 
 
 def interval_of(

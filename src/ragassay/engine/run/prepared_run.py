@@ -65,7 +65,6 @@ from ragassay.metrics.core.judged import uses_of
 from ragassay.metrics.core.metric import Metric, reached
 from ragassay.metrics.core.window import AllSamples
 from ragassay.models.embedders.embedder import DEFAULT
-from ragassay.stats.intervals import check_one_sided
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
@@ -163,10 +162,7 @@ def prepare(
         shown = {name: str(metric) for name, metric in every.items()}
         spans = {name: (metric.low, metric.high) for name, metric in every.items()}
         used = [suite.name for suite in selection.suites]
-        if any(
-            gate.which != "mean" for gate in gates.resolve(config.fail_under, shown, used, spans)
-        ):
-            check_one_sided(config.level)
+        gates.resolve(config.fail_under, shown, used, spans, config.level)
     asks = bool(judged_among(selection.metrics.values())) or config.nuggets == POOLED
     session = None
     if asks and config.nuggets not in (OWN, POOLED):

@@ -34,7 +34,6 @@ from ragassay.engine.results.score_columns import (
     DataLanguage,
     SampleColumns,
     ScoreColumns,
-    asked_hash,
     given_parts,
     mixed,
 )
@@ -44,11 +43,9 @@ from ragassay.engine.results.summary import (
     MetricSummary,
     Spending,
     Summary,
-    averaged_over,
     describe,
-    n_incomplete,
+    facts_of,
     slice_summaries,
-    summarise,
     totals,
 )
 from ragassay.judges import Question
@@ -305,28 +302,24 @@ class Accumulator:
                 about["signature"] = signature(metric, asker, bank, given, models)
             described.append(describe(name, metric, config.level, **about))
         intervals = IntervalOptions(config.interval, config.level)
-        metrics, crowded = summarise(columns, described, intervals)
+        from_ids = not collected.names_conversations
+        facts, crowded = facts_of(
+            columns, described, intervals, self.clustered_by, from_ids=from_ids
+        )
+        metrics = facts["metrics"]
         self.n_without_label = self.n_unlabelled * self._n_labelled_metrics
+        # Scores without their label, or the vectors of a named embedder, are missing, too.
+        facts["incomplete"] += self.missing.n_without_embedder + self.n_without_label
+        facts["incomplete"] += 0 if judging is None else sum(judging.lost_votes.values())
         summary = Summary(
             title=title,
             suite=suite,
             system=next(iter(self.systems)) if len(self.systems) == 1 else "",
-            n_samples=len(columns),
-            n_queries=columns.n_queries,
-            averaged_over=averaged_over(
-                columns, self.clustered_by, from_ids=not collected.names_conversations
-            ),
-            metrics=metrics,
+            **facts,
             slices=slice_summaries(columns, described, intervals) if columns.slices else (),
             failures=dict(self.failures),
-            # Scores without their label, or the vectors of a named embedder, are missing, too.
-            incomplete=n_incomplete(metrics.values())
-            + self.missing.n_without_embedder
-            + self.n_without_label
-            + (0 if judging is None else sum(judging.lost_votes.values())),
             judging=judging,
             embedding=embedding,
-            fingerprint=asked_hash(columns.asked),
             nuggets="" if bank is None else bank.hash,
             totals=totals(suites, metrics.values()) if any(s.totals for s in suites) else {},
             trust_offline=config.trust_offline,
