@@ -15,12 +15,13 @@ from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
 from ragassay.engine.comparison.derived_runs import aligned, subset_of
-from ragassay.engine.comparison.differences import compare_arrays, compare_means, compare_percentile
-from ragassay.engine.comparison.gates import decide_drop, resolve_drops
-from ragassay.engine.comparison.pairs import (
+from ragassay.engine.comparison.differences import (
     OWN_NUGGETS,
     Mask,
     MatchedRuns,
+    compare_arrays,
+    compare_means,
+    compare_percentile,
     differing_queries,
     incomparable_metrics,
     incomplete_runs,
@@ -28,6 +29,7 @@ from ragassay.engine.comparison.pairs import (
     only_in_one,
     same_replies,
 )
+from ragassay.engine.comparison.gates import decide_drop, resolve_drops
 from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.folders.run_folder import open_run

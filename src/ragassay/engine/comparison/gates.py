@@ -14,7 +14,7 @@ import numpy as np
 from ragassay.base.counts import either, plural
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.derived_runs import aligned
-from ragassay.engine.comparison.pairs import MatchedRuns
+from ragassay.engine.comparison.differences import MatchedRuns
 from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results.comparison_result import Comparison, Difference, GateResult
 from ragassay.engine.results.result import Result
