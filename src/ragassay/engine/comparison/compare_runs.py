@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
+from ragassay.base.printable import grouped
 from ragassay.engine.comparison.derived_runs import aligned, subset_of
 from ragassay.engine.comparison.differences import (
     OWN_NUGGETS,

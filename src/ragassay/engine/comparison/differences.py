@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.base.counts import grouped, share
 from ragassay.base.note import Note
+from ragassay.base.printable import grouped, share
 from ragassay.base.score import Reason
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.result import Result

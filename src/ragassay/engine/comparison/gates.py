@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ragassay.base.counts import either, plural
 from ragassay.base.errors import UsageError
+from ragassay.base.printable import either, plural
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.comparison.differences import MatchedRuns
 from ragassay.engine.comparison.verdict_rules import judge_agreement

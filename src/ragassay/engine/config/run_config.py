@@ -26,8 +26,7 @@ from pydantic import (
     field_validator,
 )
 
-from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean
-from ragassay.base.problem_words import mistakes
+from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean, mistakes
 from ragassay.base.subsets import Subset
 from ragassay.formats.records.field_values import timestamp
 from ragassay.models.device import check_device

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay import suites
-from ragassay.base.counts import either, plural, share
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.note import Displayed, Note
+from ragassay.base.printable import either, plural, share
 from ragassay.base.score import Reason
 from ragassay.engine.results.score_columns import Mask, ScoreColumns, label_of, labels_of
 from ragassay.metrics.core import naming

@@ -19,9 +19,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragassay.base.counts import grouped
 from ragassay.base.errors import CountedFact, RagassayWarning, UsageError, warn_user
 from ragassay.base.note import Note
+from ragassay.base.printable import grouped
 from ragassay.base.sample import ABSTAINING, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.comparison.verdict_rules import OFFLINE
