@@ -14,7 +14,7 @@ import pytest
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.engine.diagnosis.moved_classes import moved
-from ragassay.engine.run import evaluation
+from ragassay.engine.run import prepared_run
 from ragassay.reports.text import wording
 from ragassay.reports.views.diagnosis_view import verdict_of
 
@@ -209,7 +209,7 @@ def test_frames_carry_query_answer_and_metadata(tmp_path: Path) -> None:
 def test_the_progress_shows_where_it_is_wanted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(evaluation, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(prepared_run, "PATIENCE_S", 0.0)
     data = [{"id": str(n), "answer": "a", "references": ["a"]} for n in range(3)]
 
     def said(progress: Any) -> str:
@@ -220,5 +220,5 @@ def test_the_progress_shows_where_it_is_wanted(
     counted: list[int] = []
     assert said(counted.append) == "" and counted == [3]
     assert said(True) == "scoring: 3 of 3 samples\n"
-    monkeypatch.setattr(evaluation, "in_notebook", lambda: True)
+    monkeypatch.setattr(prepared_run, "in_notebook", lambda: True)
     assert said(None) == "scoring: 3 of 3 samples\n" and said(False) == ""

@@ -32,7 +32,7 @@ WARM = (
     "python_multipart",
     "ragassay.engine.comparison",
     "ragassay.engine.config",
-    "ragassay.engine.run.evaluation",
+    "ragassay.engine.run.prepared_run",
     "ragassay.judges.judge_factory",
     "ragassay.reports.run_reports",
     "ragassay.service.application",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragassay.engine.config.option import options_of
-from ragassay.engine.config.run_config import GROUPS, MODEL_KWARGS, RunConfig
+from ragassay.engine.config.run_config import GROUPS, MODEL_KWARGS, RunConfig, options_of
 
 
 def option_table(group: str) -> str:
@@ -13,7 +12,8 @@ def option_table(group: str) -> str:
     lines = []
     for name, option in options_of(GROUPS[group]).items():
         default = f" ({option.default})" if option.default else ""
-        flag = f" The flag is `{option.flags[0]}`." if option.flags else ""
+        is_named_so = option.flags[0] == f"--{name.replace('_', '-')}"
+        flag = "" if is_named_so else f" The flag is `{option.flags[0]}`."
         page = f" [More]({option.page})." if option.page else ""
         lines.append(f"- `{name}`{default}: {option.help}{flag}{page}")
     return "\n".join(lines)

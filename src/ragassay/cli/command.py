@@ -18,8 +18,7 @@ from cyclopts import Group, Parameter, validators
 from ragassay.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragassay.engine.config.option import Option
-    from ragassay.engine.config.run_config import RunConfig
+    from ragassay.engine.config.run_config import Option, RunConfig
 
 COMMON = (
     *("suite", "metrics", "output", "columns", "format", "limit", "qrels", "fail_under"),
@@ -138,8 +137,7 @@ class Command:
         switches = [parameter for parameter in own if parameter.default is False]
         others = [parameter for parameter in own if parameter.default is not False]
         if self.takes_run_options:
-            from ragassay.engine.config.option import options_of
-            from ragassay.engine.config.run_config import GROUPS, RunConfig
+            from ragassay.engine.config.run_config import GROUPS, RunConfig, options_of
 
             groups, names, without = self._chosen
             for place, (group, declared) in enumerate(GROUPS.items()):
@@ -162,7 +160,7 @@ class Command:
         bound.apply_defaults()
         given = Given(**bound.arguments, run_options={})
         for name, (option, kind) in self._options.items():
-            value, flag = vars(given).pop(name), option.flags_of(name)[0]
+            value, flag = vars(given).pop(name), option.flags[0]
             if value is None:
                 continue
             if kind == list[int]:
@@ -196,7 +194,7 @@ def _flag(name: str, option: Option, kind: Any, **more: Any) -> inspect.Paramete
         word = kind
     if option.default:
         sentences.append(f"Default: {option.default}.")
-    flags = [*option.flags_of(name), *([option.short] if option.short else [])]
+    flags = [*option.flags, *([option.short] if option.short else [])]
     shown = Parameter(name=flags, help=" ".join(sentences), negative=(), **more)
     place = inspect.Parameter.KEYWORD_ONLY
     annotation = Annotated[word | None, shown]

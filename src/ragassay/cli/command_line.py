@@ -216,12 +216,11 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 def _in_words(error: Exception) -> str:
     """The sentence about an error; about an impossible value with the flag in place of the key."""
     if isinstance(error, OptionError):
-        from ragassay.engine.config.option import options_of
-        from ragassay.engine.config.run_config import RunConfig
+        from ragassay.engine.config.run_config import RunConfig, options_of
 
         name, _, place = error.key.partition(".")
         option = options_of(RunConfig).get(name)
-        flag = f"--{name.replace('_', '-')}" if option is None else option.flags_of(name)[0]
+        flag = f"--{name.replace('_', '-')}" if option is None else option.flags[0]
         short = f" ({option.short})" if option is not None and option.short else ""
         return f"{flag}{short}{f', {place}' if place else ''}: {error.problem}."
     if isinstance(error, RagassayError):

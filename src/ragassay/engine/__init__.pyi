@@ -1,2 +1,2 @@
-from .run.evaluation import evaluate as evaluate
+from .run.prepared_run import evaluate as evaluate
 from .run.rescoring import explain as explain, rescore as rescore

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 from ragassay.base import files, printable
 from ragassay.engine.comparison import gates
-from ragassay.engine.comparison.comparison_gates import worst_queries
+from ragassay.engine.comparison.gates import worst_queries
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison, GateResult
 from ragassay.engine.results.score_rows import ScoreRow

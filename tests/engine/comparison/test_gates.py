@@ -10,11 +10,10 @@ from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.cli.show import exit_code
 from ragassay.engine.comparison import gates
-from ragassay.engine.comparison.comparison_gates import metrics_of, with_not_worse
+from ragassay.engine.comparison.gates import metrics_of, with_not_worse
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.score_columns import ScoreColumns
-from ragassay.engine.results.summarising import IntervalOptions, summarise
-from ragassay.engine.results.summary import MetricSummary, Summary
+from ragassay.engine.results.summary import IntervalOptions, MetricSummary, Summary, summarise
 from ragassay.stats.intervals import mean_interval
 
 COMPUTED = {"f1": "f1", "P(rel=2)@5": "P(rel=2)@5"}
@@ -83,7 +82,7 @@ def scores(
         columns.identities.append((f"q{at}", "", 0))
         columns.add("f1", outcome)
     metric = MetricSummary("f1", "f1", "answer", None, None, None, 0.95, "", 0, 0, metric="f1")
-    metrics = summarise(columns, [metric], IntervalOptions())
+    metrics, _ = summarise(columns, [metric], IntervalOptions())
     n = len(outcomes)
     return Summary("t", "qa", "", n, n, "all", metrics, incomplete=owed), columns
 

@@ -10,7 +10,7 @@ import ragassay
 from ragassay.base.note import Note
 from ragassay.base.sample import Answerability
 from ragassay.base.score import Reason, Score, Unscored
-from ragassay.engine.comparison.comparison_gates import with_not_worse
+from ragassay.engine.comparison.gates import with_not_worse
 from ragassay.engine.results.comparison_result import GateResult
 from terminal_text import said
 

@@ -8,17 +8,16 @@ import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Reason, Score
-from ragassay.engine.results.score_columns import ScoreColumns
-from ragassay.engine.results.slicing import Slicer
-from ragassay.engine.results.summarising import (
+from ragassay.engine.results.score_columns import SampleColumns, ScoreColumns
+from ragassay.engine.results.summary import (
     IntervalOptions,
-    averaged_over,
+    MetricSummary,
+    facts_of,
     sample_clusters,
     slice_summaries,
     summarise,
     totals,
 )
-from ragassay.engine.results.summary import MetricSummary
 from ragassay.suites import Suite
 from ragassay.suites.suite import Total
 
@@ -57,10 +56,8 @@ def test_slices_come_largest_first_and_equal_ones_by_name() -> None:
 def test_a_mean_near_the_end_of_its_range_is_named_as_crowded(
     values: list[float], aggregate: str, names: list[str]
 ) -> None:
-    crowded: list[str] = []
     data = columns([f"q{at}" for at in range(60)], values)
-    summarise(data, [metric(aggregate)], IntervalOptions(), crowded)
-    assert crowded == names
+    assert summarise(data, [metric(aggregate)], IntervalOptions())[1] == tuple(names)
 
 
 def test_a_sum_has_no_slices() -> None:
@@ -72,7 +69,7 @@ def test_a_sum_has_no_slices() -> None:
 
 def test_a_zero_counts_as_a_hundred_thousandth_in_a_geometric_mean() -> None:
     data = columns(["q0", "q1"], [0.0, 0.1])
-    found = summarise(data, [metric("geometric")], IntervalOptions())["f1"]
+    found = summarise(data, [metric("geometric")], IntervalOptions())[0]["f1"]
     assert found.mean == pytest.approx((1e-5 * 0.1) ** 0.5)
 
 
@@ -80,10 +77,12 @@ def test_a_zero_counts_as_a_hundred_thousandth_in_a_geometric_mean() -> None:
 def test_a_column_is_a_slice_where_its_values_are_at_most_half_as_many_as_its_samples(
     n_values: int, is_slice: bool
 ) -> None:
-    slicer = Slicer(None)
+    scores = ScoreColumns([])
+    collected = SampleColumns(scores, None, None)
     for at in range(10):
-        slicer.add(Sample(id=f"q{at}", query="?", metadata={"topic": f"t{at % n_values}"}))
-    assert ("topic" in slicer.columns()) is is_slice
+        collected.add(Sample(id=f"q{at}", query="?", metadata={"topic": f"t{at % n_values}"}))
+    collected.close(clustered=False)
+    assert ("topic" in scores.slices) is is_slice
 
 
 @pytest.mark.parametrize(
@@ -101,9 +100,10 @@ def test_one_repeated_query_is_enough_to_cluster_by_query(
     data = columns(queries)
     found = sample_clusters(data)
     assert (None if found is None else found.tolist()) == clusters
-    summary = summarise(data, [metric()], IntervalOptions())["f1"]
+    facts, _ = facts_of(data, [metric()], IntervalOptions(), None)
+    summary = facts["metrics"]["f1"]
     assert summary.n_clusters == (None if clusters is None else len(set(clusters)))
-    clustered = ", by query" in averaged_over(data, None)
+    clustered = ", by query" in facts["averaged_over"]
     assert clustered is (clusters is not None)
 
 

@@ -12,7 +12,7 @@ import pytest
 import ragassay
 from ragassay import Passage, Sample
 from ragassay.base.sample import Answer
-from ragassay.engine.results.slicing import DataLanguage
+from ragassay.engine.results.score_columns import DataLanguage
 from ragassay.formats import from_records
 
 QUERIES = {

@@ -35,7 +35,7 @@ def check(given: Given) -> int:
     ragassay golden check golden --max-age 365 --fail-on look --json
     ```
     """
-    from ragassay.engine.run.evaluation import evaluate
+    from ragassay.engine.run.prepared_run import evaluate
     from ragassay.golden.golden_checks import check as carry_out
     from ragassay.golden.golden_folder import GoldenSet
     from ragassay.golden.item_checks import METRICS, CheckOptions

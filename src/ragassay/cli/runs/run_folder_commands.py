@@ -178,7 +178,7 @@ def compare(given: Given) -> int:
     ```
     """
     from ragassay.engine.comparison.compare_runs import compare as carry_out
-    from ragassay.engine.comparison.comparison_gates import with_not_worse
+    from ragassay.engine.comparison.gates import with_not_worse
     from ragassay.reports import ci_reports
     from ragassay.reports.run_reports import write_comparison
     from ragassay.reports.views.comparison_view import comparison_report

@@ -23,9 +23,13 @@ from ragassay.engine.config.metric_selection import with_options
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.score_columns import judges_of
 from ragassay.engine.results.summary import Summary
-from ragassay.engine.run.accumulator import Accumulator
-from ragassay.engine.run.run_warnings import as_note, record_warnings
-from ragassay.engine.run.scoring import judged_among, score_stream
+from ragassay.engine.run.scoring import (
+    Accumulator,
+    as_note,
+    judged_among,
+    record_warnings,
+    score_stream,
+)
 from ragassay.formats import Mapper
 from ragassay.formats.native import packed
 from ragassay.formats.sources import json_files

@@ -1,27 +1,27 @@
-"""The comparison of two runs on the same queries, metric by metric."""
+"""The comparison of two runs on the same queries, metric by metric; and the slice of the data in
+which the new run fell although it did not fall over all queries."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
 from ragassay.base.printable import grouped
-from ragassay.engine.comparison.comparison_gates import decide, resolve
 from ragassay.engine.comparison.derived_runs import aligned, subset_of
 from ragassay.engine.comparison.differences import (
+    OWN_NUGGETS,
+    Mask,
+    MatchedRuns,
     compare_arrays,
     compare_means,
     compare_percentile,
-)
-from ragassay.engine.comparison.fallen_slices import fallen_slice
-from ragassay.engine.comparison.pairs import (
-    OWN_NUGGETS,
-    MatchedRuns,
     differing_queries,
     incomparable_metrics,
     incomplete_runs,
@@ -29,12 +29,15 @@ from ragassay.engine.comparison.pairs import (
     only_in_one,
     same_replies,
 )
+from ragassay.engine.comparison.gates import decide_drop, resolve_drops
 from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.engine.results.result import Result
+from ragassay.engine.results.score_columns import labels_of
 from ragassay.engine.results.summary import MetricSummary, left_out, shown
 from ragassay.stats.intervals import alpha_of, check_one_sided, check_options
+from ragassay.stats.paired import compare_pairs
 
 UNPAIRED = "Compare their means with the option unpaired (--unpaired)."
 FORCE = "Compare them without a verdict on what differs with the option force (--force)."
@@ -82,7 +85,7 @@ def compare(
         primary: the metrics that are tested; the others are exploratory, without a verdict, and
             weaken nothing. When left out: ``metrics``, or the headline of the suite.
         fail_if_drop: the largest drops allowed, such as ``nDCG@10>0.03`` (see
-            `ragassay.engine.comparison.comparison_gates`); what was found is in `Comparison.gates`.
+            `ragassay.engine.comparison.gates`); what was found is in `Comparison.gates`.
         n_resamples: sign patterns of the test (all of them up to 16 clusters).
         seed: seed of the sign patterns and the bootstrap.
         level: confidence level of the intervals before correction; the rest to 1 is the level of
@@ -190,13 +193,13 @@ def compare(
     if fail_if_drop:
         check_one_sided(level)
     gates = []
-    for gate in resolve(fail_if_drop, lambda name: named(name, names), summaries):
+    for gate in resolve_drops(fail_if_drop, lambda name: named(name, names), summaries):
         difference = differences[gate.metric]
         if gate.metric in means:
             # A gate asks of its metric by itself: whether it is a primary one changes nothing.
             standing, why = standing_of(gate.metric, True)
             difference = replace(difference, standing=standing, why=why)
-        gates.append(decide(gate, difference, matched, draws))
+        gates.append(decide_drop(gate, difference, matched, draws))
     alone = [
         tuple(
             name
@@ -331,3 +334,63 @@ def _common_metrics(a: Result, b: Result, wanted: str | Sequence[str] | None) ->
 
 def _is_compared(metric: MetricSummary) -> bool:
     return metric.aggregate == "mean" or metric.percentile is not None
+
+
+LEAST = 5
+"""Queries of a slice that is looked at."""
+
+FALL = 0.25
+"""Share of a metric's scale by which it has to fall in a slice, and more than over all queries."""
+
+CHANCE = 0.1
+"""The p-value of a fall, without any correction, from which it may be chance."""
+
+
+def fallen_slice(
+    matched: MatchedRuns, differences: Sequence[Difference], draws: Mapping[str, Any]
+) -> list[Note]:
+    """The slice and the metric that fell the most against what the metric did over all queries,
+    times the queries of the slice; only of metrics that are not worse as a whole. It is a hint: of
+    all slices and metrics, the worst is taken."""
+    signs = {
+        d.name: -1.0 if d.higher_is_better is False else 1.0
+        for d in differences
+        if d.higher_is_better is not None and "worse" not in (d.verdict, d.hint)
+    }
+    metrics = matched.a.summary.metrics
+    scales = {name: metrics[name].bounds for name in signs if None not in metrics[name].bounds}
+    names = list(scales)
+    (a, in_a), (b, in_b) = matched.scores(names)
+    found = []
+    for column, value, inside in _slices(matched):
+        for at, name in enumerate(names):
+            where = in_a[at] & in_b[at] & inside
+            n, (low, high) = int(where.sum()), scales[name]
+            if n < LEAST:
+                continue
+            fall, overall = (
+                signs[name] * float((b[at, of] - a[at, of]).mean()) / (high - low)  # type: ignore[operator]
+                for of in (where, in_a[at] & in_b[at])
+            )
+            if min(fall, fall - overall) >= FALL:
+                found.append((n * (fall - overall), column, value, at, where))
+    for _, column, value, at, where in sorted(found, key=lambda one: -one[0]):
+        test = compare_pairs(a[at], b[at], mask=where, correction="none", power=None, **draws)[0]
+        if test.p_adjusted is not None and test.p_adjusted < CHANCE:
+            counts: dict[str, float | str] = {"n": test.n, "column": column, "value": value}
+            counts |= {"new": test.a_mean or 0.0, "old": test.b_mean or 0.0}
+            return [Note("slice_fell", counts, (names[at],), "headline")]
+    return []
+
+
+def _slices(matched: MatchedRuns) -> Iterator[tuple[str, str, Mask]]:
+    """Each slice of the new run that some of the common queries are in, with these queries."""
+    for column, values in matched.a.columns.slices.items():
+        labels = [
+            {label for row in matched.rows_a[query] for label in labels_of(values[row])}
+            for query in matched.queries
+        ]
+        for value in sorted(set().union(*labels)):
+            inside = np.array([value in of_query for of_query in labels], dtype=np.bool_)
+            if not inside.all():
+                yield column, value, inside

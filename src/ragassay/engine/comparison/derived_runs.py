@@ -14,18 +14,13 @@ from ragassay.base.errors import UsageError
 from ragassay.base.sample import Identity, Sample
 from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.results.result import Result
+from ragassay.engine.results.score_columns import cluster_column
 from ragassay.engine.results.score_rows import ScoreRow
-from ragassay.engine.results.slicing import (
-    asked_hash,
-    cluster_column,
-)
-from ragassay.engine.results.summarising import (
+from ragassay.engine.results.summary import (
     IntervalOptions,
-    averaged_over,
-    n_incomplete,
-    summarise,
+    MetricSummary,
+    facts_of,
 )
-from ragassay.engine.results.summary import MetricSummary
 
 
 def by_system(result: Result) -> list[Result]:
@@ -68,19 +63,15 @@ def _only(result: Result, chosen: frozenset[Identity]) -> Result:
     columns = result.columns.take(np.flatnonzero(member))
     config = result.config
     described = list(result.summary.metrics.values())
-    metrics = summarise(columns, described, IntervalOptions.of(config))
+    cluster_by = cluster_column(config.get("cluster_by"))
+    facts, _ = facts_of(columns, described, IntervalOptions.of(config), cluster_by)
     rows, samples = partial(_rows, result, chosen), partial(_samples, result, chosen)
     summary = replace(
         result.summary,
-        n_samples=len(columns),
-        n_queries=columns.n_queries,
-        averaged_over=averaged_over(columns, cluster_column(config.get("cluster_by"))),
-        metrics=metrics,
+        **facts,
         slices=(),
         failures=Counter(" ".join(one.failure.split()) for one in samples() if one.failure),
-        incomplete=n_incomplete(metrics.values()),
         notes=(),
-        fingerprint=asked_hash(columns.asked) if columns.asked else "",
     )
     return Result(summary, columns, config, None, rows, samples, judge_answers=result.judge_answers)
 

@@ -1,23 +1,311 @@
-"""How metrics differ between two runs: by pairs of queries, as percentiles, or by the means of
-different queries (two weeks of logs, say)."""
+"""How two runs differ. First query by query: which rows belong to a query, its value of each
+metric, and what the runs asked and how it was scored, as notes; then metric by metric: by pairs of
+queries, as percentiles, or by the means of different queries (two weeks of logs, say)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.base.note import Note
-from ragassay.engine.comparison.pairs import Mask, MatchedRuns, Matrix, query_matrix
+from ragassay.base.printable import grouped, share
+from ragassay.base.score import Reason
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.result import Result
-from ragassay.engine.results.slicing import cluster_column
+from ragassay.engine.results.score_columns import (
+    NO_REPLY,
+    cluster_column,
+    differing_facts,
+    names_in,
+)
+from ragassay.engine.results.summary import missing_by_failure
 from ragassay.stats.intervals import Span, alpha_of
 from ragassay.stats.paired import PairedResult, compare_pairs, rounded_differences
 from ragassay.stats.percentiles import percentile_difference
 from ragassay.stats.welch import compare_samples
+
+Matrix = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Pairs = tuple[Matrix, Mask]
+"""A value for each metric and query, and where there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedRuns:
+    """The new run (A) and the old one (B), which show metrics under the same names, query by query:
+    the rows of each query id in either run, and the ids that both have, sorted."""
+
+    a: Result
+    b: Result
+    rows_a: Mapping[str, list[int]]
+    rows_b: Mapping[str, list[int]]
+    queries: Sequence[str]
+
+    @classmethod
+    def of(cls, a: Result, b: Result) -> MatchedRuns:
+        """Matches the queries of two runs by id."""
+        rows_a, rows_b = a.columns.rows_by_query, b.columns.rows_by_query
+        # Sorted, because the random sign patterns belong to positions.
+        return cls(a, b, rows_a, rows_b, sorted(query for query in rows_a if query in rows_b))
+
+    def lacking(self, names: Sequence[str]) -> list[str]:
+        """Ids of the queries that A lacks and of which B has a score of any of these metrics."""
+        scored = np.zeros(len(self.b.columns), dtype=np.bool_)
+        for name in names:
+            scored |= self.b.columns.scored(name)
+        return [
+            query
+            for query, rows in self.rows_b.items()
+            if query not in self.rows_a and scored[rows].any()
+        ]
+
+    def scores(
+        self, names: Sequence[str], owed: tuple[float | None, float | None] = (None, None)
+    ) -> tuple[Pairs, Pairs]:
+        """The matrices of both runs, as `query_matrix` gives them; ``owed`` are the values of A and
+        of B for scores that are owed in queries that are `compared`."""
+        sides = (self.a, self.rows_a), (self.b, self.rows_b)
+        pairs = [
+            query_matrix(run, names, rows, self.queries, value, of_means=True)
+            for (run, rows), value in zip(sides, owed, strict=True)
+        ]
+        if owed != (None, None):
+            compared = np.array([self.compared(name) for name in names])
+            pairs = [(values, mask & compared) for values, mask in pairs]
+        return pairs[0], pairs[1]
+
+    def at_worst(
+        self,
+        name: str,
+        draws: Mapping[str, Any],
+        lacking: Sequence[str] = (),
+        *,
+        best: bool = False,
+    ) -> PairedResult | None:
+        """The test of a metric where all that may be missing counts at its worst for A and at its
+        best for B (``best``: the other way round): scores that are owed, and queries that A lacks.
+        ``None`` where the metric has no such values."""
+        metric = self.a.summary.metrics[name]
+        ends = metric.bounds if (metric.higher_is_better is False) == best else metric.bounds[::-1]
+        if None in ends or metric.percentile is not None:
+            return None
+        # Queries that A lacks have the value of what it owes.
+        runs = replace(self, queries=sorted([*self.queries, *lacking]))
+        (a, in_a), (b, in_b) = runs.scores([name], ends)
+        options = {**draws, "clusters": runs.clusters[0]}
+        return compare_pairs(a, b, mask=in_a & in_b, spans=[metric.bounds], **options)[0]
+
+    def rows_of(self, run: Result) -> Mapping[str, list[int]]:
+        """The row numbers of each query id in one of the two runs."""
+        return self.rows_a if run is self.a else self.rows_b
+
+    def owed(self, run: Result, name: str) -> NDArray[np.int64]:
+        """How many scores of a metric one of the two runs owes for each query that is compared."""
+        rows = self.rows_of(run)
+        owed = run.columns.owed(name)
+        counts = [owed[rows.get(query, [])].sum() for query in self.queries]
+        return np.where(self.compared(name), np.array(counts, dtype=np.int64), 0)
+
+    def compared(self, name: str) -> Mask:
+        """The queries of which one of the runs has a score, or that the two left out for different
+        reasons, shape ``(n_queries,)``. The others say nothing of a difference."""
+        scored = self.left_by_both(name, alike=False)
+        for run in (self.a, self.b):
+            has, rows = run.columns.scored(name), self.rows_of(run)
+            scored |= np.array([has[rows.get(one, [])].any() for one in self.queries], np.bool_)
+        return scored
+
+    def left_by_both(self, name: str, *, alike: bool) -> Mask:
+        """The queries for which both systems left a metric nothing to measure, shape
+        ``(n_queries,)``: for the same reason (the metric is not applicable to them), or for
+        different ones, so that each counts at its worst and best."""
+        pairs = zip(self._reasons(self.a, name), self._reasons(self.b, name), strict=True)
+        return np.array([bool(a and b) and (a == b) == alike for a, b in pairs], dtype=np.bool_)
+
+    def left_out_by_one(self, name: str) -> bool:
+        """Whether one system left a metric nothing to measure where the other one did not, or for
+        another reason."""
+        return self._reasons(self.a, name) != self._reasons(self.b, name)
+
+    def _reasons(self, run: Result, name: str) -> list[frozenset[Reason]]:
+        """Why each query has no score by the system's doing; empty where that is not so of all its
+        repeats."""
+        columns, rows = run.columns, self.rows_of(run)
+        by_system = columns.unscored(name, (reason for reason in Reason if reason.by_system))
+        if not by_system.any():
+            return [frozenset()] * len(self.queries)
+        return [
+            frozenset(filter(None, (columns.reason(name, row) for row in at)))
+            if by_system[at := rows.get(query, [])].all()
+            else frozenset()
+            for query in self.queries
+        ]
+
+    @property
+    def clusters(self) -> tuple[NDArray[np.int64] | None, str | None]:
+        """The number of each query's cluster, and what the clusters are; ``None`` where neither run
+        is clustered. Where both are, the one with the larger clusters counts."""
+        clusters = [
+            (self._clusters(run, other), cluster_column(run.config.get("cluster_by")))
+            for run, other in ((self.a, self.b), (self.b, self.a))
+        ]
+        return min(clusters, key=lambda one: math.inf if one[0] is None else len(np.unique(one[0])))
+
+    def _clusters(self, run: Result, other: Result) -> NDArray[np.int64] | None:
+        """The clusters of one run. A query that it lacks has its cluster in the other one; where
+        that has none, it is a cluster by itself."""
+        if run.columns.clusters is None:
+            return None
+        keys: dict[str, str] = {}
+        for side in (other, run):
+            if side.columns.clusters is not None:
+                # Of several repeats, the first one counts.
+                rows = self.rows_of(side).items()
+                keys |= {query: side.columns.clusters[at[0]] for query, at in rows}
+        codes: dict[str | tuple[str], int] = {}
+        return np.array(
+            [codes.setdefault(keys.get(query, (query,)), len(codes)) for query in self.queries]
+        )
+
+
+def query_matrix(
+    result: Result,
+    names: Sequence[str],
+    rows: Mapping[str, list[int]],
+    queries: Sequence[str],
+    owed: float | None = None,
+    *,
+    of_means: bool = False,
+) -> Pairs:
+    """Each metric's mean over the repeats of each query, and where there is one: arrays of shape
+    ``(n_metrics, n_queries)``.
+
+    ``owed`` takes the place of each score that is owed, and of those of a query that the run lacks;
+    ``of_means`` leaves out the scores that no mean runs over (`ScoreColumns.averaged`)."""
+    index = np.array([row for query in queries for row in rows.get(query, ())], dtype=np.int64)
+    sizes = np.array([len(rows.get(query, ())) for query in queries], dtype=np.int64)
+    query_at = np.repeat(np.arange(len(queries)), sizes)
+    values = np.zeros((len(names), len(queries)))
+    mask = np.zeros(values.shape, dtype=np.bool_)
+    for at, name in enumerate(names):
+        columns = result.columns
+        scored = (columns.averaged(name) if of_means else columns.scored(name))[index]
+        scores = np.where(scored, columns.values(name)[index], owed or 0.0)
+        if owed is not None:
+            scored = scored | columns.owed(name)[index]
+        total = np.bincount(query_at[scored], scores[scored], len(queries))
+        count = np.bincount(query_at[scored], minlength=len(queries))
+        mask[at] = count > 0
+        values[at] = total / np.maximum(count, 1)
+        if owed is not None:
+            mask[at, sizes == 0], values[at, sizes == 0] = True, owed
+    return values, mask
+
+
+_NUGGETS = "nuggets="
+"""How the part of a signature begins that names the nuggets."""
+
+OWN_NUGGETS = f"{_NUGGETS}own"
+"""That part where each run has nuggets of its own."""
+
+
+def nuggets_of(run: Result, name: str) -> str:
+    """The nuggets that a metric was measured by; empty for a metric without any."""
+    parts = run.summary.metrics[name].signature.split("|")
+    return next((part for part in parts if part.startswith(_NUGGETS)), "")
+
+
+def incomparable_metrics(a: Result, b: Result, names: Sequence[str]) -> list[Note]:
+    """Notes on the metrics that the two runs did not compute alike, one for all that differ in the
+    same way."""
+    alike = grouped((how, name) for name in names if (how := _difference(a, b, name)))
+    return [
+        Note("not_alike", {"how": how}, tuple(which), "warning") for how, which in alike.items()
+    ]
+
+
+def _difference(a: Result, b: Result, name: str) -> str:
+    """How the computation of a metric differs; empty where it does not."""
+    first, second = (run.summary.metrics[name] for run in (a, b))
+    if not (first.n_scored and second.n_scored):
+        return ""  # there is nothing to compare; a model that was not there has no identity
+    ours, theirs = first.signature.split("|"), second.signature.split("|")
+    if ours != theirs:
+        only_a = " ".join(part for part in ours if part not in theirs)
+        only_b = " ".join(part for part in theirs if part not in ours)
+        return f"({only_a} against {only_b})"
+    # Two systems of one run have its signature, whoever judged the one and the other.
+    judges = [names_in(one.judges) for one in (first, second)]
+    if all(judges) and judges[0] != judges[1]:
+        of_a, of_b = (f"judge={'+'.join(of_run)}" for of_run in judges)
+        return f"({of_a} against {of_b})"
+    return ""
+
+
+def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[Note]:
+    """Compares what common queries ask and expect in both runs: a note where they differ."""
+    if a.summary.fingerprint and a.summary.fingerprint == b.summary.fingerprint:
+        return []
+    asked_a, asked_b = (_by_query(run, run.columns.asked) for run in (a, b))
+    different = [query for query in common if asked_a.get(query) != asked_b.get(query)]
+    if not different or not asked_a or not asked_b:
+        return []
+    example = different[0]
+    first, second = (next((s for s in run.samples if s.id == example), None) for run in (a, b))
+    facts = differing_facts(first, second) if first and second else []
+    counts: dict[str, float | str] = {"n": len(different), "of": len(common)}
+    counts |= {"example": example, "how": ", ".join(facts) or "its facts"}
+    return [Note("differing_queries", counts, severity="warning")]
+
+
+def same_replies(a: Result, b: Result, common: Sequence[str]) -> list[Note]:
+    """Looks for replies that ``ragassay ask`` recorded once and that both runs hold."""
+    of_a, of_b = (_by_query(run, run.columns.replies) for run in (a, b))
+    none = {NO_REPLY}
+    same = [one for one in common if (of_a.get(one, none) & of_b.get(one, none)) - none]
+    n = share(len(same), len(common), "common query")
+    counts = {"n": n, "example": same[0] if same else ""}
+    return [Note("same_replies", counts, severity="warning")] if same else []
+
+
+def _by_query(run: Result, numbers: Iterable[int]) -> dict[str, set[int]]:
+    """The numbers of a run's samples, by query."""
+    rows = zip(run.columns.identities, numbers, strict=False)
+    found = grouped((identity[0], number) for identity, number in rows)
+    return {query: set(of_query) for query, of_query in found.items()}
+
+
+def only_in_one(
+    a: Result, b: Result, names: list[str], common: Sequence[str], mask_a: Mask, mask_b: Mask
+) -> Iterator[Note]:
+    """The scores of common queries (``mask_a``, ``mask_b``: where each run has one, shape
+    ``(n_metrics, n_common)``) and the queries that one run has alone."""
+    alone = (mask_a != mask_b).sum(axis=1)
+    partial = tuple(name for name, n in zip(names, alone, strict=True) if n)
+    new, old = (run.summary.metrics[partial[0]].mean if partial else None for run in (a, b))
+    if len(partial) == 1 and new is not None and old is not None:
+        n = int((mask_a & mask_b)[names.index(partial[0])].sum())
+        yield Note("scores_in_one", {"n": n, "new": new, "old": old}, partial, "warning")
+    elif partial:
+        yield Note("scores_in_one_of_several", {"n": int(alone.sum())}, partial, "warning")
+    for run, other in ((a, b), (b, a)):
+        if n := run.columns.n_queries - len(common):
+            counts: dict[str, float | str] = {"n": n, "run": run.name, "other": other.name}
+            yield Note("queries_in_one", counts, severity="warning")
+
+
+def incomplete_runs(*runs: Result) -> Iterator[Note]:
+    """The runs that are incomplete."""
+    for run in runs:
+        if run.summary.incomplete:
+            what = missing_by_failure(run.summary)
+            yield Note("incomplete_run", {"what": what}, (run.name,), "warning")
+
 
 Role = tuple[Standing, Note | None]
 """What may be concluded from a metric, and why."""

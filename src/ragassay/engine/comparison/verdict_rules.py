@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
@@ -122,8 +122,8 @@ def judge_agreement(metric: MetricSummary) -> JudgeAgreement | None:
     The agreement of an LLM judge is never known. That of the offline judge suffices where each of
     its rows in the language of the data does."""
 
-    def found(kind: str, **counts: float | str) -> JudgeAgreement:
-        return JudgeAgreement(Note(kind, counts, (metric.name,)))
+    def found(kind: str, *, sufficient: bool = False, **counts: float | str) -> JudgeAgreement:
+        return JudgeAgreement(Note(kind, counts, (metric.name,)), sufficient=sufficient)
 
     labels = (metric.judge, *metric.judges)
     if not metric.n_scored or not any(labels):
@@ -145,8 +145,8 @@ def judge_agreement(metric: MetricSummary) -> JudgeAgreement | None:
             language = word_lists()[measured[0].language].names[0].capitalize()
             return found("offline_language", of=measured[0].of, language=language)
     sufficient = all(row.sufficient for row in rows)
-    found_one = found("offline_agrees" if sufficient else "offline_hint", of=rows[0].of)
-    return replace(found_one, sufficient=sufficient)
+    kind = "offline_agrees" if sufficient else "offline_hint"
+    return found(kind, sufficient=sufficient, of=rows[0].of)
 
 
 def shown_offline(metric: Metric) -> bool:

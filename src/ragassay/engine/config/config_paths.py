@@ -11,8 +11,7 @@ from typing import Any
 
 from ragassay.base.errors import UsageError
 from ragassay.base.files import write_bytes
-from ragassay.engine.config.option import options_of
-from ragassay.engine.config.run_config import OWN, POOLED, RunConfig
+from ragassay.engine.config.run_config import OWN, POOLED, RunConfig, options_of
 from ragassay.formats import Placement
 from ragassay.formats.sources import opening
 from ragassay.models.weights.weight_files import is_path

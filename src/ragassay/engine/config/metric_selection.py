@@ -128,23 +128,15 @@ class ConsistencySelection:
 @dataclass(frozen=True)
 class MetricSelection:
     """The metrics that will be computed, by the names that they are shown under; ``consistency`` is
-    the selection of the second step (comparing the runs of each query), where it is asked for."""
+    the selection of the second step (comparing the runs of each query), where it is asked for.
+    ``every`` has the metrics of both, ``title`` the names of the suites that take part; it is empty
+    where only metrics were named."""
 
     suites: tuple[Suite, ...]
     metrics: Mapping[str, Metric]
+    every: Mapping[str, Metric]
+    title: str
     consistency: ConsistencySelection | None = None
-
-    @property
-    def title(self) -> str:
-        """The names of the suites that take part; empty where only metrics were named."""
-        computed = {metric.name for metric in self.every.values()}
-        taking_part = [suite.name for suite in self.suites if computed & suite.owned]
-        return "+".join(taking_part)
-
-    @property
-    def every(self) -> dict[str, Metric]:
-        """All metrics, those over runs included."""
-        return {**self.metrics, **(self.consistency.metrics if self.consistency else {})}
 
 
 def select_metrics(
@@ -155,10 +147,11 @@ def select_metrics(
     fitted: Callable[[Suite], Suite] = lambda suite: suite,
 ) -> MetricSelection:
     """The metrics of a configuration under the names that its suites publish. ``fitted`` makes a
-    suite whose metrics depend on the data one of those that the data allow."""
-    used = tuple(map(fitted, chosen or [suites.get(name) for name in config.suite]))
-    if not used and not config.metrics and not objects:
-        used = (fitted(default_suite(config, data_format)),)
+    suite whose metrics depend on the data (`Suite.otherwise`) one of those that the data allow."""
+    named_suites = [*(chosen or map(suites.get, config.suite))]
+    if not named_suites and not config.metrics and not objects:
+        named_suites = [default_suite(config, data_format)]
+    used = tuple(fitted(suite) if suite.otherwise else suite for suite in named_suites)
     if config.ks:
         _check_ks(config, used)
     asked: dict[Metric, str] = {}
@@ -201,8 +194,8 @@ def select_metrics(
     of: dict[str, Metric] = {}
     shown: dict[str, str] = {}
     for plain, metric in zip(metrics, changed, strict=False):
-        name = columns.get(str(metric)) or _column(metric, columns)
-        name = name or asked.get(metric, str(metric))
+        column = columns.get(str(metric)) or _column(metric, columns) if columns else None
+        name = column or asked.get(metric, str(metric))
         name = name if name not in named else str(metric)
         if named.setdefault(name, metric) != metric:
             raise UsageError(
@@ -212,7 +205,10 @@ def select_metrics(
         if plain in compared:
             of[name] = metric
     repeats = _consistency_plan(changed[len(metrics) :], of, shown) if over else None
-    return MetricSelection(used, named, repeats)
+    computed = {**named, **(repeats.metrics if repeats else {})}
+    own = {metric.name for metric in computed.values()}
+    title = "+".join(suite.name for suite in used if own & suite.owned)
+    return MetricSelection(used, named, computed, title, repeats)
 
 
 def _column(metric: Metric, columns: Mapping[str, str]) -> str | None:

@@ -37,9 +37,8 @@ from ragassay.engine.diagnosis.decision_table import (
 )
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import by_sample, with_samples
-from ragassay.engine.results.summarising import sample_clusters
-from ragassay.engine.results.summary import MetricSummary
-from ragassay.engine.run.run_warnings import record_warnings
+from ragassay.engine.results.summary import MetricSummary, sample_clusters
+from ragassay.engine.run.scoring import record_warnings
 from ragassay.stats.intervals import mean_interval
 from ragassay.stats.units import ROUNDING
 
@@ -417,7 +416,7 @@ def _added(result: Result) -> Result | None:
     samples = list(result.samples)
     if not wanted or [one.identity for one in samples] != list(result.columns.identities):
         return None
-    from ragassay.engine.run.evaluation import evaluate
+    from ragassay.engine.run.prepared_run import evaluate
 
     with record_warnings():
         return evaluate(samples, metrics=wanted)

@@ -13,7 +13,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.note import Displayed
 from ragassay.engine.comparison.compare_runs import one_system
 from ragassay.engine.comparison.derived_runs import aligned
-from ragassay.engine.comparison.pairs import differing_queries, incomparable_metrics
+from ragassay.engine.comparison.differences import differing_queries, incomparable_metrics
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnose
 from ragassay.engine.results.result import Result

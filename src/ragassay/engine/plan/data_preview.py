@@ -12,14 +12,12 @@ from ragassay.base.note import Displayed
 from ragassay.base.sample import Sample
 from ragassay.base.score import Reason, Unscored
 from ragassay.engine.config.metric_selection import LOOKED_AT, SuiteFit, needs_llm, suite_fits
-from ragassay.engine.config.run_config import POOLED
+from ragassay.engine.config.run_config import OWN, POOLED
 from ragassay.engine.models.needed_models import model_options, weights_among
 from ragassay.engine.run.cost_estimate import WINDOW, CallPlan, Planner, Throughput
-from ragassay.engine.run.evaluation import job_of
 from ragassay.engine.run.pooled_nuggets import bank_metric, pools_of
-from ragassay.engine.run.prepared_run import PreparedRun, Progress
-from ragassay.engine.run.run_warnings import record_warnings
-from ragassay.engine.run.scoring import batched
+from ragassay.engine.run.prepared_run import PreparedRun, Progress, job_of
+from ragassay.engine.run.scoring import batched, record_warnings
 from ragassay.engine.run.source import Data
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.metrics.core.judged import ModelMetric
@@ -224,5 +222,6 @@ def _planner(job: PreparedRun, stack: ExitStack) -> Planner | None:
     if pooled and job.rereads is not None:
         pools = pools_of(job.rereads())
         planner.prepare("nugget bank", bank_metric(job.selection.metrics.values()), pools)
-    job.bank(planner.asker)
+    if job.config.nuggets != OWN:
+        job.bank(planner.asker)
     return planner

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import ragassay
 from ragassay.base.errors import UsageError, extra_needed
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ragassay.engine.results.comparison_result import Comparison
     from ragassay.formats import NuggetBank
     from ragassay.reports.charts.svg import Chart
+
+T = TypeVar("T")
 
 CONSISTENCY = "consistency"
 """The suite of repeated runs, and the folder with its result in a run's folder: a run folder
@@ -64,8 +66,8 @@ class Result(Displayed):
     columns: ScoreColumns
     config: Mapping[str, Any]
     folder: Path | None
-    _rows: Callable[[], Iterator[ScoreRow]]
-    _samples: Callable[[], Iterator[Sample]]
+    _rows: Callable[[], Iterator[ScoreRow]] | None
+    _samples: Callable[[], Iterator[Sample]] | None
     gates: tuple[GateResult, ...] = ()
     bank: NuggetBank | None = None
     judge_answers: JudgeAnswers = field(default_factory=dict)
@@ -81,8 +83,7 @@ class Result(Displayed):
     def diagnosis(self) -> Diagnosis | None:
         """Why samples fail (`ragassay.diagnose`); ``None`` where no metric says which do."""
         try:
-            self._rows()  # raises where the scores were not kept
-            return ragassay.diagnose(self)
+            return None if self._rows is None else ragassay.diagnose(self)
         except UsageError:
             return None
 
@@ -94,12 +95,12 @@ class Result(Displayed):
     @cached_property
     def scores(self) -> ScoreRows:
         """Every score, one row for each sample and metric, sample by sample: a sequence."""
-        return ScoreRows(self._rows, len(self.columns) * len(self.columns.metrics))
+        return ScoreRows(_kept(self._rows), len(self.columns) * len(self.columns.metrics))
 
     @property
     def samples(self) -> Iterator[Sample]:
         """The samples that were evaluated, in order."""
-        return self._samples()
+        return _kept(self._samples)()
 
     @property
     def name(self) -> str:
@@ -152,6 +153,13 @@ class Result(Displayed):
     def __repr__(self) -> str:
         n_metrics, n = len(self.summary.metrics), self.summary.n_samples
         return f"<Result {self.name!r}: metrics={n_metrics} samples={n}>"
+
+
+def _kept(read: Callable[[], T] | None) -> Callable[[], T]:
+    """What reads the rows or the samples of a result, where it kept them."""
+    if read is None:
+        raise UsageError("This result kept its summary only; evaluate with save=FOLDER.")
+    return read
 
 
 _PLAIN = (str, bool, int, float)

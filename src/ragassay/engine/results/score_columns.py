@@ -1,13 +1,18 @@
-"""The scores of a run in columns (twelve bytes a score stay in memory), and who judged the values
-of a metric: the run's judge, and those that records name. A value that rests on several judges has
-one label, theirs joined by `AND`."""
+"""What stays in memory of a run: its scores in columns (twelve bytes a score); of each sample the
+labels that a report is sliced by, its cluster, and hashes of what it asks and of the reply, because
+two runs compare only where the former agree and the latter differ; the language of what a judge
+read; and who judged the values of a metric: the run's judge, and those that records name. A value
+that rests on several judges has one label, theirs joined by `AND`."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +30,10 @@ from ragassay.base.score import (
     Unscored,
     label_of as label_of_value,
 )
-from ragassay.engine.results.slicing import numbers_of
+from ragassay.formats import folded
+from ragassay.formats.records.field_names import FIELD_OF
+from ragassay.texts.document_names import CONVERSATION_KEYS, conversation_of_id, named_conversation
+from ragassay.texts.languages import language_in, language_of
 
 Mask = NDArray[np.bool_]
 OWED = frozenset(
@@ -48,25 +56,26 @@ class _Kind(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """How many scores of a metric are values, how many of these the records brought, and how many
-    there are of each reason for none, of each label, and of each label of judges (see `label_of`;
-    arithmetic has none); the most frequent first."""
+    """How many scores of a metric are values, how many of these the records brought, how many there
+    are of each reason for none, of each label, and of each label of judges (see `label_of`;
+    arithmetic has none), the most frequent first; and how many values stand for missing parts."""
 
     n_scored: int
     n_given: int
     reasons: dict[str, int]
     labels: dict[str, int]
     judges: dict[str, int]
+    n_assumed: int = 0
 
 
 class ScoreColumns:
     """The numbers of all scores: a float and the number of its kind for each sample and metric.
 
     Methods take the shown name of a metric, and some a mask of the samples that count, shape
-    ``(n_samples,)``. ``metrics`` are these names, in the order asked for. ``slices`` has each
-    sample's value of each slicing column, ``clusters`` each sample's cluster where clustering was
-    asked for, ``asked`` and ``replies`` are the numbers of
-    `ragassay.engine.results.slicing`."""
+    ``(n_samples,)``. ``metrics`` are these names, in the order asked for. `SampleColumns` fills in
+    the samples: ``slices`` has each sample's value of each slicing column, ``clusters`` each
+    sample's cluster where clustering was asked for, ``asked`` and ``replies`` are `numbers_of` it.
+    """
 
     def __init__(self, metrics: Iterable[str]) -> None:
         self.identities: list[Identity] = []
@@ -98,16 +107,11 @@ class ScoreColumns:
         """Row numbers of each query id, in order of first appearance."""
         return grouped((query, row) for row, (query, _, _) in enumerate(self.identities))
 
-    def add_sample(self, sample: Sample) -> None:
-        """Appends a sample; its outcomes are added with `add`."""
-        self.identities.append(sample.identity)
-        asked, reply = numbers_of(sample)
-        self.asked.append(asked)
-        self.replies.append(reply)
-
     def add(self, metric: str, outcome: Outcome, judge: str = "") -> None:
         """Appends a sample's outcome to a metric's column."""
-        number, judges = 0.0, judges_of(outcome, judge)
+        number, judges = 0.0, ""
+        if outcome.evidence or (isinstance(outcome, Score) and outcome.by):
+            judges = judges_of(outcome, judge)
         if isinstance(outcome, Unscored):
             kind = _Kind(judges, reason=outcome.reason)
         elif isinstance(outcome.value, str | list):
@@ -147,8 +151,7 @@ class ScoreColumns:
         """Which samples could have any value in the metric's range, because the system or the judge
         gave nothing to measure, shape ``(n_samples,)``: those unscored for a reason that is
         `OWED`, and those with a number where a mean would run over none (`averaged`)."""
-        without_mean = self.scored(metric) & ~self.averaged(metric)
-        return self.unscored(metric, OWED) | without_mean
+        return self.unscored(metric, OWED) | (self.scored(metric) & ~self.averaged(metric))
 
     def unscored(self, metric: str, reasons: Iterable[Reason]) -> Mask:
         """Where a score is missing for one of these reasons, shape ``(n_samples,)``."""
@@ -163,11 +166,11 @@ class ScoreColumns:
         """Which samples a mean runs over, shape ``(n_samples,)``: those with a number, none where
         all of their numbers stand for missing parts."""
         scored = self.scored(metric) if mask is None else self.scored(metric) & mask
-        return scored & bool((scored & ~self.assumed(metric)).any())
+        return scored & bool((scored & self._where(metric, lambda kind: not kind.assumed)).any())
 
-    def assumed(self, metric: str) -> Mask:
-        """Which samples have a number that stands for a missing part, shape ``(n_samples,)``."""
-        return self._where(metric, lambda kind: kind.assumed)
+    def measured(self, metric: str) -> Mask:
+        """Which samples have a number that stands for no missing part, shape ``(n_samples,)``."""
+        return self.scored(metric) & self._where(metric, lambda kind: not kind.assumed)
 
     def values(self, metric: str) -> NDArray[np.float64]:
         """The numbers, shape ``(n_samples,)``; read them only where `scored` is true."""
@@ -178,13 +181,14 @@ class ScoreColumns:
         codes = np.frombuffer(self._codes[metric], dtype=np.uint32)
         counts = np.bincount(codes if mask is None else codes[mask], minlength=len(self._kinds))
         reasons, labels, judges = Counter(dict.fromkeys(Reason, 0)), Counter[str](), Counter[str]()
-        n_given = n_scored = 0
+        n_given = n_scored = n_assumed = 0
         for kind, n in zip(self._kinds, counts.tolist(), strict=True):
             if kind.reason is not None:
                 reasons[kind.reason] += n
                 continue
             n_scored += n
             n_given += n if kind.given else 0
+            n_assumed += n if kind.assumed else 0
             if kind.label is not None:
                 labels[kind.label] += n
             if kind.judges:
@@ -195,6 +199,7 @@ class ScoreColumns:
             {str(reason): n for reason, n in reasons.most_common() if n},
             {label: n for label, n in labels.most_common() if n},
             {label: n for label, n in judges.most_common() if n},
+            n_assumed,
         )
 
     def _where(self, metric: str, holds: Callable[[_Kind], bool]) -> Mask:
@@ -252,8 +257,8 @@ def label_of(judges: ValuesByJudge) -> str:
     names all that the others name, it is that label; else a list, each with its number of values.
     """
     ranked = sorted((label for label in judges if label), key=lambda label: -judges[label])
-    if not ranked or ranked == [RECORD]:
-        return ""
+    if len(ranked) < 2:
+        return "" if not ranked or ranked == [RECORD] else ranked[0]
     all_of_them = AND.join(names_in(ranked))
     if all_of_them in ranked:
         return all_of_them
@@ -281,3 +286,222 @@ def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> It
             alike.setdefault(few(listed, MOST), []).append(name)
     for how, metrics in alike.items():
         yield Note("mixed_judges", {"how": how}, tuple(metrics), "warning")
+
+
+_LANGUAGE = "language"
+_READ = 600
+"""Characters of a text that are read to find its language."""
+_SHARE = 0.1
+"""Least share of the samples in a language by their words, for a slice that nobody asked for."""
+MAX_VALUES = 20
+"""A metadata column with more distinct values than this is no slice (unless asked for by name)."""
+
+
+class Labels(str):
+    """Several labels of one sample, printed as one text: the sample is in the slice of each."""
+
+    each: tuple[str, ...]
+
+    def __new__(cls, each: Sequence[str]) -> Labels:
+        """``each`` without repeats, joined by commas."""
+        labels = tuple(dict.fromkeys(each))
+        made = super().__new__(cls, ", ".join(labels))
+        made.each = labels
+        return made
+
+
+def labels_of(value: str | None) -> tuple[str, ...]:
+    """The slices that a sample with this value is in."""
+    if isinstance(value, Labels):
+        return value.each
+    return () if value is None else (value,)
+
+
+class SampleColumns:
+    """Fills columns of scores with what a run keeps of each sample. Without ``slice_by``, each
+    column of labels is taken that has between 2 and `MAX_VALUES` values, and at most half as many
+    as there are samples with one; ``seen`` are all columns that samples have. ``column`` is the one
+    that samples are clustered by, where one was asked for; ``n_clustered`` counts the samples that
+    have a cluster by their data, and ``names_conversations`` says that metadata name one."""
+
+    def __init__(
+        self, scores: ScoreColumns, slice_by: Sequence[str] | None, cluster_by: str | None
+    ) -> None:
+        self.column, self.clusters = cluster_column(cluster_by), list[str]()
+        self.n_clustered, self.names_conversations = 0, False
+        self.seen: set[str] = set()
+        self._scores = scores
+        self._wanted = None if slice_by is None else tuple(slice_by)
+        self._columns: dict[str, list[str | None]] = {name: [] for name in self._wanted or ()}
+        self._distinct: dict[str, set[str]] = {name: set() for name in self._columns}
+        self._dropped: set[str] = set()
+        self._turns: list[str | None] = []
+        self._languages: list[str] = []
+
+    def add(self, sample: Sample) -> None:
+        """Takes one sample: its identity, its cluster, and its labels, which are plain metadata and
+        lists of it, answerability, language and system."""
+        self._scores.identities.append(sample.identity)
+        asked, reply = numbers_of(sample)
+        self._scores.asked.append(asked)
+        self._scores.replies.append(reply)
+        if self.column in (None, *CONVERSATION_KEYS):
+            cluster = named_conversation(sample)
+            self.names_conversations |= cluster is not None
+            cluster = cluster or conversation_of_id(sample.id)
+        else:
+            value = sample.metadata.get(self.column)
+            cluster = None if value is None else str(value)
+        self.n_clustered += cluster is not None
+        self.clusters.append(f"id {sample.id}" if cluster is None else f"in {cluster}")
+        labels = {
+            name: label
+            for name, value in sample.metadata.items()
+            if name not in CONVERSATION_KEYS and (label := _label(value)) is not None
+        }
+        if sample.answerability is not None:
+            labels["answerability"] = str(sample.answerability)
+        if sample.language:
+            labels[_LANGUAGE] = sample.language
+        if sample.system:
+            labels["system"] = sample.system
+        self.seen |= labels.keys()
+        for name in labels.keys() - self._columns.keys() - self._dropped:
+            if self._wanted is None:
+                self._columns[name] = [None] * len(self._turns)
+                self._distinct[name] = set()
+        self._turns.append("later" if sample.history else "first")
+        self._languages.append(language_of(sample.query_text[:_READ]))
+        for name in list(self._columns):
+            value = labels.get(name, labels.get(FIELD_OF.get(folded(name), name)))
+            self._columns[name].append(value)
+            if value is not None:
+                self._distinct[name].update(labels_of(value))
+                if self._wanted is None and len(self._distinct[name]) > MAX_VALUES:
+                    del self._columns[name], self._distinct[name]
+                    self._dropped.add(name)
+
+    def close(self, *, clustered: bool) -> None:
+        """Gives the scores the slicing columns, each with one value (or ``None``) a sample, and
+        where it is ``clustered`` the clusters.
+
+        Where no sample names its turn, it is ``later`` with a history and ``first`` without. Where
+        no metadata name it otherwise (``lang``), a sample's language is that of its query."""
+        self._scores.clusters = self.clusters if clustered else None
+        self._scores.slices = columns = dict(self._columns)
+        named = {name for name in self.seen if FIELD_OF.get(folded(name)) == _LANGUAGE}
+        unasked = self._wanted is None and named <= {_LANGUAGE} and not self._dropped & named
+        if unasked or _LANGUAGE in (self._wanted or ()):
+            given = columns.get(_LANGUAGE) or [None] * len(self._languages)
+            counts = Counter(self._languages)
+            least = 1 if self._wanted is not None else _SHARE * len(self._languages)
+            known = (code if code and counts[code] >= least else None for code in self._languages)
+            columns[_LANGUAGE] = [one or other for one, other in zip(given, known, strict=True)]
+        names_turns = any(name.casefold() == "turn" for name in self.seen)
+        if not names_turns and (self._wanted is None or "turn" in self._wanted):
+            columns["turn"] = self._turns
+        if self._wanted is None:
+            self._scores.slices = {
+                name: column
+                for name, column in sorted(columns.items())
+                if (n := sum(value is not None for value in column)) >= 4  # two values of two
+                and 1 < len({label for value in column for label in labels_of(value)}) <= n / 2
+            }
+
+
+def _label(value: object) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int):
+        text = str(value)
+        return text if 0 < len(text) <= 60 else None
+    if isinstance(value, list | tuple):
+        labels = [_label(item) for item in value]
+        if labels and all(labels):
+            return Labels([label for label in labels if label])
+    return None
+
+
+NO_CLUSTERS = "none"
+"""Value of ``cluster_by`` by which only samples of one query belong together."""
+
+
+def cluster_column(asked: str | None) -> str | None:
+    """The column that a run is clustered by; ``None`` where none was asked for."""
+    return None if asked in (None, "", NO_CLUSTERS) else str(asked)
+
+
+_LEAST = 0.9
+"""Share of the samples with a known language that are in the language of the data."""
+_WORD = re.compile(r"[^\W\d_]+")
+_OTHER = "?"
+"""Another language than those that are known, or several."""
+
+
+@dataclass
+class DataLanguage:
+    """Counts the languages of samples."""
+
+    samples: Counter[str] = field(default_factory=Counter)
+
+    def add(self, sample: Sample) -> None:
+        """Counts a sample: its query, answer and passages have to be in one language, where they
+        are long enough to tell."""
+        answers = [run.answer for run in sample.runs] or [sample.answer]
+        texts = (
+            sample.query or "",
+            " ".join(answer.text[:_READ] for answer in answers if answer is not None),
+            " ".join((passage.text or "")[:_READ] for passage in sample.passages or ()),
+        )
+        found = {language_in(sample)} if sample.language else set[str]()
+        for text in () if sample.language else texts:
+            words = _WORD.findall(text[:_READ])
+            # Words may not tell, as in a list of names; other letters are of another language.
+            letters = 2 * sum(not word.isascii() for word in words) > len(words)
+            found.add(language_of(text[:_READ]) or (_OTHER if letters else ""))
+        found -= {""}
+        self.samples[(found.pop() if len(found) == 1 else _OTHER) if found else ""] += 1
+
+    @property
+    def code(self) -> str:
+        """The language of at least nine tenths of the samples that tell one, and of half of all;
+        empty where there is none."""
+        known = Counter({code: n for code, n in self.samples.items() if code})
+        (most, n), *_ = known.most_common(1) or [(_OTHER, 0)]
+        is_known = n >= _LEAST * known.total() and 2 * n >= self.samples.total()
+        return most if most != _OTHER and is_known else ""
+
+
+NO_REPLY = 0
+"""In place of the number of a reply, where none was recorded."""
+
+FACTS = (
+    "query",
+    "history",
+    "references",
+    "reference_groups",
+    "negative_references",
+    "gold",
+    "answerability",
+)
+"""The parts of a sample that belong to the query, not to the system."""
+
+
+def numbers_of(sample: Sample) -> tuple[int, int]:
+    """64 bits of the hash of a sample's query id and facts, and of the reply that ``ragassay ask``
+    recorded in ``metadata["asked"]`` (`NO_REPLY` where it recorded none)."""
+    facts = [sample.id, *(getattr(sample, name) for name in FACTS)]
+    asked = sample.metadata.get("asked")
+    names = ("fingerprint", "at", "latency")
+    reply = [asked.get(name) if isinstance(asked, Mapping) else None for name in names]
+    digests = (
+        hashlib.sha256(repr(values).encode("utf-8", "surrogatepass")).digest()[:8]
+        for values in (facts, reply)
+    )
+    of_facts, of_reply = (int.from_bytes(digest, "big") for digest in digests)
+    return of_facts, NO_REPLY if None in reply else of_reply
+
+
+def differing_facts(one: Sample, other: Sample) -> list[str]:
+    """The names of the facts (`FACTS`) in which two samples of one query differ."""
+    return [name for name in FACTS if getattr(one, name) != getattr(other, name)]

@@ -1,19 +1,31 @@
-"""The summary of a run: the values that reports show and ``summary.json`` holds."""
+"""The summary of a run: the values that reports show and ``summary.json`` holds, and how they come
+from columns of scores, with intervals, counts and slices."""
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ragassay import suites
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.note import Displayed, Note
 from ragassay.base.printable import either, plural, share
 from ragassay.base.score import Reason
+from ragassay.engine.results.score_columns import Mask, ScoreColumns, label_of, labels_of
 from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import Metric
+from ragassay.stats.intervals import Bounds, Interval, Span, mean_interval
+from ragassay.stats.percentiles import percentile_interval
 from ragassay.stats.repeats import Components
+from ragassay.suites import Suite
+from ragassay.texts.document_names import CONVERSATION_KEYS
 
 if TYPE_CHECKING:
     from ragassay.judges.asking import Usage
@@ -240,7 +252,8 @@ class Summary(Displayed):
     @property
     def is_empty(self) -> bool:
         """Whether nothing could be scored, because the system gave no answer at all."""
-        return bool(self.all_failed) and not any(m.n_scored for m in self.metrics.values())
+        failed = 0 < self.n_samples <= sum(self.failures.values())
+        return failed and not any(metric.n_scored for metric in self.metrics.values())
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values, ready for strict JSON."""
@@ -334,3 +347,221 @@ def shown(
 
 _MOST = 20
 """Most names that an error lists; of more it has only the nearest."""
+
+
+GEOMETRIC_FLOOR = 1e-5
+"""Zeros count as this in a geometric mean (trec_eval's MIN_GEO_MEAN)."""
+
+
+@dataclass(frozen=True)
+class IntervalOptions:
+    """How intervals are computed: see `ragassay.stats.intervals`."""
+
+    method: str = "auto"
+    level: float = 0.95
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> IntervalOptions:
+        """Those that the configuration of a run (``run.yaml``) names."""
+        return cls(config.get("interval", "auto"), config.get("level", 0.95))
+
+
+def describe(name: str, metric: Metric, level: float, **more: Any) -> MetricSummary:
+    """The summary of a metric that has no scores yet; ``more`` are other fields of it."""
+    return MetricSummary(
+        name=name,
+        title=metric.about,
+        family=metric.family,
+        level=level,
+        aggregate=metric.aggregation,
+        higher_is_better=metric.higher_is_better,
+        bounds=(metric.low, metric.high),
+        metric=str(metric),
+        **({"signature": metric.signature} | more),
+    )
+
+
+def summarise(
+    columns: ScoreColumns,
+    metrics: Sequence[MetricSummary],
+    options: IntervalOptions,
+    part: tuple[Mask, NDArray[np.int64] | None] | None = None,
+) -> tuple[dict[str, MetricSummary], tuple[str, ...]]:
+    """The metrics with their numbers, by name; and the names of the means whose scores are nearly
+    all so close to one end of the range that the interval may be too narrow. ``part`` says which
+    samples count, with their clusters (`sample_clusters`); all do without it."""
+    mask, clusters = part or (np.ones(len(columns), dtype=np.bool_), sample_clusters(columns))
+    found, crowded = {}, []
+    for metric in metrics:
+        name = metric.name
+        chosen = columns.averaged(name, mask)
+        values = columns.values(name)[chosen]
+        own_clusters = None if clusters is None else clusters[chosen]
+        interval = interval_of(metric, values, own_clusters, options)
+        if interval.crowded and metric.aggregate == "mean":
+            crowded.append(name)
+        tally = columns.tally(name, mask)
+        measured = values[columns.measured(name)[chosen]] if tally.n_assumed else values[:0]
+        found[name] = replace(
+            metric,
+            mean=interval.mean,
+            low=interval.low,
+            high=interval.high,
+            level=options.level,
+            interval=interval.method if interval.low is not None else "none",
+            n_scored=tally.n_scored,
+            n_total=int(mask.sum()),
+            n_clusters=interval.n_clusters,
+            std=float(values.std(ddof=1)) if values.size > 1 else None,
+            median=float(np.median(values)) if values.size else None,
+            minimum=float(values.min()) if values.size else None,
+            maximum=float(values.max()) if values.size else None,
+            unscored=tally.reasons,
+            labels=tally.labels,
+            n_assumed=tally.n_assumed,
+            mean_measured=float(measured.mean()) if measured.size else None,
+            n_given=tally.n_given,
+            judges=tally.judges,
+            judge=label_of(tally.judges) if tally.judges else metric.judge,
+            language=metric.language if tally.judges or metric.judge else "",
+        )
+    return found, tuple(crowded)
+
+
+def slice_summaries(
+    columns: ScoreColumns,
+    metrics: Sequence[MetricSummary],
+    options: IntervalOptions,
+    queries: Container[str] | None = None,
+) -> tuple[Slice, ...]:
+    """The metrics with their numbers for each value of each slicing column, largest slice first.
+
+    A sample with several labels in a column (a list) is in the slice of each."""
+    clusters, slices = sample_clusters(columns), []
+    metrics = [m for m in metrics if m.aggregate == "mean" or m.percentile is not None]
+    for column, values in columns.slices.items():
+        labels = [
+            labels_of(value) if queries is None or query in queries else ()
+            for value, (query, _, _) in zip(values, columns.identities, strict=True)
+        ]
+        counts = Counter(label for each in labels for label in each)
+        for value, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+            mask = np.fromiter((value in each for each in labels), np.bool_, len(labels))
+            chosen, _ = summarise(columns, metrics, options, (mask, clusters))
+            slices.append(Slice(column, value, n, chosen))
+    return tuple(slices)
+
+
+def facts_of(
+    columns: ScoreColumns,
+    metrics: Sequence[MetricSummary],
+    options: IntervalOptions,
+    cluster_by: str | None,
+    *,
+    from_ids: bool = False,
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The fields of a `Summary` that its columns give, and the means that are crowded (see
+    `summarise`). ``from_ids``: the conversations to cluster by are in the ids of the samples."""
+    found, crowded = summarise(columns, metrics, options)
+    n, n_queries = len(columns), columns.n_queries
+    queries = plural(n_queries, "query")
+    over = queries if n == n_queries else f"{n:,} samples of {queries}"
+    if cluster_by is not None:
+        over += f", by {cluster_by}"
+        if from_ids and cluster_by in CONVERSATION_KEYS:
+            over += " (the ids hold it)"
+    elif n != n_queries:
+        over += ", by query"
+    unscored = (item for metric in found.values() for item in metric.unscored.items())
+    # The same for a set of queries, whatever their order and however often each was asked.
+    asked = b"".join(number.to_bytes(8, "big") for number in sorted(set(columns.asked)))
+    return {
+        "n_samples": n,
+        "n_queries": n_queries,
+        "averaged_over": over,
+        "metrics": found,
+        "incomplete": sum(number for reason, number in unscored if Reason(reason).incomplete),
+        "fingerprint": hashlib.sha256(asked).hexdigest()[:16] if asked else "",
+    }, crowded
+
+
+def sample_clusters(columns: ScoreColumns) -> NDArray[np.int64] | None:
+    """Each sample's cluster as a number, or ``None`` when samples are independent.
+
+    Samples cluster by the column that was asked for; else by query, where a query occurs more than
+    once (repeats of a query are not independent evidence)."""
+    keys: Sequence[str] = columns.clusters or [identity[0] for identity in columns.identities]
+    codes: Mapping[str, int] = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+    if len(codes) == len(keys):
+        return None
+    return np.fromiter((codes[key] for key in keys), dtype=np.int64, count=len(keys))
+
+
+def interval_of(
+    metric: MetricSummary,
+    values: NDArray[np.float64],
+    clusters: NDArray[np.int64] | None,
+    options: IntervalOptions,
+) -> Interval:
+    """A metric's aggregate of some values (mean, sum, percentile ...) with its interval.
+
+    A sum has no interval. That of a percentile lies between two of the ordered values, whatever
+    method is chosen for means. The interval of a geometric mean is computed on logarithms. Bounds
+    are cut at the metric's range, because the true mean lies inside it."""
+    floor, ceiling = metric.bounds
+    if metric.aggregate == "sum" or not values.size:
+        total = float(values.sum()) if values.size else None
+        return Interval(total, None, None, options.level, "none", values.size)
+    if metric.aggregate != "mean" and (percentile := metric.percentile) is not None:
+        return percentile_interval(values, percentile, level=options.level, clusters=clusters)
+    geometric = metric.aggregate == "geometric"
+    if geometric:
+        values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
+        floor = np.log(GEOMETRIC_FLOOR) if floor == 0.0 else None
+        ceiling = None if ceiling is None else float(np.log(ceiling))
+    interval = mean_interval(
+        values, span=(floor, ceiling), method=options.method, level=options.level, clusters=clusters
+    )
+    mean, (low, high) = interval.mean, cut(interval.low, interval.high, (floor, ceiling))
+    if geometric:
+        mean, low, high = (None if x is None else float(np.exp(x)) for x in (mean, low, high))
+    return replace(interval, mean=mean, low=low, high=high)
+
+
+def cut(low: float | None, high: float | None, span: Span) -> Bounds:
+    """The bounds, cut at the ends of a metric's range, where there are any."""
+    floor, ceiling = span
+    return (
+        low if low is None or floor is None else max(low, floor),
+        high if high is None or ceiling is None else min(high, ceiling),
+    )
+
+
+def totals(suites: Iterable[Suite], metrics: Iterable[MetricSummary]) -> dict[str, float]:
+    """The totals of the suites, by name.
+
+    A total is left out where one of its metrics was not computed, or lacks samples for a reason
+    other than the data: the total would describe other samples than it says."""
+    every = {name: total for suite in suites for name, total in suite.totals.items()}
+    means = {plain(metric.metric): metric.mean for metric in metrics if lacks_no_sample(metric)}
+    return {
+        name: total.compute(**{role: means[metric] for role, metric in total.means.items()})
+        for name, total in every.items()
+        if means.keys() >= set(total.means.values())
+    }
+
+
+def lacks_no_sample(metric: MetricSummary) -> bool:
+    """Whether a metric has a mean, and each sample without a score lacks it because of what it or
+    the system holds, not because of a judge's failure or a missing model."""
+    facts = (Reason.NOT_APPLICABLE, Reason.UNDEFINED)
+    return metric.mean is not None and all(
+        Reason(reason).excused in facts for reason in metric.unscored
+    )
+
+
+def plain(name: str) -> str:
+    """A metric's name without its parameter ``given``: with and without it is the same metric."""
+    if "given=" not in name:
+        return name
+    return str(naming.with_parameters(naming.parse(name), {"given": True}))

@@ -26,10 +26,7 @@ from ragassay.base.errors import (
 from ragassay.base.yaml_files import M, Marked, Place, marked, text_of
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.config_paths import found_from, make_absolute
-from ragassay.engine.config.metric_selection import (
-    own_metrics,
-    select_metrics,
-)
+from ragassay.engine.config.metric_selection import own_metrics, select_metrics
 from ragassay.engine.config.run_config import OWN, POOLED, RunConfig, make_config, sampling_key
 from ragassay.engine.models.needed_models import check_folders, check_names, models_used
 from ragassay.formats.records.chosen_columns import canonical

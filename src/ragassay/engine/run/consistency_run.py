@@ -19,18 +19,10 @@ from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.models.needed_models import here
 from ragassay.engine.results.folders.run_folder import FolderWriter
 from ragassay.engine.results.result import CONSISTENCY, Result
-from ragassay.engine.results.score_columns import ScoreColumns
-from ragassay.engine.results.slicing import FACTS, differing_facts
-from ragassay.engine.results.summarising import cut
-from ragassay.engine.results.summary import Slice, Summary
-from ragassay.engine.run.accumulator import Accumulator
-from ragassay.engine.run.run_warnings import as_note, record_warnings
-from ragassay.engine.run.scoring import MODELLED_WINDOW
-from ragassay.metrics.consistency.runs_spread import (
-    SCORES,
-    UNSCORED,
-    OfMetric,
-)
+from ragassay.engine.results.score_columns import FACTS, ScoreColumns, differing_facts
+from ragassay.engine.results.summary import Slice, Summary, cut
+from ragassay.engine.run.scoring import MODELLED_WINDOW, Accumulator, as_note, record_warnings
+from ragassay.metrics.consistency.runs_spread import SCORES, UNSCORED, OfMetric
 from ragassay.models.run_models import Models
 from ragassay.stats.repeats import Components, variance_components
 
@@ -114,7 +106,7 @@ def consistency_of(
     samples: Sequence[Sample],
     config: RunConfig,
     selection: ConsistencySelection,
-    models: Models,
+    models: Models | None,
     *,
     progress: GroupProgress | None,
     keep: bool,
@@ -135,7 +127,7 @@ def consistency_of(
             n_single += sum(len(group.runs) < 2 for group in window)
             if progress is not None:
                 progress(len(collected.columns), n_groups)
-        notes = [*map(as_note, (*warned(), *models.remarks()))]
+        notes = [*map(as_note, (*warned(), *(models.remarks() if models else ())))]
         if 0 < n_single < n_groups:
             notes.append(Note("run_once", {"n": n_single, "total": n_groups}))
         suites = [selection.suite]

@@ -1,8 +1,12 @@
-"""A run that is ready to go: its data is open and its names are resolved."""
+"""From the arguments in Python or a configuration to a run that is ready to go (its data is open
+and its names are resolved), and to its result."""
 
 from __future__ import annotations
 
 import platform
+import re
+import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -12,9 +16,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay import __version__, formats
+from ragassay import __version__, formats, suites
 from ragassay.base import files
-from ragassay.base.errors import InputError, UsageError, warn_user
+from ragassay.base.errors import InputError, UsageError, did_you_mean, warn_user
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.engine.comparison.verdict_rules import shown_offline
@@ -26,13 +30,8 @@ from ragassay.engine.config.metric_selection import (
     published_names,
     select_metrics,
 )
-from ragassay.engine.config.run_config import OWN, POOLED, RunConfig
-from ragassay.engine.models.needed_models import (
-    address_for,
-    check_models,
-    here,
-    models_for,
-)
+from ragassay.engine.config.run_config import OWN, POOLED, RunConfig, make_config
+from ragassay.engine.models.needed_models import address_for, check_models, here, models_for
 from ragassay.engine.results.folders.run_folder import (
     JUDGE_ANSWERS,
     NUGGETS,
@@ -44,28 +43,29 @@ from ragassay.engine.results.folders.run_folder import (
 from ragassay.engine.results.judge_answers import AnswerFile, Record
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Summary
-from ragassay.engine.run.accumulator import Accumulator
 from ragassay.engine.run.consistency_run import GroupProgress, consistency_of
-from ragassay.engine.run.judge_session import (
-    OFFLINE,
-    JudgeSession,
-    open_session,
+from ragassay.engine.run.judge_session import OFFLINE, JudgeSession, open_session
+from ragassay.engine.run.scoring import (
+    MODELLED_WINDOW,
+    Accumulator,
+    as_note,
+    judged_among,
+    record_warnings,
 )
-from ragassay.engine.run.run_warnings import as_note, record_warnings
-from ragassay.engine.run.scoring import MODELLED_WINDOW, judged_among
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
 from ragassay.judges import Judge
 from ragassay.judges.asking import AnswerOrFailure, Asker
 from ragassay.judges.judge import to_record
+from ragassay.judges.judge_factory import named_judges
 from ragassay.judges.own_prompts import read_prompts
+from ragassay.judges.python_judge import word_of
 from ragassay.judges.questions.grading import ReportOnContext
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.function_metrics import FunctionMetric
+from ragassay.metrics.core.function_metrics import FunctionMetric, as_metric, own_names
 from ragassay.metrics.core.judged import uses_of
 from ragassay.metrics.core.metric import Metric, reached
 from ragassay.metrics.core.window import AllSamples
 from ragassay.models.embedders.embedder import DEFAULT
-from ragassay.stats.intervals import check_one_sided
 from ragassay.suites import Suite
 
 if TYPE_CHECKING:
@@ -117,8 +117,6 @@ def prepare(
     def fitted(suite: Suite) -> Suite:
         nonlocal data
         assert data is not None
-        if not suite.otherwise:
-            return suite
         looked: Data = expected or data
         if isinstance(looked, Iterator):  # it can be read once
             begun = list(islice(looked, LOOKED_AT))
@@ -165,10 +163,7 @@ def prepare(
         shown = {name: str(metric) for name, metric in every.items()}
         spans = {name: (metric.low, metric.high) for name, metric in every.items()}
         used = [suite.name for suite in selection.suites]
-        if any(
-            gate.which != "mean" for gate in gates.resolve(config.fail_under, shown, used, spans)
-        ):
-            check_one_sided(config.level)
+        gates.resolve(config.fail_under, shown, used, spans, config.level)
     asks = bool(judged_among(selection.metrics.values())) or config.nuggets == POOLED
     session = None
     if asks and config.nuggets not in (OWN, POOLED):
@@ -178,7 +173,8 @@ def prepare(
     judges, embedders = ((named or {}).get(role, {}) for role in ("judge", "embedder"))
     given: Any = {"dry": dry, "environment": environment}
     address = None
-    if config.models or any(metric.weights or metric.embeds for metric in reached(every.values())):
+    measures = any(metric.weights or metric.embeds for metric in reached(every.values()))
+    if config.models or measures:
         embedder = embedders.get(config.embedder or "", config.embedder)
         check_models(config.model_copy(update={"embedder": embedder}), every.values())
     if config.embedder is not None or config.embedder_key_file or config.embedder_dimensions:
@@ -188,7 +184,7 @@ def prepare(
     elif config.judge and config.judge != [OFFLINE]:
         warn_user(str(Note("judge_not_used", {"judge": config.judge[0]})))
     rereads = None if isinstance(data, Iterator) else lambda: opened().samples
-    return PreparedRun(config, source, selection, session, rereads, address, tuple(notes))
+    return PreparedRun(config, source, selection, session, rereads, address, measures, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -197,7 +193,8 @@ class PreparedRun:
 
     ``session`` holds the judge, where a metric asks one. ``rereads`` opens the data once more,
     where it can be read more than once. ``embedding`` is the address of the embedder, where that is
-    an endpoint. ``notes`` are those that the summary begins with."""
+    an endpoint; ``measures`` says that a metric uses a neural model or an embedder. ``notes`` are
+    those that the summary begins with."""
 
     config: RunConfig
     source: Source
@@ -205,6 +202,7 @@ class PreparedRun:
     session: JudgeSession | None = None
     rereads: Callable[[], Iterator[Sample]] | None = None
     embedding: Address | None = None
+    measures: bool = False
     notes: tuple[Note, ...] = ()
 
     @property
@@ -221,7 +219,6 @@ class PreparedRun:
     ) -> Result:
         """Scores and summarises. Writes the run folder when the configuration names one."""
         config, selection, source = self.config, self.selection, self.source
-        metrics = list(selection.metrics.values())
         folder = Path(config.output) if config.output else None
         with ExitStack() as stack:
             recorded = stack.enter_context(record_warnings())
@@ -236,23 +233,25 @@ class PreparedRun:
                 record = to_record(asked)
                 if writer is not None:
                     writer.add_answer(record)
-                elif keep:
+                else:
                     answers[record["id"]] = record
 
             if self.session is not None:
                 # However a run ends, the answers that are paid for are waited for.
                 stack.callback(self.session.close)
-                asker = Asker(self.session.judge, keep=keep_answer)
+                is_kept = writer is not None or keep
+                asker = Asker(self.session.judge, keep=keep_answer if is_kept else None)
                 self.session.asker = stack.enter_context(asker)
                 ledger, budget = self.session.ledger, self.session.budget
-                bank = self.bank(asker)
+                bank = None if config.nuggets == OWN else self.bank(asker)
             judge = "" if asker is None else asker.judge.label
             collected = Accumulator(config, selection.metrics, writer, keep=keep, judge=judge)
-            models = models_for(config, self.embedding, stack, asker, ledger, budget)
-            embedder = None if self.embedding else config.embedder or DEFAULT
-            measured = any(metric.weights or metric.embeds for metric in reached(metrics))
-            is_slow = measured and here(metrics, config.models, embedder)
-            size = MODELLED_WINDOW if is_slow else None
+            models = size = None
+            if self.measures:
+                models = models_for(config, self.embedding, stack, asker, ledger, budget)
+                embedder = None if self.embedding else config.embedder or DEFAULT
+                if here(selection.metrics.values(), config.models, embedder):
+                    size = MODELLED_WINDOW
             if asker is not None and size is None:
                 asker.progress, progress = progress, None
             runs: list[Sample] = []
@@ -266,11 +265,12 @@ class PreparedRun:
                     progress(len(collected.columns))
             if not collected.columns.identities:
                 raise InputError("holds no samples", path=source.title)
-            remarks = () if asker is None else asker.judge.remarks()
+            remarks = [] if asker is None else [*asker.judge.remarks()]
+            remarks += [] if models is None else models.remarks()
             summary = collected.summary(
                 source.title,
                 selection.title,
-                [*self.notes, *map(as_note, (*recorded(), *remarks, *models.remarks()))],
+                [*self.notes, *map(as_note, (*recorded(), *remarks))],
                 asker=asker,
                 models=models,
                 bank=bank,
@@ -297,11 +297,9 @@ class PreparedRun:
             result.gates = gates.results_of(result)
         return result
 
-    def bank(self, asker: Asker) -> formats.NuggetBank | None:
+    def bank(self, asker: Asker) -> formats.NuggetBank:
         """The nugget bank that the configuration names, made known to the metrics: read, or made
         by asking (see `pooled_nuggets.pooled`)."""
-        if self.config.nuggets == OWN:
-            return None
         from ragassay.engine.run.pooled_nuggets import pooled
 
         if self.config.nuggets != POOLED:
@@ -383,3 +381,109 @@ def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:
     if config.prompts:
         keys["prompts"] = {kind: copy(name, f"{kind}.txt") for kind, name in config.prompts.items()}
     return keys
+
+
+_NO_NAME = re.compile(r"(^|,)\s*(,|$)")
+"""An empty name between commas."""
+
+PATIENCE_S, EVERY_S = 1.0, 10.0
+"""Seconds before the first line about the progress, and between two."""
+
+
+def evaluate(
+    data: Data, suite: Any = None, *, progress: bool | Progress | None = None, **options: Any
+) -> Result:
+    """Scores every sample with every metric, and summarises; see `ragassay.evaluate`, which also
+    asks a system first."""
+    job = job_of(data, suite, False, **options)
+    is_wanted = in_notebook() if progress is None else progress
+    return job.run(progress if callable(progress) else _lines(job) if is_wanted else None)
+
+
+def in_notebook() -> bool:
+    """Whether a notebook's kernel runs this."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return hasattr(shell, "kernel")
+
+
+def _lines(job: PreparedRun) -> Progress:
+    """Writes the progress of a run to standard error, a line now and then."""
+    due = time.monotonic() + PATIENCE_S
+
+    def write(n: int) -> None:
+        nonlocal due
+        if time.monotonic() < due:
+            return
+        due = time.monotonic() + EVERY_S
+        total = job.source.count()
+        of = "" if total is None else f" of {total:,}"
+        state = "" if job.doing is None else f": {job.doing()}"
+        sys.stderr.write(f"scoring: {n:,}{of} samples{state}\n")
+        sys.stderr.flush()
+
+    return write
+
+
+def job_of(
+    data: Data,
+    suite: Any,
+    dry: bool,
+    /,
+    *,
+    metrics: Any = None,
+    judge: Any = None,
+    environment: Mapping[str, str] | None = None,
+    save: str | Path | None = None,
+    **options: Any,
+) -> PreparedRun:
+    """The run that the arguments of `ragassay.evaluate` describe. ``dry``: it is to be previewed
+    only, so no key is needed and nothing is sent."""
+    if data is None:
+        raise UsageError("data is None. Give a path, a list of samples or mappings, or a frame.")
+    objects: list[Metric] = []
+    names: list[str] = []
+    chosen: list[Suite] = []
+    pieces: list[Any] = []
+    for item in _listed(suite):
+        if isinstance(item, str) and _NO_NAME.search(item):
+            raise UsageError(f"The suite {item!r}: a name is empty. Leave out the comma.")
+        pieces += naming.split(item) if isinstance(item, str) else [item]
+    for item in pieces:
+        if isinstance(item, Suite):
+            chosen.append(item)
+        elif not isinstance(item, str):
+            objects.append(as_metric(item))
+        elif item in suites.all_suites():
+            chosen.append(suites.get(item))
+        else:
+            names += own_names([item])
+            aliases = [None, *(suite.aliases for suite in suites.all_suites().values())]
+            hint = did_you_mean(item, suites.all_suites())
+            if hint and not any(naming.known(item, local) for local in aliases):
+                raise UsageError(f"{item!r} is neither a suite nor a metric. {hint}")
+    if suite is not None and not (objects or names or chosen):
+        raise UsageError("No suite and no metric is named. 'ragassay metrics' lists them.")
+    if names and chosen and metrics is None:
+        # Names in one list with suites come on top of the suites' own.
+        names = [*(name for each in chosen for name in each.metrics), *names]
+    words = [naming.split(item) if isinstance(item, str) else [item] for item in _listed(metrics)]
+    names += own_names([word for of_item in words for word in of_item])
+    paths = paths_of(data)
+    own = judge if isinstance(judge, Judge) else named_judges(judge) or None
+    config = make_config(
+        data=str(paths) if isinstance(paths, str | Path) else [*map(str, paths or ())] or None,
+        judge=None if own is None or isinstance(own, Judge) else [*map(word_of, _listed(judge))],
+        suite=[each.name for each in chosen],
+        metrics=names,
+        **{"output": save, **options},
+    )
+    return prepare(
+        config, data, chosen=chosen, objects=objects, judge=own, environment=environment, dry=dry
+    )
+
+
+def _listed(items: Any) -> Sequence[Any]:
+    """One item, several or none as a list."""
+    several = isinstance(items, Sequence) and not isinstance(items, str)
+    return [] if items is None else list(items) if several else [items]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ragassay.base.errors import InputError, UsageError
-from ragassay.engine.results.summarising import GEOMETRIC_FLOOR
+from ragassay.engine.results.summary import GEOMETRIC_FLOOR
 from ragassay.formats.trec import trec_files
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Metric

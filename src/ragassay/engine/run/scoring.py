@@ -1,25 +1,68 @@
-"""From samples and metrics to outcomes, a bounded window at a time. Judged metrics run ahead: while
-one window's arithmetic is computed, the questions of the next windows are sent already."""
+"""From samples and metrics to outcomes, a bounded window at a time, and to what a run keeps of them
+and its summary. Judged metrics run ahead: while one window's arithmetic is computed, the questions
+of the next windows are sent already. Last, what is to be said beside a run's numbers: its warnings,
+and what its scores lack."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+import time
+import warnings
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import islice
-from typing import TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragassay.base.errors import warn_user
+from ragassay.base.errors import CountedFact, RagassayWarning, UsageError, warn_user
+from ragassay.base.note import Note
+from ragassay.base.printable import grouped
 from ragassay.base.sample import ABSTAINING, Sample
-from ragassay.base.score import Outcome, Reason, Unscored
-from ragassay.judges.asking import Ask, Asker
+from ragassay.base.score import Outcome, Reason, Score, Unscored
+from ragassay.engine.comparison.verdict_rules import OFFLINE
+from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.models.needed_models import identities
+from ragassay.engine.results.folders.run_folder import FolderWriter, read_rows, read_samples
+from ragassay.engine.results.result import Result
+from ragassay.engine.results.score_columns import (
+    ALL_GIVEN,
+    DataLanguage,
+    SampleColumns,
+    ScoreColumns,
+    given_parts,
+    mixed,
+)
+from ragassay.engine.results.score_rows import ScoreRow
+from ragassay.engine.results.summary import (
+    IntervalOptions,
+    MetricSummary,
+    Spending,
+    Summary,
+    describe,
+    facts_of,
+    slice_summaries,
+    totals,
+)
+from ragassay.judges import Question
+from ragassay.judges.asking import IN_PART, Ask, Asker
+from ragassay.judges.questions import AssignNuggets
+from ragassay.metrics.answer.references import ReferenceMetric
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import Metric, reached
+from ragassay.metrics.core.metric import Metric, missing, reached
 from ragassay.metrics.core.window import AllSamples, Window
 from ragassay.models.run_models import Models
+from ragassay.models.weights.weight_files import BY_MODEL, Unavailable
+from ragassay.suites import Suite
+from ragassay.texts.document_names import CONVERSATION_KEYS, conversations_of_ids
+from ragassay.texts.languages import UNSPACED
+
+if TYPE_CHECKING:
+    from ragassay.formats import NuggetBank
 
 T = TypeVar("T")
 
@@ -46,35 +89,38 @@ def score_stream(
     all_samples: AllSamples | None = None,
 ) -> Iterator[tuple[Sequence[Sample], list[Sequence[Outcome]]]]:
     """Scores samples, a window at a time."""
-    judged = judged_among(metrics)
+    every, remaining = reached(metrics), iter(samples)
+    judged = [metric for metric in every if isinstance(metric, JudgedMetric)]
+    size = size or (JUDGED_WINDOW if judged else WINDOW)
     shared = models or Models(), all_samples or AllSamples(None)
     waiting: deque[tuple[Window, Future[Judged] | None]] = deque()
-
-    def scored() -> tuple[Sequence[Sample], list[Sequence[Outcome]]]:
+    ahead = AHEAD if judged and asker else 1
+    while True:
+        while len(waiting) < ahead and (batch := tuple(islice(remaining, size))):
+            asked = asker.submit(judge_all(batch, judged, asker)) if judged and asker else None
+            waiting.append((Window(batch, asker, *shared), asked))
+        if not waiting:
+            return
         window, asked = waiting.popleft()
-        for one, judged_outcomes in ({} if asked is None else asked.result()).items():
-            window.put(one, judged_outcomes)
+        for metric, judged_outcomes in ({} if asked is None else asked.result()).items():
+            window.put(metric, judged_outcomes)
         outcomes: list[Sequence[Outcome]] = [
-            list(map(excused, window.samples, window.outcomes(metric))) for metric in metrics
+            [
+                excused(sample, outcome) if isinstance(outcome, Unscored) else outcome
+                for sample, outcome in zip(window.samples, window.outcomes(metric), strict=True)
+            ]
+            for metric in metrics
         ]
-        remarks = (one for metric in reached(metrics) for one in metric.remarks(window))
+        remarks = (remark for metric in every for remark in metric.remarks(window))
         for remark in dict.fromkeys(remarks):  # metrics of one family share theirs
             warn_user(remark)
-        return window.samples, outcomes
-
-    for batch in batched(samples, size or (JUDGED_WINDOW if judged else WINDOW)):
-        asked = asker.submit(judge_all(batch, judged, asker)) if judged and asker else None
-        waiting.append((Window(batch, asker, *shared), asked))
-        if asked is None or len(waiting) >= AHEAD:
-            yield scored()
-    while waiting:
-        yield scored()
+        yield window.samples, outcomes
 
 
-def excused(sample: Sample, outcome: Outcome) -> Outcome:
+def excused(sample: Sample, outcome: Unscored) -> Unscored:
     """An outcome, not the system's doing where it need not have given what a metric looks at: the
     query is labelled unanswerable or conversational, or the data set gave it no passages."""
-    if not isinstance(outcome, Unscored) or not outcome.reason.by_system:
+    if not outcome.reason.by_system:
         return outcome
     is_prescribed = outcome.reason is Reason.NOTHING_RETRIEVED and sample.passages_prescribed
     if sample.answerability in ABSTAINING or is_prescribed:
@@ -108,3 +154,420 @@ def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
     iterator = iter(items)
     while batch := tuple(islice(iterator, size)):
         yield batch
+
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+
+Scored = tuple[Sequence[Sample], Sequence[Sequence[Outcome]]]
+"""A window's samples and, metric by metric, their outcomes."""
+
+
+def rows_of(window: Scored, names: Sequence[str], judge: str) -> Iterator[ScoreRow]:
+    """The scores of a window, sample by sample."""
+    samples, outcomes = window
+    for at, sample in enumerate(samples):
+        for name, column in zip(names, outcomes, strict=True):
+            yield ScoreRow.of(sample.identity, name, column[at], judge)
+
+
+class Accumulator:
+    """Collects what a run keeps while windows of samples stream past: scores, rows, and counts for
+    its summary. Texts of samples stay in memory only where they are kept.
+
+    ``samples`` counts their clusters; ``clustered_by``, known after the last of them, is the
+    clustering column: the one asked for, or the conversation, where samples name one or their ids
+    hold one. ``latin`` and ``unread`` are the metrics that find words in some scripts only, and how
+    many samples are in others. ``cause`` says why scores are missing, where the caller knows it.
+    ``strict``: a column of slices or clusters without a value is refused."""
+
+    def __init__(
+        self,
+        config: RunConfig,
+        metrics: Mapping[str, Metric],
+        writer: FolderWriter | None = None,
+        *,
+        keep: bool = False,
+        judge: str = "",
+        strict: bool = True,
+    ) -> None:
+        self.config, self.metrics, self.judge = config, metrics, judge
+        self.columns = ScoreColumns(metrics)
+        self.systems: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
+        self.samples = SampleColumns(self.columns, config.slice_by, config.cluster_by)
+        self.clustered_by = self.samples.column
+        self.missing = MissingScores(metrics, config.embedder is not None)
+        self.n_unanswered = self.n_unlabelled = 0
+        self._n_labelled_metrics = sum("answerability" in one.needs for one in metrics.values())
+        self.latin = {
+            name: metric
+            for name, metric in metrics.items()
+            if isinstance(metric, ReferenceMetric) and metric.wider
+        }
+        self.unread: Counter[str] = Counter()
+        self.cause = ""
+        self._strict = strict
+        self._begun = time.monotonic()
+        self._writer = writer
+        self._kept: list[Scored] | None = [] if keep and writer is None else None
+        self._metadata: set[str] = set()
+        self._judged: set[str] = set()
+        self._language = DataLanguage()
+
+    def scored(
+        self, samples: Iterator[Sample], asker: Asker | None = None, **options: Any
+    ) -> Iterator[Sequence[Sample]]:
+        """Scores samples, takes them in and writes them; gives each window of them.
+        ``options`` are those of `score_stream`."""
+        for window, outcomes in score_stream(
+            samples, list(self.metrics.values()), asker, **options
+        ):
+            self.add(window, outcomes)
+            if self._writer is not None:
+                rows = rows_of((window, outcomes), self.columns.metrics, self.judge)
+                self._writer.add(window, rows)
+            if self._kept is not None:
+                self._kept.append((window, outcomes))
+            yield window
+
+    def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
+        """Takes in a window of scored samples, with a list of outcomes for each metric."""
+        for sample in samples:
+            self.samples.add(sample)
+            self.systems[sample.system] += 1
+            if sample.failure:
+                self.failures[" ".join(sample.failure.split())] += 1
+            self.n_unanswered += sample.answer is None
+            self.n_unlabelled += sample.answerability is None
+            text = "\n".join([*(sample.references or ()), sample.answer_text]) if self.latin else ""
+            if not text.isascii():  # few texts are not, and counting takes longer than this check
+                letters = sum(map(str.isalpha, text))
+                n_ascii = sum(map(str.isalpha, text.encode("ascii", "ignore").decode("ascii")))
+                self.unread["latin"] += 2 * n_ascii < letters
+                self.unread["spaced"] += 2 * len(_UNSPACED.findall(text)) > letters
+            self._metadata |= sample.metadata.keys()
+        judged = [False] * len(samples)
+        for name, window in zip(self.metrics, outcomes, strict=True):
+            for at, outcome in enumerate(window):
+                self.columns.add(name, outcome, self.judge)
+                if outcome.evidence:
+                    self._judged.add(name)
+                judged[at] |= bool(outcome.evidence or (isinstance(outcome, Score) and outcome.by))
+                if isinstance(outcome, Unscored):
+                    self.missing.add(name, samples[at], outcome)
+        for sample, by_judge in zip(samples, judged, strict=True):
+            if by_judge:
+                self._language.add(sample)
+
+    def summary(
+        self,
+        title: str,
+        suite: str,
+        notes: Sequence[Note],
+        *,
+        asker: Asker | None = None,
+        models: Models | None = None,
+        bank: NuggetBank | None = None,
+        suites: Sequence[Suite] = (),
+    ) -> Summary:
+        """Closes the columns and summarises them."""
+        columns, config, collected = self.columns, self.config, self.samples
+        if config.cluster_by is not None:
+            if not (self._strict or collected.n_clustered):
+                self.clustered_by = None
+        elif collected.names_conversations:
+            self.clustered_by = CONVERSATION_KEYS[0]
+        elif conversations_of_ids([query for query, *_ in columns.identities]) is not None:
+            self.clustered_by = CONVERSATION_KEYS[1]
+        collected.close(clustered=self.clustered_by is not None)
+        if self._strict and (config.slice_by or collected.column is not None):
+            self._check_columns()
+        judging = embedding = None
+        if asker is not None:
+            label, seconds = asker.judge.label, time.monotonic() - self._begun
+            judging = Spending.of(label, asker.judge.signature, asker.usage, seconds)
+        embedder = None if models is None else models.embedder_used
+        if embedder is not None and embedder.usage is not None and embedder.usage.questions:
+            embedding = Spending.of(embedder.label, embedder.identity, embedder.usage)
+        language = self._language.code if self._language.samples else ""
+        groups = {name: group for suite in reversed(suites) for name, group in suite.groups.items()}
+        described = []
+        for name, metric in self.metrics.items():
+            about = {"group": groups.get(name, ""), "language": language}
+            if judging is not None and name in self._judged:
+                about["judge"] = judging.judge
+            tally = columns.tally(name)
+            given = given_parts(tally, self.judge) if tally.n_given else ()
+            if given or asker is not None or models is not None:
+                about["signature"] = signature(metric, asker, bank, given, models)
+            described.append(describe(name, metric, config.level, **about))
+        intervals = IntervalOptions(config.interval, config.level)
+        from_ids = not collected.names_conversations
+        facts, crowded = facts_of(
+            columns, described, intervals, self.clustered_by, from_ids=from_ids
+        )
+        metrics = facts["metrics"]
+        self.n_without_label = self.n_unlabelled * self._n_labelled_metrics
+        # Scores without their label, or the vectors of a named embedder, are missing, too.
+        facts["incomplete"] += self.missing.n_without_embedder + self.n_without_label
+        facts["incomplete"] += 0 if judging is None else sum(judging.lost_votes.values())
+        summary = Summary(
+            title=title,
+            suite=suite,
+            system=next(iter(self.systems)) if len(self.systems) == 1 else "",
+            **facts,
+            slices=slice_summaries(columns, described, intervals) if columns.slices else (),
+            failures=dict(self.failures),
+            judging=judging,
+            embedding=embedding,
+            nuggets="" if bank is None else bank.hash,
+            totals=totals(suites, metrics.values()) if any(s.totals for s in suites) else {},
+            trust_offline=config.trust_offline,
+        )
+        judges = {name: one.judges for name, one in metrics.items() if len(one.judges) > 1}
+        own = *(mixed(judges, self.judge) if judges else ()), *warnings_of(self, summary, crowded)
+        return replace(summary, notes=(*notes, *own))
+
+    def _check_columns(self) -> None:
+        """Refuses columns of slices or clusters without a value."""
+        missing = [
+            ("--slice-by", name, {"turn", *self.samples.seen})
+            for name in self.config.slice_by or ()
+            if not any(self.columns.slices[name])
+        ]
+        if self.samples.column is not None and not self.samples.n_clustered:
+            missing.append(("--cluster-by", self.samples.column, self._metadata))
+        for flag, name, existing in missing:
+            raise UsageError(
+                f"No sample has the column {name!r} of {flag}. "
+                f"There are: {', '.join(sorted(existing)) or 'none'}."
+            )
+
+    def result(
+        self, summary: Summary, resolved: Mapping[str, Any], folder: Path | None, **more: Any
+    ) -> Result:
+        """The run's result, whose rows are in its folder or else in memory."""
+        rows: Callable[[], Iterator[ScoreRow]] | None = None
+        kept: Callable[[], Iterator[Sample]] | None = None
+        if folder is not None:
+            rows, kept = partial(read_rows, folder), partial(read_samples, folder)
+        elif self._kept is not None:
+            rows = partial(_kept_rows, self._kept, self.columns.metrics, self.judge)
+            kept = partial(_kept_samples, self._kept)
+        return Result(summary, self.columns, resolved, folder, rows, kept, **more)
+
+
+def _kept_rows(kept: Sequence[Scored], names: Sequence[str], judge: str) -> Iterator[ScoreRow]:
+    return (row for window in kept for row in rows_of(window, names, judge))
+
+
+def _kept_samples(kept: Sequence[Scored]) -> Iterator[Sample]:
+    return (sample for samples, _ in kept for sample in samples)
+
+
+def signature(
+    metric: Metric,
+    asker: Asker | None,
+    bank: NuggetBank | None = None,
+    given: Sequence[str] = (),
+    models: Models | None = None,
+) -> str:
+    """A metric's signature as it was computed: with its judge, prompts and nugget bank, and with
+    the weights of its models.
+
+    Two scores compare only where these agree; ``ragassay compare`` refuses otherwise. It depends on
+    metric and judge, not on the questions that a run asked."""
+    judged = judged_among([metric])
+    parts = [metric.signature]
+    measured = any(one.weights or one.embeds for one in reached([metric]))
+    if measured and models is not None and ALL_GIVEN not in given:
+        parts += [f"model={name}" for name in identities(metric, models)]
+    if judged and asker is not None and ALL_GIVEN not in given:
+        judge = asker.judge
+        kinds: dict[type[Question[Any]], Question[Any]] = {}
+        for one in judged:
+            options = {spec.name: getattr(one, spec.name) for spec in fields(one)}
+            kinds.update({kind: kind.blank(options) for kind in one.asks})
+        for question in kinds.values():
+            hashes = sorted({leaf.prompt_hash(question) for leaf in judge.leaves()})
+            # Which of the parameters an endpoint rejects.
+            without = "".join(f"-{name}" for name in judge.without(question.sampling()))
+            prompts = "+".join(hashes) or f"v{question.version}"
+            parts.append(f"{question.kind}:{prompts}{without}")
+        parts.append(f"judge={judge.signature}")
+        if AssignNuggets in kinds:
+            parts.append(f"nuggets={'own' if bank is None else bank.hash}")
+    return "|".join([*parts, *given])
+
+
+@contextmanager
+def record_warnings() -> Iterator[Callable[[], list[str]]]:
+    """Records ragassay's own warnings, counted facts of one sentence as one; those of others are
+    issued again at the end."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RagassayWarning)
+
+        def ours() -> list[str]:
+            found: dict[str, Warning | str] = {}
+            for warning in caught:
+                fact = warning.message
+                if isinstance(fact, CountedFact):
+                    first = found.get(fact.sentence)
+                    if isinstance(first, CountedFact):
+                        fact = CountedFact(fact.sentence, first.n + fact.n, first.example)
+                    found[fact.sentence] = fact
+                elif issubclass(warning.category, RagassayWarning):
+                    found.setdefault(str(fact), fact)
+            return [str(fact) for fact in found.values()]
+
+        yield ours
+    for one in caught:
+        if not issubclass(one.category, RagassayWarning):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+
+@dataclass
+class MissingScores:
+    """Why scores are missing: the first reason of all, and by metric the first sample and detail of
+    each cause (``failed``, ``model``, ``made of``, ``part``). ``n_without_embedder`` counts scores
+    without the vectors of a named embedder."""
+
+    _metrics: Mapping[str, Metric]
+    _names_embedder: bool
+    first_reason: str = ""
+    n_without_embedder: int = 0
+    first: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
+
+    def add(self, name: str, sample: Sample, outcome: Unscored) -> None:
+        """Takes in a missing score."""
+        metric, cause = self._metrics[name], ""
+        self.first_reason = self.first_reason or outcome.detail
+        if outcome.reason is Reason.FAILED:
+            cause = "failed"
+        elif outcome.reason in BY_MODEL and (metric.kind == "model" or metric.embeds):
+            cause = "model"
+            # A run that names an embedder is incomplete without its vectors.
+            is_absent = outcome.reason is Unavailable.reason
+            self.n_without_embedder += is_absent and metric.embeds and self._names_embedder
+        elif outcome.reason is Unavailable.reason and metric.inputs:
+            cause = "made of"
+        elif (
+            outcome.reason is Reason.MISSING_INPUT
+            and name not in self.first.get("part", ())
+            and metric.needs
+            # The sample has each part, and what is missing lies within one.
+            and missing(sample, metric.needs) is None
+            and metric.lacks(sample) is not None  # else an answer of the judge is missing
+        ):
+            cause = "part"
+        if cause:
+            facts = sample.id, outcome.detail.rstrip(".")
+            self.first.setdefault(cause, {}).setdefault(name, facts)
+
+    def notes(self, run: Accumulator, metrics: Mapping[str, MetricSummary]) -> Iterator[Note]:
+        """The metrics that lack scores because of a model or a part of the samples."""
+        absent = self.first.get("model") or ({} if run.cause else self.first.get("made of", {}))
+        for why, names in grouped((why, name) for name, (_, why) in absent.items()).items():
+            some = any(metrics[name].n_scored for name in names)
+            kind = "some_unscored" if some else "all_unscored"
+            yield Note(kind, {"why": why}, tuple(names))
+        lacking = (
+            (facts, name)
+            for name, facts in self.first.get("part", {}).items()
+            if not metrics[name].n_scored and name not in absent
+        )
+        for (sample, why), names in grouped(lacking).items():
+            yield Note("part_missing", {"sample": repr(sample), "why": why}, tuple(names))
+
+
+def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> Iterator[Note]:
+    """What is to be said of a run whose samples are all taken in; ``crowded`` is as of
+    `summarise`."""
+    total, missing_scores, metrics = summary.n_samples, run.missing, summary.metrics
+    spent = [one for one in (summary.judging, summary.embedding) if one is not None]
+    known = {detail.rstrip(". ") for one in spent for detail in one.details.values() if detail}
+    has_scores = any(metric.n_scored for metric in metrics.values())
+    gone = summary.all_failed if summary.failures else ""
+    if gone:
+        yield as_note(gone)
+    elif metrics and not has_scores:
+        why = (run.cause or missing_scores.first_reason or "no metric applies").rstrip(". ")
+        if any(one in why or why in one for one in known):
+            why = ""  # it has a note of its own
+        reasons = {Reason(one) for metric in metrics.values() for one in metric.unscored}
+        has_cause = run.cause or any(one.incomplete or one in BY_MODEL for one in reasons)
+        kind = "nothing_scored" if has_cause else "nothing_scored_look"
+        yield Note(kind, {"cause": f": {why}" if why else ""})
+    elif run.cause:
+        yield as_note(run.cause)
+    if not has_scores and missing_scores.first_reason:
+        known.add(missing_scores.first_reason.rstrip(". "))
+    if has_scores and missing_scores.first:
+        yield from missing_scores.notes(run, metrics)
+    unread = grouped((run.unread[metric.scripts], name) for name, metric in run.latin.items())
+    for n, names in unread.items():
+        if n:
+            wide = ", ".join(dict.fromkeys(run.latin[name].wider for name in names))
+            yield Note("script_not_read", {"n": n, "total": total, "wide": wide}, tuple(names))
+    for name, (sample, detail) in missing_scores.first.get("failed", {}).items():
+        if detail and not any(one in detail for one in known):
+            known.add(detail)
+            yield Note("metric_failed", {"sample": repr(sample), "why": detail}, (name,))
+    lacking = any(metric.unscored for metric in metrics.values())
+    if spent and (lacking or any(one.failures or one.lost_votes or one.in_part for one in spent)):
+        yield from _unanswered(summary.judging, summary.embedding, metrics)
+    if run.clustered_by is not None and total > 1 and len(set(run.samples.clusters)) == 1:
+        yield Note("one_cluster", {"n": total, "by": run.clustered_by})
+    if crowded:
+        yield Note("crowded", names=tuple(crowded))
+    # A metric that gives a published value where a part is missing leaves nothing unscored.
+    n, empty = run.n_unanswered, Sample(id="none")
+    strict = (metric for metric in run.metrics.values() if metric.lacks(empty) is not None)
+    if n and not gone and any("answer" in metric.needs for metric in strict):
+        by_count = run.failures.most_common()
+        why = ", ".join(f"{count:,} {what.rstrip('.')}" for what, count in by_count)
+        yield Note("without_answer", {"n": n, "total": total, "why": f" ({why})" if why else ""})
+    if run.n_without_label:
+        yield Note("without_label", {"n": run.n_unlabelled})
+    if run.samples.column is not None and run.samples.n_clustered < total:
+        n_without = total - run.samples.n_clustered
+        yield Note("without_cluster", {"n": n_without, "total": total, "by": run.samples.column})
+    if len(run.systems) > 1:
+        listed = ", ".join(sorted(name or "(none)" for name in run.systems))
+        kind = "mixed_systems" if run.config.output else "mixed_systems_not_kept"
+        first = min(filter(None, run.systems))
+        yield Note(kind, {"n": len(run.systems), "systems": listed, "one": first})
+
+
+def as_note(sentence: str) -> Note:
+    """A sentence that comes as it is: a warning of a reader, or what a system says of itself."""
+    return Note("text", {"text": sentence}, severity="warning")
+
+
+def _unanswered(
+    judging: Spending | None, embedding: Spending | None, metrics: Mapping[str, MetricSummary]
+) -> Iterator[Note]:
+    """A note for each reason why answers are missing: how many, and the detail of the first. What
+    the offline judge cannot answer are scores that need an LLM."""
+    offline = judging is not None and judging.judge.startswith(OFFLINE)
+    without = Reason.UNSUPPORTED.value if offline else ""
+    lacking = ((m.unscored[without], m.name) for m in metrics.values() if without in m.unscored)
+    for n, names in grouped(lacking).items():
+        yield Note("needs_judge_for", {"n": n}, tuple(names))
+    rows: list[tuple[str, Spending, Mapping[str, int], str]] = []
+    if judging is not None:
+        rows = [
+            ("questions_unanswered", judging, judging.failures, ""),
+            ("votes_lost", judging, judging.lost_votes, ""),
+            ("answers_in_part", judging, judging.in_part, IN_PART),
+        ]
+    if embedding is not None:
+        rows.append(("texts_without_vector", embedding, embedding.failures, ""))
+    for kind, spent, found, suffix in rows:
+        for reason, n in found.items():
+            if reason == without:
+                continue
+            why = spent.details.get(f"{reason}{suffix}", "").strip().rstrip(".")
+            counts: dict[str, float | str] = {"n": n, "total": spent.votes}
+            counts |= {"reason": reason.replace("_", " "), "why": f": {why}" if why else ""}
+            yield Note(kind, counts)

@@ -10,8 +10,7 @@ from functools import cache
 from typing import Literal, get_args
 
 from ragassay import suites
-from ragassay.engine.results.summarising import describe
-from ragassay.engine.results.summary import MetricSummary
+from ragassay.engine.results.summary import MetricSummary, describe
 from ragassay.metrics.core import naming
 from ragassay.reports.tables.ore_values import COLUMNS, NUMBERS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ragassay.base.printable import few, grouped
-from ragassay.engine.comparison.pairs import OWN_NUGGETS
+from ragassay.engine.comparison.differences import OWN_NUGGETS
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts.boxes import BoxPanel, Series, boxes, is_hint

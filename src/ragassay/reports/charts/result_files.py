@@ -17,8 +17,11 @@ from ragassay.engine.results import Result, open_run
 from ragassay.engine.results.folders.run_folder import holds_consistency
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.score_columns import ScoreColumns
-from ragassay.engine.results.summarising import IntervalOptions, averaged_over, summarise
-from ragassay.engine.results.summary import MetricSummary, Summary, shown
+from ragassay.engine.results.summary import (
+    MetricSummary,
+    Summary,
+    shown,
+)
 from ragassay.formats import kind
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.reports.charts.boxes import Series
@@ -28,7 +31,6 @@ from ragassay.reports.charts.layouts import (
     HIGHEST_GRADE,
     INDEX,
     LAYOUTS,
-    LEVEL,
     OF_PAGE,
     PAGE,
     TOOL,
@@ -268,8 +270,7 @@ def _read_table(path: Path, layout: Layout, signatures: Mapping[str, str]) -> li
         described.append(replace(metric, signature=signature, judge=judge if by else ""))
     summary = Summary(
         title=path.stem, suite=layout.suite, system="", n_samples=len(scores),
-        n_queries=scores.n_queries, averaged_over=averaged_over(scores, None),
-        metrics=summarise(scores, described, IntervalOptions("auto", LEVEL)),
+        n_queries=scores.n_queries, averaged_over="", metrics={one.name: one for one in described},
     )  # fmt: skip
     return by_system(Result(summary, scores, {}, None, lambda: iter(()), lambda: iter(())))
 

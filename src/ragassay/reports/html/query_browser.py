@@ -18,7 +18,7 @@ from ragassay.base.json_data import dumps
 from ragassay.base.printable import excerpt, grouped
 from ragassay.base.sample import Answer, GoldPassage, Identity, Passage, Sample
 from ragassay.base.score import label_of
-from ragassay.engine.comparison.pairs import query_matrix
+from ragassay.engine.comparison.differences import query_matrix
 from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.results import Result

@@ -19,13 +19,14 @@ from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.score_columns import names_in
-from ragassay.engine.results.summarising import lacks_no_sample, plain
 from ragassay.engine.results.summary import (
     MetricSummary,
     Spending,
     Summary,
+    lacks_no_sample,
     left_out,
     missing_by_failure,
+    plain,
 )
 from ragassay.metrics.core import naming
 from ragassay.reports.charts import svg
@@ -334,11 +335,11 @@ def summary_notes(summary: Summary) -> Iterator[str]:
 
 def _total_notes(summary: Summary, used: Iterable[suites.Suite]) -> Iterator[str]:
     """The figures of the run as a whole: what each is, of which samples, or why there is none."""
-    by_name = {plain(metric.metric): metric for metric in summary.metrics.values()}
     totals = {name: total for suite in used for name, total in suite.totals.items()}
     for name, value in summary.totals.items():
         if name not in totals:
             yield f"{name}: {wording.number(value)}."
+    by_name = {plain(one.metric): one for one in summary.metrics.values()} if totals else {}
     for name, total in totals.items():
         means = [by_name[metric] for metric in total.means.values() if metric in by_name]
         if len(means) < len(total.means):

@@ -16,11 +16,10 @@ from ragassay.base.sample import Sample
 from ragassay.base.subsets import Subset, fields_of
 from ragassay.client.service_shapes import Report, ReportPreview
 from ragassay.engine.config.config_paths import named_files
-from ragassay.engine.config.option import options_of
-from ragassay.engine.config.run_config import RunConfig, iso_time, make_config
+from ragassay.engine.config.run_config import RunConfig, iso_time, make_config, options_of
 from ragassay.engine.plan import preview
 from ragassay.engine.run.prepared_run import prepare
-from ragassay.engine.run.run_warnings import record_warnings
+from ragassay.engine.run.scoring import record_warnings
 from ragassay.formats.records.field_values import FIRST_TIME, LAST_TIME
 from ragassay.service.store.database import Store, new_id
 from ragassay.service.store.jobs import Job, add_job, get_job, list_jobs

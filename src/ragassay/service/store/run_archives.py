@@ -17,8 +17,7 @@ from ragassay.base import files
 from ragassay.base.errors import InputError
 from ragassay.client.archives import pack, unpack
 from ragassay.client.service_shapes import MOST_READ_WHOLE
-from ragassay.engine.config.option import options_of
-from ragassay.engine.config.run_config import RunConfig
+from ragassay.engine.config.run_config import RunConfig, options_of
 from ragassay.engine.results import Result, open_run
 from ragassay.engine.results.folders.run_folder import RUN, SAMPLES, SUMMARY
 from ragassay.formats.sources import opening

@@ -25,7 +25,7 @@ from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results import Result
 from ragassay.engine.results.summary import is_incomplete
 from ragassay.engine.run.prepared_run import PreparedRun, prepare
-from ragassay.engine.run.run_warnings import as_note, record_warnings
+from ragassay.engine.run.scoring import as_note, record_warnings
 from ragassay.service.store.run_archives import headline_of
 from ragassay.transport.endpoints.endpoint_errors import hide_replies
 

@@ -28,9 +28,8 @@ from ragassay.engine.results.judge_answers import (
     read_lines,
 )
 from ragassay.engine.results.result import CONSISTENCY, Result
-from ragassay.engine.results.score_columns import ScoreColumns
+from ragassay.engine.results.score_columns import SampleColumns, ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow
-from ragassay.engine.results.slicing import Slicer, cluster_column, cluster_of
 from ragassay.engine.results.summary import SCHEMA_VERSION, Slice, Summary
 from ragassay.formats import native, to_record
 
@@ -320,15 +319,11 @@ def _columns(
     """The columns of a run folder: each sample must have one score for each metric, in order, and
     each score the answers that it rests on."""
     columns = ScoreColumns(summary.metrics)
-    slicer = Slicer(config.get("slice_by"))
-    clusters: list[str] = []
-    column = cluster_column(config.get("cluster_by"))
+    collected = SampleColumns(columns, config.get("slice_by"), config.get("cluster_by"))
     path, number = folder / SCORES, 0
     rows = read_lines(path, ScoreRow.from_record, "a score")
     for sample in read_samples(folder):
-        columns.add_sample(sample)
-        slicer.add(sample)
-        clusters.append(cluster_of(sample, column))
+        collected.add(sample)
         for metric in summary.metrics:
             number, _, row = next(rows, (number + 1, 0, None))
             if row is None or row.metric != metric or row.identity != sample.identity:
@@ -341,6 +336,5 @@ def _columns(
             columns.add(metric, row.outcome, row.judge)
     for number, *_ in rows:
         raise InputError(f"there is no sample for this score in {SAMPLES}", path=path, line=number)
-    columns.slices = slicer.columns()
-    columns.clusters = None if column is None else clusters
+    collected.close(clustered=collected.column is not None)
     return columns
