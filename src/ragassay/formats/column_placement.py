@@ -14,13 +14,12 @@ from typing import Any, Unpack
 from ragassay.base.errors import InputError, RagassayError
 from ragassay.base.sample import Sample
 from ragassay.formats import reading
-from ragassay.formats.format import Format, get
-from ragassay.formats.format_words import Notes, wrong
+from ragassay.formats.format import Format
+from ragassay.formats.format_words import wrong
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns, canonical
 from ragassay.formats.records.field_names import Fields, suggestions
 from ragassay.formats.records.field_values import folded_text
-from ragassay.formats.records.record_values import has_made_id
-from ragassay.formats.records.sample_records import Mapper, MapperOptions
+from ragassay.formats.records.sample_records import Mapper, MapperOptions, Notes, has_made_id
 from ragassay.formats.sources.json_files import all_texts, text_paths, unread
 
 _LOOKED_AT = 100
@@ -70,7 +69,7 @@ def place(
         UsageError: an unknown format or field.
     """
     file = reading.files_of(path)[0]
-    reader = get(format) if format else reading.detect(file, options.get("encoding"))
+    reader = reading.get(format) if format else reading.detect(file, options.get("encoding"))
     mapper = look(reader, file, options)
     columns = list(dict.fromkeys(key for row in mapper.rows for key in row))
     used = set(mapper.placed.values()) | mapper.columns.used(columns)

@@ -314,7 +314,7 @@ def provider_record(
         system = f"{system}#{prompts[system][str(one.get('promptIdx'))]}"
     output = response.get("output")
     # Two variables that could be the same field are an error, unless a column is chosen for it.
-    known = known_fields(variables, _VariableWords(), mapper.columns.fields).values
+    known = known_fields(variables, _VariableWords(), mapper.columns).values
     keys = {field: key for field, (key, _) in known.items() if field in _FIELDS}
     fields = {field: variables[name] for field, name in keys.items()}
     if isinstance(fields.get("passages"), str):

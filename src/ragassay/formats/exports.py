@@ -15,7 +15,7 @@ from typing import Any
 from ragassay.base import package_files
 from ragassay.base.json_paths import NOTHING, JsonPath
 from ragassay.base.sample import Sample
-from ragassay.formats import benchmark_files, evaluations, native, prepared_records
+from ragassay.formats import benchmark_files, evaluations, prepared_records, reading
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records import step_contents
@@ -66,7 +66,7 @@ class Export:
         elif "items" in self.row or "record" in self.row:
             made = self._of_items(path, mapper, tool)
         else:
-            made = native.read(path, mapper)
+            made = reading.read_json(path, mapper)
         yield from FUNCTIONS[self.row["samples"]](made) if "samples" in self.row else made
 
     def _of_items(self, path: Path, mapper: Mapper, tool: str) -> Iterator[Sample]:

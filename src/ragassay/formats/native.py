@@ -1,5 +1,5 @@
-"""ragassay's own format: JSON Lines, one sample a line (docs/formats.md, schema/). The reader also
-takes the JSON of others, by known names of their fields."""
+"""ragassay's own format as it is written: JSON Lines, one sample a line (docs/formats.md, schema/).
+Its reader is that of all JSON, in `reading`."""
 
 from __future__ import annotations
 
@@ -20,18 +20,7 @@ from pydantic import TypeAdapter
 from ragassay.base.errors import InputError
 from ragassay.base.files import atomic
 from ragassay.base.sample import Answer, GoldPassage, Passage, Sample
-from ragassay.formats.format import Format, by_container
 from ragassay.formats.format_words import wrong
-from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.sources import json_files
-
-
-def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of a JSON Lines file (or a JSON list), one by one."""
-    is_record = mapper.reaches_into if mapper.columns else None
-    records = json_files.json_records(path, mapper.tell, mapper.encoding, is_record=is_record)
-    for line, record in records:
-        yield mapper.sample(record, line)
 
 
 def to_record(sample: Sample) -> dict[str, Any]:
@@ -153,15 +142,6 @@ def packed(raw: IO[bytes], target: Path) -> Iterator[IO[bytes]]:
     with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as stream:
         yield cast("IO[bytes]", stream)
 
-
-FORMAT = Format(
-    name="jsonl",
-    title="Native JSON Lines, and any JSON records with known field names",
-    suffixes=(".jsonl", ".ndjson", ".json"),
-    sniff=by_container,
-    read=read,
-    containers=("json",),
-)
 
 _FIELDS = [
     (one.name, getattr(Sample(id="none"), one.name), _WRITTEN.get(one.name))

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from ragassay.base.errors import CountedFact, warn_user
 from ragassay.base.sample import Answer, Answerability, Sample, Statement, Turn
 from ragassay.formats.format_words import kind, unexpected, wrong
-from ragassay.formats.records.field_names import NAMES, pick
+from ragassay.formats.records.field_names import FIELD_OF, NAMES, Values, folded, pick
 from ragassay.formats.records.field_values import (
     is_number,
+    is_small,
     needed_identifier,
     not_a_list,
     opened,
-    refuse_object,
     text,
 )
 
@@ -27,12 +27,9 @@ _ANSWER_PARTS = (("text", "response", "answer", "content", "output"), ("statemen
 
 def answer(value: Any, field: str) -> Answer | None:
     """An answer from a text, from statements with citations, or from an object with either."""
-    if type(value) is str:
-        refuse_object(value, field)
-        return Answer(value)
     if value is None:
         return None
-    if is_number(value):
+    if type(value) is str or is_number(value):
         return Answer(text(value, field) or "")
     if isinstance(value, dict):
         text_key, parts_key = pick(tuple(value), _ANSWER_PARTS)
@@ -69,13 +66,12 @@ def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str
     reference."""
     if value is None:
         return (), ()
-    if isinstance(value, str):
-        refuse_object(value, field)
-        return (value,), ()
-    if isinstance(value, dict) or is_number(value):
-        value = [value]
     if not isinstance(value, list):
-        raise not_a_list(value, field)
+        if not isinstance(value, str | dict) and not is_number(value):
+            raise not_a_list(value, field)
+        value = [value]
+    if {*map(type, value)} == {str}:
+        return tuple([text(item, field) or "" for item in value]), ()
     if list not in map(type, value):
         return tuple([_reference(item, field) for item in value]), ()
     if {*map(type, value)} != {list}:
@@ -251,8 +247,74 @@ def _parts(content: Any, field: str) -> tuple[str | None, list[Any], bool]:
     return "\n".join(words) if words or not (results or calls) else None, results, calls
 
 
-def split_at_query(
-    turns: Sequence[Turn], query: str | None, field: str, *, may_hold_query: bool
+class Asked(NamedTuple):
+    """What a record says of its query.
+
+    Attributes:
+        query: the query; ``None`` where there is none.
+        history: the turns before it.
+        answer: what the agent said after it, in the same conversation.
+        label: of answerability, inside its turn.
+        steps: how many messages of tools, or that call tools, the conversation has.
+        results: the results of tools after the last user turn.
+    """
+
+    query: str | None
+    history: tuple[Turn, ...] = ()
+    answer: Answer | None = None
+    label: Answerability | None = None
+    steps: int = 0
+    results: Sequence[Any] = ()
+
+
+def asked_in(values: Values, metadata: dict[str, Any]) -> Asked:
+    """The query of a record and what belongs to it. The texts of system messages, and what the turn
+    of the query says beside its text, are added to the sample's metadata."""
+    query_key, query = values.get("query", ("query", None))
+    key, messages = values.get("history", ("", None))
+    if isinstance(query, list):
+        if messages is not None:
+            raise wrong("two_conversations", field=key)
+        key, messages, query = query_key, query, None
+    else:
+        query = text(query, query_key)
+        if key == "turns" and isinstance(messages, int):
+            metadata["turns"], messages = messages, None
+        if messages is None:
+            return Asked(query)
+    turns, rules, results, steps = conversation(messages, key)
+    if rules:
+        metadata.setdefault("system_prompt", "\n".join(rules))
+    if folded(key) == "history":  # our own field holds earlier turns only
+        return Asked(query, tuple(turns), steps=steps, results=results)
+    # Where the record's answer is the last turn, the conversation is not only what came before.
+    ends = bool(turns) and values.get("answer", ("", None))[1] == turns[-1].text
+    may_hold_query = ends or folded(key) in ("messages", "turns")
+    query, history, after = _split_at_query(turns, query, key, may_hold_query)
+    label = None
+    # MT-RAG's labels of the query are in its turn.
+    of_user = (one for one in reversed(messages) if isinstance(one, dict))
+    asking = next((one for one in of_user if one.get("speaker") == "user"), {})
+    labels = asking.get("enrichments")
+    for name, value in labels.items() if isinstance(labels, dict) else ():
+        if FIELD_OF.get(folded(name)) == "answerability":
+            label = agreed(label, answerability(value, f"{key}.enrichments"), name)
+        elif is_small(value):
+            metadata.setdefault(name, value)
+    return Asked(query, history, after, label, steps, results)
+
+
+def agreed(
+    label: Answerability | None, other: Answerability | None, key: str
+) -> Answerability | None:
+    """The label that two places of a record give; the key is that of the other one."""
+    if label is not None and other is not None and label is not other:
+        raise wrong("two_labels", field=key, first=label.name, second=other.name)
+    return other if label is None else label
+
+
+def _split_at_query(
+    turns: Sequence[Turn], query: str | None, field: str, may_hold_query: bool
 ) -> tuple[str | None, tuple[Turn, ...], Answer | None]:
     """The query, the turns before it and the answer after it. Without ``query``, the last user turn
     is it. Else the conversation is what came before; where it ends with the query itself, or goes
@@ -268,15 +330,6 @@ def split_at_query(
     if len(after) > 1:
         raise wrong("turns_after_query", field=field, n=len(after))
     return turns[last].text, tuple(turns[:last]), Answer(after[0].text) if after else None
-
-
-def enrichments(value: Any) -> Mapping[str, Any]:
-    """MT-RAG's labels of the query, which are in its turn; empty where there are none."""
-    for item in reversed(value):
-        if isinstance(item, dict) and item.get("speaker") == "user":
-            enrichments = item.get("enrichments")
-            return enrichments if isinstance(enrichments, dict) else {}
-    return {}
 
 
 _UNSORTED = (

@@ -136,24 +136,16 @@ def _without(record: dict[str, Any], keys: Sequence[Any]) -> None:
         record.pop(first, None)
 
 
-class ChosenColumns:
-    """Finds in each record what the user's columns name: ``fields`` has the candidates of each."""
+class ChosenColumns(dict[str, list[_Candidate]]):
+    """Field -> the candidates that the user's columns name for it, which are found in each
+    record."""
 
     def __init__(self, columns: Columns | None) -> None:
-        self.fields: dict[str, list[_Candidate]] = {}
         for field, names in canonical(columns).items():
-            pieces = [one.strip() for name in names for one in name.split("|") if one]
+            pieces = [piece.strip() for name in names for piece in name.split("|") if piece]
             listed = dict.fromkeys((names[0], *pieces))
-            self.fields[field] = [_Candidate.parse(name, field) for name in listed]
-        self._field_of = {
-            one.name: field for field, listed in self.fields.items() for one in listed
-        }
-
-    def __contains__(self, field: str) -> bool:
-        return field in self.fields
-
-    def __bool__(self) -> bool:
-        return bool(self.fields)
+            self[field] = [_Candidate.parse(name, field) for name in listed]
+        self._field_of = {each.name: field for field, listed in self.items() for each in listed}
 
     def find(self, record: Mapping[str, Any]) -> tuple[Values, dict[str, Any], dict[str, str]]:
         """The values of the chosen fields; the record without them; and the first candidates of
@@ -161,7 +153,7 @@ class ChosenColumns:
         values: Values = {}
         used: list[_Candidate] = []
         missing: dict[str, str] = {}
-        for field, candidates in self.fields.items():
+        for field, candidates in self.items():
             empty: _Candidate | None = None
             for candidate in candidates:
                 value = candidate.value(record)
@@ -184,16 +176,14 @@ class ChosenColumns:
         """Those of the chosen columns that a record has."""
         return {
             field: tuple(one.name for one in listed)
-            for field, listed in self.fields.items()
+            for field, listed in self.items()
             if any(one.value(record) is not NOTHING for one in listed)
         }
 
     def used(self, columns: Iterable[str]) -> set[str]:
         """Every name and path that was chosen, with those of these columns that make a list."""
         listed = list(columns)
-        joined = {
-            name for each in self.fields.values() for one in each for name in one.columns(listed)
-        }
+        joined = {name for each in self.values() for one in each for name in one.columns(listed)}
         return {*self._field_of, *joined}
 
     def field_of(self, column: str) -> str | None:
@@ -215,7 +205,7 @@ class ChosenColumns:
         failed = any(map(says_failure, causes))
         is_whole = True
         for field, name in missing.items():
-            paths = [one.path for one in self.fields[field]]
+            paths = [one.path for one in self[field]]
             roots = [path.steps[0] if path and path.steps else "" for path in paths]
             if any(path and path.optional for path in paths):
                 continue
@@ -228,7 +218,7 @@ class ChosenColumns:
             more = f" A ? at its end ({name}?) lets records lack it." if any(paths) else ""
             raise wrong(
                 "chosen_column_missing", field=name, of=field, more=more,
-                names=" or ".join(repr(one.name) for one in self.fields[field]),
+                names=" or ".join(repr(one.name) for one in self[field]),
                 found=", ".join(found), near=did_you_mean(name, found),
             )  # fmt: skip
         return is_whole

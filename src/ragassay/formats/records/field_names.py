@@ -40,8 +40,7 @@ SUBSTANCE = (
     "query", "history", "passages", "passage_ids", "answer", "references", "reference_groups",
     "gold", "gold_ids", *EMBEDDINGS,
 )  # fmt: skip
-"""A record with any of these is a sample. So is one with a failure or given values, or with an id
-and nothing unknown."""
+"""Fields that hold what a sample is about."""
 
 
 def folded(name: str) -> str:
@@ -144,22 +143,21 @@ def _ambiguous(field: str, keys: list[str], words: OptionWords) -> InputError:
     return wrong("ambiguous", field=keys[-1], names=names, of=field, choice=choice)
 
 
-def demand_substance(fields: Fields, words: OptionWords) -> None:
-    """Refuses a record without any known field that makes it a sample."""
+def nothing_known(fields: Fields, words: OptionWords) -> InputError:
+    """The error for a record without any known field that makes it a sample."""
     values, rest = fields.values, fields.rest
-    if any(one in values for one in _SAYS_SOMETHING) or (not rest and "id" in values):
-        return
-    near = [words.columns(*one) for one in suggestions(rest, values).items()]
+    near = [words.columns(*pair) for pair in suggestions(rest, values).items()]
     example = f"Name them, for example {words.columns('query', '<your column>')}."
     names = [*(key for key, _ in values.values()), *rest]
-    raise wrong(
+    return wrong(
         "no_column_known",
         names=", ".join(names) or "there are none",
         hint=f"Perhaps: {' '.join(near)}" if near else example,
     )
 
 
-_SAYS_SOMETHING = (*SUBSTANCE, "failure", "given")
+SAYS_SOMETHING = frozenset({*SUBSTANCE, "failure", "given"})
+"""A record with any of these is a sample; so is one with an id and nothing unknown."""
 
 _SUGGESTED = {
     "query": "history",

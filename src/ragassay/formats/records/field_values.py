@@ -106,19 +106,13 @@ class _Missing(ast.NodeTransformer):
         return ast.Constant(None) if node.id in ("nan", "NaN", "NaT") else node
 
 
-def refuse_object(value: Any, field: str, *, any_object: bool = False) -> None:
-    """Refuses a text that is wholly what Python prints for an object or a list of objects, also cut
-    off: its metadata would count as text. With ``any_object``, as is right for passages, objects of
-    any class; else those of which it is known that they hold a text."""
-    if type(value) is str and (_ANY_OBJECT if any_object else _OBJECT).fullmatch(value):
-        raise wrong("printed_object", field=field, text=value[:60])
-
-
 def refuse_printed(value: Any, field: str) -> None:
     """Refuses a text that is wholly what numpy or Python prints for an array, a tuple or an object:
     it would count as one passage, or as one id."""
-    refuse_object(value, field, any_object=True)
-    if type(value) is not str or value.lstrip()[:1] not in "[(a" or not _PRINTED.fullmatch(value):
+    if type(value) is not str:
+        return
+    text(value, field, any_object=True)
+    if value.lstrip()[:1] not in "[(a" or not _PRINTED.fullmatch(value):
         return
     # A passage may stand in brackets and quotes.
     if value.lstrip()[0] != "(" or isinstance(_evaluated(value), tuple):
@@ -150,25 +144,23 @@ EXACT = 2**53
 """A JSON reader that holds numbers as doubles knows every integer below it."""
 
 
-def text(value: Any, field: str) -> str | None:
+def text(value: Any, field: str, *, any_object: bool = False) -> str | None:
     """A text; ``None`` where nothing was given. A number becomes its text: 1965 and 1965.0 are
-    "1965" (a frame turns whole numbers into floats where one is missing)."""
+    "1965" (a frame turns whole numbers into floats where one is missing). A text that is wholly
+    what Python prints for an object or a list of objects, also cut off, is refused: its metadata
+    would count as text. With ``any_object``, as is right for passages, objects of any class; else
+    those of which it is known that they hold a text."""
+    if type(value) is str:
+        if (_ANY_OBJECT if any_object else _OBJECT).fullmatch(value):
+            raise wrong("printed_object", field=field, text=value[:60])
+        return value
     if value is None:
         return None
-    if type(value) is str:
-        refuse_object(value, field)
-        return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, float) and abs(value) < EXACT:
         return str(int(value) if value.is_integer() else value)
     raise unexpected(value, "a text", field)
-
-
-def passage_text(value: Any, field: str) -> str | None:
-    """As `text`, but a text that is what Python prints for an object of any class is refused."""
-    refuse_object(value, field, any_object=True)
-    return text(value, field)
 
 
 def identifier(value: Any, field: str) -> str | None:

@@ -60,11 +60,6 @@ _MARKS = (
 _COMMON = ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "cp1251", "gbk", "shift_jis")
 
 
-def by_mark(start: bytes) -> str | None:
-    """The encoding that a byte order mark names; ``None`` for UTF-8 and where there is none."""
-    return next((name for mark, name in _MARKS if start.startswith(mark)), None)
-
-
 def checked_encoding(encoding: str | None) -> str | None:
     """The usual name of an encoding; ``None`` for UTF-8."""
     if encoding is None:
@@ -142,15 +137,14 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
                 raise wrong("empty_gzip", path=path)
             is_binary = start.startswith(BINARY)
             wanted = checked_encoding(encoding) if encoding and not is_binary else None
-            wanted = wanted or by_mark(start)
+            wanted = wanted or next((name for mark, name in _MARKS if start.startswith(mark)), None)
             if wanted is not None:
                 stream.seek(0)
                 yield recoded(stream, wanted, path)
                 return
             if 0 in start[:2] and not is_binary:
                 raise wrong("no_text_file", path=path)
-            rest = blocks(stream, path)
-            if start.isspace() and all(block.isspace() for block in rest):
+            if start.isspace() and all(block.isspace() for block in blocks(stream, path)):
                 raise wrong("blank_file", path=path)
             stream.seek(len(_BOM) if start.startswith(_BOM) else 0)
             yield stream
@@ -208,15 +202,6 @@ def by_polars(path: Path, kind: str) -> Iterator[None]:
         raise wrong("unreadable", path=path, kind=kind, why=problem) from None
 
 
-def _not_utf8(error: UnicodeDecodeError, path: Path | None, line: int | None) -> InputError:
-    """The error for a byte that is not UTF-8, or for what is no text at all. Without a line, the
-    position counts from the beginning of the file."""
-    if _CONTROLS.search(error.object):
-        return wrong("no_text_file", path=path)
-    where = {"at": error.start + 1, "of": "of the file" if line is None else "of the line"}
-    return wrong("not_utf8", path=path, line=line, byte=error.object[error.start], **where)
-
-
 def demand_text(start: bytes, path: Path) -> None:
     """Refuses a file whose beginning is no text in UTF-8."""
     with placed(path):
@@ -243,7 +228,11 @@ def placed(path: Path | None, line: int | None = None) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise _not_utf8(error, path, line) from None
+        if _CONTROLS.search(error.object):
+            raise wrong("no_text_file", path=path) from None
+        where = {"at": error.start + 1, "of": "of the file" if line is None else "of the line"}
+        byte = error.object[error.start]
+        raise wrong("not_utf8", path=path, line=line, byte=byte, **where) from None
     except InputError as error:
         raise error.at(path=path, line=line) from None
 
@@ -269,7 +258,14 @@ def raw_lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
     step = min(_STEP, _most.get())
     while line := stream.readline(step):
         if len(line) == step and line[-1:] != b"\n":
-            line += b"".join(_rest_of_line(stream, step, path))
+            size, parts = step, [line]
+            while parts[-1][-1:] not in (b"", b"\n"):
+                _check(stream, size, path)
+                parts.append(stream.readline(_STEP))
+                size += len(parts[-1])
+                if size > _most.get():
+                    raise wrong("long_line", path=path, most=_most.get() // 1024**2)
+            line = b"".join(parts)
         yield line
 
 
@@ -281,19 +277,6 @@ def blocks(stream: IO[bytes], path: Path) -> Iterator[bytes]:
         yield block
         size += len(block)
         _check(stream, size, path)
-
-
-def _rest_of_line(stream: IO[bytes], size: int, path: Path) -> Iterator[bytes]:
-    block = b""
-    while block[-1:] != b"\n":
-        _check(stream, size, path)
-        block = stream.readline(_STEP)
-        if not block:
-            return
-        yield block
-        size += len(block)
-        if size > _most.get():
-            raise wrong("long_line", path=path, most=_most.get() // 1024**2)
 
 
 def _check(stream: IO[bytes], size: int, path: Path) -> None:
