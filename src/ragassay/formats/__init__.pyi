@@ -7,17 +7,8 @@ from .column_placement import (
     place as place,
     source_columns as source_columns,
 )
-from .format import (
-    NO as NO,
-    SURE as SURE,
-    Format as Format,
-    Head as Head,
-)
-from .format_words import (
-    BY_FLAGS as BY_FLAGS,
-    OptionWords as OptionWords,
-    kind as kind,
-)
+from .format import NO as NO, SURE as SURE, Format as Format, Head as Head
+from .format_words import BY_FLAGS as BY_FLAGS, OptionWords as OptionWords, kind as kind
 from .native import schema as schema, to_record as to_record
 from .nugget_bank_file import NuggetBank as NuggetBank
 from .reading import (

@@ -112,10 +112,7 @@ class PlacingMapper(Mapper):
         self.held: dict[str, Sequence[str]] = {}
 
     def sample(
-        self,
-        record: Mapping[str, Any],
-        line: int,
-        beside: Mapping[str, Any] | None = None,
+        self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any] | None = None
     ) -> Sample:
         """The sample of a record, or `unread`. Arguments: as of `Mapper.sample`."""
         self.held |= self.columns.held({**record, **(beside or {})})
@@ -147,10 +144,7 @@ class PlacingMapper(Mapper):
         return fields
 
 
-_EXPECTED = (
-    *("references", "reference_groups", "negative_references"),
-    *("gold", "answerability"),
-)
+_EXPECTED = (*("references", "reference_groups", "negative_references"), *("gold", "answerability"))
 """Fields that say what is expected of the answer to a question."""
 
 

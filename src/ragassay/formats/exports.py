@@ -25,13 +25,7 @@ from ragassay.formats.records.field_values import opened, unpack, unpacked
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.formats.table_files import parquet_rows
-from ragassay.formats.trace_spans import (
-    OTHER,
-    RETRIEVAL,
-    Span,
-    kind_of,
-    samples,
-)
+from ragassay.formats.trace_spans import OTHER, RETRIEVAL, Span, kind_of, samples
 
 Row = Mapping[str, Any]
 Places = Mapping[str, str]

@@ -20,11 +20,7 @@ _EXCEL = re.compile(r"""(?i)"?sep=([^\w"'\r\n])"?\s*""")
 
 
 def rows(
-    path: Path,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    *,
-    repeated: bool = False,
+    path: Path, encoding: str | None = None, delimiter: str | None = None, *, repeated: bool = False
 ) -> Generator[tuple[int, Row]]:
     """Every row with a cell that is not empty (others are ``None``), with the line that it begins
     in. A delimiter that is not given is found from the header, or named by a line ``sep=;`` above
