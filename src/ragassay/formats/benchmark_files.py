@@ -158,7 +158,12 @@ def runs_of_queries(path: Path, mapper: Mapper) -> Items:
 
 def _passage_rows(path: Path, encoding: str | None) -> Iterator[Numbered]:
     for line, row in delimited.rows(path, encoding):
-        delimited.demand(row, _COLUMNS, path, ", ".join((*_OPTIONAL, *_COLUMNS)))
+        if lacking := [column for column in _COLUMNS if column not in row]:
+            place = {"path": path, "field": lacking[0]}
+            wanted = ", ".join((*_OPTIONAL, *_COLUMNS))
+            raise wrong(
+                "no_such_column", column=lacking[0], found=", ".join(row), wanted=wanted, **place
+            )
         if row["query"] is None:
             raise wrong("empty_query", path=path, line=line, field="query")
         yield line, row

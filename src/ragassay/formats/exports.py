@@ -4,7 +4,6 @@ step says."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -234,8 +233,6 @@ class _Reader:
         found = {name: first(one, record) for name, one in places.items() if name not in _NO_PATHS}
         values = {name: value for name, (_, value) in found.items()}
         clock, begun = found.get("timestamp", _NOTHING)
-        at, ended = found.get("end", _NOTHING)
-        moment = step_contents.of_nanoseconds(begun) if _NANOSECONDS.search(clock) else begun
         used = {name: values[name] for name in _USED if name in values}
         place, written = found.get("expected", _NOTHING)
         expected = step_contents.answer(written)
@@ -246,12 +243,8 @@ class _Reader:
         named = places.get("kind_in_name")
         if named and kind == OTHER and named in str(values["name"]).casefold():
             kind = RETRIEVAL
-        # Names of conversations and users are texts.
-        metadata = {
-            name: str(one)
-            for name, one in _under("metadata.", values).items()
-            if one not in (None, "")
-        }
+        about = _under("metadata.", values).items()  # names of conversations and users are texts
+        metadata = {name: str(one) for name, one in about if one not in (None, "")}
         return Span(
             line=line,
             id=_text(values.get("id")),
@@ -265,7 +258,7 @@ class _Reader:
             documents=values.get("documents"),
             error=_error(values, places),
             fields={
-                "timestamp": moment,
+                "timestamp": begun,
                 **_under("field.", values),
                 **({} if expected is None else {"references": [expected]}),
                 **(values.get("fields") or {}),
@@ -274,8 +267,8 @@ class _Reader:
             metadata={**metadata, **_scores(values.get("scores"))},
             own=self._own(record, found, places),
             served=step_contents.measured(
-                start=moment,
-                end=step_contents.of_nanoseconds(ended) if _NANOSECONDS.search(at) else ended,
+                start=begun,
+                end=values.get("end"),
                 **used,
             ),
             beside=values.get("beside") or ({place: written} if place else {}),
@@ -309,14 +302,9 @@ class _Reader:
 _NO_PATHS = ("own", "prepare", "kind_in_name")
 """Entries of places that are no candidate paths; those of ``own`` all count."""
 
-_NANOSECONDS = re.compile("(?i)nano|_ns$")
-"""Names of times that count nanoseconds."""
-
-_USED = (
-    *("first_token", "latency", "latency_ms", "input_tokens", "output_tokens", "total_tokens"),
-    "cost",
-)
-"""Fields that tell what a step took (`request_costs.measured`)."""
+_USED = ("first_token", "latency", "latency_ms", "cost")
+_USED += ("input_tokens", "output_tokens", "total_tokens")
+"""Fields that tell what a step took (`step_contents.measured`)."""
 
 
 def _head(row: Row) -> Head:

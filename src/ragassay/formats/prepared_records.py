@@ -130,7 +130,7 @@ def addresses(record: Row, source: Source) -> Row:
     raw = {name: unpacked(record.get(name)) for name in ("inputs", "outputs", "expectations")}
     expected = raw["expectations"] or {}
     gold = expected.get("expected_retrieved_context")
-    passages = step_contents.passages(raw["outputs"], raw["inputs"])
+    passages = step_contents.within(raw["outputs"], raw["inputs"])
     fields_of = {key: FIELD_OF.get(folded(key)) for key in record}
     if "passage_ids" not in source.mapper.columns and "passage_ids" not in fields_of.values():
         passages = _with_addresses(passages, gold)
@@ -193,7 +193,7 @@ def experiment(record: Row, source: Source) -> Row:
     may_be = row.get("reference_outputs") is None and not of_set and row.keys() <= _EXAMPLE
     mapper = source.mapper
     # Outputs with documents come from a system: what is expected holds none.
-    answered = step_contents.passages(_grouped(source.first).get("outputs")) is not None
+    answered = step_contents.within(_grouped(source.first).get("outputs")) is not None
     if may_be and answered and "references" not in mapper.columns:
         mapper.tell("outputs_with_documents")
     elif row.get("reference_outputs") is None and (of_set or may_be):

@@ -7,7 +7,6 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -58,15 +57,14 @@ class Span:
     beside: Mapping[str, Any] = field(default_factory=dict)  # what only chosen columns may read
 
 
-SpansOf = Callable[[Mapping[str, Any], int], Iterable[Span]]
-"""Gives the spans of a record and its line."""
-
-
 def samples(
-    rows: Iterable[tuple[int, dict[str, Any]]], spans: SpansOf, tool: str, mapper: Mapper
+    rows: Iterable[tuple[int, dict[str, Any]]],
+    spans: Callable[[Mapping[str, Any], int], Iterable[Span]],
+    tool: str,
+    mapper: Mapper,
 ) -> Iterator[Sample]:
-    """A sample for each trace. All spans are held in memory, since those of one trace need not
-    follow each other."""
+    """A sample for each trace; ``spans`` gives those of a record and its line. All spans are held
+    in memory, since those of one trace need not follow each other."""
     listed: list[Span] = []
     for line, row in rows:
         with shaped(tool, mapper.path, line):
@@ -138,10 +136,8 @@ def _is_nothing(value: Any) -> bool:
 
 
 def _begun(step: Span) -> tuple[float, str]:
-    text = "" if step.start is None else str(step.start)
-    with suppress(ValueError):
-        return float(text), ""
-    return 0.0, text
+    number = step_contents.number(step.start)
+    return (0.0, str(step.start or "")) if number is None else (number, "")
 
 
 def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[str, Any] | None:
@@ -220,7 +216,7 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
         mapper.tell("tools_alone")
     passages = _documents_of(used, mapper, reranked=bool(reranked))
     if passages is None:
-        passages = step_contents.passages(root.outputs, root.inputs)
+        passages = step_contents.within(root.outputs, root.inputs)
     if passages is None and with_documents:
         name = with_documents[0].name
         choice = shlex.quote(f"span:{name}")
@@ -266,18 +262,14 @@ def _documents_of(used: list[Span], mapper: Mapper, *, reranked: bool = False) -
     return documents if documented else None
 
 
-def _says_retrieval(name: str) -> bool:
-    """Whether a step's name says that it retrieves: one of its words is ``search``, ``vector``,
-    ``context`` ..., or begins with ``retriev``."""
-    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold())
-    if not words or words[-1] == "query" or any(one in NAMES["preparing"] for one in words):
-        return False
-    return any(word in NAMES["retrieving"] or word.startswith("retriev") for word in words)
-
-
 def _retrieves(one: Span) -> bool:
-    """Whether a step of no known kind retrieves, by its name and its output."""
-    return _says_retrieval(one.name) and step_contents.are_documents(one.outputs)
+    """Whether a step of no known kind retrieves: one of the words of its name is ``search``,
+    ``vector``, ``context`` ..., or begins with ``retriev``, and its output has documents."""
+    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", one.name).casefold())
+    if not words or words[-1] == "query" or not {*NAMES["preparing"]}.isdisjoint(words):
+        return False
+    says_so = any(word in NAMES["retrieving"] or word.startswith("retriev") for word in words)
+    return says_so and step_contents.are_documents(one.outputs)
 
 
 def _documents(one: Span) -> Any:

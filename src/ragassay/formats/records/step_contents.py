@@ -65,11 +65,13 @@ def _is_document(item: Any) -> bool:
     return isinstance(item, str) or isinstance(_document(item), dict)
 
 
-def within(value: Any) -> list[Any] | None:
-    """The documents that an object holds in a list; ``None`` where it holds no such list."""
-    value = unwrapped(value)
-    name = name_of_list(value)
-    return None if name is None else _listed(unpacked(value[name]), name)
+def within(*values: Any) -> list[Any] | None:
+    """The documents that the first of some inputs or outputs holds in a list under a known name;
+    ``None`` where none of them is an object with such a list."""
+    for value in map(unwrapped, values):
+        if (name := name_of_list(value)) is not None:
+            return _listed(unpacked(value[name]), name)
+    return None
 
 
 def name_of_list(value: Any) -> str | None:
@@ -166,12 +168,6 @@ def answer(value: Any) -> str | None:
     return content if isinstance(content, str) else None
 
 
-def passages(*values: Any) -> list[Any] | None:
-    """The documents that the first of some inputs or outputs holds in a list under a known name."""
-    lists = (within(value) for value in values)
-    return next((listed for listed in lists if listed is not None), None)
-
-
 def _content(value: Any, names: tuple[str, ...], of_messages: Any) -> Any:
     """What a value says: the text under the first of these names that holds one, also within
     others; of messages what ``of_messages`` makes of them. ``None`` where there is nothing."""
@@ -216,32 +212,28 @@ def _messages(listed: list[Any]) -> list[Any] | None:
     if listed and all(isinstance(one, list) for one in listed):
         return _messages(listed[0])
     inner = (one.get("message") if isinstance(one, dict) else None for one in listed)
-    listed = [
-        message if isinstance(message, dict) else one
-        for one, message in zip(listed, inner, strict=True)
-    ]
-    return listed if listed and all(_role(one) is not None for one in listed) else None
+    pairs = zip(listed, inner, strict=True)
+    listed = [message if isinstance(message, dict) else one for one, message in pairs]
+    return listed if listed and all(map(_has_role, listed)) else None
 
 
 def _last_agent(listed: list[Any]) -> str | None:
     """The text of the last message of the agent."""
-    for one in reversed(_messages(listed) or ()):
-        if str(_role(one)).casefold() in NAMES["agent"]:
-            with suppress(InputError):  # one that only calls a tool
-                (said,) = answers_and_turns.conversation([one], "").turns
-                if said.text:
-                    return said.text
+    for message in reversed(_messages(listed) or ()):
+        with suppress(InputError):  # one that only calls a tool
+            for turn in answers_and_turns.conversation([message], "").turns:
+                if turn.speaker == "agent" and turn.text:
+                    return turn.text
     return None
 
 
-def _role(one: Any) -> str | None:
+def _has_role(one: Any) -> bool:
     if not isinstance(one, dict):
-        return None
+        return False
     if "lc" in one and isinstance(one.get("id"), list) and one["id"]:
-        return str(one["id"][-1])
+        return True
     has_text = any(key in one for key in ("content", "parts", "text", "tool_calls", "data"))
-    role = one.get("role", one.get("type"))
-    return role if has_text and isinstance(role, str) else None
+    return has_text and isinstance(one.get("role", one.get("type")), str)
 
 
 def failure(error: Any) -> tuple[Any, str]:
@@ -264,11 +256,9 @@ _TRACEBACK = "Traceback (most recent call last):"
 
 def number(value: Any) -> float | None:
     """A finite number, also as its text; ``None`` where it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
     with suppress(ValueError):
-        parsed = float(value)
-        return parsed if math.isfinite(parsed) else None
+        if field_values.is_number(value) or isinstance(value, str):
+            return parsed if math.isfinite(parsed := float(value)) else None
     return None
 
 
@@ -279,7 +269,11 @@ def measured(
     ``2.50s``, ``latency_ms``, counts of tokens, ``cost`` in US dollars), and the seconds between
     the times, which are in any unit since 1970 or in ISO 8601. A number below 0 is not known;
     ``total_tokens`` are given only where one of the two kinds is not."""
-    began, ended, answered = map(_seconds, (start, end, first_token))
+    times: list[float | None] = [None] * 3
+    for at, moment in enumerate((start, end, first_token)):
+        with suppress(InputError):
+            times[at] = timestamp(of_any_unit(moment), "")
+    began, ended, answered = times
     values: dict[str, float | None] = {}
     for name, value in numbers.items():
         shown = _SHOWN.fullmatch(value) if isinstance(value, str) else None
@@ -299,18 +293,6 @@ def measured(
 
 _SHOWN = re.compile(r"\s*([\d.]+)\s*s\s*")
 """A time as pages show it: ``2.50s``."""
-
-
-def _seconds(value: Any) -> float | None:
-    with suppress(InputError):
-        return timestamp(of_any_unit(value), "")
-    return None
-
-
-def of_nanoseconds(value: Any) -> float | None:
-    """A time that counts nanoseconds since 1970, in seconds; ``None`` where it is none."""
-    count = number(value)
-    return None if count is None else count / 1e9
 
 
 def of_any_unit(value: Any) -> Any:

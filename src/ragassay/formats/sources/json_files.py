@@ -113,33 +113,32 @@ _DEEPEST = 6
 """Levels of objects and lists that are looked into."""
 
 
-def text_paths(values: Sequence[Any], column: str, *, listed: bool = False) -> list[str]:
-    """The paths to the texts and lists of texts in the values of a column. With ``listed``, the
-    paths into lists of objects lead to every item, also of a list of one."""
-    return list(dict.fromkeys(_paths_below(list(values), column, 0, listed)))
-
-
 def is_list_of_texts(value: Any) -> bool:
     """Whether a value is a list that holds texts alone, and any."""
     return isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
 
 
-def _paths_below(values: list[Any], path: str, depth: int, listed: bool) -> Iterator[str]:
-    if any(isinstance(one, str) or is_list_of_texts(one) for one in values):
-        yield path
+def text_paths(
+    values: Sequence[Any], column: str, *, listed: bool = False, depth: int = 0
+) -> list[str]:
+    """The paths to the texts and lists of texts in the values of a column. With ``listed``, the
+    paths into lists of objects lead to every item, also of a list of one."""
+    paths = [column] if any(isinstance(one, str) or is_list_of_texts(one) for one in values) else []
     if depth >= _DEEPEST:
-        return
-    objects = [one for one in values if isinstance(one, dict)]
-    for key in dict.fromkeys(key for one in objects for key in one):
+        return paths
+    objects = [value for value in values if isinstance(value, dict)]
+    below: dict[str, list[Any]] = {}
+    for key in dict.fromkeys(key for value in objects for key in value):
         plain = str(key).replace("_", "").replace("-", "").isalnum()
-        step = f".{key}" if plain else f'["{key}"]'
-        inner = [one[key] for one in objects if key in one]
-        yield from _paths_below(inner, f"{path}{step}", depth + 1, listed)
+        inner = [value[key] for value in objects if key in value]
+        below[f"{column}.{key}" if plain else f'{column}["{key}"]'] = inner
     lists = [one for one in values if isinstance(one, list) and one and isinstance(one[0], dict)]
     if lists:
-        items = [item for one in lists for item in one if isinstance(item, dict)]
-        step = "[*]" if listed or any(len(one) > 1 for one in lists) else "[0]"
-        yield from _paths_below(items, f"{path}{step}", depth + 1, listed)
+        step = "[*]" if listed or any(len(items) > 1 for items in lists) else "[0]"
+        below[column + step] = [item for one in lists for item in one if isinstance(item, dict)]
+    for path, inner in below.items():
+        paths += text_paths(inner, path, listed=listed, depth=depth + 1)
+    return list(dict.fromkeys(paths))
 
 
 def unread(value: Any, texts: set[str]) -> Any:

@@ -75,13 +75,13 @@ def checked_encoding(encoding: str | None) -> str | None:
     return None if codec.name in ("utf-8", "utf-8-sig") else codec.name
 
 
-def recoded(stream: IO[bytes], encoding: str, path: Path) -> IO[bytes]:
+def _recoded(stream: IO[bytes], encoding: str, path: Path) -> IO[bytes]:
     """All text of a stream in another encoding, as UTF-8: one piece, limited as a line is."""
     raw = bytearray()
     for block in blocks(stream, path):
         raw += block
-        if len(raw) > _most.get():
-            raise wrong("large_text", path=path, encoding=encoding, most=_most.get() // 1024**2)
+        if len(raw) > MOST.get():
+            raise wrong("large_text", path=path, encoding=encoding, most=MOST.get() // 1024**2)
     try:
         text = raw.decode(encoding)
     except UnicodeError as error:
@@ -100,7 +100,8 @@ _STEP = 1 << 25
 _MOST_PACKED = 100
 """How many bytes one packed byte may stand for, in one piece: texts and JSON have 3 to 30."""
 
-_most: ContextVar[int] = ContextVar("most", default=sys.maxsize)
+MOST: ContextVar[int] = ContextVar("most", default=sys.maxsize)
+"""Bytes of a line of text or a cell of CSV, at most (`pieces_within`)."""
 
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 """Bytes that no text holds, in whatever encoding of one byte a character."""
@@ -140,7 +141,7 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
             wanted = wanted or next((name for mark, name in _MARKS if start.startswith(mark)), None)
             if wanted is not None:
                 stream.seek(0)
-                yield recoded(stream, wanted, path)
+                yield _recoded(stream, wanted, path)
                 return
             if 0 in start[:2] and not is_binary:
                 raise wrong("no_text_file", path=path)
@@ -240,22 +241,17 @@ def placed(path: Path | None, line: int | None = None) -> Iterator[None]:
 @contextmanager
 def pieces_within(most: int) -> Iterator[None]:
     """Within, a line of text and a cell of CSV are limited. A longer one raises an `InputError`."""
-    token = _most.set(most)
+    token = MOST.set(most)
     try:
         yield
     finally:
-        _most.reset(token)
-
-
-def most_of_a_piece() -> int:
-    """The limit that `pieces_within` set, else a number beyond any size."""
-    return _most.get()
+        MOST.reset(token)
 
 
 def raw_lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
     """Each line of a file's bytes, decompressed as they are read, with its ending. One that unpacks
     to far more than it was, or is too long (`pieces_within`), is an error."""
-    step = min(_STEP, _most.get())
+    step = min(_STEP, MOST.get())
     while line := stream.readline(step):
         if len(line) == step and line[-1:] != b"\n":
             size, parts = step, [line]
@@ -263,8 +259,8 @@ def raw_lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
                 _check(stream, size, path)
                 parts.append(stream.readline(_STEP))
                 size += len(parts[-1])
-                if size > _most.get():
-                    raise wrong("long_line", path=path, most=_most.get() // 1024**2)
+                if size > MOST.get():
+                    raise wrong("long_line", path=path, most=MOST.get() // 1024**2)
             line = b"".join(parts)
         yield line
 
