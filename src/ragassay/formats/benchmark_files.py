@@ -289,8 +289,7 @@ def _sentences(value: Any, references: Sequence[str]) -> list[dict[str, Any]] | 
 
 
 def _citation(value: Any, references: Sequence[str]) -> str:
-    """A citation's passage id. A text is an id already, even of a passage that was never
-    retrieved."""
+    """The passage id of a citation: a text is an id, even of a passage that was never retrieved."""
     if isinstance(value, str):
         return value
     index = field_values.whole_number(value, "answer.citations")

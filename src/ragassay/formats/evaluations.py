@@ -105,8 +105,7 @@ def case_record(item: tuple[Any, frozenset[str] | None], line: int, mapper: Mapp
 
 
 def _case_metadata(case: Row) -> dict[str, Any]:
-    """The metadata of a test case, and the scores that deepeval gave it, by their names as
-    ``score.NAME``."""
+    """The metadata of a test case, and the scores that deepeval gave it as ``score.NAME``."""
     made: dict[str, Any] = {}
     for name in reversed(_METADATA):
         written = unpacked(case.get(name))

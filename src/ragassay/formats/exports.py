@@ -148,8 +148,7 @@ def _paths(places: str) -> tuple[JsonPath, ...]:
 
 
 def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each record of JSON, CSV or Parquet with its line or number. Cells of CSV that hold lists or
-    objects are opened."""
+    """Each record of JSON, CSV (cells with lists or objects opened) or Parquet, with its line."""
     with opening.opened(path, mapper.encoding) as stream:
         start = stream.read(4)
     if start == b"PAR1":

@@ -12,8 +12,7 @@ from ragassay.formats.records.field_names import FIELD_OF, folded
 from ragassay.formats.records.sample_records import Mapper
 
 NO, CONTAINER, SURE = 0, 1, 2
-"""How well a file fits a format: not at all; its container does (any JSON, any CSV); its fields
-do."""
+"""How well a file fits a format: not at all; its container does (any JSON); its fields do."""
 
 
 @dataclass(frozen=True)

@@ -169,8 +169,7 @@ _GROUPS = {
     **dict.fromkeys(("outputs", "output"), "outputs"),
     **dict.fromkeys(("reference", "reference_outputs", "reference_output"), "reference_outputs"),
 }
-"""Columns of LangSmith's tables that hold objects, by their names in those of the SDK and of the
-pages."""
+"""Columns of LangSmith's tables that hold objects: names of the SDK's and of the pages' tables."""
 
 _EXAMPLE = frozenset({"id", "inputs", "outputs", "metadata", "split", "created_at", "modified_at"})
 """The keys of an example of a data set of LangSmith; a run has none of them."""
@@ -239,8 +238,7 @@ def langsmith_table(head: Head) -> bool:
 
 
 def ties_by_id(samples: Iterable[Sample]) -> Iterator[Sample]:
-    """Samples with passages of one score in descending order of their ids, as in MT-RAG's own
-    evaluation of retrieval."""
+    """Samples with passages of equal scores by descending id, as MT-RAG's evaluation has them."""
     for sample in samples:
         ordered: list[Passage] = []
         for score, tied in groupby(sample.passages or (), key=lambda one: one.score):

@@ -1,5 +1,4 @@
-"""Finds the format of files, reads files of every format (JSON here), and reads records in
-memory."""
+"""Finds the format of files; reads files of every format (JSON here) and records in memory."""
 
 from __future__ import annotations
 

@@ -165,8 +165,7 @@ def _damage(path: Path) -> Iterator[None]:
 
 
 def _check_parts(path: Path) -> None:
-    """Refuses an archive that lacks a sheet or the formats of cells, without which dates are read
-    as numbers."""
+    """Refuses an archive without a sheet, or without the formats by which dates are known."""
     with _damage(path), zipfile.ZipFile(opening.on_disk(path)) as archive:
         there = set(opening.checked_parts(archive, path))
         for one in ElementTree.fromstring(archive.read("[Content_Types].xml")):
@@ -181,8 +180,7 @@ _MOST_COLUMNS = 16_384
 
 
 def _sheet_rows(path: Path, mapper: Mapper) -> Rows:
-    """The number and the values of each row of the first sheet with records, or of the one that is
-    named, one after the other."""
+    """Each row, with its number, of the first sheet with records, or of the named one."""
     book = load_workbook(path, values=True)
     with_content = []
     for one in book.worksheets:

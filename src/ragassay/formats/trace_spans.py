@@ -1,5 +1,4 @@
-"""From the spans of traces (steps of requests, whichever tool recorded them) to samples, one for
-each trace."""
+"""From the spans of traces (steps of requests, of any tool) to samples, one for each trace."""
 
 from __future__ import annotations
 
@@ -181,8 +180,7 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
 
 
 def _served(root: Span, models: list[Span]) -> dict[str, float]:
-    """What the request took, by its first step; tokens and cost that this lacks are the sums of
-    those of its model calls."""
+    """What the request took, by its first step, else the tokens and cost of its model calls."""
     asked = dict(root.served)
     for name in ("input_tokens", "output_tokens", "cost"):
         counts = [one.served[name] for one in models if name in one.served]
@@ -248,8 +246,7 @@ def _lists_documents(one: Span) -> bool:
 
 
 def _documents_of(used: list[Span], mapper: Mapper, *, reranked: bool = False) -> list[Any] | None:
-    """The documents of these steps, one after the other and each once; ``None`` where the trace
-    holds those of none."""
+    """The documents of these steps, each once; ``None`` where the trace holds those of none."""
     documented = [one for one in used if _documents(one) is not None]
     if len(documented) < len(used):
         mapper.tell("no_documents")
@@ -273,7 +270,6 @@ def _retrieves(one: Span) -> bool:
 
 
 def _documents(one: Span) -> Any:
-    """What a step retrieved; ``None`` where the trace does not hold it: tools may hide or drop
-    outputs."""
+    """What a step retrieved; ``None`` where the trace does not hold it: tools may drop outputs."""
     documents = step_contents.unwrapped(one.outputs) if one.documents is None else one.documents
     return None if documents in ("", {}) else documents

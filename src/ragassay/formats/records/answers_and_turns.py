@@ -62,8 +62,7 @@ _STATED = re.compile(r"\s*(?:\{|\[\s*\{)\s*[\"'](?:text|statements|citations)[\"
 
 
 def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Reference answers and, where they came as a list of lists, their groups. A single text is one
-    reference."""
+    """Reference answers and, of a list of lists, their groups. A single text is one reference."""
     if value is None:
         return (), ()
     if not isinstance(value, list):
@@ -81,8 +80,7 @@ def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str
 
 
 def answerability(value: Any, field: str) -> Answerability | None:
-    """A label from its name in any case, alone or in a list of one, or from a flag; ``None`` where
-    there is none."""
+    """A label from its name in any case, in a list of one, or from a flag; ``None`` without."""
     if isinstance(value, list):
         labels = {answerability(item, field) for item in value} - {None}
         if len(labels) > 1:
@@ -156,8 +154,7 @@ class Conversation(NamedTuple):
 
 
 def conversation(value: Any, field: str) -> Conversation:
-    """The turns of a conversation, and what stands between them. An image or another file in it is
-    an error."""
+    """The turns of a conversation, and what stands between them. Images and files are errors."""
     if not isinstance(value, list):
         raise unexpected(value, "a list of turns", field)
     turns: list[Turn] = []

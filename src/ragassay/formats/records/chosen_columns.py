@@ -137,8 +137,7 @@ def _without(record: dict[str, Any], keys: Sequence[Any]) -> None:
 
 
 class ChosenColumns(dict[str, list[_Candidate]]):
-    """Field -> the candidates that the user's columns name for it, which are found in each
-    record."""
+    """Field -> the candidates that the user's columns name for it, to be found in each record."""
 
     def __init__(self, columns: Columns | None) -> None:
         for field, names in canonical(columns).items():

@@ -65,8 +65,7 @@ FIELD_OF: Mapping[str, str] = {
 
 @lru_cache(maxsize=512)
 def pick(keys: tuple[str, ...], wanted: tuple[tuple[str, ...], ...]) -> tuple[str | None, ...]:
-    """For each group of names, the key that matches the earliest of them; ``None`` where none
-    does."""
+    """For each group of names, the key that matches the earliest of them; else ``None``."""
     by_name = {folded(key): key for key in reversed(keys)}
     return tuple(next((by_name[n] for n in names if n in by_name), None) for names in wanted)
 

@@ -50,8 +50,7 @@ _ANY_OBJECT = re.compile(
 """The prints of any object, which code that is an answer looks like, too: ``Point(x=1)``."""
 
 _MOST = 1_000_000
-"""Characters of a text that is read as Python, whose parser takes some hundred times as much
-memory."""
+"""Characters of a text that is read as Python; the parser takes some hundred times the memory."""
 
 
 def unpacked(value: Any) -> Any:
@@ -129,8 +128,7 @@ def _evaluated(written: str) -> Any:
 
 
 def _has_joined_texts(value: str) -> bool:
-    """Whether two quoted texts touch without a comma, as numpy prints them; Python would join them
-    silently."""
+    """Whether two quoted texts touch without a comma, as numpy prints them: Python joins them."""
     before = -1
     for token in tokenize.generate_tokens(io.StringIO(value.strip()).readline):
         if token.type == tokenize.STRING and before == tokenize.STRING:
@@ -164,8 +162,7 @@ def text(value: Any, field: str, *, any_object: bool = False) -> str | None:
 
 
 def identifier(value: Any, field: str) -> str | None:
-    """An id; ``None`` where nothing was given. Whole numbers become text, so that 7, 7.0 and "7"
-    are one id."""
+    """An id; ``None`` where nothing was given. 7, 7.0 and "7" are one id."""
     if value is None or type(value) is str:
         return value
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
@@ -184,8 +181,7 @@ def needed_identifier(value: Any, field: str) -> str:
 
 
 def whole_number(value: Any, field: str) -> int | None:
-    """An integer below 2^53, even where it was read as ``"3"`` or ``3.0``; ``None`` where nothing
-    was given."""
+    """An integer below 2^53, also written as ``"3"`` or ``3.0``; ``None`` for nothing."""
     if value is None or value == "":
         return None
     if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,15}\s*", value):

@@ -204,8 +204,7 @@ _COLUMNS: Mapping[str, Callable[[Any, str], tuple[Sequence[str], Sequence[Any]]]
 def _entries(
     keys: tuple[str, ...], wanted: frozenset[str], field: str
 ) -> tuple[tuple[str, str, Read, str], ...]:
-    """The parts that an object has: each with its key, how it is read, and the name of the value
-    for errors."""
+    """The parts that an object has: each with its key, its reader, and its name for errors."""
     parts = [part for part in _READ if part in wanted]
     # `source`, the last name of a document, names one in metadata only.
     names = tuple(

@@ -176,8 +176,7 @@ class Mapper:
         return sample
 
     def of_files(self, files: Sequence[tuple[Format, Path]]) -> Iterator[Sample]:
-        """The samples of several files, one file after the other. Two samples of one identity are
-        an error."""
+        """The samples of one file after the other. Two samples of one identity are an error."""
         self._several = len(files) > 1
         for reader, path in files:
             self.path, self.cells, self._has_begun = path, False, False
@@ -185,8 +184,7 @@ class Mapper:
             yield from reader.read(path, self)
 
     def claim(self, sample: Sample, line: int) -> None:
-        """Registers a sample and its line (or record number), so that a later sample with the same
-        identity is refused."""
+        """Registers a sample and its line or number; one of an earlier identity is refused."""
         key = hash(sample.identity)
         if key not in self._places:
             self._places[key] = (self.path, line)
@@ -207,8 +205,7 @@ class Mapper:
         self._notes.tell(kind, None if self._several else line, count=count, **facts)
 
     def left_out(self, beside: Record, line: int) -> None:
-        """Notes that a request was left out, because no column of its inputs and outputs is
-        known."""
+        """Notes that a request was left out: no column of its inputs and outputs is known."""
         if self.nothing_known is None:
             paths = [path for key in beside for path in text_paths([beside[key]], key)]
             listed = ", ".join(paths[:_MOST_PATHS]) or "no texts"
@@ -237,8 +234,7 @@ class Mapper:
             )
 
     def unchosen(self, record: Record) -> dict[str, Any]:
-        """The fields of a record (by our names) that hold something, without those for which the
-        user chose a column."""
+        """What a record's fields (by our names) hold, without those with a column of the user."""
         return {
             key: value
             for key, value in record.items()
@@ -246,8 +242,7 @@ class Mapper:
         }
 
     def reaches_into(self, record: Record) -> bool:
-        """Whether a record has a column that the user chose for a query, an answer, passages or the
-        like."""
+        """Whether a record has a column that the user chose for a query, answer, passages ..."""
         return any(field in field_names.SUBSTANCE for field in self.columns.held(record))
 
     def finish(self, about: object) -> None:
@@ -389,8 +384,7 @@ class Mapper:
         return listed
 
     def _tell_missing_words(self, parts: Record, line: int) -> None:
-        """Notes texts that hold only what programs write for a missing value. They stay texts: an
-        answer may be ``None``."""
+        """Notes texts (they stay texts) that hold only what programs write for a missing value."""
         texts_of = {
             "queries": [parts["query"]],
             "answers": [parts["answer"] and parts["answer"].text],
@@ -462,8 +456,7 @@ _DOTTED_ROOTS = frozenset(root for _, root, _ in _DOTTED)
 
 
 def _with_dotted(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The record with those nested values at the top that have a name of their own
-    (``inputs.question``)."""
+    """The record with nested values that have a name of their own (``inputs.question``) on top."""
     flat = dict(record)
     for name, root, key in _DOTTED:
         inner = flat.get(root)
@@ -476,8 +469,7 @@ def _with_dotted(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _are_runs(value: Any) -> bool:
-    """Whether a value is what our own writer puts under ``runs``: a list of full records that have
-    only fields of ours."""
+    """Whether a value is what our writer puts under ``runs``: full records of our fields alone."""
     return (
         isinstance(value, list)
         and bool(value)
@@ -509,8 +501,7 @@ def _set_repeat(parts: dict[str, Any], values: Values) -> None:
 
 
 def _add_embeddings(parts: dict[str, Any], values: Values) -> None:
-    """Puts vectors under ``given`` of the parts of a sample. Where the record has no texts, each
-    vector makes a chunk."""
+    """Puts vectors under ``given``. Where the record has no texts, each vector makes a chunk."""
     chunks = (("passages", Passage()), ("gold", GoldPassage(text="")))
     for name, (field, chunk) in zip(field_names.EMBEDDINGS, chunks, strict=True):
         key, value = values.get(name, ("", None))

@@ -22,8 +22,7 @@ LISTS = NAMES["documents"]
 
 
 def unwrapped(value: Any) -> Any:
-    """The output of a step, without the object ``{"output": ...}`` that LangSmith puts around an
-    output that is no object."""
+    """The output of a step, without the ``{"output": ...}`` that LangSmith puts around one."""
     value = unpacked(value)
     while isinstance(value, Mapping) and [*value] == ["output"]:
         value = unpacked(value["output"])
@@ -75,8 +74,7 @@ def within(*values: Any) -> list[Any] | None:
 
 
 def name_of_list(value: Any) -> str | None:
-    """Under which name an object holds documents in a list; ``None`` where it holds no such
-    list."""
+    """Under which name an object holds documents in a list; ``None`` where under none."""
     if not isinstance(value, Mapping):
         return None
     return next((name for name in LISTS if isinstance(unpacked(value.get(name)), list)), None)
@@ -156,8 +154,7 @@ def _turns(value: Any) -> list[Any] | None:
 
 
 def answer(value: Any) -> str | None:
-    """The answer in the outputs of a system: a text, else a number as a text; ``None`` where there
-    is neither."""
+    """The answer in the outputs of a system: a text, else a number as a text; else ``None``."""
     content = _content(value, NAMES["answer"], _last_agent)
     if content is None:
         parsed = unpacked(value)
@@ -207,8 +204,7 @@ def _content(value: Any, names: tuple[str, ...], of_messages: Any) -> Any:
 
 
 def _messages(listed: list[Any]) -> list[Any] | None:
-    """The list, where it is one of messages, without the objects that OpenInference puts around
-    them."""
+    """The list, where it is one of messages, without the objects of OpenInference around them."""
     if listed and all(isinstance(one, list) for one in listed):
         return _messages(listed[0])
     inner = (one.get("message") if isinstance(one, dict) else None for one in listed)

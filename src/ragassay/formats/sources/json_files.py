@@ -142,8 +142,7 @@ def text_paths(
 
 
 def unread(value: Any, texts: set[str]) -> Any:
-    """What is left of inputs or outputs without the texts that were read from them; ``None`` where
-    nothing is."""
+    """What is left of inputs or outputs without the read texts; ``None`` for nothing."""
     if isinstance(value, str):
         return None if value.strip() in texts or not value.strip() else value
     if isinstance(value, dict):
@@ -219,8 +218,7 @@ def _values(path: Path, encoding: str | None) -> Generator[tuple[int, Any]]:
 
 
 def first_record(path: Path, encoding: str | None = None) -> dict[str, Any]:
-    """The first record of `json_records`, or the whole document where that is an object; empty
-    where there is none."""
+    """The first record of `json_records`, or the document that is an object; empty for none."""
     with suppress(InputError), closing(_values(path, encoding)) as values:
         _, record = next(values)
         if isinstance(record, list):
@@ -232,8 +230,7 @@ def first_record(path: Path, encoding: str | None = None) -> dict[str, Any]:
 def records_within(
     outer: Mapping[str, Any], is_record: Callable[[Any], bool] | None = None
 ) -> tuple[Iterable[dict[str, Any]], list[str]] | None:
-    """The records that an object holds, and the names of what stands around them; ``None`` where it
-    is a record itself."""
+    """The records in an object, and the names around them; ``None`` where it is a record itself."""
     # A sample of ours may hold the runs of its query.
     whole = {"id", "runs"} <= outer.keys() or (is_record is not None and is_record(outer))
     names = [] if whole else [key for key in _LISTS if key in outer and _are_objects(outer[key])]
@@ -249,8 +246,7 @@ def records_within(
 
 
 def _are_objects(value: Any) -> bool:
-    """Whether a value is a list of objects that hold more than an id: those with an id alone refer
-    to something."""
+    """Whether a value is a list of objects that hold more than an id, which would only refer."""
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
         return False
     return any(FIELD_OF.get(folded(name)) != "id" for one in value for name in one)

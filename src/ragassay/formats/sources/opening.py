@@ -189,8 +189,7 @@ def read_all(path: Path, encoding: str | None = None) -> bytes:
 
 @contextmanager
 def by_polars(path: Path, kind: str) -> Iterator[None]:
-    """Turns the errors of polars that are raised within into an `InputError` about a file of some
-    kind (``Parquet``)."""
+    """Makes errors of polars an `InputError` about a file of some kind (``Parquet``)."""
     import polars as pl
 
     with opened(path):
@@ -266,8 +265,7 @@ def raw_lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
 
 
 def blocks(stream: IO[bytes], path: Path) -> Iterator[bytes]:
-    """All bytes that are left, in blocks. Some that unpack to far more than they were are an
-    error."""
+    """All bytes that are left, in blocks. Some that unpack to far more are an error."""
     size = 0
     while block := stream.read(_STEP):
         yield block
@@ -289,8 +287,7 @@ _LARGE = 1 << 26
 
 
 def checked_parts(archive: zipfile.ZipFile, path: Path) -> list[str]:
-    """The names of an archive's files. One that unpacks to far more than it is, which may fill the
-    memory, is an error."""
+    """The names of an archive's files. One that unpacks to far more than it is is an error."""
     parts = archive.infolist()
     packed = sum(part.compress_size for part in parts)
     if sum(part.file_size for part in parts) > max(_LARGE, _MOST_PACKED * packed):

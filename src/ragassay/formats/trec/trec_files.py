@@ -41,8 +41,7 @@ _NAMES = {
 
 
 def chosen(names: Iterable[str], number: str) -> dict[str, str] | None:
-    """The columns of query, document and number (``score`` or ``grade``) among these names;
-    ``None`` where one is missing."""
+    """The columns of query, document and number (``score`` or ``grade``); ``None`` if one lacks."""
     known = {name.casefold(): name for name in names}
     found = {
         part: next((known[name] for name in _NAMES[part] if name in known), "")
@@ -52,8 +51,7 @@ def chosen(names: Iterable[str], number: str) -> dict[str, str] | None:
 
 
 def is_mapping(value: Any) -> bool:
-    """Whether a JSON value begins like ``{query: {document: number}}``; what is no number is an
-    error for who reads it."""
+    """Whether a JSON value begins like ``{query: {document: number}}``, whatever else it holds."""
     if not isinstance(value, Mapping):
         return False
     inner = list(islice(value.values(), 20))
@@ -220,8 +218,7 @@ def read_qrels(path: Path) -> pl.DataFrame:
 
 
 def read_qrels_by_query(path: Path) -> Mapping[str, Mapping[str, int]]:
-    """The grade of each document, by query, in the order of the file. A document that is judged
-    twice for one query is an error."""
+    """The grade of each document, by query, in the file's order. One judged twice is an error."""
     by_query: dict[str, dict[str, int]] = {}
     frame = read_qrels(path)
     for query, document, grade in frame.iter_rows():
@@ -316,8 +313,7 @@ class Moments(NamedTuple):
 
 
 def read_scales(path: Path) -> Mapping[tuple[str, str], Moments]:
-    """A z-score file, as `Moments` by query and measure. A line has a query, a measure, a mean and
-    a standard deviation."""
+    """A z-score file, as `Moments` by query and measure: lines of these, mean and deviation."""
     scales: dict[tuple[str, str], Moments] = {}
     for number, raw in lines(path):
         fields = raw.decode(errors="replace").split()

@@ -92,15 +92,13 @@ def _number_type(layout: Layout) -> pl.DataType:
 
 
 def _separator(line: bytes, layout: Layout) -> bytes:
-    """A tab where it separates all columns of a line, or all have to be separated by it; else a
-    space."""
+    """A tab where it separates all columns, or all have to be separated by it; else a space."""
     tabs = line.count(b"\t") == len(layout.columns) - 1
     return layout.separator or (b"\t" if tabs else b" ")
 
 
 def _tidy(text: bytes, layout: Layout) -> tuple[bytes, bytes]:
-    """The same lines with one separator between fields, without comments and blank lines; and the
-    separator."""
+    """The same lines with one separator, without comments and blank lines; and the separator."""
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     text = text.lstrip(b"\n")
@@ -178,8 +176,7 @@ def _number(raw: bytes, layout: Layout, names: str) -> int | float:
 
 
 def second_line(path: Path, layout: Layout, wanted: Mapping[str, str]) -> int | None:
-    """The number of the second line that has these values, by the names of their columns; ``None``
-    where there is none."""
+    """The number of the second line with these values, by column; ``None`` where there is none."""
     values = {layout.columns.index(name): value.encode() for name, value in wanted.items()}
     lines = (
         number
