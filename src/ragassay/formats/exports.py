@@ -246,15 +246,11 @@ class _Reader:
         metadata = {name: str(one) for name, one in about if one not in (None, "")}
         return Span(
             line=line,
-            id=_text(values.get("id")),
+            **{name: _text(values.get(name)) for name in ("id", "trace", "name")},
             parent=_text(values.get("parent")) or None,
-            trace=_text(values.get("trace")),
             kind=kind,
-            name=_text(values.get("name")),
             start=values.get("order", begun),
-            inputs=values.get("inputs"),
-            outputs=values.get("outputs"),
-            documents=values.get("documents"),
+            **{name: values.get(name) for name in ("inputs", "outputs", "documents")},
             error=_error(values, places),
             fields={
                 "timestamp": begun,
@@ -265,11 +261,7 @@ class _Reader:
             clock=clock or "timestamp",
             metadata={**metadata, **_scores(values.get("scores"))},
             own=self._own(record, found, places),
-            served=step_contents.measured(
-                start=begun,
-                end=values.get("end"),
-                **used,
-            ),
+            served=step_contents.measured(start=begun, end=values.get("end"), **used),
             beside=values.get("beside") or ({place: written} if place else {}),
         )
 
@@ -278,10 +270,8 @@ class _Reader:
         the metadata stands under ``metadata``."""
         environment = found.get("environment", _NOTHING)[1]
         read = {place for name, (place, _) in found.items() if name.startswith("metadata.")}
-        own = {
-            "tags": opened(found.get("tags", _NOTHING)[1]),
-            "environment": None if environment == "default" else environment,
-        }
+        own = {"tags": opened(found.get("tags", _NOTHING)[1])}
+        own["environment"] = None if environment == "default" else environment
         for place in reversed(places["own"].split("+") if "own" in places else ()):
             written = first(place, record)[1]
             if not isinstance(written, dict):

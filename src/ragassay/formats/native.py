@@ -143,12 +143,10 @@ def packed(raw: IO[bytes], target: Path) -> Iterator[IO[bytes]]:
         yield cast("IO[bytes]", stream)
 
 
-_FIELDS = [
-    (one.name, getattr(Sample(id="none"), one.name), _WRITTEN.get(one.name))
-    for one in fields(Sample)
-    if one.name != "id"
-]
+_NAMES = tuple(field.name for field in fields(Sample) if field.name != "id")
+_BLANK = Sample(id="none")
+_FIELDS = [(name, getattr(_BLANK, name), _WRITTEN.get(name)) for name in _NAMES]
 """The name of each field, what it holds where nothing is given, and how it is written, in the order
 in which a record is written."""
 
-_values = attrgetter(*(name for name, _, _ in _FIELDS))
+_values = attrgetter(*_NAMES)

@@ -16,16 +16,10 @@ from ragassay.formats.records.field_names import NAMES
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources.opening import shaped
 
-RETRIEVAL, RERANK, TOOL, MODEL, OTHER = "retrieval", "rerank", "tool", "model", "other"
+RETRIEVAL, RERANK, TOOL, MODEL, OTHER = "retrieval", "rerank", "tools", "models", "other"
+"""Kinds of steps; but for the last, as ``names.txt`` calls the list of each one's names."""
 
-_KINDS = {
-    name: kind
-    for words, kind in (
-        *(("retrieval", RETRIEVAL), ("rerank", RERANK)),
-        *(("tools", TOOL), ("models", MODEL)),
-    )
-    for name in NAMES[words]
-}
+_KINDS = {name: kind for kind in (RETRIEVAL, RERANK, TOOL, MODEL) for name in NAMES[kind]}
 
 
 def kind_of(name: Any) -> str:
@@ -109,25 +103,18 @@ def _with_inner_contents(root: Span, steps: list[Span], parents: Mapping[str, st
         return root
     above = {one.id: {one.id, *_above(one.id, parents)} for one in steps}
     parts = [above[one.id] for one in steps if one.kind != OTHER and one.id != root.id]
-    around = [
-        one
-        for one in sorted(steps, key=lambda one: len(above[one.id]))
-        if one.kind == OTHER
-        and one.id != root.id
-        and (one.error is not None or not (_is_nothing(one.inputs) and _is_nothing(one.outputs)))
-        and not _retrieves(one)
-        and all(one.id in part for part in parts)
-    ]
-    if not around or any(around[0].id not in above[one.id] for one in around):
+    around: list[Span] = []
+    for one in steps:
+        says = one.error is not None or not (_is_nothing(one.inputs) and _is_nothing(one.outputs))
+        if one.kind == OTHER and one.id != root.id and says and not _retrieves(one):
+            around += [one] if all(one.id in part for part in parts) else []
+    inner = min(around, key=lambda one: len(above[one.id]), default=root)
+    if any(inner.id not in above[one.id] for one in around):
         return root
-    inner = around[0]
-    gave_none = _is_nothing(root.outputs)
-    return replace(
-        root,
-        inputs=inner.inputs if _is_nothing(root.inputs) else root.inputs,
-        outputs=inner.outputs if gave_none else root.outputs,
-        error=inner.error if gave_none else None,
-    )
+    inputs = inner.inputs if _is_nothing(root.inputs) else root.inputs
+    if not _is_nothing(root.outputs):
+        return replace(root, inputs=inputs)
+    return replace(root, inputs=inputs, outputs=inner.outputs, error=inner.error)
 
 
 def _is_nothing(value: Any) -> bool:
@@ -230,11 +217,8 @@ def _outermost(steps: list[Span], ordered: list[Span]) -> list[Span]:
     within = {one.id: set(_above(one.id, parents)) for one in steps}
     listing = {one.id for one in steps if _lists_documents(one)}
     around = set().union(*within.values())
-    outermost = [
-        one
-        for one in steps
-        if not listing & within[one.id] and (one.id in listing or one.id not in around)
-    ]
+    inner = [one for one in steps if not listing & within[one.id]]
+    outermost = [one for one in inner if one.id in listing or one.id not in around]
     return outermost or steps  # steps may contain each other
 
 

@@ -21,12 +21,7 @@ NAMES = word_lists("ragassay.formats.records", "names.txt")
 """Further lists of names and words."""
 
 KEY_MAP: Mapping[str, str] = {
-    "q_ls": "query",
-    "gt_ls": "references",
-    "pred_ls": "answer",
-    "ans_ls": "answer",
-    "ret_psg": "passages",
-    "id_ls": "id",
+    name: field for field in ALIASES for name in NAMES.get(f"key_map.{field}", ())
 }
 """Further names of fields, accepted in ``columns``: UltraRAG's ``key_map``."""
 

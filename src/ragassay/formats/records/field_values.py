@@ -292,11 +292,6 @@ def folded_text(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def texts_of(entries: Mapping[str, Any]) -> dict[str, str]:
-    """The entries whose values are texts."""
-    return {str(name): value for name, value in entries.items() if isinstance(value, str)}
-
-
 FIRST_TIME, LAST_TIME = -62135596800.0, 253402300799.0
 """Seconds since 1970 of the first and the last second that a date can name: years 1 to 9999."""
 

@@ -32,13 +32,9 @@ Read = Callable[[Any, str], Any]
 
 _READ: Mapping[str, Read] = {
     "text": partial(text, any_object=True),
-    "id": identifier,
     "score": score,
-    "rank": whole_number,
-    "grade": whole_number,
-    "document": identifier,
-    "start": whole_number,
-    "end": whole_number,
+    **dict.fromkeys(("id", "document"), identifier),
+    **dict.fromkeys(("rank", "grade", "start", "end"), whole_number),
 }
 """How a part of a passage is read."""
 
@@ -59,10 +55,8 @@ def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
         return tuple([Passage(text(item, field, any_object=True)) for item in items])
     made = tuple([_passage(item, field) for item in items])
     try:
-        ranks = [
-            _parts(item, _RANK, field).get("rank") if isinstance(item, dict) else None
-            for item in items
-        ]
+        ranks_of = (_parts(one, _RANK, field) if isinstance(one, dict) else {} for one in items)
+        ranks = [parts.get("rank") for parts in ranks_of]
     except InputError as error:
         raise error.but(hint=wrong("no_rank", at=0, n=0).hint) from None
     if ranks.count(None) == len(ranks):
@@ -206,16 +200,11 @@ def _entries(
 ) -> tuple[tuple[str, str, Read, str], ...]:
     """The parts that an object has: each with its key, its reader, and its name for errors."""
     parts = [part for part in _READ if part in wanted]
-    # `source`, the last name of a document, names one in metadata only.
-    names = tuple(
-        NAMES[f"passage.{part}"][: -1 if "text" in wanted and part == "document" else None]
-        for part in parts
-    )
-    return tuple(
-        (part, key, _READ[part], f"{field}.{key}")
-        for part, key in zip(parts, pick(keys, names), strict=True)
-        if key is not None
-    )
+    names = {part: NAMES[f"passage.{part}"] for part in parts}
+    if {"text", "document"} <= wanted:  # `source`, its last name, names one in metadata only
+        names["document"] = names["document"][:-1]
+    found = zip(parts, pick(keys, tuple(names.values())), strict=True)
+    return tuple((part, key, _READ[part], f"{field}.{key}") for part, key in found if key)
 
 
 def _parts(item: Mapping[str, Any], wanted: frozenset[str], field: str) -> dict[str, Any]:

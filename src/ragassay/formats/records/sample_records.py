@@ -26,7 +26,9 @@ from ragassay.formats.records.answers_and_turns import agreed, answerability, as
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
 from ragassay.formats.records.field_names import (
     ALIASES,
+    EMBEDDINGS,
     FIELD_OF,
+    GIVEN,
     PAIRS,
     SAYS_SOMETHING,
     Fields,
@@ -335,7 +337,7 @@ class Mapper:
             parts["history"] = asked.history
         if metadata:
             parts["metadata"] = field_values.checked_depth(metadata, name or None)
-        if not values.keys().isdisjoint(field_names.EMBEDDINGS):
+        if not values.keys().isdisjoint(EMBEDDINGS):
             _add_embeddings(parts, values)
         if "runs" in values:
             parts["runs"] = tuple(self._map(run, line, beside) for run in values["runs"][1])
@@ -401,10 +403,8 @@ class Mapper:
 _ELSEWHERE = "Of questions with what is expected, give the file with --references."
 
 _READ: Mapping[str, Callable[[Any, str], Any]] = {
-    "id": field_values.identifier,
-    "system": field_values.identifier,
-    "repeat": field_values.whole_number,
-    "query_run": field_values.whole_number,
+    **dict.fromkeys(("id", "system"), field_values.identifier),
+    **dict.fromkeys(("repeat", "query_run"), field_values.whole_number),
     "negative_references": lambda value, key: references(value, key)[0],
     "timestamp": field_values.timestamp,
     "language": lambda value, key: (value or "").strip() or None,
@@ -412,21 +412,18 @@ _READ: Mapping[str, Callable[[Any, str], Any]] = {
     "answerability": answerability,
     "passages_prescribed": field_values.flag,
     "given": lambda value, key: dict(value or {}),
-    "given_by": lambda value, key: field_values.texts_of(value or {}),
-    "given_unscored": lambda value, key: field_values.texts_of(value or {}),
+    **dict.fromkeys(("given_by", "given_unscored"), lambda value, key: _texts_of(value or {})),
 }
 """How fields are read that need nothing but their own values."""
 
+
+def _texts_of(entries: Mapping[str, Any]) -> dict[str, str]:
+    return {str(name): value for name, value in entries.items() if isinstance(value, str)}
+
+
 _OF_PASSAGES = frozenset({"passages", "passage_ids", "gold", "gold_ids"})
 _OF_REFERENCES = frozenset({"references", "reference_groups", "negative_references"})
-_OF_CELLS = {
-    *_OF_PASSAGES,
-    *_OF_REFERENCES,
-    "history",
-    "metadata",
-    "answerability",
-    *field_names.GIVEN,
-}
+_OF_CELLS = _OF_PASSAGES | _OF_REFERENCES | {"history", "metadata", "answerability", *GIVEN}
 """Fields whose lists and objects stand as text in the cells of tables."""
 
 
@@ -473,13 +470,17 @@ def _are_runs(value: Any) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(run, dict) and isinstance(run.get("id"), str) for run in value)
-        and all(run.keys() <= ALIASES.keys() for run in value)
+        and all(
+            isinstance(run, dict)
+            and isinstance(run.get("id"), str)
+            and run.keys() <= ALIASES.keys()
+            for run in value
+        )
     )
 
 
 _OURS: Mapping[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(field_names.GIVEN, lambda value: isinstance(value, dict | None)),
+    **dict.fromkeys(GIVEN, lambda value: isinstance(value, dict | None)),
     "language": lambda value: isinstance(value, str | None),
     "runs": _are_runs,
 }
@@ -503,7 +504,7 @@ def _set_repeat(parts: dict[str, Any], values: Values) -> None:
 def _add_embeddings(parts: dict[str, Any], values: Values) -> None:
     """Puts vectors under ``given``. Where the record has no texts, each vector makes a chunk."""
     chunks = (("passages", Passage()), ("gold", GoldPassage(text="")))
-    for name, (field, chunk) in zip(field_names.EMBEDDINGS, chunks, strict=True):
+    for name, (field, chunk) in zip(EMBEDDINGS, chunks, strict=True):
         key, value = values.get(name, ("", None))
         if value is not None:
             rows = field_values.vectors(value, key)

@@ -49,12 +49,10 @@ def on_disk(path: Path) -> Path:
     return Path(_files[0].name) if _files and str(path) == STANDARD_INPUT else path
 
 
-_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+_MARKS = {
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+}
 """Byte order marks; that of UTF-32 begins with that of UTF-16."""
 
 _COMMON = ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "cp1251", "gbk", "shift_jis")
@@ -138,7 +136,9 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
                 raise wrong("empty_gzip", path=path)
             is_binary = start.startswith(BINARY)
             wanted = checked_encoding(encoding) if encoding and not is_binary else None
-            wanted = wanted or next((name for mark, name in _MARKS if start.startswith(mark)), None)
+            wanted = wanted or next(
+                (name for name in _MARKS if start.startswith(_MARKS[name])), None
+            )
             if wanted is not None:
                 stream.seek(0)
                 yield _recoded(stream, wanted, path)

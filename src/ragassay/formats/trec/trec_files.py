@@ -15,6 +15,7 @@ import numpy as np
 from ragassay.base.counts import share
 from ragassay.base.errors import InputError, called, warn_user
 from ragassay.formats.format_words import unexpected, wrong
+from ragassay.formats.records.field_names import NAMES
 from ragassay.formats.sources import json_files, opening
 from ragassay.formats.sources.json_files import parse_json, whole_object
 from ragassay.formats.sources.opening import lines, opened, placed
@@ -31,22 +32,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-_NAMES = {
-    "query": ("query", "query_id", "query-id", "qid", "q_id"),
-    "document": ("document", "document_id", "doc_id", "corpus-id", "corpus_id", "docno", "docid"),
-    "score": ("score",),
-    "grade": ("grade", "relevance", "rel", "label", "score"),
-}
-"""What columns are called."""
-
-
 def chosen(names: Iterable[str], number: str) -> dict[str, str] | None:
     """The columns of query, document and number (``score`` or ``grade``); ``None`` if one lacks."""
     known = {name.casefold(): name for name in names}
-    found = {
-        part: next((known[name] for name in _NAMES[part] if name in known), "")
-        for part in ("query", "document", number)
-    }
+    found = {}
+    for part in ("query", "document", number):
+        found[part] = next((known[name] for name in NAMES[f"trec.{part}"] if name in known), "")
     return found if all(found.values()) else None
 
 
