@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -63,24 +63,17 @@ def read_json(path: Path, mapper: Mapper) -> Iterator[Sample]:
         yield mapper.sample(record, line)
 
 
-FORMAT = Format(
-    name="jsonl",
-    title="Native JSON Lines, and any JSON records with known field names",
-    suffixes=(".jsonl", ".ndjson", ".json"),
-    sniff=by_container,
-    read=read_json,
-    containers=("json",),
-)
+_TITLE = "Native JSON Lines, and any JSON records with known field names"
+FORMAT = Format("jsonl", _TITLE, (".jsonl", ".ndjson", ".json"), by_container, read_json, ("json",))
 
 
 @cache
 def all_formats() -> Mapping[str, Format]:
     """Every format by name: those that a file of this package defines as ``FORMAT`` or ``FORMATS``
     (among them the rows of ``exports.yaml``), and those of other packages."""
-    modules = list(package_files.modules("ragassay.formats"))
-    ours = [getattr(module, "FORMAT", None) for module in modules]
-    of_table = chain.from_iterable(getattr(module, "FORMATS", ()) for module in modules)
-    every = [*ours, *of_table, *plugins.added("formats").values()]
+    every = [*plugins.added("formats").values()]
+    for module in package_files.modules("ragassay.formats"):
+        every += [getattr(module, "FORMAT", None), *getattr(module, "FORMATS", ())]
     by_name = ((each.name, each) for each in every if isinstance(each, Format))
     return plugins.by_name("format", by_name)
 

@@ -153,17 +153,12 @@ class ChosenColumns(dict[str, list[_Candidate]]):
         used: list[_Candidate] = []
         missing: dict[str, str] = {}
         for field, candidates in self.items():
-            empty: _Candidate | None = None
-            for candidate in candidates:
-                value = candidate.value(record)
-                if value is not NOTHING and value is not None:
-                    break
-                empty = empty or (candidate if value is None else None)
-            else:
-                if empty is None:
-                    missing[field] = candidates[0].name
-                    continue
-                candidate, value = empty, None
+            pairs = [(candidate, candidate.value(record)) for candidate in candidates]
+            found = [pair for pair in pairs if pair[1] is not NOTHING]
+            if not found:
+                missing[field] = candidates[0].name
+                continue
+            candidate, value = next((pair for pair in found if pair[1] is not None), found[0])
             values[field] = candidate.name, value
             used.append(candidate)
         rest = dict(record)
@@ -182,8 +177,8 @@ class ChosenColumns(dict[str, list[_Candidate]]):
     def used(self, columns: Iterable[str]) -> set[str]:
         """Every name and path that was chosen, with those of these columns that make a list."""
         listed = list(columns)
-        joined = {name for each in self.values() for one in each for name in one.columns(listed)}
-        return {*self._field_of, *joined}
+        joined = (candidate.columns(listed) for each in self.values() for candidate in each)
+        return {*self._field_of}.union(*joined)
 
     def field_of(self, column: str) -> str | None:
         """The field that a column holds: the one it was chosen for, else that of its name, unless

@@ -92,11 +92,9 @@ def judged_samples(run_path: Path, qrels_path: Path, mapper: Mapper) -> Iterator
         "query", "score", "document", descending=[False, True, True]
     )
     blocks = ordered["query"].rle().struct.unnest()
-    ends = blocks["len"].cum_sum().to_list()
-    where = {
-        query: slice(end - length, end)
-        for query, length, end in zip(blocks["value"], blocks["len"], ends, strict=True)
-    }
+    ends = blocks["len"].cum_sum()
+    places = zip(blocks["value"], ends - blocks["len"], ends, strict=True)
+    where = {query: slice(begin, end) for query, begin, end in places}
     documents, scores = ordered["document"], ordered["score"]
     for query, grades in judged.items():
         rows = where.get(query, slice(0, 0))
@@ -107,12 +105,9 @@ def judged_samples(run_path: Path, qrels_path: Path, mapper: Mapper) -> Iterator
         if not names:
             mapper.tell("absent_query")
         passages = zip(names, scores[rows].to_list(), strict=True)
-        yield Sample(
-            id=query,
-            system=run.tag,
-            passages=tuple(Passage(id=name, score=score) for name, score in passages),
-            gold=judged_documents(grades),
-        )
+        retrieved = tuple(Passage(id=name, score=score) for name, score in passages)
+        gold = judged_documents(grades)
+        yield Sample(id=query, system=run.tag, passages=retrieved, gold=gold)
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
@@ -151,12 +146,9 @@ def _read_qrels(path: Path, mapper: Mapper) -> Iterator[Sample]:
     frame = trec_files.read_qrels(path)
     grades = ", ".join(map(str, sorted(frame["grade"].unique())[:8]))
     twice = int(frame.select("query", "document").is_duplicated().sum())
-    held = [
-        plural(frame["query"].n_unique(), "query"),
-        plural(frame["document"].n_unique(), "document"),
-        f"grades {grades}",
-        *([f"{plural(twice, 'line')} of documents that are judged twice"] if twice else []),
-    ]
+    held = [plural(frame[name].n_unique(), name) for name in ("query", "document")]
+    held += [f"grades {grades}"]
+    held += [f"{plural(twice, 'line')} of documents that are judged twice"] * bool(twice)
     raise wrong("qrels", path=path, held=", ".join(held), file=path)
 
 
@@ -168,18 +160,6 @@ def _is_qrels(head: Head) -> int:
         return SURE if _WHOLE.fullmatch(str(shown)) else NO
     lines = [one for one in head.start.split(b"\n") if one.strip() and not one.startswith(b"#")]
     return SURE if lines and all(map(_QRELS_LINE.fullmatch, lines[:5])) else NO
-
-
-_OF_TEXT = ("json", "parquet", "table", "other")
-RUN = Format(
-    name="trec_run",
-    title="TREC run (six columns; JSON {query: {document: score}}; Parquet), with its qrels",
-    suffixes=(".run", ".txt", ".trec"),
-    sniff=_is_run,
-    read=read,
-    containers=_OF_TEXT,
-)
-_JUDGEMENTS = "Judgements (TREC or BEIR qrels), given by --qrels beside a run"
 
 
 P = TypeVar("P", Passage, GoldPassage)
@@ -221,9 +201,8 @@ def _read_beir(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
 def _beir_texts(folder: Path, name: str, wanted: set[str | None]) -> dict[str, str]:
     """The texts of a file of the folder by their ids; title and text where both are given."""
-    path = next((one for one in (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz")
-                 if one.is_file()), None)  # fmt: skip
-    if path is None:
+    paths = (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz")
+    if (path := next(filter(Path.is_file, paths), None)) is None:
         return {}
     texts: dict[str, str] = {}
     for line, record in json_files.json_records(path):
@@ -251,7 +230,11 @@ def _is_beir(head: Head) -> int:
     return SURE if {"queries.jsonl", "qrels"} <= names else NO
 
 
+_RUN = "TREC run (six columns; JSON {query: {document: score}}; Parquet), with its qrels"
+_JUDGEMENTS = "Judgements (TREC or BEIR qrels), given by --qrels beside a run"
 _FOLDER = "BEIR folder (corpus, queries, qrels) with TREC runs in it"
+_OF_TEXT = ("json", "parquet", "table", "other")
+RUN = Format("trec_run", _RUN, (".run", ".txt", ".trec"), _is_run, read, _OF_TEXT)
 FORMATS = [
     Format("qrels", _JUDGEMENTS, (".qrels",), _is_qrels, _read_qrels, _OF_TEXT),
     RUN,

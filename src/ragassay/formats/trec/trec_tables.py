@@ -47,7 +47,8 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
     lines. A file without lines, lines with other columns and numbers that are none are errors."""
     import polars as pl
 
-    frame = _read_at_once(path, layout)
+    number = pl.Int64() if layout.whole_numbers else pl.Float64()
+    frame = _read_at_once(path, layout, number)
     is_complete = frame is not None and not any(frame.null_count().row(0))
     if frame is not None and is_complete and frame[layout.number].is_finite().all():
         return frame
@@ -57,11 +58,11 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
             rows.append(_checked_row(fields, layout))
     if not rows:
         raise wrong("no_lines", path=path, what=layout.what)
-    types = {name: pl.String() for name in layout.results} | {layout.number: _number_type(layout)}
+    types = {name: pl.String() for name in layout.results} | {layout.number: number}
     return pl.DataFrame(rows, schema=types, orient="row")
 
 
-def _read_at_once(path: Path, layout: Layout) -> pl.DataFrame | None:
+def _read_at_once(path: Path, layout: Layout, number: pl.DataType) -> pl.DataFrame | None:
     """The frame, or ``None`` where anything is unexpected."""
     import polars as pl
 
@@ -70,7 +71,6 @@ def _read_at_once(path: Path, layout: Layout) -> pl.DataFrame | None:
     # A line with more columns shows here, unless another one has fewer, which gives nulls.
     if not n_lines or text.count(separator) != n_lines * (len(layout.columns) - 1):
         return None
-    types = {layout.number: _number_type(layout)}
     try:
         return pl.read_csv(
             text,
@@ -79,16 +79,12 @@ def _read_at_once(path: Path, layout: Layout) -> pl.DataFrame | None:
             skip_rows=int(layout.header),
             quote_char=None,
             columns=[at for at, name in enumerate(layout.columns) if name in layout.results],
-            schema={name: types.get(name, pl.String()) for name in layout.columns},
+            schema={
+                name: number if name == layout.number else pl.String() for name in layout.columns
+            },
         )
     except pl.exceptions.PolarsError:
         return None
-
-
-def _number_type(layout: Layout) -> pl.DataType:
-    import polars as pl
-
-    return pl.Int64() if layout.whole_numbers else pl.Float64()
 
 
 def _separator(line: bytes, layout: Layout) -> bytes:
