@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -71,9 +71,10 @@ FORMAT = Format("jsonl", _TITLE, (".jsonl", ".ndjson", ".json"), by_container, r
 def all_formats() -> Mapping[str, Format]:
     """Every format by name: those that a file of this package defines as ``FORMAT`` or ``FORMATS``
     (among them the rows of ``exports.yaml``), and those of other packages."""
-    every = [*plugins.added("formats").values()]
-    for module in package_files.modules("ragassay.formats"):
-        every += [getattr(module, "FORMAT", None), *getattr(module, "FORMATS", ())]
+    modules = list(package_files.modules("ragassay.formats"))
+    every = [getattr(module, "FORMAT", None) for module in modules]
+    every += chain.from_iterable(getattr(module, "FORMATS", ()) for module in modules)
+    every += plugins.added("formats").values()
     by_name = ((each.name, each) for each in every if isinstance(each, Format))
     return plugins.by_name("format", by_name)
 
