@@ -143,10 +143,8 @@ def _archived_samples(path: Path) -> Items:
     try:
         with zipfile.ZipFile(opening.on_disk(path)) as archive:
             members = opening.checked_parts(archive, path)
-            # The header is written when all samples are done.
-            head = next(
-                (one for one in ("header.json", "_journal/start.json") if one in members), ""
-            )
+            heads = ("header.json", "_journal/start.json")  # the first is written after all samples
+            head = next((name for name in heads if name in members), "")
             about = parse_json(archive.read(head), path) if head else {}
             samples = [one for one in members if one.startswith("samples/")]
             if not samples:
@@ -247,10 +245,9 @@ def _table_results(path: Path, mapper: Mapper) -> Items:
             marked = _STATUS.match(group["output"] or "")
             output = (group["output"] or "")[marked.end() if marked else 0 :]
             failed = "ERROR" in (group.get("Status"), marked and marked[1])
+            filled = (name for name in group if name.startswith("Metric: ") and group[name])
             metrics = {
-                name.removeprefix("Metric: "): step_contents.number(cell)
-                for name, cell in group.items()
-                if name.startswith("Metric: ") and cell is not None
+                name[len("Metric: ") :]: step_contents.number(group[name]) for name in filled
             }
             label = group["label"]
             yield (
@@ -406,8 +403,7 @@ def evals_cases(path: Path, mapper: Mapper) -> Items:
     for number, case in enumerate(cases, 1):
         if not isinstance(case, dict):
             raise wrong("no_object_item", path=path, line=number, field="cases", item="case")
-        given = [case.get(name) or {} for name in ("labels", "scores", "assertions")]
-        yield (
-            number,
-            {**case, "scores": {name: one for part in given for name, one in part.items()}},
-        )
+        scores: dict[str, Any] = {}
+        for name in ("labels", "scores", "assertions"):
+            scores |= case.get(name) or {}
+        yield number, {**case, "scores": scores}

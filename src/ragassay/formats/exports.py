@@ -86,19 +86,17 @@ class Export:
 
 def formats_of(table: Mapping[str, Row]) -> list[Format]:
     """The formats that the rows of a table describe."""
-    exports = (Export(name, row) for name, row in table.items())
-    return [
-        Format(one.name, one.row["title"], tuple(one.row["suffixes"]), one.sniff, one.read)
-        for one in exports
-    ]
+    formats = []
+    for name, row in table.items():
+        export = Export(name, row)
+        formats.append(
+            Format(name, row["title"], tuple(row["suffixes"]), export.sniff, export.read)
+        )
+    return formats
 
 
-FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "with_earlier_turns": with_earlier_turns,
-    **vars(prepared_records),
-    **vars(evaluations),
-    **vars(benchmark_files),
-}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"with_earlier_turns": with_earlier_turns}
+FUNCTIONS |= vars(prepared_records) | vars(evaluations) | vars(benchmark_files)
 """Functions that the table may name."""
 
 
@@ -279,13 +277,9 @@ class _Reader:
             written = {key: one for key, one in written.items() if f"{place}.{key}" not in read}
             own |= prepared_records.flat(written) if place.startswith("attributes.") else written
         internal = self._shape.get("internal", ())
-        return {
-            key: value
-            for key, value in own.items()
-            if value not in (None, "", [])
-            and not key.casefold().startswith(NAMES["internal"])
-            and key not in internal
-        }
+        kept = {key: value for key, value in own.items() if value not in (None, "", [])}
+        names = (key for key in kept if not key.casefold().startswith(NAMES["internal"]))
+        return {key: kept[key] for key in names if key not in internal}
 
 
 _NO_PATHS = ("own", "prepare", "kind_in_name")
@@ -320,11 +314,10 @@ def _scores(written: Any) -> dict[str, Any]:
     """Scores by ``score.NAME``, of a list of objects with names or an object by name."""
     if isinstance(written, list):
         written = {one["name"]: one for one in written if isinstance(one, dict) and "name" in one}
-    found = written if isinstance(written, dict) else {}
-    return {
-        f"score.{name}": first(_VALUE, one)[1] if isinstance(one, dict) else one
-        for name, one in found.items()
-    }
+    scores: dict[str, Any] = {}
+    for name, one in written.items() if isinstance(written, dict) else ():
+        scores[f"score.{name}"] = first(_VALUE, one)[1] if isinstance(one, dict) else one
+    return scores
 
 
 _VALUE = "avg|value|stringValue|string_value"

@@ -161,12 +161,10 @@ def _document(value: Any) -> dict[str, Any] | None:
         text = _first(value, "text", "content")
     if not isinstance(text, str):
         return None
-    parts = {
-        "id": _first(value, "id", "doc_id", "document_id") or _first(node, "node_id"),
-        "metadata": _first(node, "metadata", "meta"),
-        "score": _first(value, "score"),
-    }
-    return {"text": str(text)} | {name: one for name, one in parts.items() if one not in (None, {})}
+    name = _first(value, "id", "doc_id", "document_id") or _first(node, "node_id")
+    metadata, score = _first(node, "metadata", "meta"), _first(value, "score")
+    parts = {"id": name, "metadata": metadata, "score": score}
+    return {"text": str(text)} | {key: one for key, one in parts.items() if one not in (None, {})}
 
 
 def _first(value: Any, *names: str) -> Any:

@@ -95,12 +95,9 @@ def answerability(value: Any, field: str) -> Answerability | None:
     return label
 
 
-_LABELS: Mapping[str, Answerability] = {
-    **{str(label): label for label in Answerability},
-    "partially_answerable": Answerability.PARTIAL,
-    "true": Answerability.ANSWERABLE,
-    "false": Answerability.UNANSWERABLE,
-}
+_LABELS = {str(label): label for label in Answerability}
+_LABELS |= {"partially_answerable": Answerability.PARTIAL}
+_LABELS |= {"true": Answerability.ANSWERABLE, "false": Answerability.UNANSWERABLE}
 
 
 def _of_statements(value: Any, field: str, words: str | None = None) -> Answer:
@@ -130,16 +127,10 @@ def _reference(item: Any, field: str) -> str:
     return words
 
 
-_TURN_PARTS = (
-    ("text", "content", "parts", "output"),
-    ("speaker", "role", "from", "type"),
-    ("tool_calls", "function_call"),
-)
-_SPEAKERS: Mapping[str, str] = {
-    name: speaker
-    for speaker in ("user", "agent", "system", "tool", "step")
-    for name in NAMES[speaker]
-}
+_SPEAKER, _CALLS = ("speaker", "role", "from", "type"), ("tool_calls", "function_call")
+_TURN_PARTS = (("text", "content", "parts", "output"), _SPEAKER, _CALLS)
+_KINDS = ("user", "agent", "system", "tool", "step")
+_SPEAKERS = {name: kind for kind in _KINDS for name in NAMES[kind]}
 
 
 class Conversation(NamedTuple):
@@ -204,10 +195,9 @@ def are_pairs(value: list[Any]) -> bool:
 def _turns_of(pairs: list[Any]) -> list[dict[str, str]]:
     """The turns in pairs of texts."""
     named = all(str(first).casefold() in _SPEAKERS for first, _ in pairs)
-    turns = pairs if named else [
-        turn for question, answer in pairs for turn in (("user", question), ("agent", answer))
-    ]  # fmt: skip
-    return [{"speaker": speaker, "text": words} for speaker, words in turns]
+    if not named:
+        pairs = [turn for asked, said in pairs for turn in (("user", asked), ("agent", said))]
+    return [{"speaker": speaker, "text": words} for speaker, words in pairs]
 
 
 def _unwrapped(item: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -237,11 +237,8 @@ class Mapper:
 
     def unchosen(self, record: Record) -> dict[str, Any]:
         """What a record's fields (by our names) hold, without those with a column of the user."""
-        return {
-            key: value
-            for key, value in record.items()
-            if value is not None and field_names.FIELD_OF.get(key, key) not in self.columns
-        }
+        held = {key: value for key, value in record.items() if value is not None}
+        return {key: held[key] for key in held if FIELD_OF.get(key, key) not in self.columns}
 
     def reaches_into(self, record: Record) -> bool:
         """Whether a record has a column that the user chose for a query, answer, passages ..."""
@@ -283,15 +280,12 @@ class Mapper:
         fields = Fields({**chosen, **known.values}, known.rest)
         if SAYS_SOMETHING.isdisjoint(fields.values) and (fields.rest or "id" not in fields.values):
             raise field_names.nothing_known(fields, self._words)
-        for word, (of, other) in PAIRS.items():
-            for field in (of, other):
-                if field not in fields.values or folded(fields.values[field][0]) != word:
-                    continue
-                if (earlier := self._meanings.setdefault(word, field)) != field:
-                    key = fields.values[field][0]
-                    ways = ", or ".join(self._words.columns(one, word) for one in (other, of))
-                    facts = {"word": word, "meaning": field, "earlier": earlier}
-                    raise wrong("two_meanings", field=key, of=of, other=other, ways=ways, **facts)
+        for field, (key, _) in fields.values.items():
+            of, other = PAIRS.get(word := folded(key), ("", ""))
+            if field in (of, other) and self._meanings.setdefault(word, field) != field:
+                ways = ", or ".join(self._words.columns(name, word) for name in (other, of))
+                facts = {"word": word, "meaning": field, "earlier": self._meanings[word]}
+                raise wrong("two_meanings", field=key, of=of, other=other, ways=ways, **facts)
         return fields
 
     def _map(self, record: Record, line: int, beside: Record) -> Sample:
@@ -394,10 +388,9 @@ class Mapper:
             "passages": [one.text for one in parts.get("passages") or ()],
         }
         for subject, texts in texts_of.items():
-            short = (one for one in texts if one and len(one) < 8)
-            missing = [one for one in short if one.strip().casefold() in _MISSING]
-            if missing:
-                self.tell("missing_words", line, count=len(missing), subject=subject)
+            short = (text for text in texts if text and len(text) < 8)
+            if n := sum(text.strip().casefold() in _MISSING for text in short):
+                self.tell("missing_words", line, count=n, subject=subject)
 
 
 _ELSEWHERE = "Of questions with what is expected, give the file with --references."
@@ -467,15 +460,9 @@ def _with_dotted(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _are_runs(value: Any) -> bool:
     """Whether a value is what our writer puts under ``runs``: full records of our fields alone."""
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(
-            isinstance(run, dict)
-            and isinstance(run.get("id"), str)
-            and run.keys() <= ALIASES.keys()
-            for run in value
-        )
+    return all(
+        isinstance(run, dict) and isinstance(run.get("id"), str) and run.keys() <= ALIASES.keys()
+        for run in (isinstance(value, list) and value) or [None]
     )
 
 

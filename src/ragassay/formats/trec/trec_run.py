@@ -52,14 +52,10 @@ def with_gold(
         # A mean of zeros, all of them of queries that the data lacks, would measure nothing.
         if qrels and queries.isdisjoint(qrels):
             of = f"samples of system {system!r}" if system else "samples that name no system"
-            raise wrong(
-                "no_sample_judged",
-                path=path,
-                of=of if len(asked) > 1 else "samples",
-                in_data=min(queries),
-                in_qrels=next(iter(qrels)),
-                choice=OptionWords().columns("id", "<your column>"),
-            )
+            choice = OptionWords().columns("id", "<your column>")
+            facts = {"of": of if len(asked) > 1 else "samples", "choice": choice}
+            names = {"in_data": min(queries), "in_qrels": next(iter(qrels))}
+            raise wrong("no_sample_judged", path=path, **facts, **names)
     for system, queries in asked.items():
         for query, grades in qrels.items():
             if query not in queries:
@@ -125,12 +121,9 @@ def _is_run(head: Head) -> int:
 def _begins_like_run(start: bytes) -> bool:
     lines = (line.split() for line in start.splitlines())
     fields = next((line for line in lines if line and not line[0].startswith(b"#")), [])
-    return bool(
-        len(fields) >= 6
-        and len(fields[1]) <= _LONGEST_Q0
-        and _INTEGER.fullmatch(fields[3])
-        and NUMBER.fullmatch(fields[4])
-    )
+    if len(fields) < 6 or len(fields[1]) > _LONGEST_Q0:
+        return False
+    return bool(_INTEGER.fullmatch(fields[3]) and NUMBER.fullmatch(fields[4]))
 
 
 _LONGEST_Q0 = 8

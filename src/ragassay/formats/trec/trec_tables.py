@@ -174,12 +174,12 @@ def _number(raw: bytes, layout: Layout, names: str) -> int | float:
 def second_line(path: Path, layout: Layout, wanted: Mapping[str, str]) -> int | None:
     """The number of the second line with these values, by column; ``None`` where there is none."""
     values = {layout.columns.index(name): value.encode() for name, value in wanted.items()}
-    lines = (
+    found = (
         number
         for number, fields in fields_of(path, layout)
-        if len(fields) > max(values) and all(fields[at] == value for at, value in values.items())
+        if len(fields) > max(values) and values == {at: fields[at] for at in values}
     )
-    return next(islice(lines, 1, None), None)
+    return next(islice(found, 1, None), None)
 
 
 def not_whole(shown: str) -> InputError:
