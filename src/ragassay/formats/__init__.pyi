@@ -28,5 +28,5 @@ from .records import (
 from .records.chosen_columns import Columns as Columns
 from .records.field_names import folded as folded
 from .records.sample_records import Mapper as Mapper, MapperOptions as MapperOptions, Notes as Notes
-from .records.step_contents import LISTS as LISTS, are_names as are_names
+from .records.step_contents import are_names as are_names
 from .sources import opening as opening

@@ -210,10 +210,6 @@ def source_columns(file: tuple[Format, Path], options: MapperOptions) -> Held:
 def columns_of_data(columns: Columns, data: Sequence[Held], questions: Sequence[Held]) -> Held:
     """The chosen columns without those that only the files of questions have. Where it is not known
     what the data has of them, ``data`` is empty, and all columns are its own."""
-    return {
-        one: names
-        for one, names in canonical(columns).items()
-        if not data
-        or any(one in source for source in data)
-        or not any(one in source for source in questions)
-    }
+    elsewhere = {name for source in questions for name in source}.difference(*data)
+    chosen = canonical(columns)
+    return {name: chosen[name] for name in chosen if not data or name not in elsewhere}

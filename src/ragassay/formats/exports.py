@@ -1,6 +1,5 @@
 """Exports of other tools, read as the rows of ``exports.yaml`` say: how a file is recognised, where
-the steps of a request are in its records, and which paths (those of ``--columns``) lead to what a
-step says."""
+the steps of a request are in its records, and which paths lead to what a step says."""
 
 from __future__ import annotations
 

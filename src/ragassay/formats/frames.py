@@ -45,6 +45,7 @@ def rows(records: Any, first: int = 1) -> Iterator[tuple[int, dict[str, Any] | S
 def _each(records: Any) -> Iterator[Any]:
     if hasattr(records, "collect_schema") and hasattr(records, "collect"):
         records = records.collect()  # a lazy frame of polars
+    columns = records.values() if isinstance(records, Mapping) else ()
     if hasattr(records, "iter_rows"):  # polars
         yield from records.iter_rows(named=True)
     elif hasattr(records, "iloc") and hasattr(records, "columns"):  # pandas
@@ -60,11 +61,7 @@ def _each(records: Any) -> Iterator[Any]:
         _distinct(records.schema.names)
         for batch in records.to_batches(max_chunksize=_SLICE):
             yield from batch.to_pylist()
-    elif (
-        isinstance(records, Mapping)
-        and records
-        and all(isinstance(column, list | tuple) for column in records.values())
-    ):
+    elif columns and all(isinstance(column, list | tuple) for column in columns):
         lengths = {name: len(column) for name, column in records.items()}
         if len({*lengths.values()}) > 1:
             listed = ", ".join(f"{name!r}: {length}" for name, length in lengths.items())

@@ -115,18 +115,13 @@ _PARTS = ("id", "text", "score", "document", "start", "end")
 _GOLD_PARTS = ("id", "text", "document", "start", "end", "grade")
 
 _WRITTEN: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("metadata", "given", "given_by", "given_unscored"), dict),
+    **dict.fromkeys(("references", "negative_references"), list),
+    **dict.fromkeys(("passages", "gold"), lambda passages: [_passage(one) for one in passages]),
     "history": lambda turns: [{"speaker": turn.speaker, "text": turn.text} for turn in turns],
-    "passages": lambda passages: [_passage(one) for one in passages],
     "answer": _answer,
-    "references": list,
     "reference_groups": lambda groups: [list(group) for group in groups],
-    "negative_references": list,
-    "gold": lambda gold: [_passage(one) for one in gold],
     "answerability": str,
-    "metadata": dict,
-    "given": dict,
-    "given_by": dict,
-    "given_unscored": dict,
     "runs": lambda runs: [to_record(run) for run in runs],
 }
 """How a field's value becomes JSON, where it is none already."""

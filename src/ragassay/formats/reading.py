@@ -266,14 +266,8 @@ def map_records(
 
 def _mapped(records: Any, mapper: Mapper) -> Iterator[Sample]:
     # Hugging Face's ``DatasetDict`` holds a data set a split.
-    if (
-        isinstance(records, Mapping)
-        and records
-        and all(
-            hasattr(split, "column_names") and hasattr(split, "features")
-            for split in records.values()
-        )
-    ):
+    parts = records.values() if isinstance(records, Mapping) else ()
+    if parts and all(hasattr(one, "column_names") and hasattr(one, "features") for one in parts):
         records = records[table_files.chosen_split(list(records), None, mapper)]
     for number, record in frames.rows(records):
         if isinstance(record, Sample):

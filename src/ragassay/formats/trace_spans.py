@@ -210,9 +210,8 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
 
 
 def _outermost(steps: list[Span], ordered: list[Span]) -> list[Span]:
-    """Those of the retrievals and rerankings that no other one with documents contains: the model
-    got the documents of the outermost one, in its order. One without documents is replaced by those
-    within it."""
+    """The retrievals and rerankings that no other one with documents contains: the model got those
+    of the outermost one, in its order. One without documents is replaced by those within it."""
     parents = {one.id: one.parent for one in ordered}
     within = {one.id: set(_above(one.id, parents)) for one in steps}
     listing = {one.id for one in steps if _lists_documents(one)}

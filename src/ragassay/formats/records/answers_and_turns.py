@@ -235,16 +235,9 @@ def _parts(content: Any, field: str) -> tuple[str | None, list[Any], bool]:
 
 
 class Asked(NamedTuple):
-    """What a record says of its query.
-
-    Attributes:
-        query: the query; ``None`` where there is none.
-        history: the turns before it.
-        answer: what the agent said after it, in the same conversation.
-        label: of answerability, inside its turn.
-        steps: how many messages of tools, or that call tools, the conversation has.
-        results: the results of tools after the last user turn.
-    """
+    """What a record says of its query: the turns before it; what the agent said after it, in the
+    same conversation; the label of answerability inside its turn; how many messages are of tools,
+    or call some; and the results of tools after the last user turn."""
 
     query: str | None
     history: tuple[Turn, ...] = ()

@@ -40,19 +40,13 @@ def canonical(columns: Columns | None) -> dict[str, tuple[str, ...]]:
     for name, column in (columns or {}).items():
         field = KEY_MAP.get(name) or FIELD_OF.get(folded(name))
         if field is None:
-            raise UsageError(
-                f"columns: there is no field {name!r}. "
-                f"{did_you_mean(name, [*ALIASES, *KEY_MAP])} "
-                f"Fields are: {', '.join(ALIASES)}.".replace("  ", " ")
-            )
+            near, fields = did_you_mean(name, [*ALIASES, *KEY_MAP]), ", ".join(ALIASES)
+            raise UsageError(f"columns: there is no field {name!r}. {near} Fields are: {fields}.")
         if field in chosen:
             raise UsageError(f"columns: {field!r} is named twice.")
         listed = [column] if isinstance(column, str) else column
-        if not (
-            isinstance(listed, list | tuple)
-            and listed
-            and all(isinstance(one, str) and one.strip() for one in listed)
-        ):
+        are_names = isinstance(listed, list | tuple) and bool(listed)
+        if not are_names or not all(isinstance(one, str) and one.strip() for one in listed):
             raise UsageError(
                 f"columns: {name} must be the name of a column, a path, or a list of them, "
                 f"not {column!r}."

@@ -1,6 +1,5 @@
-"""The names under which each part of a sample is known, and which key of a record holds which
-field. Names are compared in lower case, with spaces and hyphens as underscores and words of camel
-case apart."""
+"""The names of each part of a sample, and which key of a record holds which field. They are compared
+in lower case, with spaces and hyphens as underscores and words of camel case apart."""
 
 from __future__ import annotations
 
@@ -143,11 +142,8 @@ def nothing_known(fields: Fields, words: OptionWords) -> InputError:
     near = [words.columns(*pair) for pair in suggestions(rest, values).items()]
     example = f"Name them, for example {words.columns('query', '<your column>')}."
     names = [*(key for key, _ in values.values()), *rest]
-    return wrong(
-        "no_column_known",
-        names=", ".join(names) or "there are none",
-        hint=f"Perhaps: {' '.join(near)}" if near else example,
-    )
+    hint = f"Perhaps: {' '.join(near)}" if near else example
+    return wrong("no_column_known", names=", ".join(names) or "there are none", hint=hint)
 
 
 SAYS_SOMETHING = frozenset({*SUBSTANCE, "failure", "given"})

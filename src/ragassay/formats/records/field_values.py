@@ -276,12 +276,8 @@ def checked_depth(metadata: dict[str, Any], key: str | None) -> dict[str, Any]:
     """The same metadata, after a check that it is not nested too deeply."""
     inner: list[Any] = [metadata]
     for _ in range(_DEEPEST):
-        inner = [
-            value
-            for one in inner
-            for value in (one.values() if isinstance(one, Mapping) else one)
-            if isinstance(value, Mapping | list | tuple)
-        ]
+        parts = (one.values() if isinstance(one, Mapping) else one for one in inner)
+        inner = [one for part in parts for one in part if isinstance(one, Mapping | list | tuple)]
         if not inner:
             return metadata
     raise wrong("deep_metadata", field=key, most=_DEEPEST)

@@ -284,18 +284,10 @@ _BLANK_LINE = re.compile(r"\n[ \t\r]*(?:[-=*_#~+]{3,}[ \t\r]*)?\n")
 
 @dataclass
 class ContextSplitter:
-    """Cuts the contexts of one source.
-
-    Attributes:
-        separator: what stands between chunks; without one, each context is a chunk.
-        single: whether a context is one chunk, whatever it holds.
-        refused: whether one that seems to hold several chunks, which nothing cuts, is an error
-            (``marks``: blank lines alone are no sign), in place of a note.
-        words: how errors name the options that mend this.
-        tell: takes notes.
-        uncut: how many contexts were not cut.
-        has_cut: whether any was.
-    """
+    """Cuts the contexts of a source at its separator; with ``single``, each is one chunk. One that
+    seems to hold several chunks, which nothing cuts, is a note (by ``tell``), or where that is
+    refused an error with the options that mend it (``marks``: blank lines alone are no sign).
+    ``uncut`` counts contexts without the separator, ``has_cut`` says whether any had it."""
 
     separator: str | None
     single: bool

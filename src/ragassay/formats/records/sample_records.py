@@ -254,9 +254,8 @@ class Mapper:
             warn_user(f"{called(about)}: {note}")
 
     def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
-        """An id for a record that has none: a hash of the query and the turns before it, so that
-        the same query asked of two systems has the same id. Without a query it is the record's
-        number."""
+        """An id for a record that has none: a hash of the query and the turns before it, the same
+        whichever system is asked. Without a query it is the record's number."""
         self.tell("no_id" if query is not None else "no_id_or_query", line)
         return f"row-{line}" if query is None else made_id(query, history)
 

@@ -17,7 +17,7 @@ from ragassay.formats.records import answers_and_turns, field_values
 from ragassay.formats.records.field_names import NAMES
 from ragassay.formats.records.field_values import EXACT, LAST_TIME, timestamp, unpacked
 
-LISTS = NAMES["documents"]
+_LISTS = NAMES["documents"]
 """Under which names an output holds its documents."""
 
 
@@ -48,7 +48,7 @@ def are_documents(value: Any) -> bool:
     an object with such a list. Messages have none."""
     value = unwrapped(value)
     if isinstance(value, Mapping):
-        listed = [unpacked(value.get(name)) for name in LISTS]
+        listed = [unpacked(value.get(name)) for name in _LISTS]
         return any(isinstance(one, list) and are_documents(one) for one in listed)
     return isinstance(value, list) and bool(value) and all(map(_is_document, value))
 
@@ -77,7 +77,7 @@ def name_of_list(value: Any) -> str | None:
     """Under which name an object holds documents in a list; ``None`` where under none."""
     if not isinstance(value, Mapping):
         return None
-    return next((name for name in LISTS if isinstance(unpacked(value.get(name)), list)), None)
+    return next((name for name in _LISTS if isinstance(unpacked(value.get(name)), list)), None)
 
 
 _NAME = re.compile(r"https?://\S+|[^\n,;:!?]{1,80}\.[A-Za-z]{2,4}\d?|[!-~]*[\d_/#-][!-~]*")
@@ -90,11 +90,11 @@ _WORDS = re.compile(r"(?:[!-~\u00c0-\u052f]+ ){0,3}[!-~\u00c0-\u052f]+(?<![.!?])
 def are_names(items: list[Any], under: str = "") -> bool:
     """Whether a list in an output names documents in place of holding their texts: file names,
     addresses, ids; under ``sources`` also a few words that are no sentence."""
-    return bool(items) and all(
-        isinstance(one, str)
-        and (_NAME.fullmatch(one) or (under == "sources" and _WORDS.fullmatch(one)))
-        for one in items
-    )
+    texts = [one for one in items if isinstance(one, str)]
+    others = [one for one in texts if not _NAME.fullmatch(one)]
+    if others and under == "sources":
+        others = [one for one in others if not _WORDS.fullmatch(one)]
+    return bool(texts) and len(texts) == len(items) and not others
 
 
 def _listed(items: list[Any], under: str = "") -> list[Any]:
