@@ -286,7 +286,7 @@ _NO_PATHS = ("own", "prepare", "kind_in_name")
 
 _USED = ("first_token", "latency", "latency_ms", "cost")
 _USED += ("input_tokens", "output_tokens", "total_tokens")
-"""Fields that tell what a step took (`step_contents.measured`)."""
+"""What a step took (`step_contents.measured`)."""
 
 
 def _head(row: Row) -> Head:

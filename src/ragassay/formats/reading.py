@@ -279,10 +279,8 @@ def _mapped(records: Any, mapper: Mapper) -> Iterator[Sample]:
 
 def _stream(samples: Iterator[Sample], mapper: Mapper, paths: list[Path]) -> Iterator[Sample]:
     about = ", ".join(map(str, paths[:3])) + " ..." * (len(paths) > 3)
-    first = next(samples, None)
-    if first is None:
-        nothing = mapper.nothing_known or InputError("there are no records")
-        raise nothing.at(path=about)
+    if (first := next(samples, None)) is None:
+        raise (mapper.nothing_known or InputError("there are no records")).at(path=about)
     yield first
     yield from samples
     mapper.finish(about)

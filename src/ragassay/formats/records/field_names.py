@@ -1,5 +1,5 @@
-"""The names of each part of a sample, and which key of a record holds which field. They are compared
-in lower case, with spaces and hyphens as underscores and words of camel case apart."""
+"""The names of each part of a sample, and which key of a record holds which field: compared in
+lower case, with spaces and hyphens as underscores and words of camel case apart."""
 
 from __future__ import annotations
 

@@ -165,9 +165,8 @@ def _tell_equal_scores(run: pl.DataFrame, path: Path) -> None:
     several = queries.filter(pl.col("n") > 1)
     tied = several.filter("equal")
     if not tied.is_empty():
-        nothing = (
-            ": the values say nothing about the system" if tied.height == several.height else ""
-        )
+        are_all = tied.height == several.height
+        nothing = ": the values say nothing about the system" if are_all else ""
         warn_user(
             f"{called(path)}: in {share(tied.height, queries.height, 'query')} all documents have "
             f"the same score ({share(int(tied['n'].sum()), run.height, 'document')}). The order "
