@@ -12,7 +12,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Unpack
 
-from ragassay.base import package_files, plugins
+from ragassay.base import packages
 from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.sample import Sample
 from ragassay.formats import frames, table_files
@@ -71,12 +71,12 @@ FORMAT = Format("jsonl", _TITLE, (".jsonl", ".ndjson", ".json"), by_container, r
 def all_formats() -> Mapping[str, Format]:
     """Every format by name: those that a file of this package defines as ``FORMAT`` or ``FORMATS``
     (among them the rows of ``exports.yaml``), and those of other packages."""
-    modules = list(package_files.modules("ragassay.formats"))
+    modules = list(packages.modules("ragassay.formats"))
     every = [getattr(module, "FORMAT", None) for module in modules]
     every += chain.from_iterable(getattr(module, "FORMATS", ()) for module in modules)
-    every += plugins.added("formats").values()
+    every += packages.added("formats").values()
     by_name = ((each.name, each) for each in every if isinstance(each, Format))
-    return plugins.by_name("format", by_name)
+    return packages.by_name("format", by_name)
 
 
 def get(name: str) -> Format:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any, Literal, TypeVar
 
-from ragassay.base.counts import either, plural
 from ragassay.base.errors import InputError
+from ragassay.base.printable import either, plural
 from ragassay.base.sample import GoldPassage, Passage
 from ragassay.formats.format_words import OptionWords, kind, unexpected, wrong
 from ragassay.formats.records.field_names import NAMES, pick
