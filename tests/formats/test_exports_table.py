@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from ragassay.formats import Notes, exports, load
-from ragassay.formats.format import SURE, all_formats, head
+from ragassay.formats import SURE, Notes, all_formats, exports, load
+from ragassay.formats.reading import head
 from ragassay.formats.records.sample_records import Mapper
 
 DOCS = Path(__file__).parents[2] / "docs" / "formats.md"

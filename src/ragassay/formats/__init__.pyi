@@ -7,26 +7,16 @@ from .column_placement import (
     place as place,
     source_columns as source_columns,
 )
-from .format import (
-    NO as NO,
-    SURE as SURE,
-    Format as Format,
-    Head as Head,
-    all_formats as all_formats,
-    get as get,
-)
-from .format_words import (
-    BY_FLAGS as BY_FLAGS,
-    Notes as Notes,
-    OptionWords as OptionWords,
-    kind as kind,
-)
+from .format import NO as NO, SURE as SURE, Format as Format, Head as Head
+from .format_words import BY_FLAGS as BY_FLAGS, OptionWords as OptionWords, kind as kind
 from .native import schema as schema, to_record as to_record
 from .nugget_bank_file import NuggetBank as NuggetBank
 from .reading import (
+    all_formats as all_formats,
     detect as detect,
     files_of as files_of,
     from_records as from_records,
+    get as get,
     load as load,
     read as read,
 )
@@ -37,6 +27,6 @@ from .records import (
 )
 from .records.chosen_columns import Columns as Columns
 from .records.field_names import folded as folded
-from .records.sample_records import Mapper as Mapper, MapperOptions as MapperOptions
-from .records.step_contents import LISTS as LISTS, are_names as are_names
+from .records.sample_records import Mapper as Mapper, MapperOptions as MapperOptions, Notes as Notes
+from .records.step_contents import are_names as are_names
 from .sources import opening as opening

@@ -110,11 +110,10 @@ def _objects(content: dict[str, Any], table: str) -> list[dict[str, Any]]:
 def model_rows(path: Path, mapper: Mapper) -> Items:
     """Each row, once for each model that answered in it."""
     mapper.cells = True
-    rows: Iterator[tuple[int, Any]] = (
-        json_files.json_records(path, mapper.tell, mapper.encoding, is_record=mapper.reaches_into)
-        if opening.is_json(path, mapper.encoding)
-        else delimited.rows(path, mapper.encoding)
-    )
+    tell, encoding = mapper.tell, mapper.encoding
+    rows: Items = delimited.rows(path, encoding)
+    if opening.is_json(path, encoding):
+        rows = json_files.json_records(path, tell, encoding, is_record=mapper.reaches_into)
     for line, row in rows:
         models = [key for key in row if all(key.partition("@"))]
         shared = {key: value for key, value in row.items() if key not in models}
@@ -158,7 +157,9 @@ def runs_of_queries(path: Path, mapper: Mapper) -> Items:
 
 def _passage_rows(path: Path, encoding: str | None) -> Iterator[Numbered]:
     for line, row in delimited.rows(path, encoding):
-        delimited.demand(row, _COLUMNS, path, ", ".join((*_OPTIONAL, *_COLUMNS)))
+        if lacking := [column for column in _COLUMNS if column not in row]:
+            facts = {"found": ", ".join(row), "wanted": ", ".join((*_OPTIONAL, *_COLUMNS))}
+            raise wrong("no_such_column", path=path, field=lacking[0], column=lacking[0], **facts)
         if row["query"] is None:
             raise wrong("empty_query", path=path, line=line, field="query")
         yield line, row
@@ -186,9 +187,8 @@ def run_of_query(rows: list[Numbered], line: int, mapper: Mapper) -> Made:
         mapper.tell("no_answer", line)
     if failed:
         mapper.tell("api_error", line)
-    metadata: dict[str, Any] = {
-        key: cell for key, cell in first.items() if key not in _KNOWN and cell is not None
-    }
+    given = {key: cell for key, cell in first.items() if cell is not None}
+    metadata: dict[str, Any] = {key: given[key] for key in given if key not in _KNOWN}
     if silent:
         metadata["no_answer"] = True
     if failed and first["passage_id"] in _NO_PASSAGE and first["passage"]:
@@ -210,14 +210,10 @@ def _passages_in(rows: list[Numbered]) -> list[dict[str, Any]] | None:
     passages = []
     for _, row in rows:
         name, words = row["passage_id"], row["passage"]
-        if name in _NO_PASSAGE and row["generated_answer"] in (_NO_ANSWER, _API_ERROR):
-            continue
-        if name is None and words is None:
-            continue
-        passages.append({"id": name, "text": words})
-    if not passages and any(row["passage_id"] in _NO_PASSAGE for _, row in rows):
-        return None
-    return passages
+        says_none = name in _NO_PASSAGE and row["generated_answer"] in (_NO_ANSWER, _API_ERROR)
+        if not says_none and (name, words) != (None, None):
+            passages.append({"id": name, "text": words})
+    return passages or (None if any(row["passage_id"] in _NO_PASSAGE for _, row in rows) else [])
 
 
 # Answers of the TREC RAG tracks of 2024 and 2025: sentences with citations. A citation is an index,
@@ -245,9 +241,9 @@ def topic_answer(item: dict[str, Any], line: int, mapper: Mapper) -> Made:
         "system": field_values.identifier(about.pop("run_id", None), "run_id"),
         "passages": cited,
         "answer": answer,
-        "metadata": {
-            key: one for key, one in about.items() if mapper.fits_metadata(key, one, line)
-        },
+    }
+    record["metadata"] = {
+        key: about[key] for key in about if mapper.fits_metadata(key, about[key], line)
     }
     return {key: value for key, value in record.items() if value is not None}, None
 
@@ -284,12 +280,10 @@ def _sentences(value: Any, references: Sequence[str]) -> list[dict[str, Any]] | 
 
 
 def _citation(value: Any, references: Sequence[str]) -> str:
-    """A citation's passage id. A text is an id already, even of a passage that was never
-    retrieved."""
+    """The passage id of a citation: a text is an id, even of a passage that was never retrieved."""
     if isinstance(value, str):
         return value
-    index = field_values.whole_number(value, "answer.citations")
-    if index is None or not 0 <= index < len(references):
-        n = len(references)
+    index, n = field_values.whole_number(value, "answer.citations"), len(references)
+    if index is None or not 0 <= index < n:
         raise wrong("citation_outside", field="answer.citations", value=value, n=n)
     return references[index]

@@ -14,13 +14,12 @@ from typing import Any, Unpack
 from ragassay.base.errors import InputError, RagassayError
 from ragassay.base.sample import Sample
 from ragassay.formats import reading
-from ragassay.formats.format import Format, get
-from ragassay.formats.format_words import Notes, wrong
+from ragassay.formats.format import Format
+from ragassay.formats.format_words import wrong
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns, canonical
 from ragassay.formats.records.field_names import Fields, suggestions
 from ragassay.formats.records.field_values import folded_text
-from ragassay.formats.records.record_values import has_made_id
-from ragassay.formats.records.sample_records import Mapper, MapperOptions
+from ragassay.formats.records.sample_records import Mapper, MapperOptions, Notes, has_made_id
 from ragassay.formats.sources.json_files import all_texts, text_paths, unread
 
 _LOOKED_AT = 100
@@ -70,7 +69,7 @@ def place(
         UsageError: an unknown format or field.
     """
     file = reading.files_of(path)[0]
-    reader = get(format) if format else reading.detect(file, options.get("encoding"))
+    reader = reading.get(format) if format else reading.detect(file, options.get("encoding"))
     mapper = look(reader, file, options)
     columns = list(dict.fromkeys(key for row in mapper.rows for key in row))
     used = set(mapper.placed.values()) | mapper.columns.used(columns)
@@ -113,10 +112,7 @@ class PlacingMapper(Mapper):
         self.held: dict[str, Sequence[str]] = {}
 
     def sample(
-        self,
-        record: Mapping[str, Any],
-        line: int,
-        beside: Mapping[str, Any] | None = None,
+        self, record: Mapping[str, Any], line: int, beside: Mapping[str, Any] | None = None
     ) -> Sample:
         """The sample of a record, or `unread`. Arguments: as of `Mapper.sample`."""
         self.held |= self.columns.held({**record, **(beside or {})})
@@ -148,10 +144,7 @@ class PlacingMapper(Mapper):
         return fields
 
 
-_EXPECTED = (
-    *("references", "reference_groups", "negative_references"),
-    *("gold", "answerability"),
-)
+_EXPECTED = (*("references", "reference_groups", "negative_references"), *("gold", "answerability"))
 """Fields that say what is expected of the answer to a question."""
 
 
@@ -217,10 +210,6 @@ def source_columns(file: tuple[Format, Path], options: MapperOptions) -> Held:
 def columns_of_data(columns: Columns, data: Sequence[Held], questions: Sequence[Held]) -> Held:
     """The chosen columns without those that only the files of questions have. Where it is not known
     what the data has of them, ``data`` is empty, and all columns are its own."""
-    return {
-        one: names
-        for one, names in canonical(columns).items()
-        if not data
-        or any(one in source for source in data)
-        or not any(one in source for source in questions)
-    }
+    elsewhere = {name for source in questions for name in source}.difference(*data)
+    chosen = canonical(columns)
+    return {name: chosen[name] for name in chosen if not data or name not in elsewhere}

@@ -105,8 +105,7 @@ def case_record(item: tuple[Any, frozenset[str] | None], line: int, mapper: Mapp
 
 
 def _case_metadata(case: Row) -> dict[str, Any]:
-    """The metadata of a test case, and the scores that deepeval gave it, by their names as
-    ``score.NAME``."""
+    """The metadata of a test case, and the scores that deepeval gave it as ``score.NAME``."""
     made: dict[str, Any] = {}
     for name in reversed(_METADATA):
         written = unpacked(case.get(name))
@@ -144,10 +143,8 @@ def _archived_samples(path: Path) -> Items:
     try:
         with zipfile.ZipFile(opening.on_disk(path)) as archive:
             members = opening.checked_parts(archive, path)
-            # The header is written when all samples are done.
-            head = next(
-                (one for one in ("header.json", "_journal/start.json") if one in members), ""
-            )
+            heads = ("header.json", "_journal/start.json")  # the first is written after all samples
+            head = next((name for name in heads if name in members), "")
             about = parse_json(archive.read(head), path) if head else {}
             samples = [one for one in members if one.startswith("samples/")]
             if not samples:
@@ -248,10 +245,9 @@ def _table_results(path: Path, mapper: Mapper) -> Items:
             marked = _STATUS.match(group["output"] or "")
             output = (group["output"] or "")[marked.end() if marked else 0 :]
             failed = "ERROR" in (group.get("Status"), marked and marked[1])
+            filled = (name for name in group if name.startswith("Metric: ") and group[name])
             metrics = {
-                name.removeprefix("Metric: "): step_contents.number(cell)
-                for name, cell in group.items()
-                if name.startswith("Metric: ") and cell is not None
+                name[len("Metric: ") :]: step_contents.number(group[name]) for name in filled
             }
             label = group["label"]
             yield (
@@ -314,7 +310,7 @@ def provider_record(
         system = f"{system}#{prompts[system][str(one.get('promptIdx'))]}"
     output = response.get("output")
     # Two variables that could be the same field are an error, unless a column is chosen for it.
-    known = known_fields(variables, _VariableWords(), mapper.columns.fields).values
+    known = known_fields(variables, _VariableWords(), mapper.columns).values
     keys = {field: key for field, (key, _) in known.items() if field in _FIELDS}
     fields = {field: variables[name] for field, name in keys.items()}
     if isinstance(fields.get("passages"), str):
@@ -407,8 +403,7 @@ def evals_cases(path: Path, mapper: Mapper) -> Items:
     for number, case in enumerate(cases, 1):
         if not isinstance(case, dict):
             raise wrong("no_object_item", path=path, line=number, field="cases", item="case")
-        given = [case.get(name) or {} for name in ("labels", "scores", "assertions")]
-        yield (
-            number,
-            {**case, "scores": {name: one for part in given for name, one in part.items()}},
-        )
+        scores: dict[str, Any] = {}
+        for name in ("labels", "scores", "assertions"):
+            scores |= case.get(name) or {}
+        yield number, {**case, "scores": scores}

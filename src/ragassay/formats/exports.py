@@ -1,10 +1,8 @@
 """Exports of other tools, read as the rows of ``exports.yaml`` say: how a file is recognised, where
-the steps of a request are in its records, and which paths (those of ``--columns``) lead to what a
-step says."""
+the steps of a request are in its records, and which paths lead to what a step says."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -15,7 +13,7 @@ from typing import Any
 from ragassay.base import packages
 from ragassay.base.json_data import NOTHING, JsonPath
 from ragassay.base.sample import Sample
-from ragassay.formats import benchmark_files, evaluations, native, prepared_records
+from ragassay.formats import benchmark_files, evaluations, prepared_records, reading
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records import step_contents
@@ -25,13 +23,7 @@ from ragassay.formats.records.field_values import opened, unpack, unpacked
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.formats.table_files import parquet_rows
-from ragassay.formats.trace_spans import (
-    OTHER,
-    RETRIEVAL,
-    Span,
-    kind_of,
-    samples,
-)
+from ragassay.formats.trace_spans import OTHER, RETRIEVAL, Span, kind_of, samples
 
 Row = Mapping[str, Any]
 Places = Mapping[str, str]
@@ -66,7 +58,7 @@ class Export:
         elif "items" in self.row or "record" in self.row:
             made = self._of_items(path, mapper, tool)
         else:
-            made = native.read(path, mapper)
+            made = reading.read_json(path, mapper)
         yield from FUNCTIONS[self.row["samples"]](made) if "samples" in self.row else made
 
     def _of_items(self, path: Path, mapper: Mapper, tool: str) -> Iterator[Sample]:
@@ -93,19 +85,17 @@ class Export:
 
 def formats_of(table: Mapping[str, Row]) -> list[Format]:
     """The formats that the rows of a table describe."""
-    exports = (Export(name, row) for name, row in table.items())
-    return [
-        Format(one.name, one.row["title"], tuple(one.row["suffixes"]), one.sniff, one.read)
-        for one in exports
-    ]
+    formats = []
+    for name, row in table.items():
+        export = Export(name, row)
+        formats.append(
+            Format(name, row["title"], tuple(row["suffixes"]), export.sniff, export.read)
+        )
+    return formats
 
 
-FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "with_earlier_turns": with_earlier_turns,
-    **vars(prepared_records),
-    **vars(evaluations),
-    **vars(benchmark_files),
-}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"with_earlier_turns": with_earlier_turns}
+FUNCTIONS |= vars(prepared_records) | vars(evaluations) | vars(benchmark_files)
 """Functions that the table may name."""
 
 
@@ -155,8 +145,7 @@ def _paths(places: str) -> tuple[JsonPath, ...]:
 
 
 def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each record of JSON, CSV or Parquet with its line or number. Cells of CSV that hold lists or
-    objects are opened."""
+    """Each record of JSON, CSV (cells with lists or objects opened) or Parquet, with its line."""
     with opening.opened(path, mapper.encoding) as stream:
         start = stream.read(4)
     if start == b"PAR1":
@@ -240,8 +229,6 @@ class _Reader:
         found = {name: first(one, record) for name, one in places.items() if name not in _NO_PATHS}
         values = {name: value for name, (_, value) in found.items()}
         clock, begun = found.get("timestamp", _NOTHING)
-        at, ended = found.get("end", _NOTHING)
-        moment = step_contents.of_nanoseconds(begun) if _NANOSECONDS.search(clock) else begun
         used = {name: values[name] for name in _USED if name in values}
         place, written = found.get("expected", _NOTHING)
         expected = step_contents.answer(written)
@@ -252,26 +239,18 @@ class _Reader:
         named = places.get("kind_in_name")
         if named and kind == OTHER and named in str(values["name"]).casefold():
             kind = RETRIEVAL
-        # Names of conversations and users are texts.
-        metadata = {
-            name: str(one)
-            for name, one in _under("metadata.", values).items()
-            if one not in (None, "")
-        }
+        about = _under("metadata.", values).items()  # names of conversations and users are texts
+        metadata = {name: str(one) for name, one in about if one not in (None, "")}
         return Span(
             line=line,
-            id=_text(values.get("id")),
+            **{name: _text(values.get(name)) for name in ("id", "trace", "name")},
             parent=_text(values.get("parent")) or None,
-            trace=_text(values.get("trace")),
             kind=kind,
-            name=_text(values.get("name")),
             start=values.get("order", begun),
-            inputs=values.get("inputs"),
-            outputs=values.get("outputs"),
-            documents=values.get("documents"),
+            **{name: values.get(name) for name in ("inputs", "outputs", "documents")},
             error=_error(values, places),
             fields={
-                "timestamp": moment,
+                "timestamp": begun,
                 **_under("field.", values),
                 **({} if expected is None else {"references": [expected]}),
                 **(values.get("fields") or {}),
@@ -279,11 +258,7 @@ class _Reader:
             clock=clock or "timestamp",
             metadata={**metadata, **_scores(values.get("scores"))},
             own=self._own(record, found, places),
-            served=step_contents.measured(
-                start=moment,
-                end=step_contents.of_nanoseconds(ended) if _NANOSECONDS.search(at) else ended,
-                **used,
-            ),
+            served=step_contents.measured(start=begun, end=values.get("end"), **used),
             beside=values.get("beside") or ({place: written} if place else {}),
         )
 
@@ -292,10 +267,8 @@ class _Reader:
         the metadata stands under ``metadata``."""
         environment = found.get("environment", _NOTHING)[1]
         read = {place for name, (place, _) in found.items() if name.startswith("metadata.")}
-        own = {
-            "tags": opened(found.get("tags", _NOTHING)[1]),
-            "environment": None if environment == "default" else environment,
-        }
+        own = {"tags": opened(found.get("tags", _NOTHING)[1])}
+        own["environment"] = None if environment == "default" else environment
         for place in reversed(places["own"].split("+") if "own" in places else ()):
             written = first(place, record)[1]
             if not isinstance(written, dict):
@@ -303,26 +276,17 @@ class _Reader:
             written = {key: one for key, one in written.items() if f"{place}.{key}" not in read}
             own |= prepared_records.flat(written) if place.startswith("attributes.") else written
         internal = self._shape.get("internal", ())
-        return {
-            key: value
-            for key, value in own.items()
-            if value not in (None, "", [])
-            and not key.casefold().startswith(NAMES["internal"])
-            and key not in internal
-        }
+        kept = {key: value for key, value in own.items() if value not in (None, "", [])}
+        names = (key for key in kept if not key.casefold().startswith(NAMES["internal"]))
+        return {key: kept[key] for key in names if key not in internal}
 
 
 _NO_PATHS = ("own", "prepare", "kind_in_name")
 """Entries of places that are no candidate paths; those of ``own`` all count."""
 
-_NANOSECONDS = re.compile("(?i)nano|_ns$")
-"""Names of times that count nanoseconds."""
-
-_USED = (
-    *("first_token", "latency", "latency_ms", "input_tokens", "output_tokens", "total_tokens"),
-    "cost",
-)
-"""Fields that tell what a step took (`request_costs.measured`)."""
+_USED = ("first_token", "latency", "latency_ms", "cost")
+_USED += ("input_tokens", "output_tokens", "total_tokens")
+"""What a step took (`step_contents.measured`)."""
 
 
 def _head(row: Row) -> Head:
@@ -349,11 +313,10 @@ def _scores(written: Any) -> dict[str, Any]:
     """Scores by ``score.NAME``, of a list of objects with names or an object by name."""
     if isinstance(written, list):
         written = {one["name"]: one for one in written if isinstance(one, dict) and "name" in one}
-    found = written if isinstance(written, dict) else {}
-    return {
-        f"score.{name}": first(_VALUE, one)[1] if isinstance(one, dict) else one
-        for name, one in found.items()
-    }
+    scores: dict[str, Any] = {}
+    for name, one in written.items() if isinstance(written, dict) else ():
+        scores[f"score.{name}"] = first(_VALUE, one)[1] if isinstance(one, dict) else one
+    return scores
 
 
 _VALUE = "avg|value|stringValue|string_value"

@@ -4,27 +4,27 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
 from ragassay.base import packages
-from ragassay.base.errors import InputError, called, warn_user
+from ragassay.base.errors import InputError
 
 BY_FLAGS: ContextVar[bool] = ContextVar("by_flags", default=False)
 """Whether messages name flags alone: on the command line, where no keyword can be given."""
 
 
 @cache
-def _section(name: str) -> dict[str, Any]:
+def words_of(name: str) -> dict[str, Any]:
+    """The words of ``errors``, ``wanted`` or ``notes``, by kind."""
     return dict(packages.table("ragassay.formats", "format_words.yaml")[name])
 
 
 def wrong(kind: str, /, **facts: Any) -> InputError:
     """The error of a kind (``errors`` in ``format_words.yaml``), with what its sentences show, and
     its place as far as the caller knows it (``path``, ``line``, ``field``)."""
-    sentences = _section("errors")[kind]
+    sentences = words_of("errors")[kind]
     problem, hint = (sentences, "") if isinstance(sentences, str) else sentences
     place = {name: facts.get(name) for name in ("path", "line", "field")}
     return InputError(problem.format_map(facts), hint=hint.format_map(facts) or None, **place)
@@ -33,7 +33,7 @@ def wrong(kind: str, /, **facts: Any) -> InputError:
 def unexpected(value: Any, wanted: str, field: str | None = None) -> InputError:
     """The error for a value of another kind than is ``wanted`` (with its article; ``wanted`` in
     ``format_words.yaml`` has what to do)."""
-    hints = _section("wanted")
+    hints = words_of("wanted")
     hint = hints.get(wanted) or (hints["a list"] if wanted.startswith("a list of ") else None)
     return InputError(f"{kind(value)} was given where {wanted} is expected", field=field, hint=hint)
 
@@ -51,40 +51,6 @@ def kind(value: Any) -> str:
     if isinstance(value, dict):
         return "an object"
     return "a list" if isinstance(value, list) else f"a {type(value).__name__}"
-
-
-class Notes:
-    """Remarks made while reading.
-
-    Each kind of remark is one line, with its number and its first place. Iterating gives the lines;
-    they stay few however large the file is.
-    """
-
-    def __init__(self) -> None:
-        self._seen: dict[tuple[str, str], tuple[int, int | None]] = {}
-
-    def tell(self, kind: str, line: int | None = None, /, *, count: int = 1, **facts: Any) -> None:
-        """Counts a remark of a kind that ``notes`` in ``format_words.yaml`` has.
-
-        Args:
-            kind: of the remark.
-            line: 1-based line (or record) number.
-            count: how often it occurs.
-            facts: what its sentences show.
-        """
-        fact, consequence = (one.format_map(facts) for one in _section("notes")[kind])
-        before, first = self._seen.get((fact, consequence), (0, line))
-        self._seen[fact, consequence] = (before + count, first)
-
-    def __iter__(self) -> Iterator[str]:
-        for (fact, consequence), (count, first) in self._seen.items():
-            where = f" (first: line {first})" if first is not None else ""
-            yield f"{fact}: {count}{where}. {consequence}"
-
-    def warn(self, about: object) -> None:
-        """Issues every line as a `RagassayWarning`, for callers that gave no notes of their own."""
-        for line in self:
-            warn_user(f"{called(about)}: {line}")
 
 
 class OptionWords:

@@ -33,20 +33,19 @@ def rows(records: Any, first: int = 1) -> Iterator[tuple[int, dict[str, Any] | S
         with placed(None, number):
             if not isinstance(record, Mapping):
                 raise wrong("no_record", kind=kind(record))
-            row = {str(key): _cell(item, str(key)) for key, item in record.items()}
+            row = {}
+            for key, item in record.items():
+                try:
+                    row[str(key)] = plain(item, str(key))
+                except RecursionError:
+                    raise wrong("deep_value", field=str(key)) from None
         yield number, row
-
-
-def _cell(value: Any, key: str) -> Any:
-    try:
-        return plain(value, key)
-    except RecursionError:
-        raise wrong("deep_value", field=key) from None
 
 
 def _each(records: Any) -> Iterator[Any]:
     if hasattr(records, "collect_schema") and hasattr(records, "collect"):
         records = records.collect()  # a lazy frame of polars
+    columns = records.values() if isinstance(records, Mapping) else ()
     if hasattr(records, "iter_rows"):  # polars
         yield from records.iter_rows(named=True)
     elif hasattr(records, "iloc") and hasattr(records, "columns"):  # pandas
@@ -62,25 +61,17 @@ def _each(records: Any) -> Iterator[Any]:
         _distinct(records.schema.names)
         for batch in records.to_batches(max_chunksize=_SLICE):
             yield from batch.to_pylist()
-    elif (
-        isinstance(records, Mapping)
-        and records
-        and all(isinstance(column, list | tuple) for column in records.values())
-    ):
-        yield from _of_columns(records)
+    elif columns and all(isinstance(column, list | tuple) for column in columns):
+        lengths = {name: len(column) for name, column in records.items()}
+        if len({*lengths.values()}) > 1:
+            listed = ", ".join(f"{name!r}: {length}" for name, length in lengths.items())
+            raise wrong("ragged_lists", lengths=listed)
+        for row in zip(*records.values(), strict=True):
+            yield dict(zip(records, row, strict=True))
     elif isinstance(records, Mapping) or not hasattr(records, "__iter__"):
         raise wrong("no_records", kind=kind(records))
     else:
         yield from records
-
-
-def _of_columns(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len({*lengths.values()}) > 1:
-        listed = ", ".join(f"{name!r}: {length}" for name, length in lengths.items())
-        raise wrong("ragged_lists", lengths=listed)
-    for row in zip(*columns.values(), strict=True):
-        yield dict(zip(columns, row, strict=True))
 
 
 def _distinct(names: list[str]) -> list[str]:
@@ -88,14 +79,6 @@ def _distinct(names: list[str]) -> list[str]:
         if names.count(name) > 1:
             raise wrong("column_twice", field=name, name=name)
     return names
-
-
-def _text(value: bytes, key: str) -> str:
-    """The text in a column of bytes, as which some programs write texts into Parquet."""
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        raise wrong("bytes", field=key, n=len(value)) from None
 
 
 def plain(value: Any, key: str) -> Any:
@@ -112,8 +95,11 @@ def plain(value: Any, key: str) -> Any:
         return plain(value.value, key)
     if isinstance(value, str):  # of a class of its own
         return cleaned(str(value), key)
-    if isinstance(value, bytes):
-        return _text(value, key)
+    if isinstance(value, bytes):  # as some programs write texts into Parquet
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            raise wrong("bytes", field=key, n=len(value)) from None
     if isinstance(value, Mapping):
         return {str(name): plain(item, str(name)) for name, item in value.items()}
     if isinstance(value, Sequence | Set):
@@ -172,12 +158,10 @@ def _document(value: Any) -> dict[str, Any] | None:
         text = _first(value, "text", "content")
     if not isinstance(text, str):
         return None
-    parts = {
-        "id": _first(value, "id", "doc_id", "document_id") or _first(node, "node_id"),
-        "metadata": _first(node, "metadata", "meta"),
-        "score": _first(value, "score"),
-    }
-    return {"text": str(text)} | {name: one for name, one in parts.items() if one not in (None, {})}
+    name = _first(value, "id", "doc_id", "document_id") or _first(node, "node_id")
+    metadata, score = _first(node, "metadata", "meta"), _first(value, "score")
+    parts = {"id": name, "metadata": metadata, "score": score}
+    return {"text": str(text)} | {key: one for key, one in parts.items() if one not in (None, {})}
 
 
 def _first(value: Any, *names: str) -> Any:

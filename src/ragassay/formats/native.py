@@ -1,5 +1,5 @@
-"""ragassay's own format: JSON Lines, one sample a line (docs/formats.md, schema/). The reader also
-takes the JSON of others, by known names of their fields."""
+"""ragassay's own format as it is written: JSON Lines, one sample a line (docs/formats.md, schema/).
+Its reader is that of all JSON, in `reading`."""
 
 from __future__ import annotations
 
@@ -20,18 +20,7 @@ from pydantic import TypeAdapter
 from ragassay.base.errors import InputError
 from ragassay.base.files import atomic
 from ragassay.base.sample import Answer, GoldPassage, Passage, Sample
-from ragassay.formats.format import Format, by_container
 from ragassay.formats.format_words import wrong
-from ragassay.formats.records.sample_records import Mapper
-from ragassay.formats.sources import json_files
-
-
-def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of a JSON Lines file (or a JSON list), one by one."""
-    is_record = mapper.reaches_into if mapper.columns else None
-    records = json_files.json_records(path, mapper.tell, mapper.encoding, is_record=is_record)
-    for line, record in records:
-        yield mapper.sample(record, line)
 
 
 def to_record(sample: Sample) -> dict[str, Any]:
@@ -126,18 +115,13 @@ _PARTS = ("id", "text", "score", "document", "start", "end")
 _GOLD_PARTS = ("id", "text", "document", "start", "end", "grade")
 
 _WRITTEN: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("metadata", "given", "given_by", "given_unscored"), dict),
+    **dict.fromkeys(("references", "negative_references"), list),
+    **dict.fromkeys(("passages", "gold"), lambda passages: [_passage(one) for one in passages]),
     "history": lambda turns: [{"speaker": turn.speaker, "text": turn.text} for turn in turns],
-    "passages": lambda passages: [_passage(one) for one in passages],
     "answer": _answer,
-    "references": list,
     "reference_groups": lambda groups: [list(group) for group in groups],
-    "negative_references": list,
-    "gold": lambda gold: [_passage(one) for one in gold],
     "answerability": str,
-    "metadata": dict,
-    "given": dict,
-    "given_by": dict,
-    "given_unscored": dict,
     "runs": lambda runs: [to_record(run) for run in runs],
 }
 """How a field's value becomes JSON, where it is none already."""
@@ -154,21 +138,10 @@ def packed(raw: IO[bytes], target: Path) -> Iterator[IO[bytes]]:
         yield cast("IO[bytes]", stream)
 
 
-FORMAT = Format(
-    name="jsonl",
-    title="Native JSON Lines, and any JSON records with known field names",
-    suffixes=(".jsonl", ".ndjson", ".json"),
-    sniff=by_container,
-    read=read,
-    containers=("json",),
-)
-
-_FIELDS = [
-    (one.name, getattr(Sample(id="none"), one.name), _WRITTEN.get(one.name))
-    for one in fields(Sample)
-    if one.name != "id"
-]
+_NAMES = tuple(field.name for field in fields(Sample) if field.name != "id")
+_BLANK = Sample(id="none")
+_FIELDS = [(name, getattr(_BLANK, name), _WRITTEN.get(name)) for name in _NAMES]
 """The name of each field, what it holds where nothing is given, and how it is written, in the order
 in which a record is written."""
 
-_values = attrgetter(*(name for name, _, _ in _FIELDS))
+_values = attrgetter(*_NAMES)

@@ -37,10 +37,9 @@ def attributes(record: Row, source: Source) -> Row:
     columns = {key: one for key, one in record.items() if key.startswith("attributes.")}
     others = {key: one for key, one in record.items() if key not in columns}
     of_columns = {key.partition(".")[2]: unpacked(one) for key, one in columns.items()}
-    entries = {
-        key: None if value == "null" and key.startswith("mlflow.") else value
-        for key, value in {**written, **of_columns}.items()
-    }
+    entries = {**written, **of_columns}
+    for key, value in entries.items():
+        entries[key] = None if value == "null" and key.startswith("mlflow.") else value
     return {**others, "attributes": _listed(_nested(entries))}
 
 
@@ -118,25 +117,19 @@ def assessed(record: Row, source: Source) -> Row:
     return {**record, "expected_response": None}
 
 
-_OWN = frozenset(
-    {"id", "system", "repeat", "query_run", "passages", "passage_ids", "gold", "gold_ids"}
-)
-"""Fields that a table of evaluation data may have by our names."""
-
-
 def addresses(record: Row, source: Source) -> Row:
     """A row of MLflow's evaluation data, with the addresses of documents (``doc_uri``) as the ids
     of passages and gold, as MLflow compares them."""
     raw = {name: unpacked(record.get(name)) for name in ("inputs", "outputs", "expectations")}
     expected = raw["expectations"] or {}
     gold = expected.get("expected_retrieved_context")
-    passages = step_contents.passages(raw["outputs"], raw["inputs"])
+    passages = step_contents.within(raw["outputs"], raw["inputs"])
     fields_of = {key: FIELD_OF.get(folded(key)) for key in record}
     if "passage_ids" not in source.mapper.columns and "passage_ids" not in fields_of.values():
         passages = _with_addresses(passages, gold)
     fields = {
         # What its tables do not have is somebody's own column.
-        **{key: record[key] for key, one in fields_of.items() if one in _OWN},
+        **{key: record[key] for key, one in fields_of.items() if one in NAMES["mlflow.ours"]},
         **({} if passages is None else {"passages": passages}),
         **({"gold": [_gold(one) for one in gold]} if isinstance(gold, list) else {}),
     }
@@ -165,35 +158,33 @@ def _gold(one: Any) -> Any:
 
 
 _GROUPS = {
-    **dict.fromkeys(("inputs", "input"), "inputs"),
-    **dict.fromkeys(("outputs", "output"), "outputs"),
-    **dict.fromkeys(("reference", "reference_outputs", "reference_output"), "reference_outputs"),
+    name: group
+    for group in ("inputs", "outputs", "reference_outputs")
+    for name in NAMES[f"langsmith.{group}"]
 }
-"""Columns of LangSmith's tables that hold objects, by their names in those of the SDK and of the
-pages."""
-
-_EXAMPLE = frozenset({"id", "inputs", "outputs", "metadata", "split", "created_at", "modified_at"})
-"""The keys of an example of a data set of LangSmith; a run has none of them."""
+"""Columns of LangSmith's tables that hold objects, by their names in the SDK's and the pages'."""
 
 
 def experiment(record: Row, source: Source) -> Row:
     """A row of a table of LangSmith, of an example or of a result, with the columns of each group
     (``inputs.question``) as an object, and what is expected apart from what a system answered."""
     row = _grouped(record)
-    scores = {
-        key.removeprefix("feedback."): number
-        for key, value in row.items()
-        if key
-        and key not in NAMES["langsmith.no_scores"]
-        and (number := step_contents.number(value)) is not None
-    }
+    scores: dict[str, float] = {}
+    for key, value in row.items():
+        number = step_contents.number(value)
+        if key and key not in NAMES["langsmith.no_scores"] and number is not None:
+            scores[key.removeprefix("feedback.")] = number
     made = {**row, "scores": scores, "beside": {**record, **row}}
     made |= {"answered": row.get("outputs"), "outputs": None}
     of_set = row.get("dataset_id") is not None
-    may_be = row.get("reference_outputs") is None and not of_set and row.keys() <= _EXAMPLE
+    may_be = (
+        row.get("reference_outputs") is None
+        and not of_set
+        and row.keys() <= {*NAMES["langsmith.example"]}
+    )
     mapper = source.mapper
     # Outputs with documents come from a system: what is expected holds none.
-    answered = step_contents.passages(_grouped(source.first).get("outputs")) is not None
+    answered = step_contents.within(_grouped(source.first).get("outputs")) is not None
     if may_be and answered and "references" not in mapper.columns:
         mapper.tell("outputs_with_documents")
     elif row.get("reference_outputs") is None and (of_set or may_be):
@@ -215,12 +206,6 @@ def _grouped(row: Row) -> dict[str, Any]:
     return made
 
 
-_OTHERS = frozenset({"expectations", "expected_output", "observations", "session_id", "project_id"})
-"""Columns of other tools that have inputs and outputs, too."""
-
-_NAMED_SO = frozenset({"id", "error", "metadata", "tags"})
-"""Our names that LangSmith's tables have, too. A table with others of ours is the user's own."""
-
 _MOST_LOOKED_AT = 100_000
 """Characters of a cell that detection reads."""
 
@@ -229,8 +214,9 @@ def langsmith_table(head: Head) -> bool:
     """Whether a table has the columns of LangSmith's pages: JSON in those of inputs and outputs."""
     names = {folded(name): name for name in head.columns}
     inputs = [names[name] for name in ("inputs", "input") if name in names]
-    own = {name for name in names if name in FIELD_OF} - _GROUPS.keys() - _NAMED_SO
-    if head.container != "table" or not inputs or own or _OTHERS & names.keys():
+    own = names.keys() & FIELD_OF.keys() - _GROUPS.keys() - {*NAMES["langsmith.ours"]}
+    others = names.keys() & {*NAMES["langsmith.others"]}
+    if head.container != "table" or not inputs or own or others:
         return False
     cell = head.record.get(inputs[0]) or ""
     with placed(head.path, 2):
@@ -239,8 +225,7 @@ def langsmith_table(head: Head) -> bool:
 
 
 def ties_by_id(samples: Iterable[Sample]) -> Iterator[Sample]:
-    """Samples with passages of one score in descending order of their ids, as in MT-RAG's own
-    evaluation of retrieval."""
+    """Samples with passages of equal scores by descending id, as MT-RAG's evaluation has them."""
     for sample in samples:
         ordered: list[Passage] = []
         for score, tied in groupby(sample.passages or (), key=lambda one: one.score):

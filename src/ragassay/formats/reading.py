@@ -1,38 +1,33 @@
-"""Reads files of every format, and records in memory."""
+"""Finds the format of files; reads files of every format (JSON here) and records in memory."""
 
 from __future__ import annotations
 
 import glob
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Unpack
 
-from ragassay.base.errors import InputError, UsageError
+from ragassay.base import packages
+from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.sample import Sample
-from ragassay.formats import format as formats, frames, table_files
-from ragassay.formats.format import Format, get
+from ragassay.formats import frames, table_files
+from ragassay.formats.format import SURE, Format, Head, by_container
+from ragassay.formats.format_words import wrong
+from ragassay.formats.records.field_names import ALIASES
 from ragassay.formats.records.sample_records import Mapper, MapperOptions
+from ragassay.formats.sources import delimited, json_files, opening
+from ragassay.formats.sources.json_files import parse_json
 from ragassay.formats.trec import trec_run
 from ragassay.formats.trec.trec_run import Qrels
 
 Name = str | os.PathLike[str]
 Paths = Name | Sequence[Name]
 """A file, a folder, a pattern, or several of them."""
-
-
-def detect(path: Paths, encoding: str | None = None) -> Format:
-    """The format of a file or folder, by its content and its name; of several, that of the first.
-
-    Args:
-        path: the file, or several (see `files_of`).
-        encoding: of its text, where that is not UTF-8.
-
-    Raises:
-        InputError: the file cannot be opened, or no format fits it.
-    """
-    return formats.detect(files_of(path)[0], encoding)
 
 
 def files_of(path: Paths) -> list[Path]:
@@ -58,6 +53,108 @@ def files_of(path: Paths) -> list[Path]:
     if not files:
         raise UsageError("No data is named. Give a file.")
     return files
+
+
+def read_json(path: Path, mapper: Mapper) -> Iterator[Sample]:
+    """The samples of a JSON Lines file (or a JSON list), one by one."""
+    is_record = mapper.reaches_into if mapper.columns else None
+    records = json_files.json_records(path, mapper.tell, mapper.encoding, is_record=is_record)
+    for line, record in records:
+        yield mapper.sample(record, line)
+
+
+_TITLE = "Native JSON Lines, and any JSON records with known field names"
+FORMAT = Format("jsonl", _TITLE, (".jsonl", ".ndjson", ".json"), by_container, read_json, ("json",))
+
+
+@cache
+def all_formats() -> Mapping[str, Format]:
+    """Every format by name: those that a file of this package defines as ``FORMAT`` or ``FORMATS``
+    (among them the rows of ``exports.yaml``), and those of other packages."""
+    modules = list(packages.modules("ragassay.formats"))
+    every = [getattr(module, "FORMAT", None) for module in modules]
+    every += chain.from_iterable(getattr(module, "FORMATS", ()) for module in modules)
+    every += packages.added("formats").values()
+    by_name = ((each.name, each) for each in every if isinstance(each, Format))
+    return packages.by_name("format", by_name)
+
+
+def get(name: str) -> Format:
+    """The format called ``name``.
+
+    Raises:
+        UsageError: there is none; the message has the nearest match.
+    """
+    formats = all_formats()
+    if name not in formats:
+        hint = did_you_mean(name, formats)
+        raise UsageError(f"Unknown format {name!r}. {hint} There are: {', '.join(formats)}.")
+    return formats[name]
+
+
+def detect(paths: Paths, encoding: str | None = None) -> Format:
+    """The format that fits a file or folder best, first by its content, then by its name; of
+    several, that of the first.
+
+    Args:
+        paths: the file, or several (see `files_of`).
+        encoding: of its text, where that is not UTF-8.
+
+    Raises:
+        InputError: the file cannot be opened, or no format fits it.
+    """
+    path = files_of(paths)[0]
+    start = head(path, encoding)
+    names = start.record.keys()
+    if start.suffix in FORMAT.suffixes and {"id", "query"} <= names <= ALIASES.keys():
+        return FORMAT  # our own names alone, as no other tool writes them
+    formats = all_formats()
+    ranked = ((one.fits(start), start.suffix in one.suffixes, one) for one in formats.values())
+    fit, _, best = max(ranked, key=lambda item: item[:2])
+    if not fit:
+        if start.container == "folder":
+            raise opening.folder(path)
+        opening.demand_text(start.start, path)
+        if start.suffix in (".jsonl", ".ndjson"):  # what is no JSON in its first line is the reason
+            line, raw = next(opening.lines(path))
+            parse_json(raw, path, line)
+        raise wrong("no_format", path=path, formats=", ".join(formats))
+    with suppress(InputError):
+        within = json_files.records_within(start.record) if fit < SURE else None
+        inner = next(iter(within[0]), None) if within else None
+        if inner is not None:
+            # An object around a list of records says little: the first of them may say more.
+            start = replace(start, columns=tuple(inner), record=inner)
+            return next((one for one in formats.values() if one.fits(start) == SURE), best)
+    return best
+
+
+def head(path: Path, encoding: str | None = None) -> Head:
+    """The beginning of a file, or the names in a folder, which detection looks at."""
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
+    suffix = suffixes[-1] if suffixes else ""
+    if path.is_dir():
+        return Head(path, suffix, "folder", tuple(sorted(one.name for one in path.iterdir())))
+    with opening.opened(path, encoding) as stream:
+        start = stream.read(1 << 16)
+    if start[:4] in opening.BINARY:
+        if start[:4] != b"PAR1":
+            return Head(path, suffix, "archive", start=start)
+        return Head(path, suffix, "parquet", _columns(path), start=start)
+    if start.lstrip()[:1] in (b"{", b"["):
+        record = json_files.first_record(path, encoding)
+        return Head(path, suffix, "json", tuple(record), record, start)
+    columns, row = delimited.beginning(path, encoding)
+    return Head(path, suffix, "table" if columns else "other", columns, row, start)
+
+
+def _columns(path: Path) -> tuple[str, ...]:
+    """The columns of a Parquet file; none where it cannot be read: its reader gives the error."""
+    import polars as pl
+
+    with suppress(pl.exceptions.PolarsError, OSError):
+        return tuple(pl.read_parquet_schema(opening.on_disk(path)))
+    return ()
 
 
 def read(
@@ -169,14 +266,8 @@ def map_records(
 
 def _mapped(records: Any, mapper: Mapper) -> Iterator[Sample]:
     # Hugging Face's ``DatasetDict`` holds a data set a split.
-    if (
-        isinstance(records, Mapping)
-        and records
-        and all(
-            hasattr(split, "column_names") and hasattr(split, "features")
-            for split in records.values()
-        )
-    ):
+    parts = records.values() if isinstance(records, Mapping) else ()
+    if parts and all(hasattr(one, "column_names") and hasattr(one, "features") for one in parts):
         records = records[table_files.chosen_split(list(records), None, mapper)]
     for number, record in frames.rows(records):
         if isinstance(record, Sample):
@@ -188,10 +279,8 @@ def _mapped(records: Any, mapper: Mapper) -> Iterator[Sample]:
 
 def _stream(samples: Iterator[Sample], mapper: Mapper, paths: list[Path]) -> Iterator[Sample]:
     about = ", ".join(map(str, paths[:3])) + " ..." * (len(paths) > 3)
-    first = next(samples, None)
-    if first is None:
-        nothing = mapper.nothing_known or InputError("there are no records")
-        raise nothing.at(path=about)
+    if (first := next(samples, None)) is None:
+        raise (mapper.nothing_known or InputError("there are no records")).at(path=about)
     yield first
     yield from samples
     mapper.finish(about)

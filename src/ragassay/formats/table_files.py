@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 from xml.etree import ElementTree
 
-from ragassay.base.errors import InputError, RagassayError, did_you_mean, extra_needed
+from ragassay.base.errors import RagassayError, did_you_mean, extra_needed
 from ragassay.base.sample import Sample
 from ragassay.formats import frames
 from ragassay.formats.format import CONTAINER, NO, SURE, Format, Head, by_container
@@ -161,39 +161,26 @@ def _damage(path: Path) -> Iterator[None]:
             raise
         said = " ".join(str(error).split())
         said = f": {said if len(said) <= _SHOWN else f'{said[:_SHOWN]}…'}" if said else ""
-        raise _unreadable(path, f"{type(error).__name__}{said}") from error
-
-
-def _unreadable(path: Path, why: str) -> InputError:
-    return wrong("damaged_workbook", path=path, why=why)
+        raise wrong("damaged_workbook", path=path, why=f"{type(error).__name__}{said}") from error
 
 
 def _check_parts(path: Path) -> None:
-    """Refuses an archive that lacks a sheet or the formats of cells, without which dates are read
-    as numbers."""
+    """Refuses an archive without a sheet, or without the formats by which dates are known."""
     with _damage(path), zipfile.ZipFile(opening.on_disk(path)) as archive:
         there = set(opening.checked_parts(archive, path))
         for one in ElementTree.fromstring(archive.read("[Content_Types].xml")):
             part = one.get("PartName", "").lstrip("/")
             is_read = one.get("ContentType", "").endswith(_READ)
             if is_read and part not in there:
-                raise _unreadable(path, f"its part {part} is missing")
+                raise wrong("damaged_workbook", path=path, why=f"its part {part} is missing")
 
 
 _MOST_COLUMNS = 16_384
 """Of a sheet, by Excel's limit."""
 
 
-def _read_workbook(path: Path, mapper: Mapper) -> Iterator[Sample]:
-    """The samples of the first sheet with records, or of the one that is named, one a row. Rows are
-    read one after the other."""
-    mapper.cells = True
-    for line, row in guarded_rows(_sheet_rows(path, mapper), path):
-        yield mapper.sample(row, line)
-
-
-def _sheet_rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The number and the values of each row of the chosen sheet."""
+def _sheet_rows(path: Path, mapper: Mapper) -> Rows:
+    """Each row, with its number, of the first sheet with records, or of the named one."""
     book = load_workbook(path, values=True)
     with_content = []
     for one in book.worksheets:
@@ -236,6 +223,10 @@ def _sheet_rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any
         yield line, values
 
 
+def _workbook_rows(path: Path, mapper: Mapper) -> Rows:
+    return guarded_rows(_sheet_rows(path, mapper), path)
+
+
 def _filled(cells: Iterable[Any]) -> list[Any]:
     return [cell for cell in cells if cell not in (None, "")]
 
@@ -248,5 +239,5 @@ FORMATS = [
         "parquet", _PARQUET, (".parquet", ".pq"), by_container, _reader(parquet_rows), ("parquet",)
     ),
     Format("tsv", _TSV, (".tsv",), _is_tsv, _reader(_text_rows), ("table",)),
-    Format("xlsx", _XLSX, (".xlsx", ".xlsm"), by_container, _read_workbook, ("archive",)),
+    Format("xlsx", _XLSX, (".xlsx", ".xlsm"), by_container, _reader(_workbook_rows), ("archive",)),
 ]

@@ -1,5 +1,4 @@
-"""From the spans of traces (steps of requests, whichever tool recorded them) to samples, one for
-each trace."""
+"""From the spans of traces (steps of requests, of any tool) to samples, one for each trace."""
 
 from __future__ import annotations
 
@@ -7,7 +6,6 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,16 +16,10 @@ from ragassay.formats.records.field_names import NAMES
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources.opening import shaped
 
-RETRIEVAL, RERANK, TOOL, MODEL, OTHER = "retrieval", "rerank", "tool", "model", "other"
+RETRIEVAL, RERANK, TOOL, MODEL, OTHER = "retrieval", "rerank", "tools", "models", "other"
+"""Kinds of steps; but for the last, as ``names.txt`` calls the list of each one's names."""
 
-_KINDS = {
-    name: kind
-    for words, kind in (
-        *(("retrieval", RETRIEVAL), ("rerank", RERANK)),
-        *(("tools", TOOL), ("models", MODEL)),
-    )
-    for name in NAMES[words]
-}
+_KINDS = {name: kind for kind in (RETRIEVAL, RERANK, TOOL, MODEL) for name in NAMES[kind]}
 
 
 def kind_of(name: Any) -> str:
@@ -58,15 +50,14 @@ class Span:
     beside: Mapping[str, Any] = field(default_factory=dict)  # what only chosen columns may read
 
 
-SpansOf = Callable[[Mapping[str, Any], int], Iterable[Span]]
-"""Gives the spans of a record and its line."""
-
-
 def samples(
-    rows: Iterable[tuple[int, dict[str, Any]]], spans: SpansOf, tool: str, mapper: Mapper
+    rows: Iterable[tuple[int, dict[str, Any]]],
+    spans: Callable[[Mapping[str, Any], int], Iterable[Span]],
+    tool: str,
+    mapper: Mapper,
 ) -> Iterator[Sample]:
-    """A sample for each trace. All spans are held in memory, since those of one trace need not
-    follow each other."""
+    """A sample for each trace; ``spans`` gives those of a record and its line. All spans are held
+    in memory, since those of one trace need not follow each other."""
     listed: list[Span] = []
     for line, row in rows:
         with shaped(tool, mapper.path, line):
@@ -112,25 +103,18 @@ def _with_inner_contents(root: Span, steps: list[Span], parents: Mapping[str, st
         return root
     above = {one.id: {one.id, *_above(one.id, parents)} for one in steps}
     parts = [above[one.id] for one in steps if one.kind != OTHER and one.id != root.id]
-    around = [
-        one
-        for one in sorted(steps, key=lambda one: len(above[one.id]))
-        if one.kind == OTHER
-        and one.id != root.id
-        and (one.error is not None or not (_is_nothing(one.inputs) and _is_nothing(one.outputs)))
-        and not _retrieves(one)
-        and all(one.id in part for part in parts)
-    ]
-    if not around or any(around[0].id not in above[one.id] for one in around):
+    around: list[Span] = []
+    for one in steps:
+        says = one.error is not None or not (_is_nothing(one.inputs) and _is_nothing(one.outputs))
+        if one.kind == OTHER and one.id != root.id and says and not _retrieves(one):
+            around += [one] if all(one.id in part for part in parts) else []
+    inner = min(around, key=lambda one: len(above[one.id]), default=root)
+    if any(inner.id not in above[one.id] for one in around):
         return root
-    inner = around[0]
-    gave_none = _is_nothing(root.outputs)
-    return replace(
-        root,
-        inputs=inner.inputs if _is_nothing(root.inputs) else root.inputs,
-        outputs=inner.outputs if gave_none else root.outputs,
-        error=inner.error if gave_none else None,
-    )
+    inputs = inner.inputs if _is_nothing(root.inputs) else root.inputs
+    if not _is_nothing(root.outputs):
+        return replace(root, inputs=inputs)
+    return replace(root, inputs=inputs, outputs=inner.outputs, error=inner.error)
 
 
 def _is_nothing(value: Any) -> bool:
@@ -138,10 +122,8 @@ def _is_nothing(value: Any) -> bool:
 
 
 def _begun(step: Span) -> tuple[float, str]:
-    text = "" if step.start is None else str(step.start)
-    with suppress(ValueError):
-        return float(text), ""
-    return 0.0, text
+    number = step_contents.number(step.start)
+    return (0.0, str(step.start or "")) if number is None else (number, "")
 
 
 def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[str, Any] | None:
@@ -185,8 +167,7 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
 
 
 def _served(root: Span, models: list[Span]) -> dict[str, float]:
-    """What the request took, by its first step; tokens and cost that this lacks are the sums of
-    those of its model calls."""
+    """What the request took, by its first step, else the tokens and cost of its model calls."""
     asked = dict(root.served)
     for name in ("input_tokens", "output_tokens", "cost"):
         counts = [one.served[name] for one in models if name in one.served]
@@ -220,7 +201,7 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
         mapper.tell("tools_alone")
     passages = _documents_of(used, mapper, reranked=bool(reranked))
     if passages is None:
-        passages = step_contents.passages(root.outputs, root.inputs)
+        passages = step_contents.within(root.outputs, root.inputs)
     if passages is None and with_documents:
         name = with_documents[0].name
         choice = shlex.quote(f"span:{name}")
@@ -229,18 +210,14 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
 
 
 def _outermost(steps: list[Span], ordered: list[Span]) -> list[Span]:
-    """Those of the retrievals and rerankings that no other one with documents contains: the model
-    got the documents of the outermost one, in its order. One without documents is replaced by those
-    within it."""
+    """The retrievals and rerankings that no other one with documents contains: the model got those
+    of the outermost one, in its order. One without documents is replaced by those within it."""
     parents = {one.id: one.parent for one in ordered}
     within = {one.id: set(_above(one.id, parents)) for one in steps}
     listing = {one.id for one in steps if _lists_documents(one)}
     around = set().union(*within.values())
-    outermost = [
-        one
-        for one in steps
-        if not listing & within[one.id] and (one.id in listing or one.id not in around)
-    ]
+    inner = [one for one in steps if not listing & within[one.id]]
+    outermost = [one for one in inner if one.id in listing or one.id not in around]
     return outermost or steps  # steps may contain each other
 
 
@@ -252,8 +229,7 @@ def _lists_documents(one: Span) -> bool:
 
 
 def _documents_of(used: list[Span], mapper: Mapper, *, reranked: bool = False) -> list[Any] | None:
-    """The documents of these steps, one after the other and each once; ``None`` where the trace
-    holds those of none."""
+    """The documents of these steps, each once; ``None`` where the trace holds those of none."""
     documented = [one for one in used if _documents(one) is not None]
     if len(documented) < len(used):
         mapper.tell("no_documents")
@@ -266,22 +242,17 @@ def _documents_of(used: list[Span], mapper: Mapper, *, reranked: bool = False) -
     return documents if documented else None
 
 
-def _says_retrieval(name: str) -> bool:
-    """Whether a step's name says that it retrieves: one of its words is ``search``, ``vector``,
-    ``context`` ..., or begins with ``retriev``."""
-    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold())
-    if not words or words[-1] == "query" or any(one in NAMES["preparing"] for one in words):
-        return False
-    return any(word in NAMES["retrieving"] or word.startswith("retriev") for word in words)
-
-
 def _retrieves(one: Span) -> bool:
-    """Whether a step of no known kind retrieves, by its name and its output."""
-    return _says_retrieval(one.name) and step_contents.are_documents(one.outputs)
+    """Whether a step of no known kind retrieves: one of the words of its name is ``search``,
+    ``vector``, ``context`` ..., or begins with ``retriev``, and its output has documents."""
+    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", one.name).casefold())
+    if not words or words[-1] == "query" or not {*NAMES["preparing"]}.isdisjoint(words):
+        return False
+    says_so = any(word in NAMES["retrieving"] or word.startswith("retriev") for word in words)
+    return says_so and step_contents.are_documents(one.outputs)
 
 
 def _documents(one: Span) -> Any:
-    """What a step retrieved; ``None`` where the trace does not hold it: tools may hide or drop
-    outputs."""
+    """What a step retrieved; ``None`` where the trace does not hold it: tools may drop outputs."""
     documents = step_contents.unwrapped(one.outputs) if one.documents is None else one.documents
     return None if documents in ("", {}) else documents

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from ragassay.base.errors import CountedFact, warn_user
 from ragassay.base.sample import Answer, Answerability, Sample, Statement, Turn
 from ragassay.formats.format_words import kind, unexpected, wrong
-from ragassay.formats.records.field_names import NAMES, pick
+from ragassay.formats.records.field_names import FIELD_OF, NAMES, Values, folded, pick
 from ragassay.formats.records.field_values import (
     is_number,
+    is_small,
     needed_identifier,
     not_a_list,
     opened,
-    refuse_object,
     text,
 )
 
@@ -27,12 +27,9 @@ _ANSWER_PARTS = (("text", "response", "answer", "content", "output"), ("statemen
 
 def answer(value: Any, field: str) -> Answer | None:
     """An answer from a text, from statements with citations, or from an object with either."""
-    if type(value) is str:
-        refuse_object(value, field)
-        return Answer(value)
     if value is None:
         return None
-    if is_number(value):
+    if type(value) is str or is_number(value):
         return Answer(text(value, field) or "")
     if isinstance(value, dict):
         text_key, parts_key = pick(tuple(value), _ANSWER_PARTS)
@@ -65,17 +62,15 @@ _STATED = re.compile(r"\s*(?:\{|\[\s*\{)\s*[\"'](?:text|statements|citations)[\"
 
 
 def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Reference answers and, where they came as a list of lists, their groups. A single text is one
-    reference."""
+    """Reference answers and, of a list of lists, their groups. A single text is one reference."""
     if value is None:
         return (), ()
-    if isinstance(value, str):
-        refuse_object(value, field)
-        return (value,), ()
-    if isinstance(value, dict) or is_number(value):
-        value = [value]
     if not isinstance(value, list):
-        raise not_a_list(value, field)
+        if not isinstance(value, str | dict) and not is_number(value):
+            raise not_a_list(value, field)
+        value = [value]
+    if {*map(type, value)} == {str}:
+        return tuple([text(item, field) or "" for item in value]), ()
     if list not in map(type, value):
         return tuple([_reference(item, field) for item in value]), ()
     if {*map(type, value)} != {list}:
@@ -85,8 +80,7 @@ def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str
 
 
 def answerability(value: Any, field: str) -> Answerability | None:
-    """A label from its name in any case, alone or in a list of one, or from a flag; ``None`` where
-    there is none."""
+    """A label from its name in any case, in a list of one, or from a flag; ``None`` without."""
     if isinstance(value, list):
         labels = {answerability(item, field) for item in value} - {None}
         if len(labels) > 1:
@@ -101,12 +95,9 @@ def answerability(value: Any, field: str) -> Answerability | None:
     return label
 
 
-_LABELS: Mapping[str, Answerability] = {
-    **{str(label): label for label in Answerability},
-    "partially_answerable": Answerability.PARTIAL,
-    "true": Answerability.ANSWERABLE,
-    "false": Answerability.UNANSWERABLE,
-}
+_LABELS = {str(label): label for label in Answerability}
+_LABELS |= {"partially_answerable": Answerability.PARTIAL}
+_LABELS |= {"true": Answerability.ANSWERABLE, "false": Answerability.UNANSWERABLE}
 
 
 def _of_statements(value: Any, field: str, words: str | None = None) -> Answer:
@@ -136,16 +127,10 @@ def _reference(item: Any, field: str) -> str:
     return words
 
 
-_TURN_PARTS = (
-    ("text", "content", "parts", "output"),
-    ("speaker", "role", "from", "type"),
-    ("tool_calls", "function_call"),
-)
-_SPEAKERS: Mapping[str, str] = {
-    name: speaker
-    for speaker in ("user", "agent", "system", "tool", "step")
-    for name in NAMES[speaker]
-}
+_SPEAKER, _CALLS = ("speaker", "role", "from", "type"), ("tool_calls", "function_call")
+_TURN_PARTS = (("text", "content", "parts", "output"), _SPEAKER, _CALLS)
+_KINDS = ("user", "agent", "system", "tool", "step")
+_SPEAKERS = {name: kind for kind in _KINDS for name in NAMES[kind]}
 
 
 class Conversation(NamedTuple):
@@ -160,8 +145,7 @@ class Conversation(NamedTuple):
 
 
 def conversation(value: Any, field: str) -> Conversation:
-    """The turns of a conversation, and what stands between them. An image or another file in it is
-    an error."""
+    """The turns of a conversation, and what stands between them. Images and files are errors."""
     if not isinstance(value, list):
         raise unexpected(value, "a list of turns", field)
     turns: list[Turn] = []
@@ -211,10 +195,9 @@ def are_pairs(value: list[Any]) -> bool:
 def _turns_of(pairs: list[Any]) -> list[dict[str, str]]:
     """The turns in pairs of texts."""
     named = all(str(first).casefold() in _SPEAKERS for first, _ in pairs)
-    turns = pairs if named else [
-        turn for question, answer in pairs for turn in (("user", question), ("agent", answer))
-    ]  # fmt: skip
-    return [{"speaker": speaker, "text": words} for speaker, words in turns]
+    if not named:
+        pairs = [turn for asked, said in pairs for turn in (("user", asked), ("agent", said))]
+    return [{"speaker": speaker, "text": words} for speaker, words in pairs]
 
 
 def _unwrapped(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -251,8 +234,67 @@ def _parts(content: Any, field: str) -> tuple[str | None, list[Any], bool]:
     return "\n".join(words) if words or not (results or calls) else None, results, calls
 
 
-def split_at_query(
-    turns: Sequence[Turn], query: str | None, field: str, *, may_hold_query: bool
+class Asked(NamedTuple):
+    """What a record says of its query: the turns before it; what the agent said after it, in the
+    same conversation; the label of answerability inside its turn; how many messages are of tools,
+    or call some; and the results of tools after the last user turn."""
+
+    query: str | None
+    history: tuple[Turn, ...] = ()
+    answer: Answer | None = None
+    label: Answerability | None = None
+    steps: int = 0
+    results: Sequence[Any] = ()
+
+
+def asked_in(values: Values, metadata: dict[str, Any]) -> Asked:
+    """The query of a record and what belongs to it. The texts of system messages, and what the turn
+    of the query says beside its text, are added to the sample's metadata."""
+    query_key, query = values.get("query", ("query", None))
+    key, messages = values.get("history", ("", None))
+    if isinstance(query, list):
+        if messages is not None:
+            raise wrong("two_conversations", field=key)
+        key, messages, query = query_key, query, None
+    else:
+        query = text(query, query_key)
+        if key == "turns" and isinstance(messages, int):
+            metadata["turns"], messages = messages, None
+        if messages is None:
+            return Asked(query)
+    turns, rules, results, steps = conversation(messages, key)
+    if rules:
+        metadata.setdefault("system_prompt", "\n".join(rules))
+    if folded(key) == "history":  # our own field holds earlier turns only
+        return Asked(query, tuple(turns), steps=steps, results=results)
+    # Where the record's answer is the last turn, the conversation is not only what came before.
+    ends = bool(turns) and values.get("answer", ("", None))[1] == turns[-1].text
+    may_hold_query = ends or folded(key) in ("messages", "turns")
+    query, history, after = _split_at_query(turns, query, key, may_hold_query)
+    label = None
+    # MT-RAG's labels of the query are in its turn.
+    of_user = (one for one in reversed(messages) if isinstance(one, dict))
+    asking = next((one for one in of_user if one.get("speaker") == "user"), {})
+    labels = asking.get("enrichments")
+    for name, value in labels.items() if isinstance(labels, dict) else ():
+        if FIELD_OF.get(folded(name)) == "answerability":
+            label = agreed(label, answerability(value, f"{key}.enrichments"), name)
+        elif is_small(value):
+            metadata.setdefault(name, value)
+    return Asked(query, history, after, label, steps, results)
+
+
+def agreed(
+    label: Answerability | None, other: Answerability | None, key: str
+) -> Answerability | None:
+    """The label that two places of a record give; the key is that of the other one."""
+    if label is not None and other is not None and label is not other:
+        raise wrong("two_labels", field=key, first=label.name, second=other.name)
+    return other if label is None else label
+
+
+def _split_at_query(
+    turns: Sequence[Turn], query: str | None, field: str, may_hold_query: bool
 ) -> tuple[str | None, tuple[Turn, ...], Answer | None]:
     """The query, the turns before it and the answer after it. Without ``query``, the last user turn
     is it. Else the conversation is what came before; where it ends with the query itself, or goes
@@ -268,15 +310,6 @@ def split_at_query(
     if len(after) > 1:
         raise wrong("turns_after_query", field=field, n=len(after))
     return turns[last].text, tuple(turns[:last]), Answer(after[0].text) if after else None
-
-
-def enrichments(value: Any) -> Mapping[str, Any]:
-    """MT-RAG's labels of the query, which are in its turn; empty where there are none."""
-    for item in reversed(value):
-        if isinstance(item, dict) and item.get("speaker") == "user":
-            enrichments = item.get("enrichments")
-            return enrichments if isinstance(enrichments, dict) else {}
-    return {}
 
 
 _UNSORTED = (

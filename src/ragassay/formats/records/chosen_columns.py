@@ -40,19 +40,13 @@ def canonical(columns: Columns | None) -> dict[str, tuple[str, ...]]:
     for name, column in (columns or {}).items():
         field = KEY_MAP.get(name) or FIELD_OF.get(folded(name))
         if field is None:
-            raise UsageError(
-                f"columns: there is no field {name!r}. "
-                f"{did_you_mean(name, [*ALIASES, *KEY_MAP])} "
-                f"Fields are: {', '.join(ALIASES)}.".replace("  ", " ")
-            )
+            near, fields = did_you_mean(name, [*ALIASES, *KEY_MAP]), ", ".join(ALIASES)
+            raise UsageError(f"columns: there is no field {name!r}. {near} Fields are: {fields}.")
         if field in chosen:
             raise UsageError(f"columns: {field!r} is named twice.")
         listed = [column] if isinstance(column, str) else column
-        if not (
-            isinstance(listed, list | tuple)
-            and listed
-            and all(isinstance(one, str) and one.strip() for one in listed)
-        ):
+        are_names = isinstance(listed, list | tuple) and bool(listed)
+        if not are_names or not all(isinstance(one, str) and one.strip() for one in listed):
             raise UsageError(
                 f"columns: {name} must be the name of a column, a path, or a list of them, "
                 f"not {column!r}."
@@ -136,24 +130,15 @@ def _without(record: dict[str, Any], keys: Sequence[Any]) -> None:
         record.pop(first, None)
 
 
-class ChosenColumns:
-    """Finds in each record what the user's columns name: ``fields`` has the candidates of each."""
+class ChosenColumns(dict[str, list[_Candidate]]):
+    """Field -> the candidates that the user's columns name for it, to be found in each record."""
 
     def __init__(self, columns: Columns | None) -> None:
-        self.fields: dict[str, list[_Candidate]] = {}
         for field, names in canonical(columns).items():
-            pieces = [one.strip() for name in names for one in name.split("|") if one]
+            pieces = [piece.strip() for name in names for piece in name.split("|") if piece]
             listed = dict.fromkeys((names[0], *pieces))
-            self.fields[field] = [_Candidate.parse(name, field) for name in listed]
-        self._field_of = {
-            one.name: field for field, listed in self.fields.items() for one in listed
-        }
-
-    def __contains__(self, field: str) -> bool:
-        return field in self.fields
-
-    def __bool__(self) -> bool:
-        return bool(self.fields)
+            self[field] = [_Candidate.parse(name, field) for name in listed]
+        self._field_of = {each.name: field for field, listed in self.items() for each in listed}
 
     def find(self, record: Mapping[str, Any]) -> tuple[Values, dict[str, Any], dict[str, str]]:
         """The values of the chosen fields; the record without them; and the first candidates of
@@ -161,18 +146,13 @@ class ChosenColumns:
         values: Values = {}
         used: list[_Candidate] = []
         missing: dict[str, str] = {}
-        for field, candidates in self.fields.items():
-            empty: _Candidate | None = None
-            for candidate in candidates:
-                value = candidate.value(record)
-                if value is not NOTHING and value is not None:
-                    break
-                empty = empty or (candidate if value is None else None)
-            else:
-                if empty is None:
-                    missing[field] = candidates[0].name
-                    continue
-                candidate, value = empty, None
+        for field, candidates in self.items():
+            pairs = [(candidate, candidate.value(record)) for candidate in candidates]
+            found = [pair for pair in pairs if pair[1] is not NOTHING]
+            if not found:
+                missing[field] = candidates[0].name
+                continue
+            candidate, value = next((pair for pair in found if pair[1] is not None), found[0])
             values[field] = candidate.name, value
             used.append(candidate)
         rest = dict(record)
@@ -184,17 +164,15 @@ class ChosenColumns:
         """Those of the chosen columns that a record has."""
         return {
             field: tuple(one.name for one in listed)
-            for field, listed in self.fields.items()
+            for field, listed in self.items()
             if any(one.value(record) is not NOTHING for one in listed)
         }
 
     def used(self, columns: Iterable[str]) -> set[str]:
         """Every name and path that was chosen, with those of these columns that make a list."""
         listed = list(columns)
-        joined = {
-            name for each in self.fields.values() for one in each for name in one.columns(listed)
-        }
-        return {*self._field_of, *joined}
+        joined = (candidate.columns(listed) for each in self.values() for candidate in each)
+        return {*self._field_of}.union(*joined)
 
     def field_of(self, column: str) -> str | None:
         """The field that a column holds: the one it was chosen for, else that of its name, unless
@@ -215,7 +193,7 @@ class ChosenColumns:
         failed = any(map(says_failure, causes))
         is_whole = True
         for field, name in missing.items():
-            paths = [one.path for one in self.fields[field]]
+            paths = [one.path for one in self[field]]
             roots = [path.steps[0] if path and path.steps else "" for path in paths]
             if any(path and path.optional for path in paths):
                 continue
@@ -228,7 +206,7 @@ class ChosenColumns:
             more = f" A ? at its end ({name}?) lets records lack it." if any(paths) else ""
             raise wrong(
                 "chosen_column_missing", field=name, of=field, more=more,
-                names=" or ".join(repr(one.name) for one in self.fields[field]),
+                names=" or ".join(repr(one.name) for one in self[field]),
                 found=", ".join(found), near=did_you_mean(name, found),
             )  # fmt: skip
         return is_whole

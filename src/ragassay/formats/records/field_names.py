@@ -1,6 +1,5 @@
-"""The names under which each part of a sample is known, and which key of a record holds which
-field. Names are compared in lower case, with spaces and hyphens as underscores and words of camel
-case apart."""
+"""The names of each part of a sample, and which key of a record holds which field: compared in
+lower case, with spaces and hyphens as underscores and words of camel case apart."""
 
 from __future__ import annotations
 
@@ -21,12 +20,7 @@ NAMES = word_lists("ragassay.formats.records", "names.txt")
 """Further lists of names and words."""
 
 KEY_MAP: Mapping[str, str] = {
-    "q_ls": "query",
-    "gt_ls": "references",
-    "pred_ls": "answer",
-    "ans_ls": "answer",
-    "ret_psg": "passages",
-    "id_ls": "id",
+    name: field for field in ALIASES for name in NAMES.get(f"key_map.{field}", ())
 }
 """Further names of fields, accepted in ``columns``: UltraRAG's ``key_map``."""
 
@@ -40,8 +34,7 @@ SUBSTANCE = (
     "query", "history", "passages", "passage_ids", "answer", "references", "reference_groups",
     "gold", "gold_ids", *EMBEDDINGS,
 )  # fmt: skip
-"""A record with any of these is a sample. So is one with a failure or given values, or with an id
-and nothing unknown."""
+"""Fields that hold what a sample is about."""
 
 
 def folded(name: str) -> str:
@@ -66,8 +59,7 @@ FIELD_OF: Mapping[str, str] = {
 
 @lru_cache(maxsize=512)
 def pick(keys: tuple[str, ...], wanted: tuple[tuple[str, ...], ...]) -> tuple[str | None, ...]:
-    """For each group of names, the key that matches the earliest of them; ``None`` where none
-    does."""
+    """For each group of names, the key that matches the earliest of them; else ``None``."""
     by_name = {folded(key): key for key in reversed(keys)}
     return tuple(next((by_name[n] for n in names if n in by_name), None) for names in wanted)
 
@@ -144,22 +136,18 @@ def _ambiguous(field: str, keys: list[str], words: OptionWords) -> InputError:
     return wrong("ambiguous", field=keys[-1], names=names, of=field, choice=choice)
 
 
-def demand_substance(fields: Fields, words: OptionWords) -> None:
-    """Refuses a record without any known field that makes it a sample."""
+def nothing_known(fields: Fields, words: OptionWords) -> InputError:
+    """The error for a record without any known field that makes it a sample."""
     values, rest = fields.values, fields.rest
-    if any(one in values for one in _SAYS_SOMETHING) or (not rest and "id" in values):
-        return
-    near = [words.columns(*one) for one in suggestions(rest, values).items()]
+    near = [words.columns(*pair) for pair in suggestions(rest, values).items()]
     example = f"Name them, for example {words.columns('query', '<your column>')}."
     names = [*(key for key, _ in values.values()), *rest]
-    raise wrong(
-        "no_column_known",
-        names=", ".join(names) or "there are none",
-        hint=f"Perhaps: {' '.join(near)}" if near else example,
-    )
+    hint = f"Perhaps: {' '.join(near)}" if near else example
+    return wrong("no_column_known", names=", ".join(names) or "there are none", hint=hint)
 
 
-_SAYS_SOMETHING = (*SUBSTANCE, "failure", "given")
+SAYS_SOMETHING = frozenset({*SUBSTANCE, "failure", "given"})
+"""A record with any of these is a sample; so is one with an id and nothing unknown."""
 
 _SUGGESTED = {
     "query": "history",

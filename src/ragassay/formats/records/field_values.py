@@ -50,8 +50,7 @@ _ANY_OBJECT = re.compile(
 """The prints of any object, which code that is an answer looks like, too: ``Point(x=1)``."""
 
 _MOST = 1_000_000
-"""Characters of a text that is read as Python, whose parser takes some hundred times as much
-memory."""
+"""Characters of a text that is read as Python; the parser takes some hundred times the memory."""
 
 
 def unpacked(value: Any) -> Any:
@@ -106,19 +105,13 @@ class _Missing(ast.NodeTransformer):
         return ast.Constant(None) if node.id in ("nan", "NaN", "NaT") else node
 
 
-def refuse_object(value: Any, field: str, *, any_object: bool = False) -> None:
-    """Refuses a text that is wholly what Python prints for an object or a list of objects, also cut
-    off: its metadata would count as text. With ``any_object``, as is right for passages, objects of
-    any class; else those of which it is known that they hold a text."""
-    if type(value) is str and (_ANY_OBJECT if any_object else _OBJECT).fullmatch(value):
-        raise wrong("printed_object", field=field, text=value[:60])
-
-
 def refuse_printed(value: Any, field: str) -> None:
     """Refuses a text that is wholly what numpy or Python prints for an array, a tuple or an object:
     it would count as one passage, or as one id."""
-    refuse_object(value, field, any_object=True)
-    if type(value) is not str or value.lstrip()[:1] not in "[(a" or not _PRINTED.fullmatch(value):
+    if type(value) is not str:
+        return
+    text(value, field, any_object=True)
+    if value.lstrip()[:1] not in "[(a" or not _PRINTED.fullmatch(value):
         return
     # A passage may stand in brackets and quotes.
     if value.lstrip()[0] != "(" or isinstance(_evaluated(value), tuple):
@@ -135,8 +128,7 @@ def _evaluated(written: str) -> Any:
 
 
 def _has_joined_texts(value: str) -> bool:
-    """Whether two quoted texts touch without a comma, as numpy prints them; Python would join them
-    silently."""
+    """Whether two quoted texts touch without a comma, as numpy prints them: Python joins them."""
     before = -1
     for token in tokenize.generate_tokens(io.StringIO(value.strip()).readline):
         if token.type == tokenize.STRING and before == tokenize.STRING:
@@ -150,14 +142,18 @@ EXACT = 2**53
 """A JSON reader that holds numbers as doubles knows every integer below it."""
 
 
-def text(value: Any, field: str) -> str | None:
+def text(value: Any, field: str, *, any_object: bool = False) -> str | None:
     """A text; ``None`` where nothing was given. A number becomes its text: 1965 and 1965.0 are
-    "1965" (a frame turns whole numbers into floats where one is missing)."""
+    "1965" (a frame turns whole numbers into floats where one is missing). A text that is wholly
+    what Python prints for an object or a list of objects, also cut off, is refused: its metadata
+    would count as text. With ``any_object``, as is right for passages, objects of any class; else
+    those of which it is known that they hold a text."""
+    if type(value) is str:
+        if (_ANY_OBJECT if any_object else _OBJECT).fullmatch(value):
+            raise wrong("printed_object", field=field, text=value[:60])
+        return value
     if value is None:
         return None
-    if type(value) is str:
-        refuse_object(value, field)
-        return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, float) and abs(value) < EXACT:
@@ -165,15 +161,8 @@ def text(value: Any, field: str) -> str | None:
     raise unexpected(value, "a text", field)
 
 
-def passage_text(value: Any, field: str) -> str | None:
-    """As `text`, but a text that is what Python prints for an object of any class is refused."""
-    refuse_object(value, field, any_object=True)
-    return text(value, field)
-
-
 def identifier(value: Any, field: str) -> str | None:
-    """An id; ``None`` where nothing was given. Whole numbers become text, so that 7, 7.0 and "7"
-    are one id."""
+    """An id; ``None`` where nothing was given. 7, 7.0 and "7" are one id."""
     if value is None or type(value) is str:
         return value
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
@@ -192,8 +181,7 @@ def needed_identifier(value: Any, field: str) -> str:
 
 
 def whole_number(value: Any, field: str) -> int | None:
-    """An integer below 2^53, even where it was read as ``"3"`` or ``3.0``; ``None`` where nothing
-    was given."""
+    """An integer below 2^53, also written as ``"3"`` or ``3.0``; ``None`` for nothing."""
     if value is None or value == "":
         return None
     if isinstance(value, str) and re.fullmatch(r"\s*-?\d{1,15}\s*", value):
@@ -288,12 +276,8 @@ def checked_depth(metadata: dict[str, Any], key: str | None) -> dict[str, Any]:
     """The same metadata, after a check that it is not nested too deeply."""
     inner: list[Any] = [metadata]
     for _ in range(_DEEPEST):
-        inner = [
-            value
-            for one in inner
-            for value in (one.values() if isinstance(one, Mapping) else one)
-            if isinstance(value, Mapping | list | tuple)
-        ]
+        parts = (one.values() if isinstance(one, Mapping) else one for one in inner)
+        inner = [one for part in parts for one in part if isinstance(one, Mapping | list | tuple)]
         if not inner:
             return metadata
     raise wrong("deep_metadata", field=key, most=_DEEPEST)
@@ -302,11 +286,6 @@ def checked_depth(metadata: dict[str, Any], key: str | None) -> dict[str, Any]:
 def folded_text(text: str) -> str:
     """A text in the form in which texts are compared: in lower case, with single blanks."""
     return " ".join(text.split()).casefold()
-
-
-def texts_of(entries: Mapping[str, Any]) -> dict[str, str]:
-    """The entries whose values are texts."""
-    return {str(name): value for name, value in entries.items() if isinstance(value, str)}
 
 
 FIRST_TIME, LAST_TIME = -62135596800.0, 253402300799.0

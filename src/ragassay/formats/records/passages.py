@@ -6,21 +6,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
 from typing import Any, Literal, TypeVar
 
-from ragassay.base.errors import InputError, UsageError
+from ragassay.base.errors import InputError
 from ragassay.base.printable import either, plural
 from ragassay.base.sample import GoldPassage, Passage
-from ragassay.formats.format_words import Notes, OptionWords, kind, unexpected, wrong
+from ragassay.formats.format_words import OptionWords, kind, unexpected, wrong
 from ragassay.formats.records.field_names import NAMES, pick
 from ragassay.formats.records.field_values import (
     identifier,
     is_number,
     needed_identifier,
     not_a_list,
-    passage_text,
     refuse_printed,
     score,
     text,
@@ -32,14 +31,10 @@ P = TypeVar("P", Passage, GoldPassage)
 Read = Callable[[Any, str], Any]
 
 _READ: Mapping[str, Read] = {
-    "text": passage_text,
-    "id": identifier,
+    "text": partial(text, any_object=True),
     "score": score,
-    "rank": whole_number,
-    "grade": whole_number,
-    "document": identifier,
-    "start": whole_number,
-    "end": whole_number,
+    **dict.fromkeys(("id", "document"), identifier),
+    **dict.fromkeys(("rank", "grade", "start", "end"), whole_number),
 }
 """How a part of a passage is read."""
 
@@ -55,13 +50,13 @@ def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
     objects, from one object, or from a mapping id -> text; ``None`` where the value is ``None``."""
     if value is None:
         return None
-    items = _items(value, field, _entry)
+    items = value if isinstance(value, list) else _items(value, field, _entry)
+    if {*map(type, items)} == {str}:
+        return tuple([Passage(text(item, field, any_object=True)) for item in items])
     made = tuple([_passage(item, field) for item in items])
     try:
-        ranks = [
-            _parts(item, _RANK, field).get("rank") if isinstance(item, dict) else None
-            for item in items
-        ]
+        ranks_of = (_parts(one, _RANK, field) if isinstance(one, dict) else {} for one in items)
+        ranks = [parts.get("rank") for parts in ranks_of]
     except InputError as error:
         raise error.but(hint=wrong("no_rank", at=0, n=0).hint) from None
     if ranks.count(None) == len(ranks):
@@ -80,9 +75,7 @@ def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
 def _items(
     value: Any, field: str, of_entry: Callable[[str, Any, str], dict[str, Any]]
 ) -> Sequence[Any]:
-    """The passages of a list, of one object, or of a mapping with an entry for each passage."""
-    if isinstance(value, list):
-        return value
+    """The passages of one object, or of a mapping with an entry for each passage."""
     if not isinstance(value, dict):
         raise not_a_list(value, field)
     text_key, id_key = pick(tuple(value), (NAMES["passage.text"], NAMES["passage.id"]))
@@ -103,7 +96,8 @@ def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
         return None
     if is_number(value):
         value = [text(value, field)]
-    listed = tuple([_gold(item, field) for item in _items(value, field, _gold_entry)])
+    items = value if isinstance(value, list) else _items(value, field, _gold_entry)
+    listed = tuple([_gold(item, field) for item in items])
     grades: dict[str, int] = {}
     for one in listed:
         if one.id is None or one.text is not None or one.document is not None:
@@ -204,19 +198,13 @@ _COLUMNS: Mapping[str, Callable[[Any, str], tuple[Sequence[str], Sequence[Any]]]
 def _entries(
     keys: tuple[str, ...], wanted: frozenset[str], field: str
 ) -> tuple[tuple[str, str, Read, str], ...]:
-    """The parts that an object has: each with its key, how it is read, and the name of the value
-    for errors."""
+    """The parts that an object has: each with its key, its reader, and its name for errors."""
     parts = [part for part in _READ if part in wanted]
-    # `source`, the last name of a document, names one in metadata only.
-    names = tuple(
-        NAMES[f"passage.{part}"][: -1 if "text" in wanted and part == "document" else None]
-        for part in parts
-    )
-    return tuple(
-        (part, key, _READ[part], f"{field}.{key}")
-        for part, key in zip(parts, pick(keys, names), strict=True)
-        if key is not None
-    )
+    names = {part: NAMES[f"passage.{part}"] for part in parts}
+    if {"text", "document"} <= wanted:  # `source`, its last name, names one in metadata only
+        names["document"] = names["document"][:-1]
+    found = zip(parts, pick(keys, tuple(names.values())), strict=True)
+    return tuple((part, key, _READ[part], f"{field}.{key}") for part, key in found if key)
 
 
 def _parts(item: Mapping[str, Any], wanted: frozenset[str], field: str) -> dict[str, Any]:
@@ -236,7 +224,7 @@ def _with_metadata(
 
 def _passage(item: Any, field: str) -> Passage:
     if type(item) is str:
-        return Passage(passage_text(item, field))
+        return Passage(text(item, field, any_object=True))
     if not isinstance(item, dict):
         raise unexpected(item, "a passage", field)
     parts = _parts(item, _OF_PASSAGE, field)
@@ -262,7 +250,7 @@ def _names(item: Mapping[str, Any], parts: Mapping[str, Any]) -> tuple[str, ...]
 
 def _gold(item: Any, field: str) -> GoldPassage:
     if type(item) is str:
-        return GoldPassage(text=passage_text(item, field))
+        return GoldPassage(text=text(item, field, any_object=True))
     if not isinstance(item, dict):
         raise unexpected(item, "a gold passage", field)
     parts = _parts(item, _OF_GOLD, field)
@@ -294,65 +282,56 @@ _BLANK_LINE = re.compile(r"\n[ \t\r]*(?:[-=*_#~+]{3,}[ \t\r]*)?\n")
 """A separator of chunks that also separates the paragraphs of one."""
 
 
+@dataclass
 class ContextSplitter:
-    """Cuts the contexts of one source."""
+    """Cuts the contexts of a source at its separator; with ``single``, each is one chunk. One that
+    seems to hold several chunks, which nothing cuts, is a note (by ``tell``), or where that is
+    refused an error with the options that mend it (``marks``: blank lines alone are no sign).
+    ``uncut`` counts contexts without the separator, ``has_cut`` says whether any had it."""
 
-    def __init__(
-        self,
-        separator: str | None,
-        notes: Notes,
-        *,
-        single: bool = False,
-        refused: bool | Literal["marks"] = False,
-        words: OptionWords,
-    ) -> None:
-        if single and separator:
-            raise UsageError(
-                f"The separator {separator!r} cuts contexts into chunks, and single_chunk keeps "
-                "each whole. Leave out either."
-            )
-        self.separator = separator or None
-        self._single, self._refused, self._notes = single, refused, notes
-        self._words = words
-        written = separator or ""
-        read = written.replace(r"\n", "\n").replace(r"\r", "\r").replace(r"\t", "\t")
-        self._pattern = re.compile("|".join(map(re.escape, (written, read))))
-        self._uncut = 0
-        self._has_cut = False
+    separator: str | None
+    single: bool
+    refused: bool | Literal["marks"]
+    words: OptionWords
+    tell: Callable[..., None]
+    uncut: int = 0
+    has_cut: bool = False
 
     def cut(self, text: str, field: str, line: int) -> list[str]:
         """The chunks of a context, including empty ones; an empty text has none. One that seems to
         hold several chunks, which nothing cuts, is an error where that is refused."""
         pieces = self.pieces(text)
-        self._has_cut = self._has_cut or len(pieces) > 1
-        if len(pieces) != 1 or self._single:
+        self.has_cut = self.has_cut or len(pieces) > 1
+        if len(pieces) != 1 or self.single:
             return pieces
-        self._uncut += 1
+        self.uncut += 1
         mark = _between(_MARK, text)
         how = f"joined by '{mark}'"
-        if mark is None and self._refused is True and not self.separator:
+        if mark is None and self.refused is True and not self.separator:
             # A task with a separator may retrieve one chunk, with paragraphs of its own.
             mark = None if _between(_BLANK_LINE, text) is None else r"\n\n"
             how = "joined by blank lines"
         if mark is None:
             return pieces
         how += f", not by the separator {self.separator!r}" if self.separator else ""
-        if not self._refused:
-            self._notes.tell("joined_chunks", line, how=how, mark=mark)
+        if not self.refused:
+            self.tell("joined_chunks", line, how=how, mark=mark)
             return pieces
-        ways = (self._words.separator(mark), self._words.single_chunk(), _AS_LIST)
+        ways = (self.words.separator(mark), self.words.single_chunk(), _AS_LIST)
         raise wrong("joined_chunks", field=field, how=how, ways=", or ".join(filter(None, ways)))
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        """The separator as it is written, and with line ends and tabs in place of their escapes."""
+        written = self.separator or ""
+        read = written.replace(r"\n", "\n").replace(r"\r", "\r").replace(r"\t", "\t")
+        return re.compile("|".join(map(re.escape, (written, read))))
 
     def pieces(self, text: str) -> list[str]:
         """The chunks of a text, without any check (gold, whose chunks no metric numbers)."""
         if not text:
             return []
         return self._pattern.split(text) if self.separator else [text]
-
-    def finish(self) -> None:
-        """Notes, after the last context, that none of them had the separator."""
-        if self.separator and self._uncut and not self._has_cut:
-            self._notes.tell("no_separator", count=self._uncut, separator=self.separator)
 
 
 _AS_LIST = 'give each as a list of chunks (in a cell as JSON, ["first", "second"]).'

@@ -1,15 +1,20 @@
 """From one record (a JSON object, a CSV row, a row of a frame) to one `Sample`: each field is found
-(`Mapper.fields`), its value is read as the field's type, and errors get the file and the line."""
+(`Mapper.fields`), its value is read as the field's type, errors get the file and the line, and
+notes what is worth knowing; the ids of records that have none."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import dataclasses
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from ragassay.base.errors import InputError, UsageError
-from ragassay.base.sample import Answer, Sample, Turn
-from ragassay.formats.format_words import Notes, OptionWords, wrong
+import orjson
+
+from ragassay.base.errors import InputError, UsageError, called, warn_user
+from ragassay.base.sample import Answer, GoldPassage, Passage, Sample, Turn
+from ragassay.formats.format_words import OptionWords, words_of, wrong
 from ragassay.formats.records import (
     answers_and_turns,
     field_names,
@@ -17,24 +22,21 @@ from ragassay.formats.records import (
     passages,
     step_contents,
 )
-from ragassay.formats.records.answers_and_turns import references
+from ragassay.formats.records.answers_and_turns import agreed, answerability, asked_in, references
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns
-from ragassay.formats.records.field_names import PAIRS, Fields, Values, folded
-from ragassay.formats.records.record_values import (
-    DOTTED_ROOTS,
-    LINE,
-    OURS,
-    READ,
-    add_embeddings,
-    agreed,
-    asked_in,
-    has_made_id,
-    made_id,
-    plain_value,
-    set_repeat,
-    with_dotted,
+from ragassay.formats.records.field_names import (
+    ALIASES,
+    EMBEDDINGS,
+    FIELD_OF,
+    GIVEN,
+    PAIRS,
+    SAYS_SOMETHING,
+    Fields,
+    Values,
+    folded,
 )
-from ragassay.formats.sources.json_files import text_paths
+from ragassay.formats.records.field_values import opened, unpack
+from ragassay.formats.sources.json_files import is_list_of_texts, text_paths
 
 if TYPE_CHECKING:
     from ragassay.formats.format import Format
@@ -46,6 +48,38 @@ _MOST_PATHS = 20
 
 _MISSING = frozenset({"nan", "n/a", "#n/a", "none", "null", "<na>", "nat"})
 """What programs write for a missing value, where the text holds nothing else."""
+
+
+@dataclasses.dataclass
+class Notes:
+    """Remarks made while reading.
+
+    Each kind of remark is one line, with its number and its first place. Iterating gives the lines;
+    they stay few however large the file is.
+    """
+
+    _seen: dict[tuple[str, str], tuple[int, int | None]] = dataclasses.field(default_factory=dict)
+
+    def tell(self, kind: str, line: int | None = None, /, *, count: int = 1, **facts: Any) -> None:
+        """Counts a remark of a kind that ``notes`` in ``format_words.yaml`` has.
+
+        Args:
+            kind: of the remark.
+            line: 1-based line (or record) number.
+            count: how often it occurs.
+            facts: what its sentences show.
+        """
+        fact, consequence = (text.format_map(facts) for text in words_of("notes")[kind])
+        before, first = self._seen.get((fact, consequence), (0, line))
+        self._seen[fact, consequence] = (before + count, first)
+
+    def __iter__(self) -> Iterator[str]:
+        for (fact, consequence), (count, first) in self._seen.items():
+            where = f" (first: line {first})" if first is not None else ""
+            yield f"{fact}: {count}{where}. {consequence}"
+
+
+_NO_COLUMNS = ChosenColumns(None)
 
 
 class MapperOptions(TypedDict, total=False):
@@ -106,14 +140,18 @@ class Mapper:
                 f"passages_from: {source!r} is none of retrieval, tools and span:NAME (the steps "
                 "of traces that are called NAME)."
             )
-        self.columns = ChosenColumns(options.get("columns"))
+        chosen = options.get("columns")
+        self.columns = ChosenColumns(chosen) if chosen else _NO_COLUMNS
         self.system = options.get("system") or ""
+        separator, single = options.get("separator") or None, options.get("single_chunk", False)
+        if single and separator:
+            raise UsageError(
+                f"The separator {separator!r} cuts contexts into chunks, and single_chunk keeps "
+                "each whole. Leave out either."
+            )
+        refused = options.get("refuse_joined", False)
         self.splitter = passages.ContextSplitter(
-            options.get("separator"),
-            self._notes,
-            single=options.get("single_chunk", False),
-            refused=options.get("refuse_joined", False),
-            words=self._words,
+            separator, single, refused, self._words, self._notes.tell
         )
         self.nothing_known: InputError | None = None
         self._several = self._has_begun = False
@@ -140,8 +178,7 @@ class Mapper:
         return sample
 
     def of_files(self, files: Sequence[tuple[Format, Path]]) -> Iterator[Sample]:
-        """The samples of several files, one file after the other. Two samples of one identity are
-        an error."""
+        """The samples of one file after the other. Two samples of one identity are an error."""
         self._several = len(files) > 1
         for reader, path in files:
             self.path, self.cells, self._has_begun = path, False, False
@@ -149,8 +186,7 @@ class Mapper:
             yield from reader.read(path, self)
 
     def claim(self, sample: Sample, line: int) -> None:
-        """Registers a sample and its line (or record number), so that a later sample with the same
-        identity is refused."""
+        """Registers a sample and its line or number; one of an earlier identity is refused."""
         key = hash(sample.identity)
         if key not in self._places:
             self._places[key] = (self.path, line)
@@ -171,8 +207,7 @@ class Mapper:
         self._notes.tell(kind, None if self._several else line, count=count, **facts)
 
     def left_out(self, beside: Record, line: int) -> None:
-        """Notes that a request was left out, because no column of its inputs and outputs is
-        known."""
+        """Notes that a request was left out: no column of its inputs and outputs is known."""
         if self.nothing_known is None:
             paths = [path for key in beside for path in text_paths([beside[key]], key)]
             listed = ", ".join(paths[:_MOST_PATHS]) or "no texts"
@@ -201,30 +236,26 @@ class Mapper:
             )
 
     def unchosen(self, record: Record) -> dict[str, Any]:
-        """The fields of a record (by our names) that hold something, without those for which the
-        user chose a column."""
-        return {
-            key: value
-            for key, value in record.items()
-            if value is not None and field_names.FIELD_OF.get(key, key) not in self.columns
-        }
+        """What a record's fields (by our names) hold, without those with a column of the user."""
+        held = {key: value for key, value in record.items() if value is not None}
+        return {key: held[key] for key in held if FIELD_OF.get(key, key) not in self.columns}
 
     def reaches_into(self, record: Record) -> bool:
-        """Whether a record has a column that the user chose for a query, an answer, passages or the
-        like."""
+        """Whether a record has a column that the user chose for a query, answer, passages ..."""
         return any(field in field_names.SUBSTANCE for field in self.columns.held(record))
 
     def finish(self, about: object) -> None:
         """Adds what is known after the last record, and issues all remarks as warnings where the
         caller gave no notes of their own."""
-        self.splitter.finish()
-        if self._warns:
-            self._notes.warn(about)
+        cut = self.splitter
+        if cut.separator and cut.uncut and not cut.has_cut:
+            self._notes.tell("no_separator", count=cut.uncut, separator=cut.separator)
+        for note in self._notes if self._warns else ():
+            warn_user(f"{called(about)}: {note}")
 
     def made_id(self, query: str | None, history: tuple[Turn, ...], line: int) -> str:
-        """An id for a record that has none: a hash of the query and the turns before it, so that
-        the same query asked of two systems has the same id. Without a query it is the record's
-        number."""
+        """An id for a record that has none: a hash of the query and the turns before it, the same
+        whichever system is asked. Without a query it is the record's number."""
         self.tell("no_id" if query is not None else "no_id_or_query", line)
         return f"row-{line}" if query is None else made_id(query, history)
 
@@ -233,7 +264,7 @@ class Mapper:
         to, else what is called as the field. The first record of a file must have the columns. A
         name that means one field here and another one in an earlier record is an error: a system's
         answer would be read as the reference. Arguments: as of `sample`."""
-        rest = record if DOTTED_ROOTS.isdisjoint(record) else with_dotted(record)
+        rest = record if _DOTTED_ROOTS.isdisjoint(record) else _with_dotted(record)
         chosen: Values = {}
         if self.columns:
             every = {**rest, **beside}
@@ -244,18 +275,16 @@ class Mapper:
             rest = {key: one for key, one in rest.items() if key not in beside}
             for column in missing.values():
                 self.tell("no_column", line, column=column)
-        known = field_names.known_fields(rest, self._words, self.columns.fields)
+        known = field_names.known_fields(rest, self._words, self.columns)
         fields = Fields({**chosen, **known.values}, known.rest)
-        field_names.demand_substance(fields, self._words)
-        for word, (of, other) in PAIRS.items():
-            for field in (of, other):
-                if field not in fields.values or folded(fields.values[field][0]) != word:
-                    continue
-                if (earlier := self._meanings.setdefault(word, field)) != field:
-                    key = fields.values[field][0]
-                    ways = ", or ".join(self._words.columns(one, word) for one in (other, of))
-                    facts = {"word": word, "meaning": field, "earlier": earlier}
-                    raise wrong("two_meanings", field=key, of=of, other=other, ways=ways, **facts)
+        if SAYS_SOMETHING.isdisjoint(fields.values) and (fields.rest or "id" not in fields.values):
+            raise field_names.nothing_known(fields, self._words)
+        for field, (key, _) in fields.values.items():
+            of, other = PAIRS.get(word := folded(key), ("", ""))
+            if field in (of, other) and self._meanings.setdefault(word, field) != field:
+                ways = ", or ".join(self._words.columns(name, word) for name in (other, of))
+                facts = {"word": word, "meaning": field, "earlier": self._meanings[word]}
+                raise wrong("two_meanings", field=key, of=of, other=other, ways=ways, **facts)
         return fields
 
     def _map(self, record: Record, line: int, beside: Record) -> Sample:
@@ -263,17 +292,17 @@ class Mapper:
         values: Values = {}
         parts: dict[str, Any] = {}  # only what the record holds; the rest are Sample's defaults
         for field, (key, written) in found.items():
-            value = plain_value(field, key, written, cells=self.cells)
+            value = _plain_value(field, key, written, cells=self.cells)
             # Another tool may hold something else under the names of our own fields.
-            if field in OURS and not OURS[field](value):
+            if field in _OURS and not _OURS[field](value):
                 rest[key] = value
                 continue
             values[field] = key, value
-            if field in READ:
-                parts[field] = READ[field](value, key)
+            if field in _READ:
+                parts[field] = _READ[field](value, key)
         own_id = parts.pop("id", None)
         if "repeat" in values or "query_run" in values:
-            set_repeat(parts, values)
+            _set_repeat(parts, values)
         for field in ("references", "reference_groups"):
             if field in values:
                 listed, parts["reference_groups"] = references(values[field][1], values[field][0])
@@ -301,8 +330,8 @@ class Mapper:
             parts["history"] = asked.history
         if metadata:
             parts["metadata"] = field_values.checked_depth(metadata, name or None)
-        if not values.keys().isdisjoint(field_names.EMBEDDINGS):
-            add_embeddings(parts, values)
+        if not values.keys().isdisjoint(EMBEDDINGS):
+            _add_embeddings(parts, values)
         if "runs" in values:
             parts["runs"] = tuple(self._map(run, line, beside) for run in values["runs"][1])
         if asked.label is not None:
@@ -350,8 +379,7 @@ class Mapper:
         return listed
 
     def _tell_missing_words(self, parts: Record, line: int) -> None:
-        """Notes texts that hold only what programs write for a missing value. They stay texts: an
-        answer may be ``None``."""
+        """Notes texts (they stay texts) that hold only what programs write for a missing value."""
         texts_of = {
             "queries": [parts["query"]],
             "answers": [parts["answer"] and parts["answer"].text],
@@ -359,10 +387,128 @@ class Mapper:
             "passages": [one.text for one in parts.get("passages") or ()],
         }
         for subject, texts in texts_of.items():
-            short = (one for one in texts if one and len(one) < 8)
-            missing = [one for one in short if one.strip().casefold() in _MISSING]
-            if missing:
-                self.tell("missing_words", line, count=len(missing), subject=subject)
+            short = (text for text in texts if text and len(text) < 8)
+            if n := sum(text.strip().casefold() in _MISSING for text in short):
+                self.tell("missing_words", line, count=n, subject=subject)
 
 
 _ELSEWHERE = "Of questions with what is expected, give the file with --references."
+
+_READ: Mapping[str, Callable[[Any, str], Any]] = {
+    **dict.fromkeys(("id", "system"), field_values.identifier),
+    **dict.fromkeys(("repeat", "query_run"), field_values.whole_number),
+    "negative_references": lambda value, key: references(value, key)[0],
+    "timestamp": field_values.timestamp,
+    "language": lambda value, key: (value or "").strip() or None,
+    "failure": field_values.failure,
+    "answerability": answerability,
+    "passages_prescribed": field_values.flag,
+    "given": lambda value, key: dict(value or {}),
+    **dict.fromkeys(("given_by", "given_unscored"), lambda value, key: _texts_of(value or {})),
+}
+"""How fields are read that need nothing but their own values."""
+
+
+def _texts_of(entries: Mapping[str, Any]) -> dict[str, str]:
+    return {str(name): value for name, value in entries.items() if isinstance(value, str)}
+
+
+_OF_PASSAGES = frozenset({"passages", "passage_ids", "gold", "gold_ids"})
+_OF_REFERENCES = frozenset({"references", "reference_groups", "negative_references"})
+_OF_CELLS = _OF_PASSAGES | _OF_REFERENCES | {"history", "metadata", "answerability", *GIVEN}
+"""Fields whose lists and objects stand as text in the cells of tables."""
+
+
+def _plain_value(field: str, key: str, value: Any, *, cells: bool) -> Any:
+    """The value of a field, or the list or object that a text in its place holds: in cells of
+    tables of all fields with lists, in JSON those of passages and ids, as pandas'
+    ``read_csv().to_json()`` writes them. A list of texts as the text of a reference in JSON is an
+    error: it may be the list that a system was asked for."""
+    if type(value) is not str:
+        return value
+    if field in (_OF_CELLS if cells else _OF_PASSAGES):
+        return unpack(value, key)
+    if field in _OF_REFERENCES and is_list_of_texts(opened(value)):
+        raise wrong("list_in_text", field=key, text=value[:60])
+    if not cells:
+        return value
+    if field == "query":
+        return unpack(value, key) if value[:2] == "[{" else value
+    if field == "answer":
+        return answers_and_turns.with_statements(value)
+    silent = field == "failure" and not field_values.says_failure(value)
+    return None if silent else value
+
+
+_DOTTED = [(name, *name.split(".", 1)) for name in FIELD_OF if "." in name]
+_DOTTED_ROOTS = frozenset(root for _, root, _ in _DOTTED)
+
+
+def _with_dotted(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The record with nested values that have a name of their own (``inputs.question``) on top."""
+    flat = dict(record)
+    for name, root, key in _DOTTED:
+        inner = flat.get(root)
+        if name not in record and isinstance(inner, dict) and key in inner:
+            flat[name] = inner[key]
+            flat[root] = {other: value for other, value in inner.items() if other != key}
+            if not flat[root]:
+                del flat[root]
+    return flat
+
+
+def _are_runs(value: Any) -> bool:
+    """Whether a value is what our writer puts under ``runs``: full records of our fields alone."""
+    return all(
+        isinstance(run, dict) and isinstance(run.get("id"), str) and run.keys() <= ALIASES.keys()
+        for run in (isinstance(value, list) and value) or [None]
+    )
+
+
+_OURS: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(GIVEN, lambda value: isinstance(value, dict | None)),
+    "language": lambda value: isinstance(value, str | None),
+    "runs": _are_runs,
+}
+"""Whether a value is what a field of these names holds in our own records."""
+
+
+def _set_repeat(parts: dict[str, Any], values: Values) -> None:
+    """Makes the repeat of a run's number, which counts from 1."""
+    if (run := parts.pop("query_run", None)) is not None:
+        key = values["query_run"][0]
+        if run < 1:
+            raise wrong("run_below_1", field=key, run=run)
+        if parts.get("repeat") not in (None, run - 1):
+            facts = {"run": run, "key": values["repeat"][0], "repeat": parts["repeat"]}
+            raise wrong("run_and_repeat", field=key, **facts)
+        parts["repeat"] = run - 1
+    if "repeat" in values:
+        parts["repeat"] = parts["repeat"] or 0
+
+
+def _add_embeddings(parts: dict[str, Any], values: Values) -> None:
+    """Puts vectors under ``given``. Where the record has no texts, each vector makes a chunk."""
+    chunks = (("passages", Passage()), ("gold", GoldPassage(text="")))
+    for name, (field, chunk) in zip(EMBEDDINGS, chunks, strict=True):
+        key, value = values.get(name, ("", None))
+        if value is not None:
+            rows = field_values.vectors(value, key)
+            parts["given"] = {name: rows, **parts.get("given", {})}
+            if parts.get(field) is None:
+                parts[field] = (chunk,) * len(rows)
+
+
+LINE = "@line"
+"""The column, given to every record where it is named, that holds the number of its line."""
+
+
+def made_id(query: str, history: tuple[Turn, ...]) -> str:
+    """An id for a record that has none: a hash of its query and the turns before it."""
+    content = orjson.dumps([query, [[turn.speaker, turn.text] for turn in history]])
+    return f"q-{hashlib.blake2b(content, digest_size=8).hexdigest()}"
+
+
+def has_made_id(sample: Sample) -> bool:
+    """Whether the id of a sample was made of its query, because its record has none."""
+    return sample.query is not None and sample.id == made_id(sample.query, sample.history)

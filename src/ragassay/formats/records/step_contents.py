@@ -17,13 +17,12 @@ from ragassay.formats.records import answers_and_turns, field_values
 from ragassay.formats.records.field_names import NAMES
 from ragassay.formats.records.field_values import EXACT, LAST_TIME, timestamp, unpacked
 
-LISTS = NAMES["documents"]
+_LISTS = NAMES["documents"]
 """Under which names an output holds its documents."""
 
 
 def unwrapped(value: Any) -> Any:
-    """The output of a step, without the object ``{"output": ...}`` that LangSmith puts around an
-    output that is no object."""
+    """The output of a step, without the ``{"output": ...}`` that LangSmith puts around one."""
     value = unpacked(value)
     while isinstance(value, Mapping) and [*value] == ["output"]:
         value = unpacked(value["output"])
@@ -49,7 +48,7 @@ def are_documents(value: Any) -> bool:
     an object with such a list. Messages have none."""
     value = unwrapped(value)
     if isinstance(value, Mapping):
-        listed = [unpacked(value.get(name)) for name in LISTS]
+        listed = [unpacked(value.get(name)) for name in _LISTS]
         return any(isinstance(one, list) and are_documents(one) for one in listed)
     return isinstance(value, list) and bool(value) and all(map(_is_document, value))
 
@@ -65,19 +64,20 @@ def _is_document(item: Any) -> bool:
     return isinstance(item, str) or isinstance(_document(item), dict)
 
 
-def within(value: Any) -> list[Any] | None:
-    """The documents that an object holds in a list; ``None`` where it holds no such list."""
-    value = unwrapped(value)
-    name = name_of_list(value)
-    return None if name is None else _listed(unpacked(value[name]), name)
+def within(*values: Any) -> list[Any] | None:
+    """The documents that the first of some inputs or outputs holds in a list under a known name;
+    ``None`` where none of them is an object with such a list."""
+    for value in map(unwrapped, values):
+        if (name := name_of_list(value)) is not None:
+            return _listed(unpacked(value[name]), name)
+    return None
 
 
 def name_of_list(value: Any) -> str | None:
-    """Under which name an object holds documents in a list; ``None`` where it holds no such
-    list."""
+    """Under which name an object holds documents in a list; ``None`` where under none."""
     if not isinstance(value, Mapping):
         return None
-    return next((name for name in LISTS if isinstance(unpacked(value.get(name)), list)), None)
+    return next((name for name in _LISTS if isinstance(unpacked(value.get(name)), list)), None)
 
 
 _NAME = re.compile(r"https?://\S+|[^\n,;:!?]{1,80}\.[A-Za-z]{2,4}\d?|[!-~]*[\d_/#-][!-~]*")
@@ -90,11 +90,11 @@ _WORDS = re.compile(r"(?:[!-~\u00c0-\u052f]+ ){0,3}[!-~\u00c0-\u052f]+(?<![.!?])
 def are_names(items: list[Any], under: str = "") -> bool:
     """Whether a list in an output names documents in place of holding their texts: file names,
     addresses, ids; under ``sources`` also a few words that are no sentence."""
-    return bool(items) and all(
-        isinstance(one, str)
-        and (_NAME.fullmatch(one) or (under == "sources" and _WORDS.fullmatch(one)))
-        for one in items
-    )
+    texts = [one for one in items if isinstance(one, str)]
+    others = [one for one in texts if not _NAME.fullmatch(one)]
+    if others and under == "sources":
+        others = [one for one in others if not _WORDS.fullmatch(one)]
+    return bool(texts) and len(texts) == len(items) and not others
 
 
 def _listed(items: list[Any], under: str = "") -> list[Any]:
@@ -154,8 +154,7 @@ def _turns(value: Any) -> list[Any] | None:
 
 
 def answer(value: Any) -> str | None:
-    """The answer in the outputs of a system: a text, else a number as a text; ``None`` where there
-    is neither."""
+    """The answer in the outputs of a system: a text, else a number as a text; else ``None``."""
     content = _content(value, NAMES["answer"], _last_agent)
     if content is None:
         parsed = unpacked(value)
@@ -164,12 +163,6 @@ def answer(value: Any) -> str | None:
         numbers = (one for one in values if field_values.is_number(one) and abs(one) < EXACT)
         content = next((field_values.text(one, "") for one in numbers), None)
     return content if isinstance(content, str) else None
-
-
-def passages(*values: Any) -> list[Any] | None:
-    """The documents that the first of some inputs or outputs holds in a list under a known name."""
-    lists = (within(value) for value in values)
-    return next((listed for listed in lists if listed is not None), None)
 
 
 def _content(value: Any, names: tuple[str, ...], of_messages: Any) -> Any:
@@ -211,37 +204,32 @@ def _content(value: Any, names: tuple[str, ...], of_messages: Any) -> Any:
 
 
 def _messages(listed: list[Any]) -> list[Any] | None:
-    """The list, where it is one of messages, without the objects that OpenInference puts around
-    them."""
+    """The list, where it is one of messages, without the objects of OpenInference around them."""
     if listed and all(isinstance(one, list) for one in listed):
         return _messages(listed[0])
     inner = (one.get("message") if isinstance(one, dict) else None for one in listed)
-    listed = [
-        message if isinstance(message, dict) else one
-        for one, message in zip(listed, inner, strict=True)
-    ]
-    return listed if listed and all(_role(one) is not None for one in listed) else None
+    pairs = zip(listed, inner, strict=True)
+    listed = [message if isinstance(message, dict) else one for one, message in pairs]
+    return listed if listed and all(map(_has_role, listed)) else None
 
 
 def _last_agent(listed: list[Any]) -> str | None:
     """The text of the last message of the agent."""
-    for one in reversed(_messages(listed) or ()):
-        if str(_role(one)).casefold() in NAMES["agent"]:
-            with suppress(InputError):  # one that only calls a tool
-                (said,) = answers_and_turns.conversation([one], "").turns
-                if said.text:
-                    return said.text
+    for message in reversed(_messages(listed) or ()):
+        with suppress(InputError):  # one that only calls a tool
+            for turn in answers_and_turns.conversation([message], "").turns:
+                if turn.speaker == "agent" and turn.text:
+                    return turn.text
     return None
 
 
-def _role(one: Any) -> str | None:
+def _has_role(one: Any) -> bool:
     if not isinstance(one, dict):
-        return None
+        return False
     if "lc" in one and isinstance(one.get("id"), list) and one["id"]:
-        return str(one["id"][-1])
+        return True
     has_text = any(key in one for key in ("content", "parts", "text", "tool_calls", "data"))
-    role = one.get("role", one.get("type"))
-    return role if has_text and isinstance(role, str) else None
+    return has_text and isinstance(one.get("role", one.get("type")), str)
 
 
 def failure(error: Any) -> tuple[Any, str]:
@@ -264,11 +252,9 @@ _TRACEBACK = "Traceback (most recent call last):"
 
 def number(value: Any) -> float | None:
     """A finite number, also as its text; ``None`` where it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
     with suppress(ValueError):
-        parsed = float(value)
-        return parsed if math.isfinite(parsed) else None
+        if field_values.is_number(value) or isinstance(value, str):
+            return parsed if math.isfinite(parsed := float(value)) else None
     return None
 
 
@@ -279,7 +265,11 @@ def measured(
     ``2.50s``, ``latency_ms``, counts of tokens, ``cost`` in US dollars), and the seconds between
     the times, which are in any unit since 1970 or in ISO 8601. A number below 0 is not known;
     ``total_tokens`` are given only where one of the two kinds is not."""
-    began, ended, answered = map(_seconds, (start, end, first_token))
+    times: list[float | None] = [None] * 3
+    for at, moment in enumerate((start, end, first_token)):
+        with suppress(InputError):
+            times[at] = timestamp(of_any_unit(moment), "")
+    began, ended, answered = times
     values: dict[str, float | None] = {}
     for name, value in numbers.items():
         shown = _SHOWN.fullmatch(value) if isinstance(value, str) else None
@@ -299,18 +289,6 @@ def measured(
 
 _SHOWN = re.compile(r"\s*([\d.]+)\s*s\s*")
 """A time as pages show it: ``2.50s``."""
-
-
-def _seconds(value: Any) -> float | None:
-    with suppress(InputError):
-        return timestamp(of_any_unit(value), "")
-    return None
-
-
-def of_nanoseconds(value: Any) -> float | None:
-    """A time that counts nanoseconds since 1970, in seconds; ``None`` where it is none."""
-    count = number(value)
-    return None if count is None else count / 1e9
 
 
 def of_any_unit(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import chain
 from pathlib import Path
@@ -20,16 +20,12 @@ _EXCEL = re.compile(r"""(?i)"?sep=([^\w"'\r\n])"?\s*""")
 
 
 def rows(
-    path: Path,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    *,
-    repeated: bool = False,
+    path: Path, encoding: str | None = None, delimiter: str | None = None, *, repeated: bool = False
 ) -> Generator[tuple[int, Row]]:
     """Every row with a cell that is not empty (others are ``None``), with the line that it begins
     in. A delimiter that is not given is found from the header, or named by a line ``sep=;`` above
     it. With ``repeated``, a name that the header repeats is one of its own: ``Score#7``."""
-    csv.field_size_limit(min(2**31 - 1, opening.most_of_a_piece()))
+    csv.field_size_limit(min(2**31 - 1, opening.MOST.get()))
     lines = opening.text_lines(path, encoding)
     first, declared = _opening(lines)
     above = int(declared is not None)
@@ -45,10 +41,12 @@ def rows(
     try:
         names = next(reader, [])
         if repeated:
-            names = [
-                f"{name}#{at}" if name in names[:at] else name for at, name in enumerate(names)
-            ]
-        columns = _checked(names, path, number)
+            places = enumerate(names)
+            names = [f"{name}#{at}" if name in names[:at] else name for at, name in places]
+        columns = [name.strip() for name in names]
+        refuse_repeated(columns, path, number)
+        if not any(columns):
+            raise wrong("no_header", path=path, line=number)
         width = len(columns)
         number = reader.line_num + 1 + above
         for cells in reader:
@@ -62,13 +60,6 @@ def rows(
             number = reader.line_num + 1 + above
     except csv.Error as error:
         raise wrong("no_table", path=path, line=number, why=error) from None
-
-
-def demand(row: Row, columns: Iterable[str], path: Path, wanted: str) -> None:
-    """Checks that a table has the columns that a format needs."""
-    if lacking := [column for column in columns if column not in row]:
-        facts = {"column": lacking[0], "found": ", ".join(row), "wanted": wanted}
-        raise wrong("no_such_column", path=path, field=lacking[0], **facts)
 
 
 def beginning(path: Path, encoding: str | None = None) -> tuple[tuple[str, ...], Row]:
@@ -95,14 +86,6 @@ def _delimiter(header_line: str) -> str:
     if "\t" in header_line:
         return "\t"
     return max(",;|", key=header_line.count)
-
-
-def _checked(columns: list[str], path: Path, line: int) -> list[str]:
-    names = [name.strip() for name in columns]
-    refuse_repeated(names, path, line)
-    if not any(names):
-        raise wrong("no_header", path=path, line=line)
-    return names
 
 
 def refuse_repeated(names: Sequence[str], path: Path, line: int) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from itertools import chain, count
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +31,14 @@ def parse_json(raw: bytes, path: Path | None = None, line: int | None = None) ->
                 return cleaned(json.loads(raw.decode(), object_pairs_hook=_unique))
         except (ValueError, RecursionError):
             raise wrong("no_json", path=path, line=line, why=json_problem(strict)) from None
-    with placed(path, line):
+    try:
         if _NINETEEN in raw.translate(_DIGITS):  # orjson makes floats of integers beyond 64 bits
-            value = cleaned(json.loads(raw, object_pairs_hook=_unique, parse_int=exact))
-        else:
+            return cleaned(json.loads(raw, object_pairs_hook=_unique, parse_int=exact))
+        # Each key has its colon: as many are no reason to look for keys that stand twice.
+        if not isinstance(value, dict) or len(value) != raw.count(b":"):
             refuse_repeats(raw, value)
+    except InputError as error:
+        raise error.at(path=path, line=line) from None
     return value
 
 
@@ -59,17 +62,11 @@ def whole_object(path: Path, encoding: str | None = None) -> dict[str, Any]:
 
 
 def refuse_repeats(raw: bytes, value: Any) -> None:
-    """Refuses an object that names a key twice; JSON readers silently keep the last value. Each key
-    has its colon: the text is parsed again, slowly, only where the value written again has fewer of
-    them."""
-    colons = raw.count(b":")
-    if isinstance(value, dict) and len(value) == colons:
-        return
-    try:
-        if orjson.dumps(value).count(b":") == colons:
+    """Refuses an object that names a key twice; JSON readers silently keep the last value. The text
+    is parsed again, slowly, only where the value written again has fewer colons."""
+    with suppress(TypeError):  # nested too deeply to be written
+        if orjson.dumps(value).count(b":") == raw.count(b":"):
             return
-    except TypeError:
-        pass  # nested too deeply to be written
     with suppress(RecursionError):
         json.loads(raw, object_pairs_hook=_unique)
 
@@ -115,38 +112,36 @@ _DEEPEST = 6
 """Levels of objects and lists that are looked into."""
 
 
-def text_paths(values: Sequence[Any], column: str, *, listed: bool = False) -> list[str]:
-    """The paths to the texts and lists of texts in the values of a column. With ``listed``, the
-    paths into lists of objects lead to every item, also of a list of one."""
-    return list(dict.fromkeys(_paths_below(list(values), column, 0, listed)))
-
-
 def is_list_of_texts(value: Any) -> bool:
     """Whether a value is a list that holds texts alone, and any."""
     return isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
 
 
-def _paths_below(values: list[Any], path: str, depth: int, listed: bool) -> Iterator[str]:
-    if any(isinstance(one, str) or is_list_of_texts(one) for one in values):
-        yield path
+def text_paths(
+    values: Sequence[Any], column: str, *, listed: bool = False, depth: int = 0
+) -> list[str]:
+    """The paths to the texts and lists of texts in the values of a column. With ``listed``, the
+    paths into lists of objects lead to every item, also of a list of one."""
+    paths = [column] if any(isinstance(one, str) or is_list_of_texts(one) for one in values) else []
     if depth >= _DEEPEST:
-        return
-    objects = [one for one in values if isinstance(one, dict)]
-    for key in dict.fromkeys(key for one in objects for key in one):
+        return paths
+    objects = [value for value in values if isinstance(value, dict)]
+    below: dict[str, list[Any]] = {}
+    for key in dict.fromkeys(key for value in objects for key in value):
         plain = str(key).replace("_", "").replace("-", "").isalnum()
-        step = f".{key}" if plain else f'["{key}"]'
-        inner = [one[key] for one in objects if key in one]
-        yield from _paths_below(inner, f"{path}{step}", depth + 1, listed)
+        inner = [value[key] for value in objects if key in value]
+        below[f"{column}.{key}" if plain else f'{column}["{key}"]'] = inner
     lists = [one for one in values if isinstance(one, list) and one and isinstance(one[0], dict)]
     if lists:
-        items = [item for one in lists for item in one if isinstance(item, dict)]
-        step = "[*]" if listed or any(len(one) > 1 for one in lists) else "[0]"
-        yield from _paths_below(items, f"{path}{step}", depth + 1, listed)
+        step = "[*]" if listed or any(len(items) > 1 for items in lists) else "[0]"
+        below[column + step] = [item for one in lists for item in one if isinstance(item, dict)]
+    for path, inner in below.items():
+        paths += text_paths(inner, path, listed=listed, depth=depth + 1)
+    return list(dict.fromkeys(paths))
 
 
 def unread(value: Any, texts: set[str]) -> Any:
-    """What is left of inputs or outputs without the texts that were read from them; ``None`` where
-    nothing is."""
+    """What is left of inputs or outputs without the read texts; ``None`` for nothing."""
     if isinstance(value, str):
         return None if value.strip() in texts or not value.strip() else value
     if isinstance(value, dict):
@@ -184,41 +179,47 @@ def json_records(
     """Every object of a JSON Lines file, or of a JSON document that is a list of objects or holds
     one (`records_within`), with its line or number. ``tell`` takes a remark about what surrounds
     such a list; ``is_record`` says of an object that it is a record, whatever lists it holds."""
-    stream = lines(path, encoding)
-    first = next(stream, (1, b""))
-    if _is_document(first[1]):
-        stream.close()
-        value = parse_json(read_all(path, encoding), path)
-        if isinstance(value, list):
-            yield from ((index, _object(item, path, index)) for index, item in enumerate(value, 1))
-            return
-        objects = iter([(1, value)])
-    else:
-        raws = chain([first], stream)
-        objects = ((line, _object(parse_json(raw, path, line), path, line)) for line, raw in raws)
-    beginning = next(objects)
-    objects = chain([beginning], objects)
-    with placed(path):
-        within = records_within(beginning[1], is_record)
-    if within is None:
-        yield from objects
-        return
-    numbers = count(1)
-    for _, outer in objects:
-        with placed(path):
-            records, around = records_within(outer, is_record) or ([outer], [])
+    values = _values(path, encoding)
+    begun = next(values)
+    first = begun[1]
+    holds = not isinstance(first, list)  # whether objects may hold records; those of a list do not
+    n = 0
+    for line, outer in chain([begun], values) if holds else enumerate(first, 1):
+        if not isinstance(outer, dict):
+            raise unexpected(outer, "a record").at(path=path, line=line)
+        try:
+            within = records_within(outer, is_record) if holds else None
+        except InputError as error:
+            raise error.at(path=path) from None
+        holds = holds and (n > 0 or within is not None)
+        if not holds:
+            yield line, outer
+            continue
+        records, around = within or ([outer], [])
         if around:
             tell("around_records", around=", ".join(map(repr, around)))
         for record in records:
-            yield next(numbers), record
+            n += 1
+            yield n, record
+
+
+def _values(path: Path, encoding: str | None) -> Generator[tuple[int, Any]]:
+    """The value of each line with its number, or that of a document, which begins with a list or
+    with an object that goes on after its first line."""
+    with closing(lines(path, encoding)) as stream:
+        first = next(stream, (1, b""))
+        text = first[1].strip()
+        if text[:1] == b"[" or (text[:1] == b"{" and text[-1:] != b"}"):
+            yield 1, parse_json(read_all(path, encoding), path)
+            return
+        for line, raw in chain([first], stream):
+            yield line, parse_json(raw, path, line)
 
 
 def first_record(path: Path, encoding: str | None = None) -> dict[str, Any]:
-    """The first record of `json_records`, or the whole document where that is an object; empty
-    where there is none."""
-    with suppress(InputError), closing(lines(path, encoding)) as stream:
-        _, raw = next(stream, (0, b""))
-        record = parse_json(read_all(path, encoding) if _is_document(raw) else raw)
+    """The first record of `json_records`, or the document that is an object; empty for none."""
+    with suppress(InputError), closing(_values(path, encoding)) as values:
+        _, record = next(values)
         if isinstance(record, list):
             record = record[0] if record else {}
         return record if isinstance(record, dict) else {}
@@ -228,23 +229,23 @@ def first_record(path: Path, encoding: str | None = None) -> dict[str, Any]:
 def records_within(
     outer: Mapping[str, Any], is_record: Callable[[Any], bool] | None = None
 ) -> tuple[Iterable[dict[str, Any]], list[str]] | None:
-    """The records that an object holds, and the names of what stands around them; ``None`` where it
-    is a record itself."""
+    """The records in an object, and the names around them; ``None`` where it is a record itself."""
     # A sample of ours may hold the runs of its query.
     whole = {"id", "runs"} <= outer.keys() or (is_record is not None and is_record(outer))
-    names = [] if whole else [one for one in _LISTS if are_objects(outer.get(one))]
+    names = [] if whole else [key for key in _LISTS if key in outer and _are_objects(outer[key])]
     if names and _says_nothing(outer, names):
         if len(names) > 1:
             raise wrong("several_lists", names=", ".join(map(repr, names)))
         others = [key for key, one in outer.items() if key != names[0] and one is not None]
         return outer[names[0]], others
-    table = _table_rows(outer)
+    # A table holds nothing but columns (in one of its forms under that name).
+    is_table = "columns" in outer or all(isinstance(one, dict | list) for one in outer.values())
+    table = _table_rows(outer) if is_table else None
     return None if table is None else (table, [])
 
 
-def are_objects(value: Any) -> bool:
-    """Whether a value is a list of objects that hold more than an id: those with an id alone refer
-    to something."""
+def _are_objects(value: Any) -> bool:
+    """Whether a value is a list of objects that hold more than an id, which would only refer."""
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
         return False
     return any(FIELD_OF.get(folded(name)) != "id" for one in value for name in one)
@@ -298,14 +299,3 @@ _OF_A_PART = frozenset({*FIELD_OF, "text", "content", "value", "message", "type"
 
 _SINGLE = ("id", "query")
 """Fields that are no list of texts in a record of its own."""
-
-
-def _is_document(first_line: bytes) -> bool:
-    text = first_line.strip()
-    return text[:1] == b"[" or (text[:1] == b"{" and text[-1:] != b"}")
-
-
-def _object(value: Any, path: Path, line: int) -> dict[str, Any]:
-    if isinstance(value, dict):
-        return value
-    raise unexpected(value, "a record").at(path=path, line=line)

@@ -48,20 +48,13 @@ def on_disk(path: Path) -> Path:
     return Path(_files[0].name) if _files and str(path) == STANDARD_INPUT else path
 
 
-_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+_MARKS = {
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+}
 """Byte order marks; that of UTF-32 begins with that of UTF-16."""
 
 _COMMON = ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "cp1251", "gbk", "shift_jis")
-
-
-def by_mark(start: bytes) -> str | None:
-    """The encoding that a byte order mark names; ``None`` for UTF-8 and where there is none."""
-    return next((name for mark, name in _MARKS if start.startswith(mark)), None)
 
 
 def checked_encoding(encoding: str | None) -> str | None:
@@ -79,13 +72,13 @@ def checked_encoding(encoding: str | None) -> str | None:
     return None if codec.name in ("utf-8", "utf-8-sig") else codec.name
 
 
-def recoded(stream: IO[bytes], encoding: str, path: Path) -> IO[bytes]:
+def _recoded(stream: IO[bytes], encoding: str, path: Path) -> IO[bytes]:
     """All text of a stream in another encoding, as UTF-8: one piece, limited as a line is."""
     raw = bytearray()
     for block in blocks(stream, path):
         raw += block
-        if len(raw) > _most.get():
-            raise wrong("large_text", path=path, encoding=encoding, most=_most.get() // 1024**2)
+        if len(raw) > MOST.get():
+            raise wrong("large_text", path=path, encoding=encoding, most=MOST.get() // 1024**2)
     try:
         text = raw.decode(encoding)
     except UnicodeError as error:
@@ -104,7 +97,8 @@ _STEP = 1 << 25
 _MOST_PACKED = 100
 """How many bytes one packed byte may stand for, in one piece: texts and JSON have 3 to 30."""
 
-_most: ContextVar[int] = ContextVar("most", default=sys.maxsize)
+MOST: ContextVar[int] = ContextVar("most", default=sys.maxsize)
+"""Bytes of a line of text or a cell of CSV, at most (`pieces_within`)."""
 
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 """Bytes that no text holds, in whatever encoding of one byte a character."""
@@ -141,15 +135,16 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
                 raise wrong("empty_gzip", path=path)
             is_binary = start.startswith(BINARY)
             wanted = checked_encoding(encoding) if encoding and not is_binary else None
-            wanted = wanted or by_mark(start)
+            wanted = wanted or next(
+                (name for name in _MARKS if start.startswith(_MARKS[name])), None
+            )
             if wanted is not None:
                 stream.seek(0)
-                yield recoded(stream, wanted, path)
+                yield _recoded(stream, wanted, path)
                 return
             if 0 in start[:2] and not is_binary:
                 raise wrong("no_text_file", path=path)
-            rest = blocks(stream, path)
-            if start.isspace() and all(block.isspace() for block in rest):
+            if start.isspace() and all(block.isspace() for block in blocks(stream, path)):
                 raise wrong("blank_file", path=path)
             stream.seek(len(_BOM) if start.startswith(_BOM) else 0)
             yield stream
@@ -193,8 +188,7 @@ def read_all(path: Path, encoding: str | None = None) -> bytes:
 
 @contextmanager
 def by_polars(path: Path, kind: str) -> Iterator[None]:
-    """Turns the errors of polars that are raised within into an `InputError` about a file of some
-    kind (``Parquet``)."""
+    """Makes errors of polars an `InputError` about a file of some kind (``Parquet``)."""
     import polars as pl
 
     with opened(path):
@@ -205,15 +199,6 @@ def by_polars(path: Path, kind: str) -> Iterator[None]:
         # A panic is no Exception, and its traceback is on standard error by now.
         problem = first_line(error)
         raise wrong("unreadable", path=path, kind=kind, why=problem) from None
-
-
-def _not_utf8(error: UnicodeDecodeError, path: Path | None, line: int | None) -> InputError:
-    """The error for a byte that is not UTF-8, or for what is no text at all. Without a line, the
-    position counts from the beginning of the file."""
-    if _CONTROLS.search(error.object):
-        return wrong("no_text_file", path=path)
-    where = {"at": error.start + 1, "of": "of the file" if line is None else "of the line"}
-    return wrong("not_utf8", path=path, line=line, byte=error.object[error.start], **where)
 
 
 def demand_text(start: bytes, path: Path) -> None:
@@ -242,7 +227,11 @@ def placed(path: Path | None, line: int | None = None) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise _not_utf8(error, path, line) from None
+        if _CONTROLS.search(error.object):
+            raise wrong("no_text_file", path=path) from None
+        where = {"at": error.start + 1, "of": "of the file" if line is None else "of the line"}
+        byte = error.object[error.start]
+        raise wrong("not_utf8", path=path, line=line, byte=byte, **where) from None
     except InputError as error:
         raise error.at(path=path, line=line) from None
 
@@ -250,49 +239,37 @@ def placed(path: Path | None, line: int | None = None) -> Iterator[None]:
 @contextmanager
 def pieces_within(most: int) -> Iterator[None]:
     """Within, a line of text and a cell of CSV are limited. A longer one raises an `InputError`."""
-    token = _most.set(most)
+    token = MOST.set(most)
     try:
         yield
     finally:
-        _most.reset(token)
-
-
-def most_of_a_piece() -> int:
-    """The limit that `pieces_within` set, else a number beyond any size."""
-    return _most.get()
+        MOST.reset(token)
 
 
 def raw_lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
     """Each line of a file's bytes, decompressed as they are read, with its ending. One that unpacks
     to far more than it was, or is too long (`pieces_within`), is an error."""
-    step = min(_STEP, _most.get())
+    step = min(_STEP, MOST.get())
     while line := stream.readline(step):
         if len(line) == step and line[-1:] != b"\n":
-            line += b"".join(_rest_of_line(stream, step, path))
+            size, parts = step, [line]
+            while parts[-1][-1:] not in (b"", b"\n"):
+                _check(stream, size, path)
+                parts.append(stream.readline(_STEP))
+                size += len(parts[-1])
+                if size > MOST.get():
+                    raise wrong("long_line", path=path, most=MOST.get() // 1024**2)
+            line = b"".join(parts)
         yield line
 
 
 def blocks(stream: IO[bytes], path: Path) -> Iterator[bytes]:
-    """All bytes that are left, in blocks. Some that unpack to far more than they were are an
-    error."""
+    """All bytes that are left, in blocks. Some that unpack to far more are an error."""
     size = 0
     while block := stream.read(_STEP):
         yield block
         size += len(block)
         _check(stream, size, path)
-
-
-def _rest_of_line(stream: IO[bytes], size: int, path: Path) -> Iterator[bytes]:
-    block = b""
-    while block[-1:] != b"\n":
-        _check(stream, size, path)
-        block = stream.readline(_STEP)
-        if not block:
-            return
-        yield block
-        size += len(block)
-        if size > _most.get():
-            raise wrong("long_line", path=path, most=_most.get() // 1024**2)
 
 
 def _check(stream: IO[bytes], size: int, path: Path) -> None:
@@ -309,8 +286,7 @@ _LARGE = 1 << 26
 
 
 def checked_parts(archive: zipfile.ZipFile, path: Path) -> list[str]:
-    """The names of an archive's files. One that unpacks to far more than it is, which may fill the
-    memory, is an error."""
+    """The names of an archive's files. One that unpacks to far more than it is is an error."""
     parts = archive.infolist()
     packed = sum(part.compress_size for part in parts)
     if sum(part.file_size for part in parts) > max(_LARGE, _MOST_PACKED * packed):

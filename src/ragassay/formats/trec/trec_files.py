@@ -15,6 +15,7 @@ import numpy as np
 from ragassay.base.errors import InputError, called, warn_user
 from ragassay.base.printable import share
 from ragassay.formats.format_words import unexpected, wrong
+from ragassay.formats.records.field_names import NAMES
 from ragassay.formats.sources import json_files, opening
 from ragassay.formats.sources.json_files import parse_json, whole_object
 from ragassay.formats.sources.opening import lines, opened, placed
@@ -31,29 +32,17 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-_NAMES = {
-    "query": ("query", "query_id", "query-id", "qid", "q_id"),
-    "document": ("document", "document_id", "doc_id", "corpus-id", "corpus_id", "docno", "docid"),
-    "score": ("score",),
-    "grade": ("grade", "relevance", "rel", "label", "score"),
-}
-"""What columns are called."""
-
-
 def chosen(names: Iterable[str], number: str) -> dict[str, str] | None:
-    """The columns of query, document and number (``score`` or ``grade``) among these names;
-    ``None`` where one is missing."""
+    """The columns of query, document and number (``score`` or ``grade``); ``None`` if one lacks."""
     known = {name.casefold(): name for name in names}
-    found = {
-        part: next((known[name] for name in _NAMES[part] if name in known), "")
-        for part in ("query", "document", number)
-    }
+    found = {}
+    for part in ("query", "document", number):
+        found[part] = next((known[name] for name in NAMES[f"trec.{part}"] if name in known), "")
     return found if all(found.values()) else None
 
 
 def is_mapping(value: Any) -> bool:
-    """Whether a JSON value begins like ``{query: {document: number}}``; what is no number is an
-    error for who reads it."""
+    """Whether a JSON value begins like ``{query: {document: number}}``, whatever else it holds."""
     if not isinstance(value, Mapping):
         return False
     inner = list(islice(value.values(), 20))
@@ -176,9 +165,8 @@ def _tell_equal_scores(run: pl.DataFrame, path: Path) -> None:
     several = queries.filter(pl.col("n") > 1)
     tied = several.filter("equal")
     if not tied.is_empty():
-        nothing = (
-            ": the values say nothing about the system" if tied.height == several.height else ""
-        )
+        are_all = tied.height == several.height
+        nothing = ": the values say nothing about the system" if are_all else ""
         warn_user(
             f"{called(path)}: in {share(tied.height, queries.height, 'query')} all documents have "
             f"the same score ({share(int(tied['n'].sum()), run.height, 'document')}). The order "
@@ -220,8 +208,7 @@ def read_qrels(path: Path) -> pl.DataFrame:
 
 
 def read_qrels_by_query(path: Path) -> Mapping[str, Mapping[str, int]]:
-    """The grade of each document, by query, in the order of the file. A document that is judged
-    twice for one query is an error."""
+    """The grade of each document, by query, in the file's order. One judged twice is an error."""
     by_query: dict[str, dict[str, int]] = {}
     frame = read_qrels(path)
     for query, document, grade in frame.iter_rows():
@@ -316,8 +303,7 @@ class Moments(NamedTuple):
 
 
 def read_scales(path: Path) -> Mapping[tuple[str, str], Moments]:
-    """A z-score file, as `Moments` by query and measure. A line has a query, a measure, a mean and
-    a standard deviation."""
+    """A z-score file, as `Moments` by query and measure: lines of these, mean and deviation."""
     scales: dict[tuple[str, str], Moments] = {}
     for number, raw in lines(path):
         fields = raw.decode(errors="replace").split()

@@ -52,14 +52,10 @@ def with_gold(
         # A mean of zeros, all of them of queries that the data lacks, would measure nothing.
         if qrels and queries.isdisjoint(qrels):
             of = f"samples of system {system!r}" if system else "samples that name no system"
-            raise wrong(
-                "no_sample_judged",
-                path=path,
-                of=of if len(asked) > 1 else "samples",
-                in_data=min(queries),
-                in_qrels=next(iter(qrels)),
-                choice=OptionWords().columns("id", "<your column>"),
-            )
+            choice = OptionWords().columns("id", "<your column>")
+            facts = {"of": of if len(asked) > 1 else "samples", "choice": choice}
+            names = {"in_data": min(queries), "in_qrels": next(iter(qrels))}
+            raise wrong("no_sample_judged", path=path, **facts, **names)
     for system, queries in asked.items():
         for query, grades in qrels.items():
             if query not in queries:
@@ -92,11 +88,9 @@ def judged_samples(run_path: Path, qrels_path: Path, mapper: Mapper) -> Iterator
         "query", "score", "document", descending=[False, True, True]
     )
     blocks = ordered["query"].rle().struct.unnest()
-    ends = blocks["len"].cum_sum().to_list()
-    where = {
-        query: slice(end - length, end)
-        for query, length, end in zip(blocks["value"], blocks["len"], ends, strict=True)
-    }
+    ends = blocks["len"].cum_sum()
+    places = zip(blocks["value"], ends - blocks["len"], ends, strict=True)
+    where = {query: slice(begin, end) for query, begin, end in places}
     documents, scores = ordered["document"], ordered["score"]
     for query, grades in judged.items():
         rows = where.get(query, slice(0, 0))
@@ -107,12 +101,9 @@ def judged_samples(run_path: Path, qrels_path: Path, mapper: Mapper) -> Iterator
         if not names:
             mapper.tell("absent_query")
         passages = zip(names, scores[rows].to_list(), strict=True)
-        yield Sample(
-            id=query,
-            system=run.tag,
-            passages=tuple(Passage(id=name, score=score) for name, score in passages),
-            gold=judged_documents(grades),
-        )
+        retrieved = tuple(Passage(id=name, score=score) for name, score in passages)
+        gold = judged_documents(grades)
+        yield Sample(id=query, system=run.tag, passages=retrieved, gold=gold)
 
 
 def read(path: Path, mapper: Mapper) -> Iterator[Sample]:
@@ -130,12 +121,9 @@ def _is_run(head: Head) -> int:
 def _begins_like_run(start: bytes) -> bool:
     lines = (line.split() for line in start.splitlines())
     fields = next((line for line in lines if line and not line[0].startswith(b"#")), [])
-    return bool(
-        len(fields) >= 6
-        and len(fields[1]) <= _LONGEST_Q0
-        and _INTEGER.fullmatch(fields[3])
-        and NUMBER.fullmatch(fields[4])
-    )
+    if len(fields) < 6 or len(fields[1]) > _LONGEST_Q0:
+        return False
+    return bool(_INTEGER.fullmatch(fields[3]) and NUMBER.fullmatch(fields[4]))
 
 
 _LONGEST_Q0 = 8
@@ -151,12 +139,9 @@ def _read_qrels(path: Path, mapper: Mapper) -> Iterator[Sample]:
     frame = trec_files.read_qrels(path)
     grades = ", ".join(map(str, sorted(frame["grade"].unique())[:8]))
     twice = int(frame.select("query", "document").is_duplicated().sum())
-    held = [
-        plural(frame["query"].n_unique(), "query"),
-        plural(frame["document"].n_unique(), "document"),
-        f"grades {grades}",
-        *([f"{plural(twice, 'line')} of documents that are judged twice"] if twice else []),
-    ]
+    held = [plural(frame[name].n_unique(), name) for name in ("query", "document")]
+    held += [f"grades {grades}"]
+    held += [f"{plural(twice, 'line')} of documents that are judged twice"] * bool(twice)
     raise wrong("qrels", path=path, held=", ".join(held), file=path)
 
 
@@ -168,18 +153,6 @@ def _is_qrels(head: Head) -> int:
         return SURE if _WHOLE.fullmatch(str(shown)) else NO
     lines = [one for one in head.start.split(b"\n") if one.strip() and not one.startswith(b"#")]
     return SURE if lines and all(map(_QRELS_LINE.fullmatch, lines[:5])) else NO
-
-
-_OF_TEXT = ("json", "parquet", "table", "other")
-RUN = Format(
-    name="trec_run",
-    title="TREC run (six columns; JSON {query: {document: score}}; Parquet), with its qrels",
-    suffixes=(".run", ".txt", ".trec"),
-    sniff=_is_run,
-    read=read,
-    containers=_OF_TEXT,
-)
-_JUDGEMENTS = "Judgements (TREC or BEIR qrels), given by --qrels beside a run"
 
 
 P = TypeVar("P", Passage, GoldPassage)
@@ -221,9 +194,8 @@ def _read_beir(path: Path, mapper: Mapper) -> Iterator[Sample]:
 
 def _beir_texts(folder: Path, name: str, wanted: set[str | None]) -> dict[str, str]:
     """The texts of a file of the folder by their ids; title and text where both are given."""
-    path = next((one for one in (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz")
-                 if one.is_file()), None)  # fmt: skip
-    if path is None:
+    paths = (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz")
+    if (path := next(filter(Path.is_file, paths), None)) is None:
         return {}
     texts: dict[str, str] = {}
     for line, record in json_files.json_records(path):
@@ -251,7 +223,11 @@ def _is_beir(head: Head) -> int:
     return SURE if {"queries.jsonl", "qrels"} <= names else NO
 
 
+_RUN = "TREC run (six columns; JSON {query: {document: score}}; Parquet), with its qrels"
+_JUDGEMENTS = "Judgements (TREC or BEIR qrels), given by --qrels beside a run"
 _FOLDER = "BEIR folder (corpus, queries, qrels) with TREC runs in it"
+_OF_TEXT = ("json", "parquet", "table", "other")
+RUN = Format("trec_run", _RUN, (".run", ".txt", ".trec"), _is_run, read, _OF_TEXT)
 FORMATS = [
     Format("qrels", _JUDGEMENTS, (".qrels",), _is_qrels, _read_qrels, _OF_TEXT),
     RUN,

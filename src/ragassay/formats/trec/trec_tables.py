@@ -47,7 +47,8 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
     lines. A file without lines, lines with other columns and numbers that are none are errors."""
     import polars as pl
 
-    frame = _read_at_once(path, layout)
+    number = pl.Int64() if layout.whole_numbers else pl.Float64()
+    frame = _read_at_once(path, layout, number)
     is_complete = frame is not None and not any(frame.null_count().row(0))
     if frame is not None and is_complete and frame[layout.number].is_finite().all():
         return frame
@@ -57,11 +58,11 @@ def read_table(path: Path, layout: Layout) -> pl.DataFrame:
             rows.append(_checked_row(fields, layout))
     if not rows:
         raise wrong("no_lines", path=path, what=layout.what)
-    types = {name: pl.String() for name in layout.results} | {layout.number: _number_type(layout)}
+    types = {name: pl.String() for name in layout.results} | {layout.number: number}
     return pl.DataFrame(rows, schema=types, orient="row")
 
 
-def _read_at_once(path: Path, layout: Layout) -> pl.DataFrame | None:
+def _read_at_once(path: Path, layout: Layout, number: pl.DataType) -> pl.DataFrame | None:
     """The frame, or ``None`` where anything is unexpected."""
     import polars as pl
 
@@ -70,7 +71,6 @@ def _read_at_once(path: Path, layout: Layout) -> pl.DataFrame | None:
     # A line with more columns shows here, unless another one has fewer, which gives nulls.
     if not n_lines or text.count(separator) != n_lines * (len(layout.columns) - 1):
         return None
-    types = {layout.number: _number_type(layout)}
     try:
         return pl.read_csv(
             text,
@@ -79,28 +79,22 @@ def _read_at_once(path: Path, layout: Layout) -> pl.DataFrame | None:
             skip_rows=int(layout.header),
             quote_char=None,
             columns=[at for at, name in enumerate(layout.columns) if name in layout.results],
-            schema={name: types.get(name, pl.String()) for name in layout.columns},
+            schema={
+                name: number if name == layout.number else pl.String() for name in layout.columns
+            },
         )
     except pl.exceptions.PolarsError:
         return None
 
 
-def _number_type(layout: Layout) -> pl.DataType:
-    import polars as pl
-
-    return pl.Int64() if layout.whole_numbers else pl.Float64()
-
-
 def _separator(line: bytes, layout: Layout) -> bytes:
-    """A tab where it separates all columns of a line, or all have to be separated by it; else a
-    space."""
+    """A tab where it separates all columns, or all have to be separated by it; else a space."""
     tabs = line.count(b"\t") == len(layout.columns) - 1
     return layout.separator or (b"\t" if tabs else b" ")
 
 
 def _tidy(text: bytes, layout: Layout) -> tuple[bytes, bytes]:
-    """The same lines with one separator between fields, without comments and blank lines; and the
-    separator."""
+    """The same lines with one separator, without comments and blank lines; and the separator."""
     if b"\r" in text:
         text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     text = text.lstrip(b"\n")
@@ -178,15 +172,14 @@ def _number(raw: bytes, layout: Layout, names: str) -> int | float:
 
 
 def second_line(path: Path, layout: Layout, wanted: Mapping[str, str]) -> int | None:
-    """The number of the second line that has these values, by the names of their columns; ``None``
-    where there is none."""
+    """The number of the second line with these values, by column; ``None`` where there is none."""
     values = {layout.columns.index(name): value.encode() for name, value in wanted.items()}
-    lines = (
+    found = (
         number
         for number, fields in fields_of(path, layout)
-        if len(fields) > max(values) and all(fields[at] == value for at, value in values.items())
+        if len(fields) > max(values) and values == {at: fields[at] for at in values}
     )
-    return next(islice(lines, 1, None), None)
+    return next(islice(found, 1, None), None)
 
 
 def not_whole(shown: str) -> InputError:
