@@ -11,13 +11,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragassay.base.errors import UsageError
-from ragassay.stats.bounded import beta_bounds
 from ragassay.stats.corrections import adjusted_p, decision_levels, max_t
 from ragassay.stats.distributions import t_sf
-from ragassay.stats.intervals import Bounds, Span, alpha_of, check_options, one_sided
+from ragassay.stats.intervals import (
+    ROUNDING,
+    Bounds,
+    FloatArray,
+    IntArray,
+    Span,
+    Units,
+    alpha_of,
+    beta_bounds,
+    check_options,
+    cluster_codes,
+    one_sided,
+)
 from ragassay.stats.power import detectable
 from ragassay.stats.sign_flip import SignFlips, sign_flips
-from ragassay.stats.units import ROUNDING, FloatArray, IntArray, Units, cluster_codes
 
 CORRECTIONS = ("maxt", "holm", "bh", "none")
 """Ways to correct for several metrics: step-down max-T, Holm, Benjamini-Hochberg, none at all."""

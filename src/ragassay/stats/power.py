@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ragassay.stats.distributions import normal_cdf, normal_ppf
-from ragassay.stats.units import FloatArray, Units
+from ragassay.stats.intervals import FloatArray, Units
 
 _DRAWS = 250
 _STEPS = 8

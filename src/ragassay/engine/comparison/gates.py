@@ -18,8 +18,7 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summarising import IntervalOptions, interval_of, sample_clusters
 from ragassay.engine.results.summary import MetricSummary, shown
-from ragassay.stats.intervals import Interval, Span, check_one_sided, one_sided
-from ragassay.stats.units import is_close
+from ragassay.stats.intervals import Interval, Span, check_one_sided, is_close, one_sided
 
 _OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"

@@ -40,8 +40,7 @@ from ragassay.engine.results.score_rows import by_sample, with_samples
 from ragassay.engine.results.summarising import sample_clusters
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.engine.run.run_warnings import record_warnings
-from ragassay.stats.intervals import mean_interval
-from ragassay.stats.units import ROUNDING
+from ragassay.stats.intervals import ROUNDING, mean_interval
 
 
 @dataclass(frozen=True)
