@@ -322,7 +322,7 @@ def with_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> list[
                 f"No metric of this run has the parameter {name!r}. "
                 f"{did_you_mean(name, existing)} 'ragassay metrics NAME' shows what there is."
             )
-        choices = {m: choices_of(m, naming.parameters(m)[name]) for m in having}
+        choices = {m: choices_of(type(m)).get(name) for m in having}
         knowing = [m for m, c in choices.items() if c is None or str(value) in map(str, c)]
         for metric, of_metric in zip(metrics, chosen, strict=True):
             if metric in (knowing or having):

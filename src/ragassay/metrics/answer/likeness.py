@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -106,8 +107,8 @@ class OnScale(Metric):
 class EncoderMetric(OnScale, ModelMetric):
     """A metric that computes BERTScores itself."""
 
-    @property
-    def weights(self) -> tuple[Weights, ...]:
+    @cached_property
+    def weights(self) -> tuple[Weights, ...]:  # type: ignore[override]  # read only
         return (Weights.parse(self.model),)
 
     def check(self) -> None:

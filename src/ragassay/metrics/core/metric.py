@@ -15,15 +15,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from ragassay.base.errors import CountedFact, UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core.window import Window
-
-if TYPE_CHECKING:
-    from ragassay.models.weights.weight_files import Weights
+from ragassay.models.weights.weight_files import Weights
 
 M = TypeVar("M", bound="Metric")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -100,14 +98,13 @@ def spelling(value: Any) -> str:
     return str(value)
 
 
-def choices_of(metric: Metric, spec: dataclasses.Field[Any]) -> tuple[Any, ...] | None:
-    """The values that a parameter may have; ``None`` where they cannot be listed."""
-    choices = spec.metadata.get("choices")
-    if choices is None:
-        hint = parameter_types(type(metric)).get(spec.name)
-        if typing.get_origin(hint) is Literal:
-            choices = typing.get_args(hint)
-    return None if choices is None else tuple(choices)
+@cache
+def choices_of(cls: type[Metric]) -> Mapping[str, tuple[Any, ...]]:
+    """The values that each parameter of a metric class may have, where they can be listed."""
+    types = parameter_types(cls).items()
+    listed = {name: typing.get_args(t) for name, t in types if typing.get_origin(t) is Literal}
+    stated = {spec.name: spec.metadata.get("choices") for spec in dataclasses.fields(cls)}
+    return listed | {name: tuple(choices) for name, choices in stated.items() if choices}
 
 
 @dataclass(frozen=True)
@@ -124,6 +121,9 @@ class Metric(ABC):
         low, high: range of the value; ``None`` means unbounded.
         higher_is_better: direction; ``None`` where neither is better (a length, a count).
         aggregate: how a run's values become one.
+        inputs: the metrics whose outcomes it reads from the window.
+        weights: the models that it uses itself (not those of its inputs).
+        embeds: whether it uses the run's embedder itself.
         aliases: other names, each mapped to the expression it stands for.
         kind: arithmetic, model or judge.
         says: whether its value is a number, a flag (yes or no) or a label.
@@ -148,6 +148,9 @@ class Metric(ABC):
     kind: ClassVar[Kind] = "arithmetic"
     says: ClassVar[Says] = "number"
     version: ClassVar[int] = 1
+    inputs: ClassVar[tuple[Metric, ...]] = ()
+    weights: ClassVar[tuple[Weights, ...]] = ()
+    embeds: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -163,7 +166,8 @@ class Metric(ABC):
             if value is None:
                 continue
             where = f"{self.name}: {spec.name} must"
-            if (choices := choices_of(self, spec)) is not None and value not in choices:
+            choices = choices_of(type(self)).get(spec.name)
+            if choices is not None and value not in choices:
                 raise UsageError(
                     f"{where} be one of {', '.join(map(str, choices))}, not {value!r}."
                 )
@@ -205,21 +209,6 @@ class Metric(ABC):
                 part_title = self.parts_titles.get(getattr(self, spec.name))
                 return f"{self.title}: {part_title}" if part_title else self.title
         return self.title
-
-    @property
-    def inputs(self) -> tuple[Metric, ...]:
-        """The metrics whose outcomes it reads from the window."""
-        return ()
-
-    @property
-    def weights(self) -> tuple[Weights, ...]:
-        """The models that it uses itself (not those of its inputs)."""
-        return ()
-
-    @property
-    def embeds(self) -> bool:
-        """Whether it uses the run's embedder itself."""
-        return False
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:
         """What a reader should know about the samples and outcomes of a window; nothing by default.

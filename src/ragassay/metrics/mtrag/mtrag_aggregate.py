@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from operator import itemgetter
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -247,8 +248,8 @@ class _Aggregate(Given, ByBertScore):
     needs = ("answer", "references")
     uses = ("passages", "given")
 
-    @property
-    def inputs(self) -> tuple[Metric, ...]:
+    @cached_property
+    def inputs(self) -> tuple[Metric, ...]:  # type: ignore[override]  # read only
         return (
             ReferenceBertScore(**self.shared_parameters, part="r"),
             ReferenceRougeL(),

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from ragassay.base.errors import CountedFact, InputError
@@ -157,8 +158,8 @@ class Conditioned(Given):
         """The metric with the judgement on underspecified queries."""
         return UnderspecifiedEval(self.given, labelled=True)
 
-    @property
-    def inputs(self) -> tuple[Metric, ...]:
+    @cached_property
+    def inputs(self) -> tuple[Metric, ...]:  # type: ignore[override]  # read only
         return (self.idk, self.underspecified, self.base)
 
     def lacks(self, sample: Sample) -> Unscored | None:
@@ -355,8 +356,8 @@ class AnswerabilityAccuracy(Metric):
     uses = ("query", "history", "given")
     kind = "judge"
 
-    @property
-    def inputs(self) -> tuple[Metric, ...]:
+    @cached_property
+    def inputs(self) -> tuple[Metric, ...]:  # type: ignore[override]  # read only
         return (IdkEval(self.given),)
 
     def lacks(self, sample: Sample) -> Unscored | None:
