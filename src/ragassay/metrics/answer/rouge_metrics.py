@@ -22,7 +22,7 @@ from ragassay.metrics.answer.references import (
     encode,
     rouge_tokens,
 )
-from ragassay.metrics.core.metric import define, harmonic, param, part, register
+from ragassay.metrics.core.metric import define, param, part, register
 from ragassay.metrics.core.window import Window
 
 Measure = Literal["rouge1", "rouge2", "rougeL"]
@@ -59,28 +59,21 @@ def rouge(
     }
 
 
-def compare(measure: Measure, answer: str, reference: str) -> PRF:
-    """One ROUGE measure of two codes (see `ragassay.metrics.answer.references.encode`)."""
+def compare(measure: Measure, answer: Sequence[Any], reference: Sequence[Any]) -> PRF:
+    """One ROUGE measure of two codes (see `ragassay.metrics.answer.references.encode`) or lists of
+    words; repeats count as often as both have them."""
     if measure == "rougeL":
         from rapidfuzz.distance import LCSseq
 
-        return prf(LCSseq.similarity(answer, reference), len(answer), len(reference))
-    if measure == "rouge2":
-        return overlap_prf(list(pairwise(answer)), list(pairwise(reference)))
-    return overlap_prf(answer, reference)
-
-
-def prf(hits: int, n_answer: int, n_reference: int) -> PRF:
-    """Precision, recall and F of ``hits`` common items; 0 where there are none."""
-    p, r = hits / max(n_answer, 1), hits / max(n_reference, 1)
-    return PRF(p, r, harmonic(p, r))
-
-
-def overlap_prf(answer: Sequence[Any], reference: Sequence[Any]) -> PRF:
-    """Precision, recall and F of the items that two sequences have in common; repeats count as
-    often as both have them."""
-    common = (Counter(answer) & Counter(reference)).total()
-    return prf(common, len(answer), len(reference))
+        common = LCSseq.similarity(answer, reference)
+    else:
+        if measure == "rouge2":
+            answer, reference = list(pairwise(answer)), list(pairwise(reference))
+        common = (Counter(answer) & Counter(reference)).total()
+    if not common:
+        return PRF(0.0, 0.0, 0.0)
+    p, r = common / len(answer), common / len(reference)
+    return PRF(p, r, 2 * p * r / (p + r))
 
 
 _f_of = attrgetter("f")
@@ -118,12 +111,11 @@ def compared(window: Window, measure: Measure, tokens: Tokens, stem: bool) -> li
 class _Overlap(ReferenceMetric):
     """The overlap of an answer with each of its references."""
 
+    prepared = staticmethod(compared)
+    prepared_by = ("measure", "tokens", "stem")
     measure: ClassVar[Measure]
     tokens: Tokens = "ultrarag"
     stem: bool = True
-
-    def views(self, window: Window) -> Sequence[Any]:
-        return window.once(compared, self.measure, self.tokens, self.stem)
 
 
 @dataclass(frozen=True)

@@ -4,21 +4,20 @@ and five corrected ones, for which a reference without words matches nothing."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.references import (
     ReferencedAnswer,
     ReferenceMetric,
+    Tokens,
     coded,
     ultrarag_normal,
 )
-from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, best_score, overlap_prf
+from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, best_score, compare
 from ragassay.metrics.core.metric import measure, param, part, register
-from ragassay.metrics.core.window import Window
 
 
 class _Published(ReferenceMetric):
@@ -89,7 +88,7 @@ def ultra_f1(answer: str, references: tuple[str, ...]) -> float:
     Misleads where: a long right answer loses precision; "not open" shares most words with "open"
     """
     words = answer.split()
-    return max(overlap_prf(words, reference.split()).f for reference in references)
+    return max(compare("rouge1", words, reference.split()).f for reference in references)
 
 
 @dataclass(frozen=True)
@@ -99,13 +98,14 @@ class _Corrected(ReferenceMetric):
     articles: Literal["drop", "keep"] = param("drop", "whether English a, an, the count as words")
 
     version = 5
-
-    def views(self, window: Window) -> Sequence[Any]:
-        """Codes, one character a token; an empty reference matches nothing."""
-        return window.once(coded, "unicode", False, self.articles)
+    prepared = staticmethod(coded)
+    prepared_by = ("tokens", "stem", "articles")
+    tokens: ClassVar[Tokens] = "unicode"
+    stem: ClassVar[bool] = False
 
     def outcome(self, view: ReferencedAnswer) -> Outcome:
-        """The value over the references that have words; unscored where none has."""
+        """The value over the references that have words, with the index of the best (of flags: the
+        first that matches); unscored where none has."""
         empty = [str(at) for at, reference in enumerate(view.references) if not reference]
         which = f"reference {', '.join(empty)}"
         if len(empty) == len(view.references):
@@ -113,21 +113,16 @@ class _Corrected(ReferenceMetric):
             detail = f"{which}: nothing left without punctuation"
             return Unscored(Reason.UNDEFINED, detail + dropped * (self.articles == "drop"))
         note = f"left out, as without words: {which}" if empty else ""
-        return self.best([self.measured(view.answer, code) for code in view.references], note)
-
-    def best(self, values: Sequence[Any], note: str) -> Score:
-        """1 with the index of the first reference that matches, else 0."""
-        if True in values:
-            return Score(1.0, {"reference": values.index(True)}, note)
-        return Score(0.0, {}, note)
+        values = [self.measured(view.answer, code) for code in view.references]
+        if isinstance(values[0], PRF):
+            return best_score(values, getattr(self, "part", "f"), note)
+        matching = {"reference": values.index(True)} if True in values else {}
+        return Score(float(bool(matching)), matching, note)
 
 
 @dataclass(frozen=True)
 class _Shared(_Corrected):
     part: Literal["p", "r", "f"] = part("f", PARTS, "precision, recall or F of the best reference")
-
-    def best(self, values: Sequence[PRF], note: str) -> Score:
-        return best_score(values, self.part, note)
 
 
 @measure("exact_match", base=_Corrected, says="flag")
@@ -170,7 +165,7 @@ def token_f1(answer: str, reference: str) -> PRF:
         2PR / (P + R); best reference
     Misleads where: a long right answer loses precision; "not open" shares most words with "open"
     """
-    return overlap_prf(answer, reference)
+    return compare("rouge1", answer, reference)
 
 
 @register
