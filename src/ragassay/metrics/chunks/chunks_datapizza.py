@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.base.errors import ArgumentError
-from ragassay.metrics.answer.rouge_metrics import MEASURES, rouge, sentence_bleu
+from ragassay.metrics.answer.word_overlap import MEASURES, rouge, sentence_bleu
 from ragassay.metrics.core.chunk_matching import cosine_matrix
 from ragassay.metrics.core.metric import harmonic
 

@@ -15,7 +15,7 @@ from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.likeness import MODEL, RESCALE, BertScoring, EncoderMetric, bertscores
 from ragassay.metrics.answer.references import encode
-from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, Measure, compare as rouge
+from ragassay.metrics.answer.word_overlap import PARTS, PRF, Measure, compare as rouge
 from ragassay.metrics.citation.citation_parser import text_for_models
 from ragassay.metrics.consistency.runs_spread import RunsMetric
 from ragassay.metrics.core.metric import param, part, register

@@ -18,7 +18,7 @@ from ragassay.metrics.answer.references import (
     rouge_tokens,
     squad_normal,
 )
-from ragassay.metrics.answer.rouge_metrics import Compared, compare, compared
+from ragassay.metrics.answer.word_overlap import Compared, compare, compared
 from ragassay.metrics.core.metric import (
     Measured,
     Metric,
