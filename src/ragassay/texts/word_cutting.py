@@ -40,7 +40,12 @@ def words(text: str, language: str = "", *, articles: bool = True, stem: bool = 
     no A at the end and no capital A within a sentence (``Vitamin A``), and none where the language
     is known and is not English. ``stem`` applies the Porter stemmer to ASCII words of more than
     three letters."""
-    found = _cut(text, language)
+    if " A" in text and not text.isupper():
+        text = _LETTER_A.sub(_SIGN_OF["A"], text)
+    if _PLAIN.fullmatch(text) and not _ATTACHED.search(text):  # most English texts without numbers
+        found = text.lower().translate(_PUNCTUATION).split()
+    else:
+        found = _cut(text, language)
     if not articles and language in ("", "en"):
         n = len(found) - (found[-1:] == ["a"])
         found = [*(word for word in found[:n] if word not in listed("articles")), *found[n:]]
@@ -49,11 +54,7 @@ def words(text: str, language: str = "", *, articles: bool = True, stem: bool = 
 
 
 def _cut(text: str, language: str) -> list[str]:
-    """The words, with stand-ins for their signs."""
-    if not text.isupper():
-        text = _LETTER_A.sub(_SIGN_OF["A"], text) if " A" in text else text
-    if _PLAIN.fullmatch(text) and not _ATTACHED.search(text):  # most English texts without numbers
-        return text.lower().translate(_PUNCTUATION).split()
+    """The words of any text, with stand-ins for their signs."""
     text = _MARKUP.sub(" ", _IN_TWO_SIGNS.sub(lambda found: _TWO_SIGNS[found[0]], text))
     text = _ATTACHED.sub(lambda found: "".join(map(_SIGN_OF.__getitem__, found[0])), text)
     text = folded(text, language)

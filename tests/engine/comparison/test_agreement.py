@@ -21,9 +21,8 @@ from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.metric import Metric, Window
 from ragassay.metrics.core.naming import uses_of
-from ragassay.metrics.core.window import Window
 from ragassay.reports.views import worked_examples
 
 sys.path.append(str(Path(__file__).resolve().parents[3]))

@@ -61,9 +61,8 @@ from ragassay.judges.own_prompts import read_prompts
 from ragassay.judges.questions.grading import ReportOnContext
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.function_metrics import FunctionMetric
-from ragassay.metrics.core.metric import Metric, reached
+from ragassay.metrics.core.metric import AllSamples, Metric, reached
 from ragassay.metrics.core.naming import uses_of
-from ragassay.metrics.core.window import AllSamples
 from ragassay.models.embedders.embedder import DEFAULT
 from ragassay.stats.intervals import check_one_sided
 from ragassay.suites import Suite

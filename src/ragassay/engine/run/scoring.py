@@ -17,8 +17,7 @@ from ragassay.base.sample import ABSTAINING, Sample
 from ragassay.base.score import Outcome, Reason, Unscored
 from ragassay.judges.asking import Asker
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import Metric, reached
-from ragassay.metrics.core.window import AllSamples, Window
+from ragassay.metrics.core.metric import AllSamples, Metric, Window, reached
 from ragassay.models.run_models import Models
 
 T = TypeVar("T")

@@ -15,8 +15,7 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core.chunk_matching import cosine_matrix
 from ragassay.metrics.core.judged import ModelMetric
-from ragassay.metrics.core.metric import Metric, param, part, passage_texts, register
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Metric, Window, param, part, passage_texts, register
 from ragassay.models.embedders.embedder import Embedded, is_blank
 from ragassay.models.encoders.encoder import Encoder
 from ragassay.models.encoders.token_matching import (
@@ -209,7 +208,7 @@ class BertScore(EncoderMetric):
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """The value of the best reference, with the values of all references as parts."""
-        if self.idf and not window.all_samples.readable:
+        if self.idf and window.all_samples.read is None:
             return [Unscored(Reason.MISSING_INPUT, ONCE)] * len(rows)
         matches_of = window.once(against, self.scale, tuple(rows), False)
         return [

@@ -16,8 +16,7 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome
 from ragassay.metrics.citation.citable import Citable, marks
 from ragassay.metrics.citation.citation_parser import without_citations
-from ragassay.metrics.core.metric import Measured
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Measured, Window
 from ragassay.texts.languages import language_in
 from ragassay.texts.word_cutting import stemmed, words
 

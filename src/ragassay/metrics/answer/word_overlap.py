@@ -27,8 +27,7 @@ from ragassay.metrics.answer.references import (
     rouge_tokens,
     ultrarag_normal,
 )
-from ragassay.metrics.core.metric import define, measure, param, part, register
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window, define, measure, param, part, register
 
 Measure = Literal["rouge1", "rouge2", "rougeL"]
 MEASURES: tuple[Measure, ...] = ("rouge1", "rouge2", "rougeL")

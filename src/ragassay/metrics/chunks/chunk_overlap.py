@@ -25,8 +25,7 @@ from ragassay.metrics.core.chunk_matching import (
     same_chunks,
     vectors as matrix_of,
 )
-from ragassay.metrics.core.metric import Measured, cutoff, measure, missing, param
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Measured, Window, cutoff, measure, missing, param
 from ragassay.models.embedders.embedder import Embedded, is_blank
 from ragassay.models.weights.weight_files import Unavailable
 

@@ -19,8 +19,15 @@ from ragassay.metrics.chunks.chunk_overlap import (
     vectors_of,
 )
 from ragassay.metrics.core.chunk_matching import same_chunks
-from ragassay.metrics.core.metric import Metric, SampleMetric, cutoff, define, param, register
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import (
+    Metric,
+    SampleMetric,
+    Window,
+    cutoff,
+    define,
+    param,
+    register,
+)
 
 
 class _Published(Metric):

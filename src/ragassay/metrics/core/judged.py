@@ -14,8 +14,7 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Score, Unscored
 from ragassay.judges import Question
 from ragassay.judges.asking import Ask, Unanswered
-from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.core.window import Window, failed
+from ragassay.metrics.core.metric import Metric, Window, failed
 from ragassay.models.weights.weight_files import Unavailable
 from ragassay.texts.languages import stated_language
 

@@ -14,20 +14,20 @@ from ragassay.judges.asking import Ask
 from ragassay.judges.offline.questions import contradicted, unread
 from ragassay.judges.questions import ClaimSupport, ExtractClaims
 from ragassay.metrics.answer.answer_match import blank_references
-from ragassay.metrics.citation.citable import passage_keys
 from ragassay.metrics.citation.citation_parser import sentences, text_for_models
 from ragassay.metrics.core.judged import JudgedMetric, ModelMetric
 from ragassay.metrics.core.metric import (
     SampleMetric,
+    Window,
     harmonic,
     missing,
     param,
     part,
+    passage_keys,
     passage_texts,
     register,
     textless_passage,
 )
-from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_values import GIVEN, Given, no_contexts
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM, HhemModel
 from ragassay.texts.languages import stated_language

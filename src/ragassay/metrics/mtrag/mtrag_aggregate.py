@@ -29,6 +29,7 @@ from ragassay.metrics.answer.likeness import (
 from ragassay.metrics.core.metric import (
     Metric,
     Need,
+    Window,
     missing,
     param,
     part,
@@ -36,7 +37,6 @@ from ragassay.metrics.core.metric import (
     scored,
     textless_passage,
 )
-from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_values import (
     GIVEN,
     READ,

@@ -29,8 +29,7 @@ from typing import Any, ClassVar, Literal
 from ragassay.base.errors import CountedFact, InputError
 from ragassay.base.sample import ABSTAINING, Answerability, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core.metric import Metric, missing, not_applicable, param, register
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Metric, Window, missing, not_applicable, param, register
 from ragassay.metrics.mtrag.mtrag_aggregate import ByBertScore, RBAgg
 from ragassay.metrics.mtrag.mtrag_judged import (
     IdkEval,

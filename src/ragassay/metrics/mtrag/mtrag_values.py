@@ -23,6 +23,7 @@ from ragassay.metrics.core.metric import (
     Measured,
     Metric,
     SampleMetric,
+    Window,
     measure,
     missing,
     param,
@@ -31,7 +32,6 @@ from ragassay.metrics.core.metric import (
     scored,
     textless_passage,
 )
-from ragassay.metrics.core.window import Window
 from ragassay.texts.word_cutting import words
 
 GIVEN = "take the value that the record brings, where it has one"

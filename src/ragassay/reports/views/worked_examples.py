@@ -18,8 +18,7 @@ from ragassay.base.strict_json import dumps
 from ragassay.formats import from_records
 from ragassay.metrics.consistency.runs_spread import OfMetric
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Metric, Window
 from ragassay.models.classifiers.hhem import HhemModel
 from ragassay.models.encoders.encoder import Encoder
 from ragassay.models.encoders.token_matching import WordVectors
