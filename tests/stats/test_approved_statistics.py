@@ -29,8 +29,7 @@ from ragassay.stats.intervals import (
     range_bounds,
     skewed_bounds,
 )
-from ragassay.stats.paired import CORRECTIONS, compare_pairs
-from ragassay.stats.power import detectable
+from ragassay.stats.paired import CORRECTIONS, compare_pairs, detectable
 from ragassay.stats.repeats import icc1, jaccard, rank_biased_overlap, spread, variance_components
 from ragassay.stats.sign_flip import sign_flips
 

@@ -8,8 +8,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from ragassay.stats.intervals import Units
-from ragassay.stats.paired import FEW_DIFFER, PairedResult, compare_pairs
-from ragassay.stats.power import detectable
+from ragassay.stats.paired import FEW_DIFFER, PairedResult, compare_pairs, detectable
 
 
 def compared(differences: np.ndarray, **options) -> PairedResult:
