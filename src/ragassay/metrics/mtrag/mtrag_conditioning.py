@@ -372,7 +372,7 @@ class AnswerabilityAccuracy(Metric):
         return unread(IdkEval(self.given), sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        judge_answers = window.outcomes(IdkEval(self.given))
+        judge_answers = window.outcomes(*self.inputs)
         return [
             self.lacks(sample) or self._of(sample, idk)
             for sample, idk in zip(window.samples, judge_answers, strict=True)
