@@ -210,8 +210,8 @@ class Metric(ABC):
         uses: parts that it reads where a sample has them.
         low, high: range of the value; ``None`` means unbounded.
         higher_is_better: direction; ``None`` where neither is better (a length, a count).
-        aggregate: how a run's values become one: ``mean``, ``sum``, ``geometric`` or (of an instance) a
-            percentile, ``p95``.
+        aggregate: how a run's values become one: ``mean``, ``sum``, ``geometric``; of an instance
+            perhaps a percentile (``p95``).
         inputs: the metrics whose outcomes it reads from the window.
         weights: the models that it uses itself (not those of its inputs).
         embeds: whether it uses the run's embedder itself.
