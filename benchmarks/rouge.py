@@ -17,7 +17,7 @@ from typing import Any
 
 from rouge_score.rouge_scorer import RougeScorer
 
-from ragassay.metrics.answer.rouge_metrics import PRF, rouge
+from ragassay.metrics.answer.word_overlap import PRF, rouge
 
 N_PAIRS, N_WORDS, N_VOCABULARY, TARGET = 600, 150, 5_000, 50
 

@@ -13,7 +13,7 @@ from ragassay.base.sample import Answerability, Sample
 from ragassay.base.score import Score
 from ragassay.examples import NAMES, documents, path_of
 from ragassay.formats import load, native
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.suites import get
 
 SUITE = get("chunks")

@@ -16,7 +16,7 @@ import ragassay
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, formats, suites
 from ragassay.cli.command_line import call
 from ragassay.compat.mtrag.mtrag_steps import STEPS
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window
 
 SUITE = suites.get("mtrag")
 STEP_1 = (

@@ -19,7 +19,7 @@ from ragassay.judges.question import Question
 from ragassay.judges.questions.grading import AnswerMatch, Match
 from ragassay.metrics.answer.answer_match import AnswerMatches, accepted, with_prompt
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window
 
 SAMPLE = Sample(
     id="q",

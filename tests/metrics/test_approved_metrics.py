@@ -24,8 +24,7 @@ from ragassay.judges.offline.offline_judge import offline_asker
 from ragassay.metrics.citation import citation_parser
 from ragassay.metrics.citation.citable import marks
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric, parameter_types
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Metric, Window, parameter_types
 from ragassay.metrics.retrieval import preferences, ranking_sources, trec_names
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.models.weights.weight_files import BY_MODEL

@@ -18,7 +18,7 @@ from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
 from ragassay.engine.run.scoring import score_stream
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.window import AllSamples, Window
+from ragassay.metrics.core.metric import AllSamples, Window
 from ragassay.models.encoders.encoder import Encoder
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models

@@ -5,7 +5,7 @@ import sacrebleu
 from hypothesis import given, settings, strategies as st
 
 from ragassay import Answer, Reason, Sample, Score, Unscored, UsageError
-from ragassay.metrics.answer.rouge_metrics import corpus_bleu, rouge, sentence_bleu
+from ragassay.metrics.answer.word_overlap import corpus_bleu, rouge, sentence_bleu
 from ragassay.metrics.core import naming
 
 texts = st.lists(st.sampled_from(["The", "cat", "sat", "on", "mat", ".", "1,000", "北京"])).map(

@@ -11,7 +11,7 @@ from ragassay.base.score import Outcome
 from ragassay.engine.run.scoring import score_stream
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
-from ragassay.metrics.citation.citable import Citable, passage_keys
+from ragassay.metrics.citation.citable import Citable
 from ragassay.metrics.citation.citation_parser import (
     parts,
     published_parts,
@@ -26,6 +26,7 @@ from ragassay.metrics.citation.citation_support import (
     CitationWorth,
 )
 from ragassay.metrics.core import naming
+from ragassay.metrics.core.metric import passage_keys
 from scripted_judge import Scripted
 
 FIVE = tuple(Passage(f"text {at}", id=f"[{at}]") for at in range(1, 6))

@@ -13,7 +13,7 @@ from ragassay.base.score import RECORD
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline.offline_judge import OfflineJudge
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.metrics.mtrag.mtrag_conditioning import Idk, Rule, idk_cell, idk_condition, idk_of
 from scripted_judge import Scripted

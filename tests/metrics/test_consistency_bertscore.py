@@ -15,7 +15,7 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Score, Unscored
 from ragassay.engine.run.rescoring import rescore
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.models.encoders.encoder import Encoder
 from ragassay.models.encoders.token_matching import compare
 from ragassay.models.model_options import ModelOptions

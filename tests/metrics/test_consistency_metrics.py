@@ -8,7 +8,7 @@ import pytest
 
 from ragassay.base.sample import Answer, Passage, Sample, Statement
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.answer.rouge_metrics import rouge
+from ragassay.metrics.answer.word_overlap import rouge
 from ragassay.metrics.core import naming
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored
 from ragassay.base.errors import RagassayWarning
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window
 
 MOON = ("14 December 1972 UTC", "December 1972")
 

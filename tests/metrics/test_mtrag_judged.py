@@ -21,7 +21,7 @@ from ragassay.judges.questions.answering import SaysIdk
 from ragassay.judges.questions.checklists import ClaimSupport, ExtractClaims
 from ragassay.judges.questions.grading import ReferenceRating
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window
 from scripted_judge import Scripted
 from valid_answers import largest, smallest
 

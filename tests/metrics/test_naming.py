@@ -8,8 +8,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.sample import Answer, Answerability, GoldPassage, Passage, Sample
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Metric, Window
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models
 from ragassay.suites import all_suites

@@ -25,7 +25,7 @@ from ragassay import (
 from ragassay.base.errors import RagassayWarning
 from ragassay.engine.run.ranked_runs import evaluate_run
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.window import AllSamples, Window
+from ragassay.metrics.core.metric import AllSamples, Window
 
 NUMERIC = [
     "P@3", "Recall@3", "F1@3", "AP", "AP@2", "RR", "RR@2", "nDCG", "nDCG@3", "nDCG(gain=exp)@3",

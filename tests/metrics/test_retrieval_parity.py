@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 from ragassay import GoldPassage, Passage, Sample, Score
 from ragassay.engine.run.ranked_runs import evaluate_run
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.metrics.retrieval import ranking_sources, trec_names
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.metrics.retrieval.rankings import Rankings

@@ -7,9 +7,9 @@ from rouge_score.rouge_scorer import RougeScorer
 from ragassay import Answer, Reason, Sample, Score, Unscored
 from ragassay.base.errors import RagassayWarning
 from ragassay.metrics.answer.references import ultrarag_normal
-from ragassay.metrics.answer.rouge_metrics import MEASURES, PRF, rouge
+from ragassay.metrics.answer.word_overlap import MEASURES, PRF, rouge
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window
 
 WORDS = ["the", "cats", "cat", "running", "runs", "Ran", "easily", "a2", "北京", "é", "-", "."]
 texts = st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join) | st.text(max_size=40)

@@ -18,7 +18,7 @@ from ragassay import Reason
 from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Score, Unscored
 from ragassay.cli.command_line import call
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.metrics.grounding.hallucination import Hhem, HhemWindows
 from ragassay.models.classifiers.hhem import HHEM, PROMPT, SHAPE, HhemModel, windows
 from ragassay.models.device import Batches

@@ -18,14 +18,20 @@ import pytest
 
 from approved import check, number, result
 from ragassay.stats import distributions
-from ragassay.stats.bounded import is_crowded, range_bounds, skewed_bounds
 from ragassay.stats.corrections import adjusted_p, decision_levels, max_t
-from ragassay.stats.intervals import METHODS, alpha_of, mean_interval, one_sided
-from ragassay.stats.paired import CORRECTIONS, compare_pairs
-from ragassay.stats.power import detectable
+from ragassay.stats.intervals import (
+    METHODS,
+    Units,
+    alpha_of,
+    is_crowded,
+    mean_interval,
+    one_sided,
+    range_bounds,
+    skewed_bounds,
+)
+from ragassay.stats.paired import CORRECTIONS, compare_pairs, detectable
 from ragassay.stats.repeats import icc1, jaccard, rank_biased_overlap, spread, variance_components
 from ragassay.stats.sign_flip import sign_flips
-from ragassay.stats.units import Units
 
 APPROVED = Path(__file__).parent / "approved"
 INF = math.inf

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from ragassay.stats.paired import FEW_DIFFER, PairedResult, compare_pairs
-from ragassay.stats.power import detectable
-from ragassay.stats.units import Units
+from ragassay.stats.intervals import Units
+from ragassay.stats.paired import FEW_DIFFER, PairedResult, compare_pairs, detectable
 
 
 def compared(differences: np.ndarray, **options) -> PairedResult:

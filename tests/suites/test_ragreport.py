@@ -19,7 +19,7 @@ from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
 from ragassay.judges.question import Question
 from ragassay.judges.replay import Replay
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.metrics.rubric.ragreport import ON_TOPIC_ONLY
 from ragassay.reports.tables import published_csv
 

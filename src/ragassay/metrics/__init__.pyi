@@ -1,4 +1,4 @@
-from .answer.rouge_metrics import corpus_bleu as corpus_bleu
+from .answer.word_overlap import corpus_bleu as corpus_bleu
 from .chunks.chunks_datapizza import (
     bleu_score as bleu_score,
     corpus_bleu_score as corpus_bleu_score,

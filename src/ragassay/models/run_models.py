@@ -18,7 +18,8 @@ I = TypeVar("I")  # noqa: E741
 
 class Models:
     """A run's models. Threads may share them; each model is used by one thread at a time.
-    ``embedding`` makes the run's embedder; by default the default model on this machine."""
+    ``embedding`` makes the run's embedder; by default the default model on this machine.
+    ``embedder_used`` is ``None`` until it is needed."""
 
     def __init__(
         self,
@@ -27,7 +28,7 @@ class Models:
     ) -> None:
         self.options = options or ModelOptions()
         self._embedding = embedding or _default_embedder
-        self._embedder: Embedder | None = None
+        self.embedder_used: Embedder | None = None
         self._instruments: dict[Hashable, Any] = {}
         self._lock = threading.Lock()
         self._embedder_lock = threading.Lock()
@@ -36,23 +37,18 @@ class Models:
     def embedder(self) -> Embedder:
         """The run's embedder, made on first use, or an `Unavailable`."""
         with self._embedder_lock:
-            if self._embedder is None:
+            if self.embedder_used is None:
                 try:
-                    self._embedder = self._embedding(self)
+                    self.embedder_used = self._embedding(self)
                 except Unavailable as error:
                     problem = f"no vectors: {error}; --embedder names another model"
                     raise error.saying(problem) from error
-            return self._embedder
-
-    @property
-    def embedder_used(self) -> Embedder | None:
-        """The embedder, where it has been used; else ``None``."""
-        return self._embedder
+            return self.embedder_used
 
     def remarks(self) -> list[str]:
         """What a report should say about the models' work since the last call."""
         with self._lock:
-            used = {id(one): one for one in (*self._instruments.values(), self._embedder)}
+            used = {id(one): one for one in (*self._instruments.values(), self.embedder_used)}
         return [text for one in used.values() if hasattr(one, "remarks") for text in one.remarks()]
 
     def use(self, kind: type[I], *spec: Hashable) -> I:

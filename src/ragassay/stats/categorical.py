@@ -12,9 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragassay.stats.bounded import beta_bounds
-from ragassay.stats.intervals import percentile_bounds
-from ragassay.stats.units import IntArray
+from ragassay.stats.intervals import IntArray, beta_bounds, percentile_bounds
 
 
 def cohen_kappa(pairs: IntArray) -> float | None:

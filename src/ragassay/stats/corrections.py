@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ragassay.stats.intervals import FloatArray, IntArray
 from ragassay.stats.sign_flip import SignFlips
-from ragassay.stats.units import FloatArray, IntArray
 
 
 def adjusted_p(p_values: Sequence[float | None], name: str) -> list[float | None]:

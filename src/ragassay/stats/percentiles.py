@@ -16,9 +16,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragassay.stats.distributions import t_ppf
-from ragassay.stats.intervals import Bounds, Interval, check_options, draws
+from ragassay.stats.intervals import (
+    Bounds,
+    FloatArray,
+    IntArray,
+    Interval,
+    Units,
+    check_options,
+    cluster_codes,
+    draws,
+    finite_row,
+)
 from ragassay.stats.paired import PairedResult
-from ragassay.stats.units import FloatArray, IntArray, Units, cluster_codes, finite_row
 
 ORDERED = "order-statistics"  # the method of the interval
 _DRAWN = 4e6  # values that are drawn at most: with many values fewer resamples will do

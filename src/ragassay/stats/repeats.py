@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragassay.stats.units import ROUNDING, FloatArray, IntArray, cluster_codes, finite_row
+from ragassay.stats.intervals import ROUNDING, FloatArray, IntArray, cluster_codes, finite_row
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragassay.base.errors import UsageError
-from ragassay.stats.units import ROUNDING, FloatArray
+from ragassay.stats.intervals import ROUNDING, FloatArray
 
 EXACT_UP_TO = 16  # clusters of which all patterns are enumerated: 2^16, half of them by symmetry
 _CHUNK_BYTES = 4 * 2**20

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike
 
 from ragassay.stats.corrections import adjusted_p, decision_levels
 from ragassay.stats.distributions import t_ppf, t_sf
-from ragassay.stats.intervals import alpha_of, one_sided
+from ragassay.stats.intervals import Units, alpha_of, cluster_codes, finite_row, one_sided
 from ragassay.stats.paired import PairedResult
-from ragassay.stats.units import Units, cluster_codes, finite_row
 
 POWER = 0.8  # of the test for which ``detectable`` is computed
 Sample = tuple[ArrayLike, Iterable[Hashable] | None]  # values, and labels where there are clusters

@@ -20,7 +20,7 @@ from ragassay.base.errors import UsageError, did_you_mean, warn_user
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.metric import Metric, registered
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,9 @@ def peers_of(name: str) -> list[PeerMetric]:
 def peer_of(name: str, local: Mapping[str, str]) -> PeerMetric | None:
     """The metric of another tool that a name stands for, where one of ours is measured for it;
     ``None`` where the name is ours, with ``local`` as published names."""
-    peers = [] if naming.known(name, local) else [peer for peer in peers_of(name) if peer.ours]
-    return peers[0] if peers else None
+    if naming.known(name, local):
+        return None
+    return next((peer for peer in peers_of(name) if peer.ours), None)
 
 
 def our_names(names: str | Sequence[str], local: Mapping[str, str]) -> list[str]:
@@ -135,9 +136,10 @@ class Suite:
     @property
     def owned(self) -> frozenset[str]:
         """Names, without parameters, of all metrics that belong to the suite."""
-        own = self.resolve() if self.metrics else []
-        stood_for = (re.split(r"[(@.]", target, maxsplit=1)[0] for target in self.aliases.values())
-        return frozenset({*(one.name for one in own), *stood_for, *self.published.values()})
+        means = {**registered()[1], **self.aliases}
+        targets = (*(means.get(name, name) for name in self.metrics), *self.aliases.values())
+        bases = (re.split(r"[(@.]", target, maxsplit=1)[0] for target in targets)
+        return frozenset({*bases, *self.published.values()})
 
     def resolve(
         self,
@@ -249,20 +251,22 @@ def metrics_by_name(
     names for rankings (``Recall``), which no suite has."""
     local = {**general_aliases(), **(local or {})}
     wanted = our_names(names, local)
-    for name in wanted:
-        here = {*naming.ULTRARAG_RANKED, *map(str.casefold, local)}
-        bare = not ks and name.casefold() not in here and naming.lacks_cutoff(name)
-        if bare and (advice := published_elsewhere(name)):
+    here = {*naming.ULTRARAG_RANKED, *map(str.casefold, local)}
+    try:
+        found = naming.metrics_by_name(wanted, ks=ks, local=local)
+    except UsageError as error:
+        wrong = next((name for name in wanted if not naming.known(name, local)), "")
+        advice = advice_on(wrong) if wrong else ""
+        if not advice:
+            raise
+        unknown = isinstance(error, naming.UnknownMetric)
+        raise UsageError(advice if unknown else f"{error} {advice}") from error
+    for name in () if ks else wanted:
+        # Of a name that stands for one metric a cut-off, only the latter are shown.
+        is_bare = name not in found and name.casefold() not in here
+        if is_bare and naming.lacks_cutoff(name) and (advice := published_elsewhere(name)):
             raise UsageError(f"{name} needs a cut-off, as in {name}@10. {advice}")
-        try:
-            naming.metrics_by_name([name], ks=ks, local=local)
-        except UsageError as error:
-            advice = "" if naming.known(name, local) else advice_on(name)
-            if not advice:
-                raise
-            unknown = isinstance(error, naming.UnknownMetric)
-            raise UsageError(advice if unknown else f"{error} {advice}") from error
-    return naming.metrics_by_name(wanted, ks=ks, local=local)
+    return found
 
 
 def advice_on(name: str) -> str:
@@ -319,7 +323,8 @@ def aliases_of(suites: Iterable[Suite]) -> dict[str, str]:
     return {alias: target for suite in suites for alias, target in suite.aliases.items()}
 
 
-def general_aliases() -> dict[str, str]:
+@cache
+def general_aliases() -> Mapping[str, str]:
     """The names of the suite ``rag`` that hold everywhere, each with the canonical name: all but
     UltraRAG's ``ndcg``, which stands for several cut-offs."""
     aliases = all_suites()["rag"].aliases

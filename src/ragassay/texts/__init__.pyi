@@ -1,2 +1,2 @@
-from .porter_stems import porter_stem as porter_stem
 from .sentence_cutting import sentences as sentences
+from .word_cutting import porter_stem as porter_stem

@@ -106,7 +106,8 @@ def conversation_of_id(name: str) -> str | None:
 def conversations_of_ids(names: Sequence[str]) -> list[str] | None:
     """Each id's conversation, or an id that holds none itself; ``None`` unless there are two
     conversations or more, and one of them has two turns."""
-    turns = {name: one for name in names if (one := conversation_of_id(name)) is not None}
+    found = ((name, _TURN_ID.fullmatch(name)) for name in names)
+    turns = {name: turn["conversation"] for name, turn in found if turn is not None}
     if not 1 < len({*turns.values()}) < len(turns):
         return None
     return [turns.get(name, f"id {name}") for name in names]

@@ -144,7 +144,8 @@ def language_in(sample: Sample) -> str:
 def stated_language(sample: Sample) -> str:
     """The code of the language that a sample states; empty where it states none."""
     known = sample.metadata
-    code = code_of(str(sample.language or known.get("language") or known.get("lang") or ""))
+    stated = sample.language or known.get("language") or known.get("lang")
+    code = code_of(str(stated)) if stated else ""
     return code if re.fullmatch("[a-z]{2,3}", code) else ""
 
 

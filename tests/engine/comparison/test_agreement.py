@@ -20,9 +20,9 @@ from ragassay.judges.judge import Failure, JudgeAnswer
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.judged import JudgedMetric, uses_of
-from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.judged import JudgedMetric
+from ragassay.metrics.core.metric import Metric, Window
+from ragassay.metrics.core.naming import uses_of
 from ragassay.reports.views import catalogue_view
 
 sys.path.append(str(Path(__file__).resolve().parents[3]))

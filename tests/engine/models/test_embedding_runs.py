@@ -25,7 +25,7 @@ from ragassay.base.yaml_files import value_of
 from ragassay.cli.command_line import call
 from ragassay.judges.ledger.paid_answers import TABLE
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.models.embedders.embedder import Embedded, Embedder
 from ragassay.models.run_models import Models
 from run_process import Commands

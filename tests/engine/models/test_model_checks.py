@@ -17,7 +17,7 @@ from ragassay.engine.config.run_config import make_config
 from ragassay.engine.plan.data_preview import preview
 from ragassay.engine.run.prepared_run import prepare
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models

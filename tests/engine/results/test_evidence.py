@@ -22,8 +22,7 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.rescoring import explain
 from ragassay.metrics.core import metric
-from ragassay.metrics.core.metric import scored
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window, scored
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.models.weights.weight_files import Unavailable
 from scripted_judge import Scripted

@@ -16,8 +16,7 @@ from ragassay.judges.own_prompts import Rubric, Scale, bundled, parse_rubric, re
 from ragassay.judges.question import Question
 from ragassay.judges.questions.grading import Graded, RubricGrade
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Metric, Window
 from ragassay.metrics.rubric.rubric_grade import rubric_metric
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "own-metrics.md"

@@ -26,9 +26,8 @@ from ragassay.engine.results.summary import (
     sample_clusters,
     shown,
 )
-from ragassay.stats.intervals import Interval, Span, alpha_of, check_one_sided, one_sided
+from ragassay.stats.intervals import Interval, Span, alpha_of, check_one_sided, is_close, one_sided
 from ragassay.stats.paired import PairedResult
-from ragassay.stats.units import is_close
 
 _OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"

@@ -19,8 +19,8 @@ from ragassay.base.score import RECORD
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.judges.offline.offline_judge import LABEL
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.judged import uses_of
 from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.naming import uses_of
 from ragassay.texts.languages import word_lists
 
 Measure = Literal["AUC", "balanced accuracy", "Spearman"]

@@ -173,7 +173,7 @@ def select_metrics(
         asked = {metric: name for name, metric in by_name.items()}
     else:
         for suite in used:
-            of_suites += suite.resolve(ks=config.ks, published=config.published)
+            of_suites += suite.metrics_by_name(ks=config.ks, published=config.published).values()
     selected = dict.fromkeys([*asked, *of_suites, *objects])
     metrics = [metric for metric in selected if "runs" not in metric.needs]
     over = [metric for metric in selected if "runs" in metric.needs]
@@ -257,7 +257,7 @@ def _over_runs(
         else:
             resolved.append(metric)
     # The values of a percentile are those of its metric: latency_p95 of a sample is its latency.
-    plain = [metric for metric in metrics if metric.aggregation == metric.aggregate]
+    plain = [metric for metric in metrics if metric.aggregate == type(metric).aggregate]
     looked = list(chosen) if config.consistency_of else [*plain, *chosen]
     return resolved, list(dict.fromkeys(looked))
 
@@ -318,7 +318,7 @@ def with_options(metrics: Sequence[Metric], options: Mapping[str, Any]) -> list[
                 f"No metric of this run has the parameter {name!r}. "
                 f"{did_you_mean(name, existing)} 'ragassay metrics NAME' shows what there is."
             )
-        choices = {m: choices_of(m, naming.parameters(m)[name]) for m in having}
+        choices = {m: choices_of(type(m)).get(name) for m in having}
         knowing = [m for m, c in choices.items() if c is None or str(value) in map(str, c)]
         for metric, of_metric in zip(metrics, chosen, strict=True):
             if metric in (knowing or having):

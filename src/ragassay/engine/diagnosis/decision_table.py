@@ -17,7 +17,7 @@ from ragassay.base.printable import grouped
 from ragassay.base.sample import ABSTAINING, Answerability, Sample
 from ragassay.engine.results.score_rows import Rows, ScoreRow
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.stats.units import ROUNDING
+from ragassay.stats.intervals import ROUNDING
 
 Reading = Callable[[ScoreRow, Sample], float | None]
 """The signal that a score gives; ``None`` for none."""

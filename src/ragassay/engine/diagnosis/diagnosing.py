@@ -39,8 +39,7 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import by_sample, with_samples
 from ragassay.engine.results.summary import MetricSummary, sample_clusters
 from ragassay.engine.run.scoring import record_warnings
-from ragassay.stats.intervals import mean_interval
-from ragassay.stats.units import ROUNDING
+from ragassay.stats.intervals import ROUNDING, mean_interval
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Score, Unscored
 from ragassay.engine.models.needed_models import by_cosine, weights_among
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Metric, Window
 from ragassay.models.embedders.embedder import DEFAULT
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.run_models import Models

@@ -86,8 +86,7 @@ def by_cosine(metrics: Iterable[Metric]) -> list[Metric]:
     """The metrics that can compare vectors, changed so that they do (``by=cosine``)."""
     changed = []
     for metric in metrics:
-        by = naming.parameters(metric).get("by")
-        if by is not None and "cosine" in (choices_of(metric, by) or ()):
+        if "cosine" in choices_of(type(metric)).get("by", ()):
             changed.append(naming.with_parameters(metric, {"by": "cosine"}))
     return changed
 

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragassay.base.note import Displayed, Note, Severity, drawing, joined
+from ragassay.stats.intervals import is_close
 from ragassay.stats.paired import FEW_DIFFER, PairedResult
 from ragassay.stats.sign_flip import EXACT_UP_TO
-from ragassay.stats.units import is_close
 
 if TYPE_CHECKING:
     from ragassay.engine.results.result import Result

@@ -373,7 +373,7 @@ def describe(name: str, metric: Metric, level: float, **more: Any) -> MetricSumm
         title=metric.about,
         family=metric.family,
         level=level,
-        aggregate=metric.aggregation,
+        aggregate=metric.aggregate,
         higher_is_better=metric.higher_is_better,
         bounds=(metric.low, metric.high),
         metric=str(metric),

@@ -62,9 +62,8 @@ from ragassay.judges.python_judge import word_of
 from ragassay.judges.questions.grading import ReportOnContext
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.function_metrics import FunctionMetric, as_metric, own_names
-from ragassay.metrics.core.judged import uses_of
-from ragassay.metrics.core.metric import Metric, reached
-from ragassay.metrics.core.window import AllSamples
+from ragassay.metrics.core.metric import AllSamples, Metric, reached
+from ragassay.metrics.core.naming import uses_of
 from ragassay.models.embedders.embedder import DEFAULT
 from ragassay.suites import Suite
 

@@ -28,8 +28,7 @@ from ragassay.judges.offline.offline_judge import too_long
 from ragassay.judges.question import R_co
 from ragassay.judges.replay import vote_of
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.core.window import AllSamples
+from ragassay.metrics.core.metric import AllSamples, Metric
 from ragassay.models.embedders.embedder import DEFAULT
 from ragassay.models.weights.weight_files import BY_MODEL
 

@@ -53,8 +53,7 @@ from ragassay.judges.asking import IN_PART, Ask, Asker
 from ragassay.judges.questions import AssignNuggets
 from ragassay.metrics.answer.references import ReferenceMetric
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import Metric, missing, reached
-from ragassay.metrics.core.window import AllSamples, Window
+from ragassay.metrics.core.metric import AllSamples, Metric, Window, missing, reached
 from ragassay.models.run_models import Models
 from ragassay.models.weights.weight_files import BY_MODEL, Unavailable
 from ragassay.suites import Suite

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -14,8 +15,7 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core.chunk_matching import cosine_matrix
 from ragassay.metrics.core.judged import ModelMetric
-from ragassay.metrics.core.metric import Metric, param, part, passage_texts, register
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Metric, Window, param, part, passage_texts, register
 from ragassay.models.embedders.embedder import Embedded, is_blank
 from ragassay.models.encoders.encoder import Encoder
 from ragassay.models.encoders.token_matching import (
@@ -106,8 +106,8 @@ class OnScale(Metric):
 class EncoderMetric(OnScale, ModelMetric):
     """A metric that computes BERTScores itself."""
 
-    @property
-    def weights(self) -> tuple[Weights, ...]:
+    @cached_property
+    def weights(self) -> tuple[Weights, ...]:  # type: ignore[override]  # read only
         return (Weights.parse(self.model),)
 
     def check(self) -> None:
@@ -208,7 +208,7 @@ class BertScore(EncoderMetric):
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """The value of the best reference, with the values of all references as parts."""
-        if self.idf and not window.all_samples.readable:
+        if self.idf and window.all_samples.read is None:
             return [Unscored(Reason.MISSING_INPUT, ONCE)] * len(rows)
         matches_of = window.once(against, self.scale, tuple(rows), False)
         return [

@@ -16,8 +16,7 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome
 from ragassay.metrics.citation.citable import Citable, marks
 from ragassay.metrics.citation.citation_parser import without_citations
-from ragassay.metrics.core.metric import Measured
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Measured, Window
 from ragassay.texts.languages import language_in
 from ragassay.texts.word_cutting import stemmed, words
 
@@ -48,45 +47,6 @@ class ReferencedAnswer:
     groups: tuple[int, ...] = ()
 
 
-class ReferenceMetric(Measured):
-    """A metric that compares an answer with its references, in a form prepared once a window.
-
-    Class attributes:
-        scripts: in which it finds words, where not in all: a-z, or those with spaces between words.
-        wide: the metric to take for others; empty where this one reads all of them.
-        for_all_scripts: the values of parameters with which it reads all of them.
-        form: the normal form of the texts that `outcome` gets.
-    """
-
-    family = "answer"
-    needs = ("answer", "references")
-    scripts: ClassVar[Literal["latin", "spaced"]] = "latin"
-    wide: ClassVar[str] = ""
-    for_all_scripts: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    form: ClassVar[Any] = staticmethod(str)
-
-    @property
-    def wider(self) -> str:
-        """`wide`, unless the metric's parameters let it read all scripts."""
-        chosen = self.for_all_scripts.items()
-        return "" if any(getattr(self, name) in values for name, values in chosen) else self.wide
-
-    def score_window(self, window: Window) -> Sequence[Outcome]:
-        return [
-            self.lacks(sample) or self.outcome(view)
-            for sample, view in zip(window.samples, self.views(window), strict=True)
-        ]
-
-    def views(self, window: Window) -> Sequence[Any]:
-        """What `outcome` gets of each sample: the texts in a normal form, or codes (see `coded`);
-        ``None`` where answer or references are missing."""
-        return window.once(referenced, self.form)
-
-    @abstractmethod
-    def outcome(self, view: Any) -> Outcome:
-        """The outcome for the answer and references of a sample that lacks neither."""
-
-
 def coded(
     window: Window, tokens: Tokens, stem: bool, articles: Articles = "keep"
 ) -> list[ReferencedAnswer | None]:
@@ -101,7 +61,9 @@ def coded(
             continue
         if tokens == "unicode":
             kept, language = articles == "keep", language_in(sample)
-            said = uncited(sample, pair.references)
+            said = pair.answer
+            if sample.passages and _MAY_CITE.search(said):
+                said = uncited(sample, pair.references)
             cut = [words(t, language, articles=kept, stem=stem) for t in (said, *pair.references)]
         else:
             cut = [rouge_tokens(text, stem) for text in (pair.answer, *pair.references)]
@@ -116,8 +78,6 @@ def uncited(sample: Sample, references: Iterable[str]) -> str:
     """The answer without its citations, which are no words of it; as it is where one of them names
     no passage of the sample, nothing else is in it, or a reference holds such marks (``a[1]``)."""
     text, passages = sample.answer_text, sample.passages or ()
-    if not passages or not _MAY_CITE.search(text):
-        return text
     citable = Citable(passages)
     keys = [key for mark in marks(text, citable, len(passages)) for key in mark.keys]
     if not keys or any(not citable.find_all(key) for key in keys) or any(map(marks, references)):
@@ -138,6 +98,47 @@ def referenced(window: Window, form: Callable[[str], str]) -> list[ReferencedAns
         else None
         for sample in window.samples
     ]
+
+
+class ReferenceMetric(Measured):
+    """A metric that compares an answer with its references, in a form prepared once a window.
+
+    Class attributes:
+        scripts: in which it finds words, where not in all: a-z, or those with spaces between words.
+        wide: the metric to take for others; empty where this one reads all of them.
+        for_all_scripts: the values of parameters with which it reads all of them.
+        prepared: makes of a window what `outcome` gets of each sample (for `Window.once`): texts,
+            codes (`coded`) or values; ``None`` where answer or references are missing.
+        prepared_by: the attributes that it takes.
+        form: the normal form of texts.
+    """
+
+    family = "answer"
+    needs = ("answer", "references")
+    scripts: ClassVar[Literal["latin", "spaced"]] = "latin"
+    wide: ClassVar[str] = ""
+    for_all_scripts: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    prepared: ClassVar[Callable[..., Sequence[Any]]] = staticmethod(referenced)
+    prepared_by: ClassVar[tuple[str, ...]] = ("form",)
+    form: ClassVar[Any] = staticmethod(str)
+
+    @property
+    def wider(self) -> str:
+        """`wide`, unless the metric's parameters let it read all scripts."""
+        chosen = self.for_all_scripts.items()
+        return "" if any(getattr(self, name) in values for name, values in chosen) else self.wide
+
+    def score_window(self, window: Window) -> Sequence[Outcome]:
+        options = (getattr(self, name) for name in self.prepared_by)
+        views = window.once(type(self).prepared, *options)
+        return [
+            self.lacks(sample) or self.outcome(view)
+            for sample, view in zip(window.samples, views, strict=True)
+        ]
+
+    @abstractmethod
+    def outcome(self, view: Any) -> Outcome:
+        """The outcome for the answer and references of a sample that lacks neither."""
 
 
 _ARTICLE = re.compile(r"\b(a|an|the)\b")

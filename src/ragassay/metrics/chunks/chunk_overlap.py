@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -24,8 +25,7 @@ from ragassay.metrics.core.chunk_matching import (
     same_chunks,
     vectors as matrix_of,
 )
-from ragassay.metrics.core.metric import Measured, cutoff, measure, missing, param
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Measured, Window, cutoff, measure, missing, param
 from ragassay.models.embedders.embedder import Embedded, is_blank
 from ragassay.models.weights.weight_files import Unavailable
 
@@ -272,8 +272,8 @@ class _ChunkMetric(Measured):
         with ``by=cosine`` vectors."""
         return super().lacks(sample) or incomparable(sample, self.rel, self.by)
 
-    @property
-    def embeds(self) -> bool:
+    @cached_property
+    def embeds(self) -> bool:  # type: ignore[override]  # read only
         return self.by == "cosine"
 
     def score_window(self, window: Window) -> Sequence[Outcome]:

@@ -19,8 +19,7 @@ from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.chunks.chunk_overlap import relevant_gold
 from ragassay.metrics.core.chunk_matching import credited
-from ragassay.metrics.core.metric import Measured, cutoff, harmonic, measure, missing, param
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Measured, Window, cutoff, harmonic, measure, missing, param
 from ragassay.texts.document_names import DocumentNames, same_document
 
 Overlap = Literal["containment", "iou"]

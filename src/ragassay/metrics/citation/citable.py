@@ -54,17 +54,6 @@ def number(name: str) -> int | None:
     return int(match[1]) if match and match[1].isascii() else None
 
 
-def passage_keys(passages: Sequence[Passage]) -> tuple[str, ...]:
-    """The unique name of each passage: its id, or its rank from 1 where it has none."""
-    keys: dict[str, None] = {}
-    for rank, passage in enumerate(passages, start=1):
-        name = passage.id if passage.id is not None else str(rank)
-        while name in keys:
-            name = f"{name} (rank {rank})"
-        keys[name] = None
-    return tuple(keys)
-
-
 _ENDING = (
     r"\.(?:pdf|docx?|pptx?|xlsx?|html?|md|markdown|txt|csv|json|xml|rst|epub|odt|rtf)(?![^\W_])"
 )

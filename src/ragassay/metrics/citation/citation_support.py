@@ -16,11 +16,10 @@ from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import CitationSupport
 from ragassay.metrics.citation import citation_parser
-from ragassay.metrics.citation.citable import Citable, is_source, passage_keys
+from ragassay.metrics.citation.citable import Citable, is_source
 from ragassay.metrics.citation.citation_parser import tidy
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import harmonic, param, part, register
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window, harmonic, param, part, passage_keys, register
 
 
 class CitationWorth(NamedTuple):

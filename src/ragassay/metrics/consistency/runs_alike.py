@@ -15,11 +15,10 @@ from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.likeness import MODEL, RESCALE, BertScoring, EncoderMetric, bertscores
 from ragassay.metrics.answer.references import encode
-from ragassay.metrics.answer.rouge_metrics import PARTS, PRF, Measure, compare as rouge
+from ragassay.metrics.answer.word_overlap import PARTS, PRF, Measure, compare as rouge
 from ragassay.metrics.citation.citation_parser import text_for_models
 from ragassay.metrics.consistency.runs_spread import RunsMetric
-from ragassay.metrics.core.metric import param, part, register
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window, param, part, register
 from ragassay.models.encoders.token_matching import TokenMatch
 from ragassay.stats.repeats import jaccard, rank_biased_overlap
 from ragassay.texts.word_cutting import words

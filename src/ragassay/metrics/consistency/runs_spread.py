@@ -15,8 +15,7 @@ from typing import Any, ClassVar
 from ragassay.base.printable import either, share
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored, Value
-from ragassay.metrics.core.metric import Metric, define, not_applicable, param, register
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Metric, Window, define, not_applicable, param, register
 from ragassay.stats.repeats import spread
 
 SCORES, UNSCORED = "scores", "unscored"

@@ -18,8 +18,7 @@ from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric, Need, param, said
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Metric, Need, Window, param, said
 from ragassay.user_code.background_loop import run
 from ragassay.user_code.object_calls import described, is_async
 from ragassay.user_code.object_loading import PYTHON_WORD, load_object

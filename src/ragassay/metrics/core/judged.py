@@ -7,15 +7,14 @@ import dataclasses
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from ragassay.base.errors import InputError, LedgerError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Score, Unscored
 from ragassay.judges import Question
 from ragassay.judges.asking import Ask, Unanswered
-from ragassay.metrics.core.metric import Metric
-from ragassay.metrics.core.window import Window, failed
+from ragassay.metrics.core.metric import Metric, Window, failed
 from ragassay.models.weights.weight_files import Unavailable
 from ragassay.texts.languages import stated_language
 
@@ -102,23 +101,3 @@ class ModelMetric(Metric):
     @abstractmethod
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """The model's outcome for some samples of the window, in the order of ``rows``."""
-
-
-class Use(NamedTuple):
-    """A kind of question (`Question.kind`), and the name of the metric that asks it
-    (`Metric.name`): metrics may ask the same kind about different things."""
-
-    kind: str
-    metric: str
-
-
-def uses_of(metric: Metric, local: Mapping[str, str] | None) -> frozenset[Use]:
-    """The questions that a metric's value rests on: its own, those of its inputs, and those of the
-    metric (``of``) that a figure over repeated runs looks at."""
-    from ragassay.metrics.core import naming
-
-    questions = metric.asks if isinstance(metric, JudgedMetric) else ()
-    uses = frozenset(Use(question.kind, type(metric).name) for question in questions)
-    of = getattr(metric, "of", None)
-    subjects = naming.known(of, local) if isinstance(of, str) and of else []
-    return uses.union(*(uses_of(one, local) for one in (*metric.inputs, *subjects)))

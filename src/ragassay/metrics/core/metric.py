@@ -1,6 +1,6 @@
-"""What a metric is: a frozen dataclass whose fields are its parameters, and how one is registered.
-
-Its docstring is its only description: commands and docs/metrics.md show it.
+"""What a metric is: a frozen dataclass whose fields are its parameters, and how one is registered;
+and the window of samples that it scores. Its docstring is its only description: commands and
+docs/metrics.md show it.
 """
 
 from __future__ import annotations
@@ -11,26 +11,27 @@ import math
 import re
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 from ragassay.base.errors import CountedFact, UsageError
-from ragassay.base.sample import Sample
+from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core.window import Window
+from ragassay.models.weights.weight_files import Weights
 
 if TYPE_CHECKING:
-    from ragassay.models.weights.weight_files import Weights
+    from ragassay.judges.asking import Asker
+    from ragassay.models.run_models import Models
 
+T = TypeVar("T")
 M = TypeVar("M", bound="Metric")
 F = TypeVar("F", bound=Callable[..., Any])
 Need = Literal[
     "query", "passages", "answer", "references", "gold", "answerability", "history", "given", "runs"
 ]
-Aggregate = Literal["mean", "sum", "geometric"]
 Kind = Literal["arithmetic", "model", "judge"]
 Says = Literal["number", "flag", "label"]
 
@@ -100,14 +101,100 @@ def spelling(value: Any) -> str:
     return str(value)
 
 
-def choices_of(metric: Metric, spec: dataclasses.Field[Any]) -> tuple[Any, ...] | None:
-    """The values that a parameter may have; ``None`` where they cannot be listed."""
-    choices = spec.metadata.get("choices")
-    if choices is None:
-        hint = parameter_types(type(metric)).get(spec.name)
-        if typing.get_origin(hint) is Literal:
-            choices = typing.get_args(hint)
-    return None if choices is None else tuple(choices)
+@cache
+def choices_of(cls: type[Metric]) -> Mapping[str, tuple[Any, ...]]:
+    """The values that each parameter of a metric class may have, where they can be listed."""
+    types = parameter_types(cls).items()
+    listed = {name: typing.get_args(t) for name, t in types if typing.get_origin(t) is Literal}
+    stated = {spec.name: spec.metadata.get("choices") for spec in dataclasses.fields(cls)}
+    return listed | {name: tuple(choices) for name, choices in stated.items() if choices}
+
+
+class Remembering:
+    """Remembers what is computed about it. A subclass makes ``_memo``, empty at first."""
+
+    _memo: dict[Hashable, Any]
+
+    def once(self, build: Callable[..., T], *args: Hashable) -> T:
+        """``build(self, *args)``, computed on the first call and remembered."""
+        key = (build, args)
+        if key not in self._memo:
+            self._memo[key] = build(self, *args)
+        return cast(T, self._memo[key])
+
+
+@dataclass(eq=False)
+class AllSamples(Remembering):
+    """All samples of a run, and what is computed from them, once for all windows. Iterating opens
+    them from the beginning; a ``ValueError`` where ``read`` is ``None``: they can be read only
+    once."""
+
+    read: Callable[[], Iterable[Sample]] | None
+    _memo: dict[Hashable, Any] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Sample]:
+        if self.read is None:
+            raise ValueError("these samples can be read only once")
+        return iter(self.read())
+
+
+class Window(Remembering):
+    """A bounded batch of samples, in the order of the data, with everything computed about it so
+    far. Without ``asker`` the embedded judge is asked, without ``models`` they have every default,
+    without ``all_samples`` the window holds all."""
+
+    def __init__(
+        self,
+        samples: Sequence[Sample],
+        asker: Asker | None = None,
+        models: Models | None = None,
+        all_samples: AllSamples | None = None,
+    ) -> None:
+        self.samples = tuple(samples)
+        self.asker = asker
+        self.all_samples = all_samples or AllSamples(lambda: self.samples)
+        self._models = models
+        self._memo = {}
+
+    @property
+    def models(self) -> Models:
+        """The run's models, or models with every default where the run gave none."""
+        if self._models is None:
+            from ragassay.models.run_models import Models
+
+            self._models = Models()
+        return self._models
+
+    def alone(self, at: int) -> Window:
+        """A window of one of the samples, with nothing computed yet."""
+        return Window([self.samples[at]], self.asker, self._models, self.all_samples)
+
+    def put(self, metric: Metric, outcomes: Sequence[Outcome]) -> None:
+        """Stores outcomes that were computed elsewhere, as those of a judged metric are."""
+        self._memo[metric] = outcomes
+
+    def outcomes(self, metric: Metric) -> Sequence[Outcome]:
+        """The metric's outcome for each sample; computed once, so that metrics may build on
+        others. Where it breaks down, only the samples that break it are unscored."""
+        if metric in self._memo:
+            return cast("Sequence[Outcome]", self._memo[metric])
+        n = len(self.samples)
+        try:
+            outcomes = metric.score_window(self)
+        except UsageError:
+            raise  # such as a missing device: no sample is to blame
+        except Exception as error:
+            alone = [] if n == 1 else map(self.alone, range(n))
+            outcomes = [one.outcomes(metric)[0] for one in alone] or [failed(metric, error)]
+        if len(outcomes) != n:
+            raise AssertionError(f"{metric} gave {len(outcomes)} outcomes for {n} samples")
+        self._memo[metric] = outcomes
+        return outcomes
+
+
+def failed(metric: Metric, error: Exception) -> Unscored:
+    """The outcome of a sample on which a metric broke down, with the reason ``FAILED``."""
+    return Unscored(Reason.FAILED, f"{metric} broke down: {type(error).__name__}: {error}")
 
 
 @dataclass(frozen=True)
@@ -123,7 +210,11 @@ class Metric(ABC):
         uses: parts that it reads where a sample has them.
         low, high: range of the value; ``None`` means unbounded.
         higher_is_better: direction; ``None`` where neither is better (a length, a count).
-        aggregate: how a run's values become one.
+        aggregate: how a run's values become one: ``mean``, ``sum``, ``geometric``; of an instance
+            perhaps a percentile (``p95``).
+        inputs: the metrics whose outcomes it reads from the window.
+        weights: the models that it uses itself (not those of its inputs).
+        embeds: whether it uses the run's embedder itself.
         aliases: other names, each mapped to the expression it stands for.
         kind: arithmetic, model or judge.
         says: whether its value is a number, a flag (yes or no) or a label.
@@ -142,12 +233,15 @@ class Metric(ABC):
     low: ClassVar[float | None] = 0.0
     high: ClassVar[float | None] = 1.0
     higher_is_better: ClassVar[bool | None] = True
-    aggregate: ClassVar[Aggregate] = "mean"
+    aggregate: ClassVar[str] = "mean"
     parts_titles: ClassVar[Mapping[str, str]] = {}
     aliases: ClassVar[Mapping[str, str]] = {}
     kind: ClassVar[Kind] = "arithmetic"
     says: ClassVar[Says] = "number"
     version: ClassVar[int] = 1
+    inputs: ClassVar[tuple[Metric, ...]] = ()
+    weights: ClassVar[tuple[Weights, ...]] = ()
+    embeds: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -163,7 +257,8 @@ class Metric(ABC):
             if value is None:
                 continue
             where = f"{self.name}: {spec.name} must"
-            if (choices := choices_of(self, spec)) is not None and value not in choices:
+            choices = choices_of(type(self)).get(spec.name)
+            if choices is not None and value not in choices:
                 raise UsageError(
                     f"{where} be one of {', '.join(map(str, choices))}, not {value!r}."
                 )
@@ -181,11 +276,6 @@ class Metric(ABC):
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """One outcome for each sample of the window, in its order. Never raises for a bad sample:
         what cannot be scored is `Unscored` with a reason."""
-
-    @property
-    def aggregation(self) -> str:
-        """How a run's values become one: `aggregate`, or a percentile (``p95``)."""
-        return self.aggregate
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """The reason why a sample cannot be scored, found without scoring it; ``None`` when it has
@@ -205,21 +295,6 @@ class Metric(ABC):
                 part_title = self.parts_titles.get(getattr(self, spec.name))
                 return f"{self.title}: {part_title}" if part_title else self.title
         return self.title
-
-    @property
-    def inputs(self) -> tuple[Metric, ...]:
-        """The metrics whose outcomes it reads from the window."""
-        return ()
-
-    @property
-    def weights(self) -> tuple[Weights, ...]:
-        """The models that it uses itself (not those of its inputs)."""
-        return ()
-
-    @property
-    def embeds(self) -> bool:
-        """Whether it uses the run's embedder itself."""
-        return False
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:
         """What a reader should know about the samples and outcomes of a window; nothing by default.
@@ -321,6 +396,17 @@ def textless_passage(sample: Sample, detail: str = "passage {} has no text") -> 
 def passage_texts(sample: Sample) -> tuple[str, ...]:
     """The texts of a sample's passages, in rank order; empty for one without text."""
     return tuple(passage.text or "" for passage in sample.passages or ())
+
+
+def passage_keys(passages: Sequence[Passage]) -> tuple[str, ...]:
+    """The unique name of each passage: its id, or its rank from 1 where it has none."""
+    keys: dict[str, None] = {}
+    for rank, passage in enumerate(passages, start=1):
+        name = passage.id if passage.id is not None else str(rank)
+        while name in keys:
+            name = f"{name} (rank {rank})"
+        keys[name] = None
+    return tuple(keys)
 
 
 def earlier_turns(sample: Sample) -> str:

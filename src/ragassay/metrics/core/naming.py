@@ -10,7 +10,7 @@ import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, dataclass_transform
 
 from ragassay.base import packages
 from ragassay.base.errors import UsageError, did_you_mean
@@ -21,6 +21,9 @@ from ragassay.metrics.core.metric import (
     registered,
     spelling,
 )
+
+if TYPE_CHECKING:
+    from ragassay.judges import Question
 
 M = TypeVar("M", bound=Metric)
 
@@ -84,14 +87,6 @@ def _places() -> Mapping[str, Sequence[str]]:
     return places
 
 
-def _known(name: str) -> tuple[Mapping[str, type[Metric]], Mapping[str, str]]:
-    """The classes and aliases that are known after the import of what defines a name."""
-    for module in _places().get(name, ()):
-        importlib.import_module(module)
-    classes, others = registered()
-    return (classes, others) if name in classes or name in others else (metric_classes(), aliases())
-
-
 def all_names() -> set[str]:
     """Every name and alias of a metric; imports none of ours."""
     packages.added("metrics")
@@ -149,7 +144,14 @@ def _look_up(
 ) -> tuple[type[Metric], Mapping[str, Any], bool] | None:
     """A name's class, the parameters that an alias fixes, and whether the name is an alias or of
     another case; ``None`` for an unknown name."""
-    classes, others = ({}, {}) if name in local else _known(name)
+    classes: Mapping[str, type[Metric]] = {}
+    others: Mapping[str, str] = {}
+    if name not in local:
+        for module in _places().get(name, ()):
+            importlib.import_module(module)
+        classes, others = registered()
+        if name not in classes and name not in others:
+            classes, others = metric_classes(), aliases()
     spellings: tuple[Mapping[str, str | type[Metric]], ...] = (local, classes, others)
     folded = name.casefold()
     targets = [names[name] for names in spellings if name in names] or [
@@ -165,7 +167,7 @@ def _look_up(
     try:
         metric = parse(targets[0])
     except UsageError:  # the name of a metric whose cut-off is still to come
-        return _known(targets[0])[0][targets[0]], {}, True
+        return registered()[0][targets[0]], {}, True
     chosen = [(spec, getattr(metric, spec.name)) for spec in dataclasses.fields(metric)]
     return type(metric), {spec.name: value for spec, value in chosen if value != spec.default}, True
 
@@ -185,7 +187,7 @@ def find(text: str, local: Mapping[str, str] | None = None) -> list[tuple[type[M
     """The class that a name stands for, and its canonical spelling; a required cut-off may be
     missing. More than one only for a name that stands for several metrics (`SEVERAL`)."""
     try:
-        metrics = [parse(each, local) for each in _expanded(text, local or {})]
+        metrics = [parse(each, local) for each in _expanded(text.strip(), local or {})]
         return [(type(metric), str(metric)) for metric in metrics]
     except UsageError:
         match = _look_up(text.strip(), local or {})
@@ -233,6 +235,24 @@ def known(text: str, local: Mapping[str, str] | None = None) -> list[Metric]:
         return []
 
 
+class Use(NamedTuple):
+    """A kind of question (`Question.kind`), and the name of the metric that asks it
+    (`Metric.name`): metrics may ask the same kind about different things."""
+
+    kind: str
+    metric: str
+
+
+def uses_of(metric: Metric, local: Mapping[str, str] | None) -> frozenset[Use]:
+    """The questions that a metric's value rests on: its own, those of its inputs, and those of the
+    metric (``of``) that a figure over repeated runs looks at."""
+    asks: Sequence[type[Question[Any]]] = getattr(metric, "asks", ())
+    uses = frozenset(Use(question.kind, metric.name) for question in asks)
+    of = getattr(metric, "of", None)
+    subjects = known(of, local) if isinstance(of, str) and of else []
+    return uses.union(*(uses_of(each, local) for each in (*metric.inputs, *subjects)))
+
+
 def metrics_by_name(
     names: str | Iterable[str],
     *,
@@ -251,8 +271,16 @@ def metrics_by_name(
         raise UsageError("No metric is named. 'ragassay metrics' lists them.")
     shown_names: dict[Metric, str] = {}
     for name in listed:
-        for full_name in _expanded(name, local or {}, ks or DEFAULT_KS):
-            metric, by_alias = _parse(full_name, local or {})
+        full_names = _expanded(name, local or {}, ks or DEFAULT_KS)
+        while full_names:
+            full_name = full_names.pop(0)
+            try:
+                metric, by_alias = _parse(full_name, local or {})
+            except UsageError:
+                if full_name in (local or {}) or not lacks_cutoff(full_name):
+                    raise
+                full_names += [f"{full_name}@{k}" for k in ks or DEFAULT_KS]
+                continue
             shown_names.setdefault(
                 metric, full_name if by_alias or full_name != name else str(metric)
             )
@@ -260,19 +288,13 @@ def metrics_by_name(
 
 
 def _expanded(name: str, local: Mapping[str, str], ks: Sequence[int] = ()) -> list[str]:
-    """The names that a name stands for: itself, unless it stands for several metrics or lacks a
-    cut-off."""
-    name = name.strip()
+    """The names that a name stands for: itself, unless it is a published one of several metrics."""
     folded = name.casefold()
-    if name in local or not re.fullmatch(r"\w+", name):
-        return [name]
-    if folded in ULTRARAG_RANKED and name != ULTRARAG_RANKED[folded]:
-        return [f"{name}@{k}" for k in ks] or [ULTRARAG_RANKED[folded]]
-    same = [alias for alias in local if alias.casefold() == folded]
-    if folded in SEVERAL and not same:
-        return list(SEVERAL[folded])
-    if lacks_cutoff(name):
-        return same or [f"{name}@{k}" for k in ks] or [name]
+    if name not in local:
+        if folded in ULTRARAG_RANKED and name != ULTRARAG_RANKED[folded]:
+            return [f"{name}@{k}" for k in ks] or [ULTRARAG_RANKED[folded]]
+        if folded in SEVERAL and folded not in map(str.casefold, local):
+            return list(SEVERAL[folded])
     return [name]
 
 
@@ -292,7 +314,10 @@ def lacks_cutoff(name: str) -> bool:
 
 def takes_cutoffs(name: str, local: Mapping[str, str] | None = None) -> bool:
     """Whether separately given cut-offs (``ks``) apply to a name."""
-    return _expanded(name, local or {}, (1,)) == [f"{name.strip()}@1"]
+    name, local = name.strip(), local or {}
+    expanded = _expanded(name, local, (1,))
+    is_local = name.casefold() in map(str.casefold, local)
+    return expanded == [f"{name}@1"] or (expanded == [name] and not is_local and lacks_cutoff(name))
 
 
 def split(names: str | Iterable[str]) -> list[str]:

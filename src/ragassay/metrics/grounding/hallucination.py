@@ -1,5 +1,6 @@
 """How far an answer agrees with its passages and its reference: by Vectara's HHEM (0 to 1, how far
-a source supports a text; a refusal is a text like any other), by claims and a judge, by rules."""
+a source supports a text; a refusal is a text like any other), by claims and a judge, by rules; and
+whether the passages hold the claims of the reference."""
 
 from __future__ import annotations
 
@@ -14,20 +15,20 @@ from ragassay.judges.asking import Ask
 from ragassay.judges.offline.questions import contradicted, unread
 from ragassay.judges.questions import ClaimSupport, ExtractClaims
 from ragassay.metrics.answer.answer_match import blank_references
-from ragassay.metrics.citation.citable import passage_keys
 from ragassay.metrics.citation.citation_parser import sentences, text_for_models
 from ragassay.metrics.core.judged import JudgedMetric, ModelMetric
 from ragassay.metrics.core.metric import (
     SampleMetric,
+    Window,
     harmonic,
     missing,
     param,
     part,
+    passage_keys,
     passage_texts,
     register,
     textless_passage,
 )
-from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_values import GIVEN, Given, no_contexts
 from ragassay.models.classifiers.hhem import FOUNDATION, HHEM, HhemModel
 from ragassay.texts.languages import stated_language
@@ -347,3 +348,50 @@ def _others(sample: Sample) -> dict[str, list[str]]:
         "references": [text for text in sample.references if text.strip()],
         "passages": [text for text in passages if text.strip()],
     }
+
+
+@register
+class ClaimRecall(JudgedMetric):
+    """Share of the reference's claims that the passages support.
+
+    Of several references the one with the largest share counts. Where nothing was retrieved, no
+    claim is supported.
+
+    Formula: claims of the reference that the passages support / its claims
+    Misleads where: details of the reference count even if the query does not ask for them; order
+        does not
+    Source: Es et al. 2024, RAGAS (context recall)
+    """
+
+    name = "claim_recall"
+    family = "retrieval"
+    needs = ("query", "passages", "references")
+    asks = (ExtractClaims, ClaimSupport)
+
+    def lacks(self, sample: Sample) -> Unscored | None:
+        """Also unscored where all references are blank, or a passage has no text."""
+        return super().lacks(sample) or blank_references(sample) or textless_passage(sample)
+
+    def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterable[Question[Any]]:
+        """One question a reference about its claims, which say about as much as it does."""
+        for reference in filter(str.strip, sample.references if sample.passages else ()):
+            asked = f"user: {sample.query_text}"
+            yield ClaimSupport((asked, reference), passage_texts(sample))
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        texts = passage_texts(sample)
+        shares: list[tuple[float, Score]] = []
+        for reference in filter(str.strip, sample.references):
+            extracted = await ask(ExtractClaims(f"user: {sample.query_text}", reference))
+            claims = tuple(claim for claim in extracted.claims if claim.strip())
+            if not claims:
+                continue
+            held = (False,) * len(claims)
+            if texts:
+                held = (await ask(ClaimSupport(claims, texts))).supported
+            said = f"{sum(held)} of {len(claims)} claims of the reference are in the passages"
+            share = sum(held) / len(claims)
+            shares.append((share, Score(share, {"claims": claims, "held": held}, said)))
+        if not shares:
+            return Unscored(Reason.UNDEFINED, "no reference makes a claim")
+        return max(shares, key=lambda found: found[0])[1]

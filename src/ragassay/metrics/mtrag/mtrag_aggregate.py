@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from operator import itemgetter
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -28,6 +29,7 @@ from ragassay.metrics.answer.likeness import (
 from ragassay.metrics.core.metric import (
     Metric,
     Need,
+    Window,
     missing,
     param,
     part,
@@ -35,7 +37,6 @@ from ragassay.metrics.core.metric import (
     scored,
     textless_passage,
 )
-from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_values import (
     GIVEN,
     READ,
@@ -247,8 +248,8 @@ class _Aggregate(Given, ByBertScore):
     needs = ("answer", "references")
     uses = ("passages", "given")
 
-    @property
-    def inputs(self) -> tuple[Metric, ...]:
+    @cached_property
+    def inputs(self) -> tuple[Metric, ...]:  # type: ignore[override]  # read only
         return (
             ReferenceBertScore(**self.shared_parameters, part="r"),
             ReferenceRougeL(),

@@ -23,13 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from ragassay.base.errors import CountedFact, InputError
 from ragassay.base.sample import ABSTAINING, Answerability, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.metrics.core.metric import Metric, missing, not_applicable, param, register
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Metric, Window, missing, not_applicable, param, register
 from ragassay.metrics.mtrag.mtrag_aggregate import ByBertScore, RBAgg
 from ragassay.metrics.mtrag.mtrag_judged import (
     IdkEval,
@@ -157,8 +157,8 @@ class Conditioned(Given):
         """The metric with the judgement on underspecified queries."""
         return UnderspecifiedEval(self.given, labelled=True)
 
-    @property
-    def inputs(self) -> tuple[Metric, ...]:
+    @cached_property
+    def inputs(self) -> tuple[Metric, ...]:  # type: ignore[override]  # read only
         return (self.idk, self.underspecified, self.base)
 
     def lacks(self, sample: Sample) -> Unscored | None:
@@ -355,8 +355,8 @@ class AnswerabilityAccuracy(Metric):
     uses = ("query", "history", "given")
     kind = "judge"
 
-    @property
-    def inputs(self) -> tuple[Metric, ...]:
+    @cached_property
+    def inputs(self) -> tuple[Metric, ...]:  # type: ignore[override]  # read only
         return (IdkEval(self.given),)
 
     def lacks(self, sample: Sample) -> Unscored | None:
@@ -372,7 +372,7 @@ class AnswerabilityAccuracy(Metric):
         return unread(IdkEval(self.given), sample)
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
-        judge_answers = window.outcomes(IdkEval(self.given))
+        judge_answers = window.outcomes(*self.inputs)
         return [
             self.lacks(sample) or self._of(sample, idk)
             for sample, idk in zip(window.samples, judge_answers, strict=True)

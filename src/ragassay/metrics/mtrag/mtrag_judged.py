@@ -19,6 +19,7 @@ from ragassay.judges.questions.answering import SaysUnderspecified
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import (
     Need,
+    Window,
     conversation,
     earlier_turns,
     missing,
@@ -29,7 +30,6 @@ from ragassay.metrics.core.metric import (
     scored,
     textless_passage,
 )
-from ragassay.metrics.core.window import Window
 from ragassay.metrics.mtrag.mtrag_values import (
     GIVEN,
     READ,

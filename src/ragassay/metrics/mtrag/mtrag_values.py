@@ -18,11 +18,12 @@ from ragassay.metrics.answer.references import (
     rouge_tokens,
     squad_normal,
 )
-from ragassay.metrics.answer.rouge_metrics import Compared, compare, compared, overlap_prf
+from ragassay.metrics.answer.word_overlap import Compared, compare, compared
 from ragassay.metrics.core.metric import (
     Measured,
     Metric,
     SampleMetric,
+    Window,
     measure,
     missing,
     param,
@@ -31,7 +32,6 @@ from ragassay.metrics.core.metric import (
     scored,
     textless_passage,
 )
-from ragassay.metrics.core.window import Window
 from ragassay.texts.word_cutting import words
 
 GIVEN = "take the value that the record brings, where it has one"
@@ -197,7 +197,7 @@ def reference_recall(view: ReferencedAnswer) -> list[float]:
     """
     answer = squad_normal(view.answer).split()
     targets = [squad_normal(text).split() for text in view.references]
-    return [overlap_prf(answer, words).r for words in targets]
+    return [compare("rouge1", answer, words).r for words in targets]
 
 
 @register
@@ -212,9 +212,9 @@ class ReferenceRougeL(_OfTargets):
     """
 
     name = "reference_rougeL"
-
-    def views(self, window: Window) -> Sequence[Any]:
-        return window.once(compared, "rougeL", "rouge", False)
+    prepared = staticmethod(compared)
+    prepared_by = ("measure", "tokens", "stem")
+    measure, tokens, stem = "rougeL", "rouge", False
 
     def measured(self, *data: Compared) -> list[float]:
         return [value.f for value in data[0].values]

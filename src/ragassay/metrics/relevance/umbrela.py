@@ -15,9 +15,15 @@ from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import RelevanceGrade
-from ragassay.metrics.citation.citable import passage_keys
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import cutoff, param, passage_texts, register, textless_passage
+from ragassay.metrics.core.metric import (
+    cutoff,
+    param,
+    passage_keys,
+    passage_texts,
+    register,
+    textless_passage,
+)
 
 Shots = Literal["zero", "few"]
 SHOTS_DOC = "the prompt: zero-shot, or few-shot with graded examples"

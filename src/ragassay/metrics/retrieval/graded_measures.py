@@ -12,8 +12,7 @@ import numpy as np
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Unscored
-from ragassay.metrics.core.metric import param
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Window, param
 from ragassay.metrics.retrieval.ranking_metric import REL, WITHIN_K, RankingMetric, measure
 from ragassay.metrics.retrieval.rankings import (
     JUDGED,

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.base.errors import InputError
-from ragassay.metrics.core.metric import Aggregate
 from ragassay.metrics.retrieval import ranking_sources
 from ragassay.metrics.retrieval.ranking_metric import RankingMetric
 from ragassay.metrics.retrieval.rankings import Floats, Ints, Mask, Rankings
@@ -123,7 +122,7 @@ class PreferenceMeasure:
 
     name: str
     value: Callable[[Counts], float]
-    aggregate: Aggregate = "mean"
+    aggregate: str = "mean"
     low: float | None = 0.0
     high: float | None = 1.0
     higher_is_better: bool | None = True

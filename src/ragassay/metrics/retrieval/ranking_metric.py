@@ -15,8 +15,15 @@ from ragassay.base.errors import CountedFact, UsageError, warn_user
 from ragassay.base.sample import ABSTAINING, Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core import metric
-from ragassay.metrics.core.metric import Measured, cutoff, missing, not_applicable, param, register
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import (
+    Measured,
+    Window,
+    cutoff,
+    missing,
+    not_applicable,
+    param,
+    register,
+)
 from ragassay.metrics.retrieval.ranking_sources import from_lists
 from ragassay.metrics.retrieval.rankings import JUDGED, Floats, Rankings, share
 

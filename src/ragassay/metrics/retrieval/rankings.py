@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.metrics.core.window import Remembering
+from ragassay.metrics.core.metric import Remembering
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

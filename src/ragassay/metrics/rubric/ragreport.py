@@ -16,8 +16,14 @@ from ragassay.judges.asking import Ask
 from ragassay.judges.questions import ContextReport, ReportOnContext
 from ragassay.judges.questions.grading import Contradiction, Satisfaction
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import param, passage_texts, register, scored, textless_passage
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import (
+    Window,
+    param,
+    passage_texts,
+    register,
+    scored,
+    textless_passage,
+)
 
 Component = Literal["user input", "context", "response"]
 

@@ -15,13 +15,13 @@ from ragassay.metrics.core.metric import (
     Measured,
     Metric,
     SampleMetric,
+    Window,
     measure,
     not_applicable,
     param,
     part,
     register,
 )
-from ragassay.metrics.core.window import Window
 
 _OF_EARLIER_RUNS = {
     "failed_before": (
@@ -92,9 +92,10 @@ class _Served(_Recorded, Measured):
 
     high: ClassVar[float | None] = None
 
-    @property
-    def aggregation(self) -> str:
-        return "mean" if self.percentile is None else f"p{self.percentile:g}"
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.percentile is not None:
+            object.__setattr__(self, "aggregate", f"p{self.percentile:g}")
 
     @property
     def about(self) -> str:
@@ -199,7 +200,7 @@ class ErrorRate(_Recorded):
         outcomes = super().score_window(window)
         silent = [_has_only_an_answer(sample) for sample in window.samples]
         everything = window.all_samples
-        if not any(silent) or not everything.readable or not everything.once(_any_failed):
+        if not any(silent) or everything.read is None or not everything.once(_any_failed):
             return outcomes
         return [
             Score(False) if alone else outcome

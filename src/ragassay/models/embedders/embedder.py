@@ -122,21 +122,17 @@ Embedded = Vector | Unscored  # a vector, or why there is none
 
 class Embedder(ABC):
     """The vectors of texts. Threads may share it; one of them is served at a time. Within
-    ``cache_mib`` MiB of memory, each text is embedded once."""
+    ``cache_mib`` MiB of memory, each text is embedded once. ``label`` is its name in outputs;
+    ``identity`` distinguishes its vectors from those of others, for signatures; ``usage`` is what
+    was asked of an endpoint, and its cost (``None`` on this machine)."""
+
+    label: str
+    identity: str
+    usage: Usage | None = None
 
     def __init__(self, cache_mib: int) -> None:
         self._cache = ByteCache[Vector](cache_mib << 20)
         self._one_at_a_time = threading.Lock()
-
-    @property
-    @abstractmethod
-    def label(self) -> str:
-        """The embedder's name in outputs."""
-
-    @property
-    @abstractmethod
-    def identity(self) -> str:
-        """Distinguishes its vectors from those of others, for signatures."""
 
     def embed(self, texts: Iterable[str]) -> Mapping[str, Embedded]:
         """The vector of each distinct text, or why there is none; an `Unavailable` where the model
@@ -160,11 +156,6 @@ class Embedder(ABC):
     @abstractmethod
     def _embed(self, texts: Sequence[str]) -> Sequence[Embedded]:
         """One vector, or the reason why there is none, for each of these different texts."""
-
-    @property
-    def usage(self) -> Usage | None:
-        """What was asked of an endpoint, and its cost; ``None`` for an embedder on this machine."""
-        return None
 
     def remarks(self) -> Sequence[str]:
         """What a report should say about the vectors made since the last call."""
@@ -191,23 +182,15 @@ class LocalEmbedder(Embedder):
         self.recipe = read_recipe(place)
         folder = weight_files.folder_of(Weights(str(place / self.recipe.transformer)), {})
         self.prefix = self.recipe.prompt if prefix is None else prefix
-        self._identity = weight_files.identity(weights, options.folders) + in_half(options)
-        self._label = weight_files.label_of(weights, options.folders)
+        self.identity = weight_files.identity(weights, options.folders) + in_half(options)
+        if self.prefix:
+            self.identity += f"+{self.prefix!r}"
+        self.label = weight_files.label_of(weights, options.folders)
         self._text_model = TextModel(options, folder)
         most = self._text_model.most_tokens(self.recipe.max_tokens)
         self.max_tokens = self._text_model.longest = most
         self._skipped = 0 if self.recipe.with_prompt else self._length_of(self.prefix)
         self.embedded = self.shortened = 0
-
-    @property
-    @override
-    def label(self) -> str:
-        return self._label
-
-    @property
-    @override
-    def identity(self) -> str:
-        return f"{self._identity}+{self.prefix!r}" if self.prefix else self._identity
 
     @override
     def remarks(self) -> Sequence[str]:

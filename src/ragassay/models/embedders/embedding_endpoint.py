@@ -38,6 +38,8 @@ class EndpointEmbedder(Embedder):
     the most texts in a request; ``renew`` asks again for what the ledger holds. The others are as
     of `Sender` and `Embedder`. A `UsageError` for a budget in dollars without a price."""
 
+    usage: Usage
+
     def __init__(
         self,
         endpoint: OpenAIEmbeddings,
@@ -61,10 +63,11 @@ class EndpointEmbedder(Embedder):
         super().__init__(cache_mib)
         if budget is not None:
             budget.check_price(price, f"the embedder {label or model}")
-        self.endpoint, self._usage = endpoint, Usage()
+        self.endpoint, self.usage = endpoint, Usage()
         self._model, self._dimensions, self.prefix = model, dimensions, prefix
-        self._label = label or f"{endpoint.url}#{model}"
-        self._identity = identity or self._label
+        self.label = label or f"{endpoint.url}#{model}"
+        size = f"[{dimensions}]" if dimensions else ""
+        self.identity = f"{identity or self.label}{size}{f'+{prefix!r}' if prefix else ''}"
         self._ledger, self._submit, self._price, self._renew = ledger, submit, price, renew
         # A vector in the ledger is known by what it was asked of, and the hash of its text.
         self._asked = f"{endpoint.url}\n{model}\n{dimensions or 0}\n"
@@ -80,22 +83,6 @@ class EndpointEmbedder(Embedder):
         self._renewed: set[str] = set()
         self._working: list[asyncio.Task[dict[str, Embedded]]] = []
         self._began, self._answered, self._n_rejected = False, False, 0
-
-    @property
-    @override
-    def label(self) -> str:
-        return self._label
-
-    @property
-    @override
-    def identity(self) -> str:
-        size = f"[{self._dimensions}]" if self._dimensions else ""
-        return f"{self._identity}{size}{f'+{self.prefix!r}' if self.prefix else ''}"
-
-    @property
-    @override
-    def usage(self) -> Usage:
-        return self._usage
 
     def _embed(self, texts: Sequence[str]) -> Sequence[Embedded]:
         sent = [self.prefix + text for text in texts]
@@ -220,12 +207,12 @@ class EndpointEmbedder(Embedder):
         if len(vector) != self._width:
             forget = f"ragassay ledger prune --kind {EMBEDDING} --model {shlex.quote(self._model)}"
             problem = (
-                f"{self._label} gave a vector of {len(vector)} numbers where {self._width} are "
+                f"{self.label} gave a vector of {len(vector)} numbers where {self._width} are "
                 f"expected. Where the model has changed, '{forget}' forgets its old vectors."
             )
             return Unscored(Reason.UNPARSABLE, problem)
         if not np.isfinite(vector).all():
-            problem = f"{self._label} gave a vector with a number that is not finite"
+            problem = f"{self.label} gave a vector with a number that is not finite"
             return Unscored(Reason.UNPARSABLE, problem)
         return vector
 

@@ -14,10 +14,10 @@ from ragassay.engine.results import Result
 from ragassay.engine.results.score_rows import Rows, ScoreRow
 from ragassay.metrics.answer.answer_match import Answered, NoAnswer
 from ragassay.metrics.citation import citation_parser
-from ragassay.metrics.citation.citable import Citable, passage_keys
+from ragassay.metrics.citation.citable import Citable
 from ragassay.metrics.citation.citation_support import Citation, CitationOre
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.metric import Metric
+from ragassay.metrics.core.metric import Metric, passage_keys
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.metrics.nuggets.nugget_recall import (
     LENIENT,

@@ -27,8 +27,7 @@ from ragassay.judges.question import kinds
 from ragassay.metrics.consistency.runs_spread import OfMetric
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
-from ragassay.metrics.core.metric import Metric, said
-from ragassay.metrics.core.window import Window
+from ragassay.metrics.core.metric import Metric, Window, said
 from ragassay.models.classifiers.hhem import HhemModel
 from ragassay.models.encoders.encoder import Encoder
 from ragassay.models.encoders.token_matching import WordVectors
