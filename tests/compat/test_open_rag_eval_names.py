@@ -16,7 +16,6 @@ from ragassay import (
     InputError,
     OpenAIModel,
     Passage,
-    Reason,
     Sample,
     TRECEvaluator,
     UMBRELAMetric,
@@ -25,7 +24,6 @@ from ragassay import (
 )
 from ragassay.compat.open_rag_eval.published_config import read_config
 from ragassay.engine.run.config_reading import checked
-from ragassay.judges.question import Question
 from ragassay.reports.tables.ore_values import COLUMNS
 from scripted_judge import Scripted
 
@@ -78,12 +76,7 @@ def test_these_are_the_names_that_the_page_prints(page: str) -> None:
     known = {*COLUMNS, *CLASSES, "query_id", "query", "run_1_", "run_2_", "run_consistency"}
     assert set(code) <= known
     classes = {*re.findall(r"\b([A-Za-z]+(?:Metric|Evaluator|Model))\(", page), "AutoNuggetizer"}
-    assert classes <= {*CLASSES}
-
-
-@pytest.mark.parametrize("name", CLASSES)
-def test_classes_are_imported_from_the_package(name: str) -> None:
-    assert name in ragassay.__all__ and getattr(ragassay, name) is not None
+    assert classes <= {*CLASSES} <= {*ragassay.__all__}
 
 
 @pytest.mark.parametrize(("name", "meant"), METRICS.items())
@@ -103,23 +96,6 @@ def test_the_pages_python_works(page: str, tmp_path: Path) -> None:
     TRECEvaluator().to_csv(result, tmp_path / "out.csv")
     head = (tmp_path / "out.csv").read_text().partition("\n")[0].split(",")
     assert {*COLUMNS, "query_id", "query"} <= {*head}
-
-
-@pytest.mark.parametrize("block", ["trecrag", "consistency"])
-def test_the_pages_yaml_works_and_says_which_judge_it_means(
-    page: str, tmp_path: Path, block: str
-) -> None:
-    texts = [
-        one for one in re.findall(r"```yaml\n(.*?)```", page, re.S) if f'name: "{block}"' in one
-    ]
-    assert texts
-    for text in texts:
-        (tmp_path / "page.yaml").write_text(text)
-        file = read_config(tmp_path / "page.yaml")
-        assert file.values["suite"] == [block]
-        told = [note for note in file.notes if "openai:gpt-4o" in note]
-        assert len(told) == (block == "trecrag")
-        assert not told or ("offline rules judge" in told[0] and "line 1" in told[0])
 
 
 # --- sampling parameters
@@ -199,34 +175,6 @@ def test_the_consistency_evaluator_compares_runs(tmp_path: Path) -> None:
         ConsistencyEvaluator({"metrics": [3]})
 
 
-def claims(question: Question[Any]) -> Any:
-    """A claim is a sentence; a text bears out what it holds."""
-    data = question.data
-    if question.kind == "extract_claims":
-        return {"claims": [one.strip() for one in data["answer"].split(".") if one.strip()]}
-    if question.kind == "claim_support":
-        return {"supported": [one in data["passages"][0] for one in data["claims"]]}
-    return Reason.UNSUPPORTED
-
-
-def test_the_suite_golden_has_precision_recall_and_f1_of_claims() -> None:
-    said = "Iron is heavy. Iron is blue. Iron rusts."
-    data = [
-        sample(said, references=("Iron is heavy. Iron rusts. Iron melts. Iron is old.",)),
-        sample("", id="q2", references=("Iron rusts.",)),
-        sample("Iron.", id="q3", references=("...",)),
-    ]
-    judge = Scripted(claims)
-    result = ragassay.evaluate(data, "golden", judge=judge)
-    metrics = result.summary.metrics
-    assert metrics["factual_correctness.precision"].n_scored == 1
-    assert metrics["factual_correctness.precision"].mean == pytest.approx(2 / 3)
-    assert metrics["factual_correctness.recall"].mean == pytest.approx((2 / 4 + 0) / 2)
-    assert metrics["factual_correctness.f1"].mean == pytest.approx((4 / 7 + 0) / 2)
-    assert metrics["answer_similarity"].n_scored == 0, "no embedder is named"
-    assert sum(row.reason == "undefined" for row in result.scores if row.sample == "q3") == 3
-
-
 def test_golden_answers_are_joined_by_query_id(tmp_path: Path) -> None:
     answers, queries = tmp_path / "answers.csv", tmp_path / "queries.csv"
     answers.write_text(
@@ -235,7 +183,7 @@ def test_golden_answers_are_joined_by_query_id(tmp_path: Path) -> None:
         "2,What is light?,1,[1],Wool is light.,Wool [1].\n"
     )
     queries.write_text("query_id,query,expected_answer\n1,What is heavy?,Iron is heavy.\n")
-    result = ragassay.evaluate(answers, "golden", judge=Scripted(claims), references=str(queries))
+    result = ragassay.evaluate(answers, "golden", references=str(queries))
     assert result.summary.metrics["factual_correctness.f1"].n_scored == 1
     queries.write_text("query_id,query\n1,Who?\n")
     with pytest.raises(InputError, match="there is no column 'expected_answer'"):

@@ -1,4 +1,4 @@
-"""What holds for every flow and every way of rows through a branch."""
+"""What holds for every way of rows through a branch."""
 
 from __future__ import annotations
 
@@ -16,27 +16,6 @@ from ragassay.compat.ultrarag.binding import Binder
 from ragassay.compat.ultrarag.pipeline_run import KeptSteps, StepError, StepRunner
 from ragassay.compat.ultrarag.pipeline_tools import Flow, Progress, Tool
 
-names = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True).filter(lambda name: name != "none")
-gaps = st.sampled_from(["", " ", "  "])
-
-
-@given(
-    st.lists(names, max_size=5, unique=True), st.sets(names), st.lists(names, max_size=3), st.data()
-)
-def test_a_declared_flow_says_where_each_argument_comes_from(
-    inputs: list[str], others: set[str], outputs: list[str], data: st.DataObject
-) -> None:
-    parameters = others | set(data.draw(st.lists(st.sampled_from(inputs or ["a"]))))
-    gap = data.draw(gaps)
-    text = f"{gap},{gap}".join(inputs) + f"{gap}->{gap}" + f"{gap},".join(outputs or ["None"])
-    arguments = [f"argument_{at}" for at in range(len(inputs) + data.draw(st.integers(0, 2)))]
-    flow = Flow.declared(text, arguments, parameters)
-    assert flow.outputs == tuple(outputs)
-    assert list(flow.inputs) == arguments[: len(inputs)]
-    for source, name in zip(flow.inputs.values(), inputs, strict=True):
-        assert source == (f"${name}" if name in parameters else name)
-    assert Flow.of_entry(flow.to_entry()) == flow
-
 
 class Rows:
     """A server whose tools are functions of rows."""
@@ -50,7 +29,6 @@ class Rows:
             "route": "->rows",
             **{f"mark_{state}": "rows->marked" for state in "ab"},
             "lose": "rows->marked",
-            "count": "rows->rows",
         }
         self.tools: Mapping[str, Tool] = {
             name: Tool(name, Flow.declared(flow, ["rows"], ())) for name, flow in flows.items()
@@ -65,8 +43,6 @@ class Rows:
         rows = arguments["rows"]
         if tool.name == "lose":
             return {"marked": rows[1:]}
-        if tool.name == "count":
-            return {"rows": [row + 1 for row in rows]}
         return {"marked": [f"{tool.name}:{row}" for row in rows]}
 
     def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...]:
@@ -113,15 +89,6 @@ def test_a_branch_that_loses_a_row_is_refused(rows: list[tuple[int, str]]) -> No
         StepError, match=rf"state 'b' have {n} rows? .* and give {n - 1} items? for"
     ):
         run(BRANCH % "lose", server)
-
-
-@settings(max_examples=25)
-@given(st.lists(ints, min_size=1, max_size=5), st.integers(1, 6))
-def test_a_loop_runs_its_steps_as_often_as_it_says(items: list[int], times: int) -> None:
-    routed = "- branch: {router: [s.route], branches: {a: []}}\n"
-    loop = f"- loop: {{times: {times}, steps: [s.count]}}\n"
-    variables = run(routed + loop, Rows(items, ["a"] * len(items)))
-    assert variables["rows"] == [item + times for item in items]
 
 
 def test_a_state_without_a_branch_names_its_row() -> None:

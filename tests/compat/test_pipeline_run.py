@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import os
 import signal
 import socket
@@ -147,25 +146,6 @@ def test_a_run_goes_on_from_a_step_with_what_was_kept(words: Path) -> None:
     assert changed.variables["word_ls"] == ["a+", "bb+", "three+"]
 
 
-def test_a_step_whose_file_has_changed_is_not_gone_on_from(words: Path) -> None:
-    data = words / "data.jsonl"
-    data.write_text('{"q": "one", "g": ["1"], "a": "1"}\n')
-    path = words / "made.yaml"
-    path.write_text(
-        "servers:\n  benchmark: servers/benchmark\n  evaluation: servers/evaluation\n"
-        "pipeline:\n- benchmark.get_data\n- evaluation.evaluate\n"
-    )
-    parameters = words / "p.yaml"
-    parameters.write_text(
-        "benchmark:\n  benchmark: {path: data.jsonl, key_map: {pred_ls: a, gt_ls: g}}\n"
-        "evaluation: {metrics: [em], save_path: ''}\n"
-    )
-    assert pipelines.run(path, pipelines.Options(parameters)).variables["eval_res"]["avg_em"] == 1
-    data.write_text('{"q": "one", "g": ["1"], "a": "another"}\n')
-    with pytest.raises(RagassayError, match=r"step 1 .* was kept with other files than it has now"):
-        pipelines.run(path, pipelines.Options(parameters, begin="2"))
-
-
 def test_a_file_that_is_missing_is_told_with_its_parameter(words: Path) -> None:
     path = pipeline(words, "- evaluation.evaluate_trec\n", "evaluation: servers/evaluation")
     with pytest.raises(RagassayError, match=r"evaluation\.run_path: data/run_a\.txt: there is no"):
@@ -194,29 +174,6 @@ def test_what_only_changed_a_server_is_done_again(words: Path) -> None:
     again = pipelines.run(path, pipelines.Options(begin="3"), told)
     assert again.variables["remembered"] == ["!"]
     assert told.ran == ["1/3 words.remember", "3/3 words.recall"]
-
-
-def test_a_failing_step_keeps_what_was_computed_before(words: Path) -> None:
-    path = pipeline(
-        words,
-        "- words.split\n- words.shout\n"
-        "- words.measure:\n    input: {word_ls: loud_ls}\n- other.fail\n",
-        "words: servers/words\n  other: servers/other",
-    )  # fmt: skip
-    server_folder(
-        words / "servers" / "other",
-        '@app.tool(output="length_ls->x")\n'
-        "def fail(length_ls: list[int]) -> dict:\n    raise KeyError('no such index')\n",
-    )
-    with pytest.raises(RagassayError) as error:
-        pipelines.run(path)
-    assert str(error.value) == (
-        "made.yaml, line 9: step 4 (other.fail), server 'other': KeyError: 'no such index' "
-        "(other.py, line 6). "
-        "What the steps before gave is kept: --from 4 goes on."
-    ).replace("made.yaml", str(path))
-    kept = json.loads((words / "output/made_steps/03_words.measure.json").read_text())
-    assert kept["variables"] == {"length_ls": [1, 2, 5]}
 
 
 PLAIN = """
