@@ -85,18 +85,6 @@ def test_chunk_metrics_score_every_query_that_has_gold(samples) -> None:
                 assert isinstance(outcome, Score) is bool(sample.gold), (str(metric), sample.id)
 
 
-def test_the_hybrid_system_is_better_but_not_everywhere(samples) -> None:
-    (metric,) = SUITE.resolve("hybrid@5")
-    rows = [
-        [outcome.value for outcome in Window(samples[name]).outcomes(metric)
-         if isinstance(outcome, Score)]
-        for name in ("hybrid", "keyword")
-    ]  # fmt: skip
-    differences = [float(new) - float(old) for new, old in zip(*rows, strict=True)]
-    assert sum(differences) > 0
-    assert min(differences) < 0
-
-
 def test_an_unknown_example_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="keyword, hybrid, queries"):
         path_of("hybird")

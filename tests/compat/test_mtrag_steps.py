@@ -601,7 +601,6 @@ def test_options_that_do_not_go_with_a_step_are_refused(
 
 
 def test_the_steps_run_against_a_real_endpoint_and_pay_once(tmp_path: Path) -> None:
-    pytest.importorskip("openai")
     source = written(tmp_path / "in.jsonl", [record(n) for n in range(1, 6)])
     with LLMServer() as server:
         given = {

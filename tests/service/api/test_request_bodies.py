@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ragassay.service.api import request_bodies
 from ragassay.service.api.request_bodies import BodyWithin, Bounds, of_json
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, create_project, create_task
@@ -106,22 +105,3 @@ def test_a_file_is_no_json_and_its_place_is_looked_at_first(store: Store) -> Non
     headers = {"authorization": f"Bearer {token}"}
     address = f"{API}/tasks/{task.id}/uploads?file_name=a.jsonl"
     assert client.post(address, content=lines, headers=headers).status_code == 201
-
-
-def test_a_body_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_bodies, "WAIT_S", 0.05)
-
-    async def half() -> tuple[BodyWithin, list[str]]:
-        sent = [{"type": "http.request", "body": b"{", "more_body": True}]
-
-        async def receive() -> dict[str, Any]:
-            if not sent:
-                await asyncio.sleep(60)
-            return sent.pop()
-
-        body = BodyWithin(receive, of_json(1_000))
-        return body, [(await body())["type"] for _ in range(3)]
-
-    body, kinds = asyncio.run(half())
-    assert kinds == ["http.request", "http.disconnect", "http.disconnect"]
-    assert body.refusal is not None and body.refusal[0] == 408

@@ -24,6 +24,7 @@ from ragassay.service.store.database import Store
 from ragassay.service.store.projects import Task, TaskOptions, create_project, create_task
 from ragassay.service.store.records import add_records, count_records, read_page, read_samples
 from ragassay.service.store.store_errors import Conflict, NotThere
+from ragassay.service.store.tokens import create_token, find_token, is_closed, list_tokens
 from ragassay.service.store.uploads import (
     create_upload,
     fill_upload,
@@ -220,8 +221,11 @@ def test_a_file_that_nobody_imports_is_deleted_after_a_day(
 
 
 @pytest.mark.both_stores
-def test_a_store_of_the_first_version_is_brought_up_to_date(address: str) -> None:
+@pytest.mark.parametrize("n_tokens", [0, 2])
+def test_a_store_of_the_first_version_is_brought_up_to_date(address: str, n_tokens: int) -> None:
     store = Store(address)
+    for n in range(n_tokens):
+        create_token(store, f"t{n}", "write")
     task = a_task(store)
     add_records(store, task.id, [Sample(id="old", query="Who KNOWS?")], received=0.0)
     with store.writing() as connection:  # as it was
@@ -240,6 +244,9 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(address: str) -> Non
             connection.exec_driver_sql(statement)
     store.close()
     again = Store(address)
+    assert is_closed(again) is (n_tokens > 0) and len(list_tokens(again)) == n_tokens
+    _, value = create_token(again, "new", "read")
+    assert find_token(again, value) is not None
     assert import_upload(again, sent(again, task, CSV)).new == 2
     found, _ = read_page(again, task.id, text="who knows")
     assert [one.id for one in found] == ["old"]

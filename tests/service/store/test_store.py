@@ -348,26 +348,6 @@ def test_a_store_that_had_a_token_stays_closed(store: Store) -> None:
     assert list_tokens(store) == [] and is_closed(store)
 
 
-@pytest.mark.parametrize("n_tokens", [0, 2])
-def test_tables_of_version_3_become_those_of_now(store: Store, n_tokens: int) -> None:
-    for n in range(n_tokens):
-        create_token(store, f"t{n}", "write")
-    with store.writing() as connection:
-        for statement in (
-            "DROP TABLE closed",
-            "ALTER TABLE tokens DROP COLUMN expires",
-            "ALTER TABLE tokens DROP COLUMN used",
-            "ALTER TABLE report_files DROP COLUMN kept",
-            "UPDATE schema_versions SET version = 3",
-        ):
-            connection.exec_driver_sql(statement)
-    again = Store(store.address)
-    assert is_closed(again) is (n_tokens > 0) and len(list_tokens(again)) == n_tokens
-    _, value = create_token(again, "new", "read")
-    assert find_token(again, value) is not None
-    again.close()
-
-
 def test_what_a_folder_keeps_is_its_owners(tmp_path: Path) -> None:
     store = Store(tmp_path / "made")
     create_project(store, "p")
