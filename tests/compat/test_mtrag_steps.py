@@ -80,19 +80,6 @@ def test_everything_else_in_a_record_stays_with_all_digits(tmp_path: Path) -> No
     assert metrics["Recall"] == [1 / 2]
 
 
-def test_a_null_says_why_and_a_later_value_takes_its_reason_away(tmp_path: Path) -> None:
-    source = written(tmp_path / "in.jsonl", [record()])
-    out = tmp_path / "out.jsonl"
-    summary = stepped("idk", source, out, Scripted(Reason.UNPARSABLE))
-    (found,) = lines(out)
-    assert found["metrics"] == {"idk_eval": None}
-    assert found["metrics_unscored"]["idk_eval"].startswith("unparsable: ")
-    assert summary.incomplete == 1 and summary.metrics["idk_eval"].n_scored == 0
-    stepped("idk", out, out)
-    (found,) = lines(out)
-    assert found["metrics"] == {"idk_eval": [0.0]} and "metrics_unscored" not in found
-
-
 @pytest.mark.parametrize(
     ("file", "tolerance"), [("llama405b_algorithmic_6.jsonl", 0.0), ("judged_42.jsonl", 1e-10)]
 )
@@ -280,13 +267,14 @@ def test_a_step_asks_again_what_failed_and_keeps_what_was_answered(tmp_path: Pat
     def said(question: Question[Any]) -> Mapping[str, Any] | Reason:
         return Reason.TIMEOUT if "snow? 1" in str(question.data) else claimless(2)(question)
 
-    stepped("ragas", path, path, Named("first", said))
+    assert stepped("ragas", path, path, Named("first", said)).incomplete == 1
     reasons = [one["metrics_unscored"]["RL_F"].partition(":")[0] for one in lines(path)]
     assert reasons == ["timeout", "nothing_claimed"]
     again = Named("second", SAID)
     stepped("ragas", path, path, again)
     one, two = lines(path)
     assert one["metrics"]["RL_F"] == [1 / 3] and one["metrics_judge"] == {"RL_F": "second"}
+    assert "metrics_unscored" not in one
     assert two["metrics"]["RL_F"] is None and two["metrics_judge"] == {"RL_F": "first"}
     assert len(again.questions) == 2
 
