@@ -1,4 +1,4 @@
-"""What a report would hold and cost, before it is asked for."""
+"""What a report would hold and cost, before it is asked for; the search in its samples."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.service.named_models import NamedModels
 from ragassay.service.store.database import Store
@@ -14,6 +15,7 @@ from ragassay.service.store.jobs import list_jobs
 from ragassay.service.store.records import read_samples
 from ragassay.service.store.reports import preview_report
 from ragassay.service.store.store_errors import NotThere
+from ragassay.service.views.report_view import RUN, ReportView, RowQuery, build_view
 from stored_records import a_task, add, item
 
 
@@ -77,3 +79,35 @@ def test_an_interval_without_records_holds_nothing_and_an_impossible_one_is_refu
         preview_report(store, task.id, 0.0, 1.0, {"output": "/etc"})
     with pytest.raises(NotThere):
         preview_report(store, "nowhere", 0.0, 1.0)
+
+
+PASSAGE = "The library lends up to thirty books at once, for three weeks each."
+
+
+def test_a_search_looks_at_all_that_the_report_shows_of_a_sample(tmp_path: Path) -> None:
+    data = [
+        {
+            "id": f"q-{n}",
+            "query": f"query {n}?",
+            "history": [{"speaker": "user", "text": f"earlier {n}"}],
+            "answer": f"ANSWER number {n}",
+            "passages": [{"id": f"doc-{n % 2}", "text": PASSAGE + " Ä" * (n % 2)}],
+            "references": [f"reference {n}"],
+            "metadata": {"topic": f"topic {n}"},
+        }
+        for n in range(3)
+    ]
+    data.append({"id": "bare", "query": "nothing?"})
+    ragassay.evaluate(data, metrics=["em", "Recall@5"], output=str(tmp_path / RUN))
+    build_view(tmp_path, "r", {"report": "r"})
+    view = ReportView(tmp_path)
+
+    def found(text: str) -> list[str]:
+        rows = view.find(RowQuery(words=text.split()))["rows"]
+        return [row["id"] for row in rows]
+
+    for text in ("q-1", "query 1", "EARLIER 1", "answer 1", "doc-1", "ä", "reference 1", "topic 1"):
+        assert found(text) == ["q-1"], text
+    assert found("thirty books") == found("LIBRAR") == ["q-0", "q-1", "q-2"]
+    assert found("missing_input") == ["bare"], "the reason of a score"
+    assert found("thirty elephants") == [] and len(found("")) == 4
