@@ -72,18 +72,6 @@ def judge() -> Iterator[LLMServer]:
 
 
 @pytest.fixture(scope="module")
-def town() -> Iterator[str]:
-    """The two small systems of the examples; gives their URL."""
-    place = ROOT / "examples" / "systems" / "serve.py"
-    spec = importlib.util.spec_from_file_location("serve", place)
-    assert spec is not None and spec.loader is not None
-    serve = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(serve)
-    with serve.serving() as port:
-        yield f"http://127.0.0.1:{port}"
-
-
-@pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that the documentation speaks of."""
     folder = tmp_path_factory.mktemp("files")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-import orjson
 import pytest
 
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Answerability, Sample
 from ragassay.examples import NAMES, documents, path_of
-from ragassay.formats import load, native
+from ragassay.formats import load
 
 SYSTEMS = ("keyword", "hybrid")
 BUILD = Path(__file__).resolve().parents[1] / "examples" / "town" / "build.py"
@@ -48,14 +47,6 @@ def test_queries_have_gold_exactly_where_the_documents_have_an_answer(samples) -
         wanted = sample.answerability in (Answerability.ANSWERABLE, Answerability.PARTIAL)
         assert bool(sample.gold) is wanted, sample.id
         assert sample.references, sample.id
-
-
-def test_lines_follow_the_published_schema() -> None:
-    jsonschema = pytest.importorskip("jsonschema")
-    validator = jsonschema.Draft202012Validator(native.schema())
-    for name in NAMES:
-        for line in path_of(name).read_bytes().splitlines():
-            validator.validate(orjson.loads(line))
 
 
 def test_an_unknown_example_is_a_usage_error() -> None:
