@@ -141,12 +141,8 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
 
 CHROMIUM = Path("/usr/bin/chromium")
 WORDS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync", "--no-first-run"),
     "--font-render-hinting=none",
 )
 

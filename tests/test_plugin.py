@@ -36,14 +36,8 @@ A: ...
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the example package, as pip installs it."""
     folder = tmp_path_factory.mktemp("installed")
-    words = [
-        "install",
-        "-q",
-        "--no-deps",
-        "--target",
-        str(folder),
-        str(ROOT / "examples" / "plugin"),
-    ]
+    plugin = str(ROOT / "examples" / "plugin")
+    words = ["install", "-q", "--no-deps", "--target", str(folder), plugin]
     done = subprocess.run(
         [sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False
     )

@@ -45,23 +45,15 @@ CLASSES = (
     "HallucinationMetric", "NoAnswerMetric", "LLMJudgeModel",
 )  # fmt: skip
 METRICS = {
-    "UMBRELA": "umbrela",
-    "Precision@3": "umbrela_P@3",
-    "AP@3": "umbrela_AP@3",
-    "MRR": "umbrela_MRR",
-    "AutoNuggetizer": "nuggets.all",
-    "HHEM": "hhem",
-    "ROUGE-1": "rouge-1",
-    "ROUGE-2": "rouge-2",
-    "ROUGE-L": "rouge-l",
-    "BERTScore": "bertscore.f",
-    "retrieval_score_umbrela_scores": "umbrela",
-    "retrieval_score_mean_umbrela_score": "umbrela",
+    "UMBRELA": "umbrela", "Precision@3": "umbrela_P@3", "AP@3": "umbrela_AP@3",
+    "MRR": "umbrela_MRR", "AutoNuggetizer": "nuggets.all", "HHEM": "hhem", "ROUGE-1": "rouge-1",
+    "ROUGE-2": "rouge-2", "ROUGE-L": "rouge-l", "BERTScore": "bertscore.f",
+    "retrieval_score_umbrela_scores": "umbrela", "retrieval_score_mean_umbrela_score": "umbrela",
     "generation_score_vital_nuggetizer_score": "nuggets.vital",
     "generation_score_hallucination_score": "hhem",
     "generation_score_citation_f1_score": "citation.f1",
     "generation_score_no_answer_score": "no_answer",
-}
+}  # fmt: skip
 KWARGS = {
     "temperature": 0.0, "top_p": 0.9, "presence_penalty": 0.25, "frequency_penalty": 0.75,
     "seed": 7,

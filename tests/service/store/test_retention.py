@@ -118,7 +118,8 @@ def paid(store: Store, project: str) -> set[str]:
 
 def test_a_task_keeps_its_own_days_and_the_service_at_most_its(store: Store) -> None:
     short, long, free = (
-        a_task(store, name, keep_days=days) for name, days in (("s", 10), ("l", 500), ("f", None))
+        a_task(store, name=name, keep_days=days)
+        for name, days in (("s", 10), ("l", 500), ("f", None))
     )
     for task in (short, long, free):
         add(store, task, [aged(1, 5), aged(2, 50), aged(3, 5_000)])
@@ -154,8 +155,7 @@ def test_old_versions_go_by_their_own_time(store: Store) -> None:
 @pytest.mark.usefixtures("forked")
 def test_a_service_deletes_what_is_older_than_its_days(tmp_path: Path) -> None:
     store = Store(tmp_path / "data")
-    task = a_task(store)
-    add(store, task, [aged(1, 5), aged(2, 100)])
+    task = a_task(store, aged(1, 5), aged(2, 100))
     with serving(tmp_path / "data", "--no-worker", "--keep", "90d") as service:
         until(lambda: count_records(store, task.id) == 1)
         assert service.ask("GET", f"tasks/{task.id}/records/r1")

@@ -20,8 +20,7 @@ from stored_records import a_task, add, item
 
 
 def test_a_preview_counts_records_metrics_and_calls(store: Store, tmp_path: Path) -> None:
-    task = a_task(store)
-    add(store, task, [item(n) for n in range(5)])
+    task = a_task(store, *(item(n) for n in range(5)))
     add(store, task, [{"id": "bare", "timestamp": 1000.0, "user_input": "Only a query?"}])
     found = preview_report(store, task.id, 1000.0, 1003.0)
     assert (found.n_records, found.n_looked_at, found.parts["answer"]) == (5, 5, 4)
@@ -43,8 +42,7 @@ def test_a_preview_counts_records_metrics_and_calls(store: Store, tmp_path: Path
 def test_a_preview_says_why_a_metric_counts_few_records_and_what_no_rule_answers(
     store: Store,
 ) -> None:
-    task = a_task(store)
-    add(store, task, [item(n) for n in range(3)])
+    task = a_task(store, *(item(n) for n in range(3)))
     add(store, task, [{"id": "bare", "timestamp": 1000.0, "user_input": "Only a query?"}])
     options = {"suite": ["trecrag", "qa"]}
     found = preview_report(store, task.id, 0.0, 1e9, options)
@@ -60,8 +58,7 @@ def test_of_many_records_the_first_are_looked_at(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ragassay.service.store.reports.MOST_LOOKED_AT", 4)
-    task = a_task(store)
-    add(store, task, [item(n) for n in range(12)])
+    task = a_task(store, *(item(n) for n in range(12)))
     store.models = NamedModels.parse(["far=http://127.0.0.1:9/v1#m"])
     options = {"judge": "far", "suite": "trecrag", "metrics": "umbrela"}
     found = preview_report(store, task.id, 0.0, 1e9, options)
