@@ -121,12 +121,9 @@ def test_each_step_asks_only_its_own_questions(tmp_path: Path) -> None:
         stepped(step, source, tmp_path / "out.jsonl", judge)
         asked[step] = judge.asked
     assert asked == {
-        "algorithmic": [],
-        "idk": ["says_idk"],
-        "ragas": ["extract_claims", "claim_support"],
-        "radbench": ["reference_rating"],
-        "idk_condition": [],
-    }
+        "algorithmic": [], "idk": ["says_idk"], "ragas": ["extract_claims", "claim_support"],
+        "radbench": ["reference_rating"], "idk_condition": [],
+    }  # fmt: skip
 
 
 def test_a_value_that_is_there_is_not_asked_for_again_unless_told(tmp_path: Path) -> None:

@@ -236,13 +236,9 @@ def test_the_tools_file_is_suite_judge_data_and_folder(endpoint: LLMServer, desk
     (desk / "results" / DATA).write_text(ANSWERS)
     file = read_config(written(TOOL))
     assert file.values == {
-        "output": "results",
-        "data": f"results/{DATA}",
-        "suite": ["trecrag"],
-        "judge": ["openai:gpt-4o-mini"],
-        "ks": [1, 3],
-        "first_runs": True,
-    }
+        "output": "results", "data": f"results/{DATA}", "suite": ["trecrag"], "ks": [1, 3],
+        "judge": ["openai:gpt-4o-mini"], "first_runs": True,
+    }  # fmt: skip
     told = "\n".join(file.notes)
     for key in ("eval_results_file", "metrics_file", "connector"):
         assert told.count(f": {key}: ") == 1
