@@ -314,8 +314,8 @@ def test_files_come_over_rest_and_from_a_client(tmp_path: Path) -> None:
 def test_a_line_or_a_cell_that_is_too_long_is_refused(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragassay.service.store.uploads.MOST_READ_WHOLE", 1 << 20)
-    task, text = a_task(store), "word\n" * 300_000
+    monkeypatch.setattr("ragassay.service.store.uploads.MOST_READ_WHOLE", 1 << 16)
+    task, text = a_task(store), "word\n" * 20_000
     files = {
         "line.jsonl": lines({"id": "1", "answer": text}),
         "cell.csv": f'id,answer\n1,"{text}"\n'.encode(),
@@ -325,5 +325,5 @@ def test_a_line_or_a_cell_that_is_too_long_is_refused(
         with pytest.raises(InputError) as caught:
             import_upload(store, key, received_as_time=True)
         assert caught.value.path == name and preview_upload(store, key).problem
-    many = lines(*({"id": str(at), "answer": text[: 1 << 19]} for at in range(5)))
+    many = lines(*({"id": str(at), "answer": text[: 1 << 15]} for at in range(5)))
     assert import_upload(store, sent(store, task, many, "m.jsonl"), received_as_time=True).new == 5

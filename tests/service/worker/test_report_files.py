@@ -49,7 +49,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run folders of two systems, ``new`` and ``old``."""
     folder = tmp_path_factory.mktemp("runs")
     for name, system in (("new", "hybrid"), ("old", "keyword")):
-        ragassay.evaluate(path_of(system), ["nDCG@10", "token_f1.f"], save=folder / name)
+        ragassay.evaluate(path_of(system), ["nDCG@10", "token_f1.f"], limit=12, save=folder / name)
     return folder
 
 
