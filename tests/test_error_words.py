@@ -13,9 +13,15 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 import ragassay
-from ragassay.base.counts import either, plural, share
-from ragassay.base.errors import CountedFact, RagassayWarning, warn_user
-from ragassay.base.problem_words import json_problem, mistakes, validation_problem
+from ragassay.base.errors import (
+    CountedFact,
+    RagassayWarning,
+    json_problem,
+    mistakes,
+    validation_problem,
+    warn_user,
+)
+from ragassay.base.printable import either, plural, share
 from ragassay.cli.command_line import call
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from ragassay import Answers, evaluate
 from ragassay.base.errors import UsageError
-from ragassay.base.json_paths import NOTHING, JsonPath, PathError
+from ragassay.base.json_data import NOTHING, JsonPath, PathError
 from ragassay.base.sample import Sample
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.ask_summary import AskSummary, asked_report
