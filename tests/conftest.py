@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 from collections.abc import Iterator
@@ -34,6 +35,18 @@ def shared() -> Path:
     if not (SHARED / "data").is_dir():
         pytest.skip("published data (../shared/data) is not here")
     return SHARED
+
+
+@pytest.fixture(scope="module")
+def town() -> Iterator[str]:
+    """The two small systems of the examples; gives their URL."""
+    place = Path(__file__).resolve().parents[1] / "examples" / "systems" / "serve.py"
+    spec = importlib.util.spec_from_file_location("serve", place)
+    assert spec is not None and spec.loader is not None
+    serve = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(serve)
+    with serve.serving() as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture
@@ -128,12 +141,8 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
 
 CHROMIUM = Path("/usr/bin/chromium")
 WORDS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync", "--no-first-run"),
     "--font-render-hinting=none",
 )
 

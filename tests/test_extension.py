@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -108,3 +112,45 @@ def test_one_file_each_is_enough(added: Path, capsys: pytest.CaptureFixture[str]
 
     assert call(["metrics", "shout"]) == 0
     assert "Share of capitals" in capsys.readouterr().out
+
+
+ROW = """
+teleprinter:
+  title: What a teleprinter keeps (JSON Lines)
+  suffixes: [.jsonl]
+  signs: [tape.asked tape.typed]
+  shapes:
+    - span: {id: tape.number, inputs: tape.asked, outputs: tape.typed}
+"""
+NOTE = "\nloud: >-\n  {n:answer} {n:is/are} loud.\n"
+RECORDS = [
+    {"tape": {"number": f"t{at}", "asked": "Who?", "typed": text}}
+    for at, text in enumerate(("ME", "You"))
+]
+PROGRAM = """
+import json, ragassay
+from ragassay.base.note import Note
+result = ragassay.evaluate("tapes.jsonl", "answer_words")
+print(json.dumps([ragassay.__file__, result.config["format"], result.summary.n_samples,
+                  str(Note("loud", {"n": 2}))]))
+"""
+
+
+def test_a_format_of_other_names_and_a_note_are_a_row_and_a_sentence(tmp_path: Path) -> None:
+    """In a copy of the package."""
+    copy = tmp_path / "ragassay"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(ragassay.__file__).parent, copy, ignore=ignored)
+    for name, text in (("formats/exports.yaml", ROW), ("reports/text/note_words.yaml", NOTE)):
+        with (copy / name).open("a") as stream:
+            stream.write(text)
+    (tmp_path / "tapes.jsonl").write_text("".join(json.dumps(one) + "\n" for one in RECORDS))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=tmp_path, env=environment, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert not done.returncode, done.stderr
+    package, kind, n, sentence = json.loads(done.stdout.splitlines()[-1])
+    assert Path(package).parent == copy
+    assert (kind, n, sentence) == ("teleprinter", 2, "2 answers are loud.")

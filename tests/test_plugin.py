@@ -6,17 +6,16 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 
+from local_server import LocalServer, Reply
 from ragassay.base import packages
 from ragassay.base.errors import RagassayWarning, UsageError
 from ragassay.judges.judge_factory import kinds
@@ -37,14 +36,8 @@ A: ...
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the example package, as pip installs it."""
     folder = tmp_path_factory.mktemp("installed")
-    words = [
-        "install",
-        "-q",
-        "--no-deps",
-        "--target",
-        str(folder),
-        str(ROOT / "examples" / "plugin"),
-    ]
+    plugin = str(ROOT / "examples" / "plugin")
+    words = ["install", "-q", "--no-deps", "--target", str(folder), plugin]
     done = subprocess.run(
         [sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False
     )
@@ -110,82 +103,38 @@ def test_a_judge_a_report_and_a_plot_are_found(ragassay: Ragassay, talk: Path) -
     assert not (talk.parent / "out" / "means.txt").exists()
 
 
-class _Generate(BaseHTTPRequestHandler):
-    asked: list[dict[str, object]]
+class Generates(LocalServer):
+    """Answers as a server of that protocol does, or sends elsewhere; keeps what it was asked."""
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.asked.append({"path": self.path, **body})
-        reply = {"generated_text": '{"reason": "it answers", "answered": "yes"}'}
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(json.dumps(reply).encode())
+    def __init__(self, elsewhere: str = "") -> None:
+        self.elsewhere = elsewhere
+        self.asked: list[dict[str, object]] = []
 
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@contextmanager
-def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """The address of a server with this handler."""
-    with HTTPServer(("127.0.0.1", 0), handler) as found:
-        threading.Thread(target=found.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{found.server_port}"
-        found.shutdown()
+    def reply(self, request: BaseHTTPRequestHandler, body: bytes) -> Reply:
+        self.asked.append({"path": request.path, **json.loads(body or b"{}")})
+        if self.elsewhere:
+            return Reply(status=302, headers={"Location": self.elsewhere})
+        text = '{"reason": "it answers", "answered": "yes"}'
+        return Reply(json.dumps({"generated_text": text}).encode())
 
 
-@pytest.fixture
-def server() -> Iterator[tuple[str, list[dict[str, object]]]]:
-    asked: list[dict[str, object]] = []
-    with serving(type("Handler", (_Generate,), {"asked": asked})) as url:
-        yield url, asked
-
-
-def test_a_protocol_of_endpoints_is_found(
-    ragassay: Ragassay, talk: Path, server: tuple[str, list[dict[str, object]]]
-) -> None:
-    url, asked = server
+def test_a_protocol_of_endpoints_is_found(ragassay: Ragassay, talk: Path) -> None:
     words = ("run", talk.name, "-s", "style", "--judge", "tgi:some-model", "--json")
-    done = ragassay(*words, TGI_URL=url)
+    with Generates() as server:
+        done = ragassay(*words, TGI_URL=server.url)
+    asked = server.asked
     assert done.returncode in (0, 3), done.stderr
     assert asked and all(one["path"] == "/generate" for one in asked)
     assert "How tall is it?" in str(asked) and "max_new_tokens" not in done.stderr
     assert json.loads(done.stdout)["metrics"]["idk_eval"]["judge"] == "tgi:some-model"
 
 
-class _Redirect(BaseHTTPRequestHandler):
-    there: str
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(302)
-        self.send_header("Location", self.there)
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-class _Recorder(BaseHTTPRequestHandler):
-    keys: list[str | None]
-
-    def do_GET(self) -> None:
-        self.keys.append(self.headers["Authorization"])
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 def test_the_key_follows_no_redirect(ragassay: Ragassay, talk: Path) -> None:
-    keys: list[str | None] = []
-    other = type("Handler", (_Recorder,), {"keys": keys})
-    with serving(other) as there, serving(type("Handler", (_Redirect,), {"there": there})) as url:
-        words = ("run", talk.name, "-s", "style", "--judge", "tgi:some-model")
-        done = ragassay(*words, TGI_URL=url, TGI_API_KEY="of-a-test")
+    words = ("run", talk.name, "-s", "style", "--judge", "tgi:some-model")
+    with Generates() as there, Generates(there.url) as server:
+        done = ragassay(*words, TGI_URL=server.url, TGI_API_KEY="of-a-test")
     assert done.returncode == 3, done.stderr
-    assert not keys
+    assert server.asked and not there.asked
 
 
 def test_help_and_messages_list_what_is_added(ragassay: Ragassay, talk: Path) -> None:

@@ -11,12 +11,6 @@ from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=8,
-)
-
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("kind", [float, np.float16, np.float32, np.float64])
@@ -25,22 +19,6 @@ def test_no_score_is_nan_or_infinite(kind: Any, bad: float) -> None:
         Score(kind(bad))
     with pytest.raises(ValueError, match=r"parts\.deep\[1\]\.x.*finite"):
         Score(1.0, {"deep": [0.0, {"x": kind(bad)}]})
-
-
-@given(st.dictionaries(st.text(), JSON))
-def test_parts_are_refused_exactly_when_a_number_in_them_is_not_finite(parts: dict) -> None:
-    def finite(value: object) -> bool:
-        if isinstance(value, float):
-            return math.isfinite(value)
-        if isinstance(value, dict):
-            return all(map(finite, value.values()))
-        return not isinstance(value, list) or all(map(finite, value))
-
-    if finite(parts):
-        assert Score(0.5, parts).parts == parts
-    else:
-        with pytest.raises(ValueError, match="finite"):
-            Score(0.5, parts)
 
 
 def test_numpy_scalars_become_plain_values() -> None:

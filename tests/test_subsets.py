@@ -190,15 +190,14 @@ def test_tags_of_a_golden_set_choose_samples_of_its_runs(golden: Path) -> None:
     assert [one.id for one in result.samples] == ["q0"]
 
 
-def test_a_review_shows_a_subset_and_changes_source_and_metadata(golden: Path) -> None:
+def test_a_review_shows_a_subset(golden: Path) -> None:
     pytest.importorskip("fastapi", reason="needs the extra 'service'")
     from fastapi.testclient import TestClient
 
     from ragassay.review.review_page import create_review_app
-    from ragassay.review.review_store import ReviewStore, version_of
+    from ragassay.review.review_store import ReviewStore
 
-    store = ReviewStore(golden)
-    app = create_review_app(store, where=["source=expert"])
+    app = create_review_app(ReviewStore(golden), where=["source=expert"])
     page = TestClient(app, base_url="http://127.0.0.1")
 
     def shown(**more: Any) -> list[str]:
@@ -209,14 +208,5 @@ def test_a_review_shows_a_subset_and_changes_source_and_metadata(golden: Path) -
 
     assert shown() == ["q2", "q3"] and shown(where=["tags=hard"]) == ["q2"]
     wrong = page.get("/items", params={"reviewer": "ann", "where": "sauce=x"})
-    assert wrong.status_code == 422 or wrong.status_code == 400
+    assert wrong.status_code in (400, 422)
     assert "No item has a field 'sauce'" in wrong.json()["detail"]
-    item = GoldenSet.open(golden).item("q2")
-    assert item is not None
-    fields = {"source": "user log", "metadata": {"team": "red", "hops": 2}}
-    body = {"key": "q2", "reviewer": "ann", "decision": "accept", "version": version_of(item)}
-    assert page.post("/items", json={**body, "fields": fields}).status_code == 200
-    changed = GoldenSet.open(golden).item("q2")
-    assert changed is not None
-    assert (changed.source, changed.metadata) == ("user log", {"team": "red", "hops": 2})
-    assert shown() == ["q3"]

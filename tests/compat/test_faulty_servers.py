@@ -11,12 +11,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
+from local_server import LocalServer, Reply
 from ragassay.cli.command_line import call
 
 pytest.importorskip("mcp", reason="needs the extra 'mcp'")
@@ -187,33 +187,20 @@ def test_a_number_that_json_lacks_is_none() -> None:
     assert kept["variables"] == {"text": [None]}
 
 
-class Odd(BaseHTTPRequestHandler):
+class Odd(LocalServer):
     """Answers with what the path says, and never with MCP."""
 
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
-        wanted = self.path.strip("/").split("?")[0]
+    def reply(self, request: BaseHTTPRequestHandler, body: bytes) -> Reply:
+        wanted = request.path.strip("/").split("?")[0]
+        content = {"html": b"<!doctype html>", "empty": b""}.get(wanted, b'{"detail": "no"}')
         kind = "text/html" if wanted == "html" else "application/json"
-        self.send_response(int(wanted) if wanted.isdecimal() else 200)
-        if wanted == "redirect":
-            self.send_response(307)
-            self.send_header("location", "http://elsewhere.example/mcp")
-        body = {"html": b"<!doctype html>", "empty": b""}.get(wanted, b'{"detail": "no"}')
-        self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments: object) -> None:
-        del arguments
+        return Reply(content, int(wanted) if wanted.isdecimal() else 200, kind)
 
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Odd) as made:
-        Thread(target=made.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{made.server_port}"
-        made.shutdown()
+    with Odd() as made:
+        yield made.url
 
 
 def far(url: str) -> str:

@@ -18,14 +18,12 @@ from ragassay.cli.command_line import call
 from ragassay.cli.published_tools.mtrag_command import judge_words, mtrag
 from ragassay.compat.mtrag.mtrag_steps import STEPS, StepOptions, run_steps
 from ragassay.engine.results.summary import Summary
-from ragassay.engine.run.rescoring import rescore
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge
 from ragassay.judges.offline.offline_judge import LABEL, offline_asker
 from ragassay.judges.question import Question
 from ragassay.judges.questions.checklists import ExtractClaims
 from ragassay.metrics.core import naming
-from ragassay.reports.text import wording
 from scripted_judge import Scripted
 
 mtrag.declare()
@@ -80,19 +78,6 @@ def test_everything_else_in_a_record_stays_with_all_digits(tmp_path: Path) -> No
     assert metrics["Recall"] == [1 / 2]
 
 
-def test_a_null_says_why_and_a_later_value_takes_its_reason_away(tmp_path: Path) -> None:
-    source = written(tmp_path / "in.jsonl", [record()])
-    out = tmp_path / "out.jsonl"
-    summary = stepped("idk", source, out, Scripted(Reason.UNPARSABLE))
-    (found,) = lines(out)
-    assert found["metrics"] == {"idk_eval": None}
-    assert found["metrics_unscored"]["idk_eval"].startswith("unparsable: ")
-    assert summary.incomplete == 1 and summary.metrics["idk_eval"].n_scored == 0
-    stepped("idk", out, out)
-    (found,) = lines(out)
-    assert found["metrics"] == {"idk_eval": [0.0]} and "metrics_unscored" not in found
-
-
 @pytest.mark.parametrize(
     ("file", "tolerance"), [("llama405b_algorithmic_6.jsonl", 0.0), ("judged_42.jsonl", 1e-10)]
 )
@@ -136,12 +121,9 @@ def test_each_step_asks_only_its_own_questions(tmp_path: Path) -> None:
         stepped(step, source, tmp_path / "out.jsonl", judge)
         asked[step] = judge.asked
     assert asked == {
-        "algorithmic": [],
-        "idk": ["says_idk"],
-        "ragas": ["extract_claims", "claim_support"],
-        "radbench": ["reference_rating"],
-        "idk_condition": [],
-    }
+        "algorithmic": [], "idk": ["says_idk"], "ragas": ["extract_claims", "claim_support"],
+        "radbench": ["reference_rating"], "idk_condition": [],
+    }  # fmt: skip
 
 
 def test_a_value_that_is_there_is_not_asked_for_again_unless_told(tmp_path: Path) -> None:
@@ -280,13 +262,14 @@ def test_a_step_asks_again_what_failed_and_keeps_what_was_answered(tmp_path: Pat
     def said(question: Question[Any]) -> Mapping[str, Any] | Reason:
         return Reason.TIMEOUT if "snow? 1" in str(question.data) else claimless(2)(question)
 
-    stepped("ragas", path, path, Named("first", said))
+    assert stepped("ragas", path, path, Named("first", said)).incomplete == 1
     reasons = [one["metrics_unscored"]["RL_F"].partition(":")[0] for one in lines(path)]
     assert reasons == ["timeout", "nothing_claimed"]
     again = Named("second", SAID)
     stepped("ragas", path, path, again)
     one, two = lines(path)
     assert one["metrics"]["RL_F"] == [1 / 3] and one["metrics_judge"] == {"RL_F": "second"}
+    assert "metrics_unscored" not in one
     assert two["metrics"]["RL_F"] is None and two["metrics_judge"] == {"RL_F": "first"}
     assert len(again.questions) == 2
 
@@ -297,8 +280,7 @@ def test_one_mean_of_two_judges_is_labelled_as_that_and_told(tmp_path: Path) -> 
     for name in ("RL_F", "RL_F_idk"):
         del body[4]["metrics"][name], body[4]["metrics_judge"][name]
     written(path, body)
-    save = tmp_path / "run"
-    found = ragassay.evaluate(path, "mtrag", metrics="RL_F,RL_F_idk,idk_eval", save=save)
+    found = ragassay.evaluate(path, "mtrag", metrics="RL_F,RL_F_idk,idk_eval")
     metrics = found.summary.metrics
     assert metrics["RL_F"].judge == f"gpt (11) + {LABEL} (1)"
     assert metrics["RL_F"].judges == {"gpt": 11, LABEL: 1}
@@ -311,14 +293,6 @@ def test_one_mean_of_two_judges_is_labelled_as_that_and_told(tmp_path: Path) -> 
         "RL_F_idk is a mean over values of different judges (11 of gpt, 1 of gpt and "
         "offline-lexical/6). --option given=false judges all of them here.",
     ]
-    assert [row.judge for row in found.scores if row.metric == "RL_F"] == [
-        *["gpt"] * 4, LABEL, *["gpt"] * 7
-    ]  # fmt: skip
-    again = ragassay.open_run(save)
-    assert again.summary.metrics == metrics
-    assert again.columns.tally("RL_F").judges == {"gpt": 11, LABEL: 1}
-    assert rescore(again).different == ()
-    assert wording.judge_of(metrics["RL_F"]) == "gpt (11) + offline-lexical (1)"
 
 
 @pytest.mark.parametrize(
@@ -601,7 +575,6 @@ def test_options_that_do_not_go_with_a_step_are_refused(
 
 
 def test_the_steps_run_against_a_real_endpoint_and_pay_once(tmp_path: Path) -> None:
-    pytest.importorskip("openai")
     source = written(tmp_path / "in.jsonl", [record(n) for n in range(1, 6)])
     with LLMServer() as server:
         given = {

@@ -171,27 +171,6 @@ def test_parameters_are_checked_before_the_first_step(
     assert not Path("output").exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "words"),
-    [
-        ("ks", "'1'", "not '1'"),
-        ("ks", "[0]", "not 0"),
-        ("n_resamples", "0", "not 0"),
-        ("run_old_path", "", "not None"),
-    ],
-)
-def test_parameters_of_a_test_of_two_runs(
-    name: str, value: str, words: str, complaint: Complaint
-) -> None:
-    given = {"run_new_path": "a", "run_old_path": "a", "qrels_path": "q", "ir_metrics": "[map]"}
-    given |= {"ks": "[1]", "n_resamples": "9", "save_path": "o.json", name: value}
-    body = "evaluation:\n" + "".join(f"  {key}: {one}\n" for key, one in given.items())
-    write(f"{SERVERS}pipeline: [evaluation.evaluate_trec_pvalue]\n", body)
-    said = complaint()
-    assert f"field 'evaluation.{name}': " in said
-    assert f"{words} (step evaluation.evaluate_trec_pvalue)" in said
-
-
 def test_build_leaves_an_older_file_and_prints_what_it_lacks(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -277,6 +256,9 @@ def test_a_kept_file_that_is_damaged(content: str, complaint: Complaint) -> None
 def test_a_step_that_was_changed_is_not_gone_on_from(complaint: Complaint) -> None:
     write()
     assert call(["run", "p.yaml"]) == 0
+    write(data='{"p": "b", "g": ["a"]}\n')
+    said = complaint("run", "p.yaml", "--from", "2")
+    assert "(benchmark.get_data) was kept with other files than it has now." in said
     write(parameters=BENCHMARK.replace("}}", "}, limit: 1}") + EVALUATION)
     said = complaint("run", "p.yaml", "--from", "2")
     assert (

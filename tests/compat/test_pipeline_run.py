@@ -1,25 +1,32 @@
-"""Pipelines of several servers: renaming, loops, branches, and going on from a step."""
+"""Pipelines of several servers: renaming, loops, branches, going on from a step; what holds for
+every way of rows through a branch."""
 
 from __future__ import annotations
 
+import asyncio
 import gc
-import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from pipeline_servers import server_folder
 from ragassay.base.errors import RagassayError
 from ragassay.cli import show
-from ragassay.compat.ultrarag import pipelines
+from ragassay.compat.ultrarag import pipeline_file, pipelines
+from ragassay.compat.ultrarag.binding import Binder
+from ragassay.compat.ultrarag.pipeline_run import KeptSteps, StepError, StepRunner
+from ragassay.compat.ultrarag.pipeline_tools import Flow, Progress, Tool
 
 pytest.importorskip("mcp", reason="needs the extra 'mcp'")
 
@@ -147,25 +154,6 @@ def test_a_run_goes_on_from_a_step_with_what_was_kept(words: Path) -> None:
     assert changed.variables["word_ls"] == ["a+", "bb+", "three+"]
 
 
-def test_a_step_whose_file_has_changed_is_not_gone_on_from(words: Path) -> None:
-    data = words / "data.jsonl"
-    data.write_text('{"q": "one", "g": ["1"], "a": "1"}\n')
-    path = words / "made.yaml"
-    path.write_text(
-        "servers:\n  benchmark: servers/benchmark\n  evaluation: servers/evaluation\n"
-        "pipeline:\n- benchmark.get_data\n- evaluation.evaluate\n"
-    )
-    parameters = words / "p.yaml"
-    parameters.write_text(
-        "benchmark:\n  benchmark: {path: data.jsonl, key_map: {pred_ls: a, gt_ls: g}}\n"
-        "evaluation: {metrics: [em], save_path: ''}\n"
-    )
-    assert pipelines.run(path, pipelines.Options(parameters)).variables["eval_res"]["avg_em"] == 1
-    data.write_text('{"q": "one", "g": ["1"], "a": "another"}\n')
-    with pytest.raises(RagassayError, match=r"step 1 .* was kept with other files than it has now"):
-        pipelines.run(path, pipelines.Options(parameters, begin="2"))
-
-
 def test_a_file_that_is_missing_is_told_with_its_parameter(words: Path) -> None:
     path = pipeline(words, "- evaluation.evaluate_trec\n", "evaluation: servers/evaluation")
     with pytest.raises(RagassayError, match=r"evaluation\.run_path: data/run_a\.txt: there is no"):
@@ -194,29 +182,6 @@ def test_what_only_changed_a_server_is_done_again(words: Path) -> None:
     again = pipelines.run(path, pipelines.Options(begin="3"), told)
     assert again.variables["remembered"] == ["!"]
     assert told.ran == ["1/3 words.remember", "3/3 words.recall"]
-
-
-def test_a_failing_step_keeps_what_was_computed_before(words: Path) -> None:
-    path = pipeline(
-        words,
-        "- words.split\n- words.shout\n"
-        "- words.measure:\n    input: {word_ls: loud_ls}\n- other.fail\n",
-        "words: servers/words\n  other: servers/other",
-    )  # fmt: skip
-    server_folder(
-        words / "servers" / "other",
-        '@app.tool(output="length_ls->x")\n'
-        "def fail(length_ls: list[int]) -> dict:\n    raise KeyError('no such index')\n",
-    )
-    with pytest.raises(RagassayError) as error:
-        pipelines.run(path)
-    assert str(error.value) == (
-        "made.yaml, line 9: step 4 (other.fail), server 'other': KeyError: 'no such index' "
-        "(other.py, line 6). "
-        "What the steps before gave is kept: --from 4 goes on."
-    ).replace("made.yaml", str(path))
-    kept = json.loads((words / "output/made_steps/03_words.measure.json").read_text())
-    assert kept["variables"] == {"length_ls": [1, 2, 5]}
 
 
 PLAIN = """
@@ -367,3 +332,91 @@ def test_a_folder_may_hold_nothing_but_the_address_of_its_server(words: Path) ->
             assert pipelines.run(path).variables["greeting_ls"] == ["Hello Ann", "Hello Bo"]
         finally:
             server.terminate()
+
+
+class Rows:
+    """A server whose tools are functions of rows."""
+
+    def __init__(self, items: list[Any], states: list[str]) -> None:
+        self._routed = [
+            {"data": item, "state": state} for item, state in zip(items, states, strict=True)
+        ]
+        self.parameters: Mapping[str, Any] = {}
+        flows = {
+            "route": "->rows",
+            **{f"mark_{state}": "rows->marked" for state in "ab"},
+            "lose": "rows->marked",
+        }
+        self.tools: Mapping[str, Tool] = {
+            name: Tool(name, Flow.declared(flow, ["rows"], ())) for name, flow in flows.items()
+        }
+
+    async def call(
+        self, tool: Tool, arguments: Mapping[str, Any], progress: Progress
+    ) -> Mapping[str, Any]:
+        del progress
+        if tool.name == "route":
+            return {"rows": list(self._routed)}
+        rows = arguments["rows"]
+        if tool.name == "lose":
+            return {"marked": rows[1:]}
+        return {"marked": [f"{tool.name}:{row}" for row in rows]}
+
+    def outputs(self, tool: Tool, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+        del arguments
+        return tool.flow.outputs
+
+
+def run(steps: str, server: Rows) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "p.yaml"
+        file.write_text(f"servers: {{s: s}}\npipeline:\n{steps}")
+        pipeline = pipeline_file.read(file)
+        started = {"s": server}
+        bound = Binder(pipeline, started).bind()
+        kept = KeptSteps(Path(folder) / "kept", pipeline, bound)
+        return asyncio.run(StepRunner(pipeline, bound, started, kept).run(1))
+
+
+BRANCH = "- branch: {router: [s.route], branches: {a: [s.mark_a], b: [s.%s], c: []}}\n"
+ints = st.integers(-(2**60), 2**60)
+routed = st.lists(st.tuples(ints, st.sampled_from("abc")), min_size=1, max_size=12)
+
+
+@settings(max_examples=25)
+@given(routed)
+def test_rows_of_a_branch_meet_again_in_their_order(rows: list[tuple[int, str]]) -> None:
+    items, states = [item for item, _ in rows], [state for _, state in rows]
+    variables = run(BRANCH % "mark_b", Rows(items, states))
+    assert variables["rows"] == items
+    marked = [None if state == "c" else f"mark_{state}:{item}" for item, state in rows]
+    assert variables.get("marked", [None] * len(rows)) == marked
+
+
+@settings(max_examples=25)
+@given(routed)
+def test_a_branch_that_loses_a_row_is_refused(rows: list[tuple[int, str]]) -> None:
+    states = [state for _, state in rows]
+    server = Rows([item for item, _ in rows], states)
+    if "b" not in states:
+        run(BRANCH % "lose", server)
+        return
+    n = states.count("b")
+    with pytest.raises(
+        StepError, match=rf"state 'b' have {n} rows? .* and give {n - 1} items? for"
+    ):
+        run(BRANCH % "lose", server)
+
+
+def test_a_state_without_a_branch_names_its_row() -> None:
+    with pytest.raises(
+        StepError, match=r"p\.yaml, line 3: step 1 \(branch\): the router gives row 1 \(counted "
+        r"from 0\) the state 'd', and 'branches' has: a, b, c\.",
+    ):  # fmt: skip
+        run(BRANCH % "mark_b", Rows([1, 2], ["a", "d"]))
+
+
+def test_a_router_without_states_is_refused() -> None:
+    steps = "- s.route\n- branch: {router: [s.mark_a], branches: {a: []}}\n"
+    with pytest.raises(StepError, match="no step of the router gives a list of items with 'data'"):
+        run(steps, Rows([1], ["a"]))

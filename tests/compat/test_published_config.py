@@ -209,7 +209,9 @@ def test_a_consistency_evaluator_has_all_runs_and_a_note_says_that_all_are_judge
 @pytest.mark.parametrize("data", [DATA, "answers.json"])
 def test_the_pages_trec_block_runs_as_printed(data: str, desk: Path, capsys) -> None:
     written(RECORDS, "answers.json")
-    body = summary(capsys, data, "--config", str(written(PAGE_TREC)))
+    (told,) = [one for one in read_config(written(PAGE_TREC)).notes if "openai:gpt-4o" in one]
+    assert "offline rules judge" in told and "line 1" in told
+    body = summary(capsys, data, "--config", "eval_config.yaml")
     names = set(body["metrics"])
     assert {"umbrela_P@1", "umbrela_AP@5", "nuggets.vital", "citation.f1", "no_answer"} <= names
     assert "umbrela_P@10" not in names
@@ -234,13 +236,9 @@ def test_the_tools_file_is_suite_judge_data_and_folder(endpoint: LLMServer, desk
     (desk / "results" / DATA).write_text(ANSWERS)
     file = read_config(written(TOOL))
     assert file.values == {
-        "output": "results",
-        "data": f"results/{DATA}",
-        "suite": ["trecrag"],
-        "judge": ["openai:gpt-4o-mini"],
-        "ks": [1, 3],
-        "first_runs": True,
-    }
+        "output": "results", "data": f"results/{DATA}", "suite": ["trecrag"], "ks": [1, 3],
+        "judge": ["openai:gpt-4o-mini"], "first_runs": True,
+    }  # fmt: skip
     told = "\n".join(file.notes)
     for key in ("eval_results_file", "metrics_file", "connector"):
         assert told.count(f": {key}: ") == 1

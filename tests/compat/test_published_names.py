@@ -145,25 +145,15 @@ def test_ultrarags_parameter_file_works_in_trec(
     asked = ("trec", "qrels", "a.run", *named, "--ks", "1,5", "--format", "ultrarag")
     found = printed(capsys, *asked)
     assert found == {
-        "mrr": 0.75,
-        "map": 0.75,
-        "recall@1": 0.5,
-        "recall@5": 1.0,
-        "P@1": 0.5,
-        "P@5": 0.2,
-        "ndcg@1": 0.5,
-        "ndcg@5": pytest.approx((1 + 0.63092975) / 2),
-    }
+        "mrr": 0.75, "map": 0.75, "recall@1": 0.5, "recall@5": 1.0, "P@1": 0.5, "P@5": 0.2,
+        "ndcg@1": 0.5, "ndcg@5": pytest.approx((1 + 0.63092975) / 2),
+    }  # fmt: skip
     usual = printed(capsys, "trec", "qrels", "a.run", "--format", "ultrarag")
     assert len(usual) == 2 + 3 * 6
     two = printed(capsys, "trec", "qrels", "b.run", "a.run", "--format", "ultrarag", "-m", "map")
     assert two["map"] == {
-        "A_mean": 1.0,
-        "B_mean": 0.75,
-        "diff": 0.25,
-        "p_value": 1.0,
-        "significant": False,
-    }
+        "A_mean": 1.0, "B_mean": 0.75, "diff": 0.25, "p_value": 1.0, "significant": False,
+    }  # fmt: skip
 
 
 def test_results_keep_the_name_also_where_they_are_stored_and_run_again(tmp_path: Path) -> None:

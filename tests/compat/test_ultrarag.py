@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
 
 from ragassay.base.errors import ArgumentError, InputError, RagassayWarning
 from ragassay.compat import ultrarag
@@ -81,13 +78,6 @@ def test_what_cannot_be_scored_is_refused(
     assert complaint in str(error.value)
 
 
-def test_a_result_is_written_exactly_where_it_says(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "evaluate_results.json"
-    found = ultrarag.evaluate(["ä"], [["ä"]], ["em"], str(path))
-    assert json.loads(path.read_text(encoding="utf-8")) == found["eval_res"]
-    assert [one.name for one in path.parent.iterdir()] == ["evaluate_results.json"]
-
-
 def test_a_run_has_the_values_of_its_code(shared: Path) -> None:
     folder = shared / "data" / "trec_eval"
     found = ultrarag.evaluate_trec(str(folder / "results.test"), str(folder / "qrels.test"))
@@ -101,57 +91,6 @@ def test_only_what_was_asked_for_is_given(shared: Path) -> None:
     assert ultrarag.evaluate_trec(run, qrels, ["map"], [])["eval_res"] == {
         "map": pytest.approx(0.1523, abs=5e-5)
     }
-
-
-def test_a_query_that_one_run_lacks_counts_0_in_the_comparison(shared: Path) -> None:
-    folder = shared / "data" / "trec_eval"
-    runs = [str(folder / name) for name in ("results.test", "results.trunc")]
-    found = ultrarag.evaluate_trec_pvalue(*runs, str(folder / "qrels.test"), ["MAP"])["eval_res"]
-    assert found["map"]["A_mean"] == pytest.approx(0.178545, abs=5e-7)
-    assert found["map"]["B_mean"] == pytest.approx(0.1016, abs=5e-5)
-    assert found["map"]["diff"] == pytest.approx(0.178545 - 0.101565, abs=1e-6)
-    assert list(found["map"]) == ["A_mean", "B_mean", "diff", "p_value", "significant"]
-
-
-def ranked(path: Path, ranks: dict[str, int]) -> str:
-    """A run whose only relevant document stands at a rank of each query (0: the query lacks)."""
-    path.write_text(
-        "".join(
-            f"{query} Q0 {'good' if at == rank else f'bad{at}'} {at} {100 - at} tag\n"
-            for query, rank in ranks.items()
-            if rank
-            for at in range(1, 11)
-        )
-    )
-    return str(path)
-
-
-@given(st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=2, max_size=8))
-def test_the_p_value_is_that_of_all_sign_patterns(
-    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[int, int]]
-) -> None:
-    folder = tmp_path_factory.mktemp("runs")
-    pairs[0] = (1, 2)  # a query that both runs have
-    names = [f"q{at}" for at in range(len(pairs))]
-    qrels = folder / "qrels"
-    qrels.write_text("".join(f"{name} 0 good 1\n" for name in [*names, "unanswered"]))
-    new = ranked(folder / "new", dict(zip(names, (a for a, _ in pairs), strict=True)))
-    old = ranked(folder / "old", dict(zip(names, (b for _, b in pairs), strict=True)))
-    found = ultrarag.evaluate_trec_pvalue(new, old, str(qrels), ["mrr"])["eval_res"]["mrr"]
-
-    # A query that neither run has is in no mean, though it is judged.
-    values = [tuple(Fraction(1, rank) if rank else Fraction(0) for rank in pair) for pair in pairs]
-    met = [pair for pair, ranks in zip(values, pairs, strict=True) if any(ranks)]
-    diffs = [a - b for a, b in met]
-    assert found["A_mean"] == pytest.approx(float(sum(a for a, _ in met) / len(met)))
-    assert found["diff"] == pytest.approx(float(sum(diffs) / len(met)))
-    flips = list(itertools.product((1, -1), repeat=len(diffs)))
-    extreme = sum(
-        abs(sum(s * d for s, d in zip(signs, diffs, strict=True))) >= abs(sum(diffs))
-        for signs in flips
-    )
-    assert found["p_value"] == pytest.approx(extreme / len(flips))
-    assert found["significant"] == (found["p_value"] < 0.05)
 
 
 def data(path: Path, *records: dict[str, object]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.formats import Notes, all_formats, detect, load, schema
+from ragassay.formats import Notes, all_formats, detect, load
 from ragassay.formats.records import field_names
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -42,8 +42,3 @@ def test_the_table_of_names_is_the_one_in_force() -> None:
     assert {field: tuple(re.findall(r"`([^`]+)`", names)) for field, names in rows} == dict(
         field_names.ALIASES
     )
-
-
-def test_the_native_fields_are_all_described() -> None:
-    table = PAGE.split("| field | value |")[1].split("\n\n")[0]
-    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(schema()["properties"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from ragassay.cli.command_line import call
 from ragassay.golden.documents import READERS, Document, load_documents
@@ -119,32 +119,6 @@ def test_a_documents_sections_reach_the_generator(tmp_path: Path) -> None:
     assert {one.query for one in golden.items} == {
         "What does Pool say about fees?", "What does Pool say about hours?",
     }  # fmt: skip
-
-
-SPACE = st.sampled_from(["", " ", "\n", "\t ", "\x1e", "&nbsp;"])
-WORD = st.text(st.characters(codec="utf-8", exclude_characters="<>&\0\r\x1d\x1f"), max_size=6)
-INLINE = st.builds("{}{}<b>{}</b>{}<br>{}".format, SPACE, WORD, WORD, SPACE, WORD)
-BLOCKS = st.lists(
-    st.tuples(st.sampled_from(["h1", "h2", "h6", "p", "div", "b", "td"]), INLINE), max_size=8
-)
-
-
-@settings(max_examples=25)
-@given(BLOCKS)
-def test_headings_of_html_change_no_character_and_stand_where_they_say(
-    blocks: list[tuple[str, str]],
-) -> None:
-    def read(rename: dict[str, str]) -> tuple[str, list[str], list[tuple[int, int]]]:
-        body = "".join(f"<{(t := rename.get(tag, tag))}>{text}</{t}>" for tag, text in blocks)
-        text, headings = READERS[".html"].read(f"<body>{body}</body>".encode())
-        return text, [one.title for one in headings], [(o.start, o.end) for o in headings]
-
-    text, titles, places = read({})
-    plain, *nothing = read({"h1": "div", "h2": "div", "h6": "div"})
-    assert text == plain and nothing == [[], []]
-    assert [" ".join(text[start:end].split()) for start, end in places] == titles
-    ordered = [place for pair in places for place in pair]
-    assert ordered == sorted(ordered)
 
 
 LINES = st.lists(st.sampled_from(["# A", "## B b ##", "text", "```", "~~~~", "", "#no", "#\tC"]))

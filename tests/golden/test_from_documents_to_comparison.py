@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,17 +21,11 @@ PAGE = "## From documents to a comparison"
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def desk(here: Path, town: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder beside which the two systems of the examples run."""
-    shutil.copytree(ROOT / "examples" / "systems", tmp_path / "examples" / "systems")
-    monkeypatch.chdir(tmp_path)
-    spec = importlib.util.spec_from_file_location("serve", ROOT / "examples/systems/serve.py")
-    assert spec is not None and spec.loader is not None
-    serve = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(serve)
-    with serve.serving() as port:
-        monkeypatch.setenv("TOWN_URL", f"http://127.0.0.1:{port}")
-        yield tmp_path
+    shutil.copytree(ROOT / "examples" / "systems", here / "examples" / "systems")
+    monkeypatch.setenv("TOWN_URL", town)
+    return here
 
 
 def commands() -> tuple[list[str], list[str]]:

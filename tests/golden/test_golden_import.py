@@ -51,15 +51,6 @@ def test_answers_are_no_references(desk: Path, capsys) -> None:
     assert "4 items, 1 reference, 0 gold spans" in told
 
 
-def test_columns_name_what_is_expected(desk: Path, capsys) -> None:
-    table = "id,question,answer\na,When?,nine\n"
-    (item,) = made(table, "--columns", "references=answer")
-    assert item.references == ["nine"] and not item.metadata
-    assert not capsys.readouterr().err
-    made(table, "--columns", "references", code=2)
-    assert "write FIELD=COLUMN, as in references=answer" in capsys.readouterr().err
-
-
 def test_columns_of_a_gold_span_are_one(desk: Path, capsys) -> None:
     table = (
         "id,query,references,Gold Document,gold_start,gold_end,gold_text,team\n"
@@ -268,6 +259,7 @@ def test_columns_name_every_field_of_an_item_and_of_a_span(desk: Path) -> None:
     [
         ("tags=Schwierig", "there is no column 'Schwierig' (wanted as tags)"),
         ("gold_txt=Stelle", "Of golden sets also: type, complexity,"),
+        ("references", "write FIELD=COLUMN, as in references=answer"),
     ],
 )
 def test_a_column_or_field_that_is_not_there_is_told(

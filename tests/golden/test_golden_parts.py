@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -75,38 +74,6 @@ def test_near_duplicates_and_conversations_belong_together_through_others_too() 
     for one, name in zip(turns, ("x::1", "x::2", "y::1", "z::1"), strict=True):
         one.id = name
     assert groups(turns, {}) == [0, 0, 2, 3]
-
-
-sentences = st.lists(st.text("xyz ", min_size=1, max_size=12), min_size=1, max_size=12)
-
-
-@given(sentences, st.data())
-def test_no_sentence_is_known_to_two_parts(texts: list[str], data: st.DataObject) -> None:
-    text = "".join(f"{one.strip() or 'w'}. " for one in texts)
-    bounds = [0, *(at + 2 for at in range(len(text) - 1) if text[at : at + 2] == ". ")]
-    stretch = st.tuples(st.integers(0, len(text) - 2), st.integers(1, 9))
-    items = []
-    for n in range(data.draw(st.integers(2, 20))):
-        drawn = data.draw(st.lists(stretch, max_size=2))
-        gold = [GoldSpan.of("d", text, at, min(at + size, len(text))) for at, size in drawn]
-        items.append(GoldenItem(id=str(n), query=f"{n:b}{WORDS[n % 8]}{n}", gold=gold))
-    shares = data.draw(st.sampled_from([{"a": 0.5, "b": 0.5}, {"a": 0.2, "b": 0.3, "c": 0.5}]))
-    parts = split(items, shares, groups=groups(items, document(text)))
-    assert sorted(one.id for part in parts.values() for one in part) == sorted(
-        one.id for one in items
-    )
-    known = {
-        name: {
-            number
-            for one in part
-            for span in one.gold or ()
-            for number, (start, end) in enumerate(pairwise([*bounds, len(text)]))
-            if text[max(span.start, start) : min(span.end, end)].strip()
-        }
-        for name, part in parts.items()
-    }
-    for one, other in combinations(known.values(), 2):
-        assert not one & other
 
 
 @given(

@@ -76,19 +76,6 @@ def test_short_answers(evaluation: Path, tmp_path: Path) -> None:
     assert json.loads(saved.read_text()) == found
 
 
-def test_a_run(evaluation: Path, tmp_path: Path, shared: Path) -> None:
-    data = shared / "data" / "trec_eval"
-    changes = {
-        "run_path": str(data / "results.test"), "qrels_path": str(data / "qrels.test"),
-        "save_path": str(tmp_path / "x.json"), "ir_metrics": ["ndcg", "map"], "ks": [10],
-    }  # fmt: skip
-    found = run_step(evaluation, "evaluate_trec", {}, changes)["eval_res"]
-    assert found == {
-        "map": pytest.approx(0.178545, abs=5e-7),
-        "ndcg@10": pytest.approx(0.301577, abs=5e-7),
-    }
-
-
 def test_an_error_is_the_tools_own_sentence(evaluation: Path) -> None:
     said = run_step(evaluation, "evaluate", {"pred_ls": ["a"], "gt_ls": ["Paris"]}, {})
     assert said.endswith("gt_ls.0: must be a valid list, not 'Paris'.")

@@ -185,17 +185,11 @@ def test_two_people_at_one_item_both_see_the_conflict_and_lose_nothing(
 
 
 @pytest.mark.browser
-def test_a_tag_with_a_comma_stays_one_and_escape_closes_the_help(
-    tmp_path: Path, serve: Any, visit: Any
-) -> None:
+def test_a_tag_with_a_comma_stays_one(tmp_path: Path, serve: Any, visit: Any) -> None:
     store = small(tmp_path / "g", 1, tags=["hours, winter"])
     served = serve(store.folder, "ann")
     page = visit(served)
     at_item(page, "i0")
-    page.keyboard.press("?")
-    assert page.is_visible("#help")
-    page.keyboard.press("Escape")
-    assert not page.is_visible("#help")
     page.keyboard.press("t")
     page.wait_for_selector("#item >> text=a semicolon ends one")
     page.keyboard.press("End")

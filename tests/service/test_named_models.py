@@ -20,7 +20,7 @@ from ragassay.service.store.projects import TaskOptions, change_task
 from ragassay.service.store.report_files import opened_report
 from ragassay.service.store.reports import create_report, get_report, list_reports, preview_report
 from ragassay.service.worker.worker import Worker, WorkerOptions
-from stored_records import a_task, add, asking, item
+from stored_records import a_task, asking, item
 
 pytestmark = pytest.mark.usefixtures("forked")
 
@@ -44,8 +44,7 @@ ADDRESSES = [
 @pytest.mark.parametrize("options", ADDRESSES)
 def test_a_client_names_no_address_file_or_function(store: Store, options: dict[str, Any]) -> None:
     store.models = NamedModels.parse(["fast=http://127.0.0.1:9/v1#m"])
-    task = a_task(store)
-    add(store, task, [item(1)])
+    task = a_task(store, item(1))
     for act in (preview_report, partial(create_report, name="r")):
         with pytest.raises(UsageError) as refused:
             act(store, task.id, start=0.0, end=1e9, options=options)
@@ -64,8 +63,7 @@ def test_the_first_judge_judges_where_none_is_named(
         monkeypatch.setenv("RAGASSAY_BASE_URL", first.url)
         words = [f"first={first.url}#m", f"second={second.url}#m"]
         store.models = NamedModels.parse(words)
-        task = a_task(store)
-        add(store, task, [item(1)])
+        task = a_task(store, item(1))
         asked = {"suite": ["trecrag"], "metrics": ["umbrela"]}
         key = create_report(store, task.id, "r", 0.0, 1e9, asked)[0].id
         worker = Worker(store, WorkerOptions(tmp_path / "work", poll=0.1))
@@ -86,8 +84,7 @@ def test_what_an_endpoint_replies_to_a_refused_request_reaches_no_client(
 ) -> None:
     with LLMServer(faults=lambda request: fault) as server:
         store.models = NamedModels.parse([f"first={server.url}#m"])
-        task = a_task(store)
-        add(store, task, [item(1)])
+        task = a_task(store, item(1))
         asked = {"suite": ["trecrag"], "metrics": ["umbrela"]}
         key = create_report(store, task.id, "r", 0.0, 1e9, asked)[0].id
         Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
@@ -109,8 +106,7 @@ def test_everything_that_clients_read_says_the_name_and_not_the_address(
     with LLMServer(faults=lambda request: fault) as server:
         place = server.url.partition("://")[2].removesuffix("/v1")
         store.models = NamedModels.parse([f"good={server.url}#m"], [f"near={server.url}#e"])
-        task = a_task(store)
-        add(store, task, [item(n) | {"expected": "yes"} for n in range(3)])
+        task = a_task(store, *(item(n) | {"expected": "yes"} for n in range(3)))
         asked = {
             "suite": ["trecrag"],
             "metrics": ["umbrela", "answer_similarity"],

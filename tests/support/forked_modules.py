@@ -27,25 +27,14 @@ from pathlib import Path
 from typing import Any
 
 WARM = (
-    "fastapi",
-    "psycopg",
-    "python_multipart",
-    "ragassay.engine.comparison",
-    "ragassay.engine.config",
-    "ragassay.engine.run.prepared_run",
+    *("fastapi", "psycopg", "python_multipart", "sqlalchemy.dialects.postgresql.psycopg"),
+    *("sqlalchemy.dialects.sqlite.pysqlite", "uvicorn", "uvicorn.lifespan.on"),
+    *("uvicorn.loops.auto", "uvicorn.protocols.http.auto", "ragassay.engine.comparison"),
+    *("ragassay.engine.config", "ragassay.engine.run.prepared_run"),
     "ragassay.judges.judge_factory",
-    "ragassay.reports.run_reports",
-    "ragassay.service.application",
-    "ragassay.service.store.report_files",
-    "ragassay.service.views.report_view",
-    "ragassay.service.web.page_parts",
-    "ragassay.service.worker.worker",
-    "sqlalchemy.dialects.postgresql.psycopg",
-    "sqlalchemy.dialects.sqlite.pysqlite",
-    "uvicorn",
-    "uvicorn.lifespan.on",
-    "uvicorn.loops.auto",
-    "uvicorn.protocols.http.auto",
+    *("ragassay.reports.run_reports", "ragassay.service.application"),
+    *("ragassay.service.store.report_files", "ragassay.service.views.report_view"),
+    *("ragassay.service.web.page_parts", "ragassay.service.worker.worker"),
 )
 """Imported before the fork, where they are installed; none of these starts a thread."""
 

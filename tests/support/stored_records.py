@@ -28,10 +28,14 @@ b,2026-11-02T00:00:00Z,How?,"[""one"","" ""]",So.,y
 SEPARATOR = "<<sep>>"
 
 
-def a_task(store: Store, name: str = "task", **options: Any) -> Task:
+def a_task(store: Store, *items: dict[str, Any], name: str = "task", **options: Any) -> Task:
+    """A task that holds these items."""
     projects = {one.name: one for one in list_projects(store)}
     project = projects.get("project") or create_project(store, "project")
-    return create_task(store, project.id, name, TaskOptions(separator=SEPARATOR, **options))
+    task = create_task(store, project.id, name, TaskOptions(separator=SEPARATOR, **options))
+    if items:
+        add(store, task, items)
+    return task
 
 
 def item(number: int, **more: Any) -> dict[str, Any]:

@@ -9,18 +9,11 @@ from pathlib import Path
 from typing import Any
 
 TINY = {
-    "d_model": 16,
-    "d_kv": 8,
-    "d_ff": 24,
-    "num_layers": 2,
-    "num_heads": 2,
-    "relative_attention_num_buckets": 8,
-    "relative_attention_max_distance": 32,
-    "feed_forward_proj": "gated-gelu",
-    "layer_norm_epsilon": 1e-6,
-    "pad_token_id": 0,
+    "d_model": 16, "d_kv": 8, "d_ff": 24, "num_layers": 2, "num_heads": 2,
+    "relative_attention_num_buckets": 8, "relative_attention_max_distance": 32,
+    "feed_forward_proj": "gated-gelu", "layer_norm_epsilon": 1e-6, "pad_token_id": 0,
     "eos_token_id": 1,
-}
+}  # fmt: skip
 WORDS = ("the", "is", "of", "Iron", "heavy", "Wool", "light", "Determine", "Premise", "Hypothesis")
 
 

@@ -106,12 +106,6 @@ def test_rows_of_a_csv_are_documents(config: Path, tmp_path: Path) -> None:
     assert queries == [item.query for item in items]
 
 
-def test_a_plan_writes_nothing(config: Path, server: LLMServer) -> None:
-    assert call(["golden", "synthesize", str(config), "-o", "golden", "--dry-run"]) == 0
-    assert not Path("golden").exists() and not Path("asked.csv").exists()
-    assert server.stats()["requests"] == 0
-
-
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

@@ -62,7 +62,7 @@ def test_a_chain_with_a_retriever_gives_answer_passages_and_scores(retriever: An
 def test_a_chain_is_given_the_history_and_a_model_tells_tokens_and_version() -> None:
     pytest.importorskip("langchain_core", reason="needs the package langchain-core")
     from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
-    from langchain_core.messages import AIMessage, AIMessageChunk
+    from langchain_core.messages import AIMessage
     from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
     from langchain_core.runnables import RunnableLambda
 
@@ -82,19 +82,6 @@ def test_a_chain_is_given_the_history_and_a_model_tells_tokens_and_version() -> 
     assert [(one.type, one.content) for one in seen[0].messages] == [
         ("human", "First?"), ("ai", "Yes."), ("human", "And now?"),
     ]  # fmt: skip
-
-    async def pieces(given: str) -> Any:
-        for one in ("It is ", "nine."):
-            yield AIMessageChunk(one)
-
-    from langchain_core.runnables import RunnableGenerator
-
-    async def of_all(given: Any) -> Any:
-        async for one in given:
-            async for piece in pieces(one):
-                yield piece
-
-    assert answered(RunnableGenerator(of_all)).answer_text == "It is nine."
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 import threading
@@ -366,18 +365,15 @@ def test_what_is_no_answer_is_a_failure_that_says_what_came(value: Any) -> None:
     assert sample.answer is None and (sample.failure or "").startswith("unparsable: lambda: it")
 
 
-def test_the_example_systems_are_asked_and_compared() -> None:
-    spec = importlib.util.spec_from_file_location("serve", ROOT / "examples/systems/serve.py")
-    assert spec is not None and spec.loader is not None
-    serve = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(serve)
-    town = ROOT / "src/ragassay/examples/town/queries.jsonl"
-    with serve.serving() as port, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TOWN_URL", f"http://127.0.0.1:{port}")
-        names = ("keyword", "hybrid", "stream")
-        words = [f"--target={ROOT}/examples/systems/{name}.yaml" for name in names]
-        suite = ["--suite", "retrieval,serving", "--save", "runs"]
-        assert call(["ask", str(town), *words, "--limit", "12", *suite]) == 0
+def test_the_example_systems_are_asked_and_compared(
+    town: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOWN_URL", town)
+    names = ("keyword", "hybrid", "stream")
+    words = [f"--target={ROOT}/examples/systems/{name}.yaml" for name in names]
+    suite = ["--suite", "retrieval,serving", "--save", "runs"]
+    queries = str(ROOT / "src/ragassay/examples/town/queries.jsonl")
+    assert call(["ask", queries, *words, "--limit", "12", *suite]) == 0
     streamed, hybrid = load("answers-stream.jsonl"), load("answers-hybrid.jsonl")
     assert [s.answer for s in streamed] == [s.answer for s in hybrid]
     assert [s.passages for s in streamed] == [s.passages for s in hybrid]

@@ -160,7 +160,7 @@ def test_the_plugin_imports_and_prints_nothing_where_no_test_uses_it(
             heavy = {"numpy", "polars", "pydantic", "rich", "orjson"} & sys.modules.keys()
             assert not heavy
             assert ours <= {
-                "ragassay", "ragassay.base", "ragassay.base.printable", "ragassay.base.note",
+                "ragassay", "ragassay.base", "ragassay.base.counts", "ragassay.base.note",
                 "ragassay.testing", "ragassay.testing.pytest_plugin",
             }
         """
@@ -288,19 +288,24 @@ def test_a_judge_comes_from_a_hook(pytester: pytest.Pytester, session) -> None:
     assert "replay" in done.stdout.str()
 
 
-def test_a_query_of_two_tests_is_two_runs_of_it(pytester: pytest.Pytester, session) -> None:
-    pytester.makepyfile(
-        """
+def test_a_query_of_two_tests_is_two_runs_and_two_queries_of_one_id_are_refused(
+    pytester: pytest.Pytester, session
+) -> None:
+    tests = """
         def test_one(rag_eval):
-            rag_eval.add(query="a?", answer="b", references=["b"])
+            rag_eval.add(id="1", query="a?", answer="b", references=["b"])
 
         def test_two(rag_eval):
-            rag_eval.add(query="a?", answer="c", references=["b"])
+            rag_eval.add(id="1", query="a?", answer="c", references=["b"])
         """
-    )
+    pytester.makepyfile(tests)
     done = session("--ragassay-gate", "em>=0.5")
     assert done.ret == 0
     done.stdout.fnmatch_lines(["*em *0.5000*2/2*"])
+    pytester.makepyfile(tests.replace('"a?", answer="c"', '"c?", answer="b"'))
+    done = session("--ragassay-gate", "em>=0.5")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stdout.fnmatch_lines(["ragassay: Tests handed in two queries with the id '1': 'a?' and *"])
 
 
 @pytest.mark.parametrize(
@@ -315,21 +320,6 @@ def test_a_gate_of_the_ini_file_is_no_success_where_a_test_that_ran_handed_in_no
     assert done.ret == ret
     assert ("No test handed in a sample" in done.stdout.str()) == bool(ret)
     assert session("-k", "other").ret == 0
-
-
-def test_two_queries_of_one_id_are_no_runs_of_one_query(pytester: pytest.Pytester, session) -> None:
-    pytester.makepyfile(
-        """
-        def test_one(rag_eval):
-            rag_eval.add(id="1", query="a?", answer="b", references=["b"])
-
-        def test_two(rag_eval):
-            rag_eval.add(id="1", query="c?", answer="b", references=["b"])
-        """
-    )
-    done = session("--ragassay-gate", "em>=0.5")
-    assert done.ret == pytest.ExitCode.USAGE_ERROR
-    done.stdout.fnmatch_lines(["ragassay: Tests handed in two queries with the id '1': 'a?' and *"])
 
 
 @pytest.mark.parametrize("gate", ["em", "emm>=0.5", "em>=7"])

@@ -8,13 +8,13 @@ import multiprocessing
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import httpx2
 import pytest
 
 import ragassay
+from local_server import LocalServer, Reply
 from ragassay.user_code import background_loop
 from ragassay.user_code.background_loop import Background, run
 
@@ -23,27 +23,15 @@ pytestmark = pytest.mark.usefixtures("here")
 SAID = json.dumps({"reasoning": "the same", "is_matching": True})
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *words: Any) -> None:
-        pass
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        body = json.dumps({"answer": SAID}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+class Says(LocalServer):
+    def reply(self, request: Any, body: bytes) -> Reply:
+        return Reply(json.dumps({"answer": SAID}).encode())
 
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
+    with Says() as server:
+        yield server.url
 
 
 def records(call: int) -> list[dict[str, Any]]:

@@ -173,23 +173,19 @@ def test_a_report_that_makes_no_sense_is_refused(
 
 
 def test_what_is_not_there_is_said_as_a_problem(client: TestClient) -> None:
-    for path in (
+    for path in [
         "projects/x",
         "tasks/x",
         "tasks/x/records",
         "reports/x",
         "jobs/x",
         "reports/x/run",
-    ):
+    ]:
         found = client.get(f"{API}/{path}")
         assert found.status_code == 404 and "There is no" in found.json()["detail"], path
         assert found.json()["title"] == "Not found"
     assert client.get("/nothing").status_code == 404
     assert client.put(f"{API}/projects").status_code == 405
-    again = client.post(
-        f"{API}/projects", content=b"{", headers={"content-type": "application/json"}
-    )
-    assert again.status_code == 422
 
 
 @pytest.mark.parametrize(

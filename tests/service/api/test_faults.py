@@ -104,8 +104,7 @@ def test_a_read_only_store_is_read_and_says_that_it_takes_nothing(
 def test_a_worker_whose_folder_cannot_be_written_says_so_and_works_on_when_it_can(
     store: Store, tmp_path: Path
 ) -> None:
-    task = a_task(store)
-    add(store, task, [item(1)])
+    task = a_task(store, item(1))
     _, job = create_report(store, task.id, "r", 0.0, 1e9, {"metrics": ["ragreport_relevance"]})
     work = tmp_path / "work"
     work.write_text("a file stands in its place")
@@ -125,8 +124,7 @@ def test_a_database_that_restarts_loses_and_doubles_nothing_and_fails_no_job(
     postgres: PostgresServer, tmp_path: Path
 ) -> None:
     store = Store(postgres.new_database())
-    task = a_task(store)
-    add(store, task, [item(n) for n in range(300)])
+    task = a_task(store, *(item(n) for n in range(300)))
     _, job = create_report(store, task.id, "r", 0.0, 1e9, {"metrics": ["ragreport_relevance"]})
     worker = Worker(store, WorkerOptions(tmp_path / "work", beat=0.1, poll=0.1))
     working = threading.Thread(target=worker.run)

@@ -1,17 +1,26 @@
-"""What a request's body may hold, and that nothing of it is read for one without a token."""
+"""What a request's body may hold, and that nothing of it is read for one without a token; what no
+table can hold is refused with its field; connections of clients that send half a request."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import socket
+import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import uvicorn
+from fastapi.testclient import TestClient
 from hypothesis import given, settings, strategies as st
 
+from ragassay.cli.serve_commands import listening
 from ragassay.service.api import request_bodies
 from ragassay.service.api.request_bodies import BodyWithin, Bounds, of_json
+from ragassay.service.application import create_app
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import TaskOptions, create_project, create_task
 from ragassay.service.store.tokens import create_token
@@ -108,20 +117,203 @@ def test_a_file_is_no_json_and_its_place_is_looked_at_first(store: Store) -> Non
     assert client.post(address, content=lines, headers=headers).status_code == 201
 
 
-def test_a_body_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_bodies, "WAIT_S", 0.05)
+RECORD = {"id": "a", "timestamp": 1.0, "user_input": "q", "response": "r"}
 
-    async def half() -> tuple[BodyWithin, list[str]]:
-        sent = [{"type": "http.request", "body": b"{", "more_body": True}]
 
-        async def receive() -> dict[str, Any]:
-            if not sent:
-                await asyncio.sleep(60)
-            return sent.pop()
+@pytest.fixture
+def client(store: Store) -> TestClient:
+    return asking(store)
 
-        body = BodyWithin(receive, of_json(1_000))
-        return body, [(await body())["type"] for _ in range(3)]
 
-    body, kinds = asyncio.run(half())
-    assert kinds == ["http.request", "http.disconnect", "http.disconnect"]
-    assert body.refusal is not None and body.refusal[0] == 408
+def sent(client: TestClient, path: str, body: Any) -> Any:
+    """What is answered to a body with halves of characters in it."""
+    headers = {"content-type": "application/json"}
+    return client.post(path, content=json.dumps(body), headers=headers)
+
+
+@pytest.fixture
+def task(client: TestClient) -> str:
+    """A task's id."""
+    project = client.post(f"{API}/projects", json={"name": "p"}).json()["id"]
+    made = client.post(f"{API}/projects/{project}/tasks", json={"name": "t"})
+    return str(made.json()["id"])
+
+
+@pytest.mark.both_stores
+def test_a_record_is_stored_or_refused_with_its_field(client: TestClient, task: str) -> None:
+    texts = ("a\0b", "\ud800", "x" * 100_000, "😀" * 300)
+    numbers = (2**63, 2**64, -(2**70), 1e308, 10**400)
+    cases: list[dict[str, Any]] = [
+        *({field: one} for field in ("id", "system", "user_input", "response") for one in texts),
+        *({"metadata": {"part": one}} for one in (*texts, *numbers)),
+        *({"metadata": {one: "part"}} for one in texts),
+        *({field: one} for field in ("timestamp", "query_run") for one in numbers),
+    ]
+    for at, more in enumerate(cases):
+        record = {**RECORD, "id": f"r{at}", **more}
+        found = sent(client, f"{API}/tasks/{task}/records", {"records": [record]})
+        assert found.status_code in (200, 201, 422), (str(more)[:80], found.text)
+        if found.status_code == 422:
+            assert found.json().get("field"), found.text
+    page = client.get(f"{API}/tasks/{task}/records", params={"limit": 100})
+    assert page.status_code == 200 and '"r5"' in page.text
+
+
+@pytest.mark.both_stores
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"id": "x" * 401}, "id"),
+        ({"system": "a\0b"}, "system"),
+        ({"user_input": "a\0b"}, "user_input"),
+        ({"response": "a\0b"}, "response"),
+        ({"retrieved_contexts": ["a", "b\0"]}, "retrieved_contexts"),
+        ({"metadata": {"trace": {"id": 2**63}}}, "metadata.trace.id"),
+        ({"metadata": {"trace": [-(2**63) - 1]}}, "metadata.trace"),
+        ({"metadata": {"a\0b": 1}}, "metadata.ab"),
+    ],
+)
+def test_what_no_database_keeps_is_refused_with_its_field(
+    client: TestClient, task: str, more: dict[str, Any], field: str
+) -> None:
+    path = f"{API}/tasks/{task}/records"
+    found = sent(client, path, {"records": [RECORD, {**RECORD, "id": "other", **more}]})
+    assert (found.status_code, found.json()["field"]) == (422, field)
+    assert not client.get(path).json()["items"], "a refused batch stores nothing"
+
+
+@pytest.mark.both_stores
+@pytest.mark.parametrize("depth", [100, 900, 5000])
+def test_a_record_that_is_nested_deeply_is_refused(
+    client: TestClient, task: str, depth: int
+) -> None:
+    record = json.dumps({**RECORD, "metadata": {"part": 0}}).replace(
+        "0}", f"{'[' * depth}{']' * depth}}}"
+    )
+    found = client.post(
+        f"{API}/tasks/{task}/records",
+        content=f'{{"records": [{record}]}}',
+        headers={"content-type": "application/json"},
+    )
+    assert found.status_code in (400, 422), found.text
+
+
+PROJECTS = "/api/v1/projects"
+WAIT_S = 0.6
+
+
+@pytest.fixture
+def place(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
+    """The address of a service that waits for nobody long."""
+    monkeypatch.setattr(request_bodies, "LOOK_S", WAIT_S)
+    monkeypatch.setattr(request_bodies, "WAIT_S", WAIT_S)
+    opened = listening("127.0.0.1", 0)
+    config = uvicorn.Config(
+        create_app(store), log_level="error", http=request_bodies.TimedProtocol, lifespan="off"
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, args=([opened],))
+    thread.start()
+    yield opened.getsockname()
+    server.should_exit = True
+    thread.join()
+
+
+HEAD = b"POST /api/v1/projects HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n"
+
+
+@pytest.mark.parametrize(
+    ("sent", "answer"),
+    [
+        (b"", b""),
+        (b"POST /api/v1/pro", b""),
+        (HEAD, b""),
+        (HEAD + b"\r\n{", b"HTTP/1.1 408"),
+        (b"GET /api/v1/projects HTTP/1.1\r\nHost: localhost\r\n\r\nGET /", b"HTTP/1.1 200"),
+    ],
+)
+def test_a_connection_that_sends_half_a_request_is_closed(
+    place: tuple[str, int], sent: bytes, answer: bytes
+) -> None:
+    with socket.create_connection(place) as client:
+        client.sendall(sent)
+        client.settimeout(60)
+        got = b""
+        while piece := client.recv(10_000):
+            got += piece
+    assert got.startswith(answer) and bool(got) == bool(answer)
+
+
+def test_a_request_that_comes_slowly_but_comes_is_answered(
+    place: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_bodies, "WAIT_S", 5.0)
+    body = b'{"name": "p"}'
+    head = HEAD.replace(b"20", b"%d" % len(body)) + b"Content-Type: application/json\r\n\r\n"
+    with socket.create_connection(place) as client:
+        client.settimeout(60)
+        client.sendall(head)
+        for at in range(0, len(body), 5):  # longer than the limit, and no pause as long
+            time.sleep(0.7)
+            client.sendall(body[at : at + 5])
+        assert client.recv(12) == b"HTTP/1.1 201"
+
+
+@pytest.mark.parametrize(
+    ("path", "length", "status"),
+    [
+        ("/api/v1/projects", 4_000_000_000, b"401"),
+        ("/api/v1/tasks/none/uploads?file_name=a.csv", 100_000_000, b"401"),
+        ("/nothing", 4_000, b"404"),
+    ],
+)
+def test_an_answer_before_the_end_of_the_body_closes_the_connection(
+    place: tuple[str, int], store: Store, path: str, length: int, status: bytes
+) -> None:
+    create_token(store, "t", "write")
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
+    with socket.create_connection(place) as client:
+        client.settimeout(60)
+        client.sendall(head.encode())
+        answer = client.recv(10_000)
+        n_sent = 0
+        with contextlib.suppress(ConnectionError):
+            while n_sent < 200_000_000:
+                n_sent += client.send(b"x" * 65_536)
+        assert n_sent < 20_000_000  # what sockets hold
+    assert answer[9:12] == status and b"connection: close" in answer.lower()
+
+
+@pytest.mark.parametrize("with_token", [False, True])
+def test_a_body_has_an_end_in_time_however_it_trickles(
+    place: tuple[str, int], store: Store, monkeypatch: pytest.MonkeyPatch, with_token: bool
+) -> None:
+    monkeypatch.setattr(request_bodies, "WHOLE_S", WAIT_S)
+    _, token = create_token(store, "t", "write")
+    words = f"Authorization: Bearer {token}\r\n" if with_token else ""
+    head = f"POST {PROJECTS} HTTP/1.1\r\nHost: localhost\r\n{words}Content-Length: 900\r\n\r\n"
+    with socket.create_connection(place) as client:
+        client.sendall(head.encode())
+        client.settimeout(WAIT_S / 4)
+        got, give_up = b"", time.monotonic() + 30
+        while not got and time.monotonic() < give_up:
+            client.sendall(b"{")
+            with contextlib.suppress(TimeoutError):
+                got = client.recv(1_000)
+    assert got.startswith(b"HTTP/1.1 408")
+
+
+def test_a_file_may_take_longer_than_any_other_body(
+    place: tuple[str, int], store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_bodies, "WHOLE_S", 0.1)
+    task = create_task(store, create_project(store, "p").id, "t", TaskOptions()).id
+    path = f"/api/v1/tasks/{task}/uploads?file_name=a.csv"
+    with socket.create_connection(place) as client:
+        client.settimeout(60)
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\n"
+        client.sendall(head.encode())
+        for _ in range(3):
+            time.sleep(WAIT_S / 4)
+            client.sendall(b"x")
+        assert client.recv(12) == b"HTTP/1.1 201"

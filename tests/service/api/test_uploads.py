@@ -24,6 +24,7 @@ from ragassay.service.store.database import Store
 from ragassay.service.store.projects import Task, TaskOptions, create_project, create_task
 from ragassay.service.store.records import add_records, count_records, read_page, read_samples
 from ragassay.service.store.store_errors import Conflict, NotThere
+from ragassay.service.store.tokens import create_token, find_token, is_closed, list_tokens
 from ragassay.service.store.uploads import (
     create_upload,
     fill_upload,
@@ -220,8 +221,11 @@ def test_a_file_that_nobody_imports_is_deleted_after_a_day(
 
 
 @pytest.mark.both_stores
-def test_a_store_of_the_first_version_is_brought_up_to_date(address: str) -> None:
+@pytest.mark.parametrize("n_tokens", [0, 2])
+def test_a_store_of_the_first_version_is_brought_up_to_date(address: str, n_tokens: int) -> None:
     store = Store(address)
+    for n in range(n_tokens):
+        create_token(store, f"t{n}", "write")
     task = a_task(store)
     add_records(store, task.id, [Sample(id="old", query="Who KNOWS?")], received=0.0)
     with store.writing() as connection:  # as it was
@@ -240,6 +244,9 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(address: str) -> Non
             connection.exec_driver_sql(statement)
     store.close()
     again = Store(address)
+    assert is_closed(again) is (n_tokens > 0) and len(list_tokens(again)) == n_tokens
+    _, value = create_token(again, "new", "read")
+    assert find_token(again, value) is not None
     assert import_upload(again, sent(again, task, CSV)).new == 2
     found, _ = read_page(again, task.id, text="who knows")
     assert [one.id for one in found] == ["old"]
@@ -307,8 +314,8 @@ def test_files_come_over_rest_and_from_a_client(tmp_path: Path) -> None:
 def test_a_line_or_a_cell_that_is_too_long_is_refused(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragassay.service.store.uploads.MOST_READ_WHOLE", 1 << 20)
-    task, text = a_task(store), "word\n" * 300_000
+    monkeypatch.setattr("ragassay.service.store.uploads.MOST_READ_WHOLE", 1 << 16)
+    task, text = a_task(store), "word\n" * 20_000
     files = {
         "line.jsonl": lines({"id": "1", "answer": text}),
         "cell.csv": f'id,answer\n1,"{text}"\n'.encode(),
@@ -318,5 +325,5 @@ def test_a_line_or_a_cell_that_is_too_long_is_refused(
         with pytest.raises(InputError) as caught:
             import_upload(store, key, received_as_time=True)
         assert caught.value.path == name and preview_upload(store, key).problem
-    many = lines(*({"id": str(at), "answer": text[: 1 << 19]} for at in range(5)))
+    many = lines(*({"id": str(at), "answer": text[: 1 << 15]} for at in range(5)))
     assert import_upload(store, sent(store, task, many, "m.jsonl"), received_as_time=True).new == 5

@@ -21,9 +21,8 @@ from ragassay.client.clients import AsyncClient, Client
 from ragassay.client.service_shapes import NotFound, Unauthorised, Unreachable
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import list_projects, list_tasks
-from ragassay.service.store.reports import list_reports
 from ragassay.service.store.tokens import create_token
-from stored_records import a_task, add, item
+from stored_records import a_task, item
 
 
 @pytest.fixture(scope="module")
@@ -141,26 +140,11 @@ def test_a_key_makes_one_thing_below_one_address_in_both_stores(store: Store) ->
         made = {post(f"projects/{project['id']}/tasks", "same key", json={"name": "t"})[1]["id"]}
         made.add(post(f"projects/{project['id']}/tasks", "same key", json={"name": "t"})[1]["id"])
         assert [one.id for one in list_tasks(store, project["id"])] == list(made)
-    task = a_task(store)
-    add(store, task, [item(1)])
-    asked = {"name": "r", "from_timestamp": 0, "to_timestamp": 1e6}
-    (one, two, three) = (
-        post(f"tasks/{task.id}/reports", key, json=asked)[1]
-        for key in ("report-1", "report-1", "report-2")
-    )
-    assert one == two and three["report"]["id"] != one["report"]["id"]
-    assert len(list_reports(store, task.id)) == 2
-    (sent, again) = (
-        post(f"tasks/{task.id}/uploads?file_name=a.csv", "upload-1", content=b"id\n1\n")[1]
-        for _ in range(2)
-    )
-    assert sent == again and sent["size"] == 5
 
 
 def test_a_key_sent_with_another_body_is_refused_in_both_stores(store: Store) -> None:
     asks = asking(store)
-    task = a_task(store)
-    add(store, task, [item(1)])
+    task = a_task(store, item(1))
     asked = {"name": "r", "from_timestamp": 0, "to_timestamp": 1e6}
     bodies: dict[str, list[dict[str, Any]]] = {
         "projects": [{"json": {"name": "a"}}, {"json": {"name": "b"}}],

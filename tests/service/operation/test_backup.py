@@ -16,7 +16,7 @@ from ragassay.service.store.database import Store
 from ragassay.service.store.records import count_records
 from ragassay.service.store.reports import run_archive
 from service_process import finished, records, serving, with_records
-from stored_records import a_task, add, item
+from stored_records import a_task, item
 
 
 @pytest.mark.usefixtures("forked")
@@ -61,8 +61,7 @@ def test_what_was_acknowledged_before_a_backup_is_there_when_it_is_restored(
 
 def test_a_backup_has_the_paid_answers_and_nothing_that_was_deleted(tmp_path: Path) -> None:
     store = Store(tmp_path / "data")
-    task = a_task(store)
-    add(store, task, [item(1, response="a word that is gone")])
+    task = a_task(store, item(1, response="a word that is gone"))
     with Ledger(store.ledger(task.project_id)) as ledger:
         asyncio.run(ledger.reject("https://there", "m", ["seed"]))
         with store.writing() as connection:

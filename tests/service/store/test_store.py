@@ -38,8 +38,7 @@ def test_a_record_that_changes_while_all_are_read_comes_once(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ragassay.service.store.records.PAGE", 2)
-    task = a_task(store)
-    add(store, task, [item(n) for n in range(5)])
+    task = a_task(store, *(item(n) for n in range(5)))
     found = read_samples(store, task.id)
     read = [next(found)]
     # Of a report that has begun: it has been read, and its new version would be read at the end.
@@ -111,8 +110,7 @@ def test_a_context_of_several_chunks_is_a_list_or_the_task_says_how_it_is_read(
 
 
 def test_the_interval_holds_both_of_its_ends(store: Store) -> None:
-    task = a_task(store)
-    add(store, task, [item(n) for n in range(10)])
+    task = a_task(store, *(item(n) for n in range(10)))
     assert count_records(store, task.id, 1002.0, 1004.0) == 3
     found = [one.id for one in read_samples(store, task.id, 1002.0, 1004.0)]
     assert found == ["r2", "r3", "r4"]
@@ -123,7 +121,7 @@ def test_the_interval_holds_both_of_its_ends(store: Store) -> None:
 )
 @given(order=st.permutations(list(range(25))), size=st.integers(1, 30))
 def test_pages_show_each_record_once_in_order(store: Store, order: list[int], size: int) -> None:
-    task = a_task(store, new_id())
+    task = a_task(store, name=new_id())
     # Times that are equal do not lose a record between two pages.
     add(store, task, [item(n, timestamp=1000.0 + n // 5) for n in order])
     seen, after = [], None
@@ -138,8 +136,7 @@ def test_pages_show_each_record_once_in_order(store: Store, order: list[int], si
 
 
 def test_a_page_can_be_searched_whatever_the_text_holds(store: Store) -> None:
-    task = a_task(store)
-    add(store, task, [item(1), item(2, response="100 % sure_of it"), item(3)])
+    task = a_task(store, item(1), item(2, response="100 % sure_of it"), item(3))
     for text, found in (("NUMBER 2?", ["r2"]), ("100 %", ["r2"]), ("e_o", ["r2"]), ("zzz", [])):
         page, _ = read_page(store, task.id, text=text)
         assert [one.id for one in page] == found, text
@@ -180,8 +177,7 @@ def test_writers_side_by_side_lose_and_double_nothing(store: Store) -> None:
 def test_an_impossible_report_is_refused(
     store: Store, start: float, end: float, options: dict[str, Any], message: str
 ) -> None:
-    task = a_task(store)
-    add(store, task, [item(1)])
+    task = a_task(store, item(1))
     with pytest.raises(UsageError, match=message):
         create_report(store, task.id, "x", start, end, options)
 
@@ -346,26 +342,6 @@ def test_a_store_that_had_a_token_stays_closed(store: Store) -> None:
     create_token(store, "t", "write", project.id)
     store.remove(schema.projects, project.id)
     assert list_tokens(store) == [] and is_closed(store)
-
-
-@pytest.mark.parametrize("n_tokens", [0, 2])
-def test_tables_of_version_3_become_those_of_now(store: Store, n_tokens: int) -> None:
-    for n in range(n_tokens):
-        create_token(store, f"t{n}", "write")
-    with store.writing() as connection:
-        for statement in (
-            "DROP TABLE closed",
-            "ALTER TABLE tokens DROP COLUMN expires",
-            "ALTER TABLE tokens DROP COLUMN used",
-            "ALTER TABLE report_files DROP COLUMN kept",
-            "UPDATE schema_versions SET version = 3",
-        ):
-            connection.exec_driver_sql(statement)
-    again = Store(store.address)
-    assert is_closed(again) is (n_tokens > 0) and len(list_tokens(again)) == n_tokens
-    _, value = create_token(again, "new", "read")
-    assert find_token(again, value) is not None
-    again.close()
 
 
 def test_what_a_folder_keeps_is_its_owners(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a report would hold and cost, before it is asked for."""
+"""What a report would hold and cost, before it is asked for; the search in its samples."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.service.named_models import NamedModels
 from ragassay.service.store.database import Store
@@ -14,12 +15,12 @@ from ragassay.service.store.jobs import list_jobs
 from ragassay.service.store.records import read_samples
 from ragassay.service.store.reports import preview_report
 from ragassay.service.store.store_errors import NotThere
+from ragassay.service.views.report_view import RUN, ReportView, RowQuery, build_view
 from stored_records import a_task, add, item
 
 
 def test_a_preview_counts_records_metrics_and_calls(store: Store, tmp_path: Path) -> None:
-    task = a_task(store)
-    add(store, task, [item(n) for n in range(5)])
+    task = a_task(store, *(item(n) for n in range(5)))
     add(store, task, [{"id": "bare", "timestamp": 1000.0, "user_input": "Only a query?"}])
     found = preview_report(store, task.id, 1000.0, 1003.0)
     assert (found.n_records, found.n_looked_at, found.parts["answer"]) == (5, 5, 4)
@@ -41,8 +42,7 @@ def test_a_preview_counts_records_metrics_and_calls(store: Store, tmp_path: Path
 def test_a_preview_says_why_a_metric_counts_few_records_and_what_no_rule_answers(
     store: Store,
 ) -> None:
-    task = a_task(store)
-    add(store, task, [item(n) for n in range(3)])
+    task = a_task(store, *(item(n) for n in range(3)))
     add(store, task, [{"id": "bare", "timestamp": 1000.0, "user_input": "Only a query?"}])
     options = {"suite": ["trecrag", "qa"]}
     found = preview_report(store, task.id, 0.0, 1e9, options)
@@ -58,8 +58,7 @@ def test_of_many_records_the_first_are_looked_at(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ragassay.service.store.reports.MOST_LOOKED_AT", 4)
-    task = a_task(store)
-    add(store, task, [item(n) for n in range(12)])
+    task = a_task(store, *(item(n) for n in range(12)))
     store.models = NamedModels.parse(["far=http://127.0.0.1:9/v1#m"])
     options = {"judge": "far", "suite": "trecrag", "metrics": "umbrela"}
     found = preview_report(store, task.id, 0.0, 1e9, options)
@@ -77,3 +76,35 @@ def test_an_interval_without_records_holds_nothing_and_an_impossible_one_is_refu
         preview_report(store, task.id, 0.0, 1.0, {"output": "/etc"})
     with pytest.raises(NotThere):
         preview_report(store, "nowhere", 0.0, 1.0)
+
+
+PASSAGE = "The library lends up to thirty books at once, for three weeks each."
+
+
+def test_a_search_looks_at_all_that_the_report_shows_of_a_sample(tmp_path: Path) -> None:
+    data = [
+        {
+            "id": f"q-{n}",
+            "query": f"query {n}?",
+            "history": [{"speaker": "user", "text": f"earlier {n}"}],
+            "answer": f"ANSWER number {n}",
+            "passages": [{"id": f"doc-{n % 2}", "text": PASSAGE + " Ä" * (n % 2)}],
+            "references": [f"reference {n}"],
+            "metadata": {"topic": f"topic {n}"},
+        }
+        for n in range(3)
+    ]
+    data.append({"id": "bare", "query": "nothing?"})
+    ragassay.evaluate(data, metrics=["em", "Recall@5"], output=str(tmp_path / RUN))
+    build_view(tmp_path, "r", {"report": "r"})
+    view = ReportView(tmp_path)
+
+    def found(text: str) -> list[str]:
+        rows = view.find(RowQuery(words=text.split()))["rows"]
+        return [row["id"] for row in rows]
+
+    for text in ("q-1", "query 1", "EARLIER 1", "answer 1", "doc-1", "ä", "reference 1", "topic 1"):
+        assert found(text) == ["q-1"], text
+    assert found("thirty books") == found("LIBRAR") == ["q-0", "q-1", "q-2"]
+    assert found("missing_input") == ["bare"], "the reason of a score"
+    assert found("thirty elephants") == [] and len(found("")) == 4

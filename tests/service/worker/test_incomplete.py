@@ -41,8 +41,7 @@ def test_a_report_that_lacks_scores_is_incomplete_until_a_later_try_brings_them(
     with LLMServer() as server:
         server.settings.faults = lambda request: "auth" if request.index >= 2 - 2 * share else None
         store.models = NamedModels.parse([f"fast={server.url}#m"])
-        task = a_task(store)
-        add(store, task, [item(n) for n in range(3)])
+        task = a_task(store, *(item(n) for n in range(3)))
         report, job = create_report(store, task.id, "r", 0.0, 1e9, ASKED)
         worker.run(until_idle=True)
         found = client.get(f"{API}/reports/{report.id}").json()
@@ -75,8 +74,7 @@ def test_a_later_try_that_brings_nothing_leaves_the_earlier_report_readable(
     with LLMServer() as server:
         server.settings.faults = lambda request: "auth" if request.index >= 1 else None
         store.models = NamedModels.parse([f"fast={server.url}#m"])
-        task = a_task(store)
-        add(store, task, [item(n) for n in range(3)])
+        task = a_task(store, *(item(n) for n in range(3)))
         report, job = create_report(store, task.id, "r", 0.0, 1e9, ASKED)
         Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
 
@@ -111,8 +109,7 @@ def test_a_report_is_incomplete_where_the_judge_has_no_answer_to_a_metric(
     store: Store, tmp_path: Path
 ) -> None:
     worker = Worker(store, WorkerOptions(tmp_path / "work", poll=0.1))
-    task = a_task(store)
-    add(store, task, [item(1)])
+    task = a_task(store, item(1))
     counted, _ = create_report(store, task.id, "s", 0.0, 1e9, {"metrics": ["answer_words"]})
     judged, _ = create_report(store, task.id, "j", 0.0, 1e9)
     worker.run(until_idle=True)
@@ -134,8 +131,7 @@ def test_a_later_try_asks_again_what_the_judge_answered_unusably(
     with LLMServer() as server:
         server.settings.faults = lambda request: "empty"
         store.models = NamedModels.parse([f"fast={server.url}#m"])
-        task = a_task(store)
-        add(store, task, [item(1)])
+        task = a_task(store, item(1))
         report, job = create_report(store, task.id, "r", 0.0, 1e9, ASKED)
         worker.run(until_idle=True)
         assert get_report(store, report.id).status == "incomplete"
@@ -154,8 +150,7 @@ def test_a_later_try_asks_again_what_the_judge_answered_unusably(
 def test_progress_counts_the_records_that_the_report_is_over(
     store: Store, tmp_path: Path, asked: dict[str, Any]
 ) -> None:
-    task = a_task(store)
-    add(store, task, [item(n) | {"system": f"v{1 if n < 2 else 2}"} for n in range(5)])
+    task = a_task(store, *(item(n) | {"system": f"v{1 if n < 2 else 2}"} for n in range(5)))
     options = {"metrics": ["answer_words"], **asked}
     _, job = create_report(store, task.id, "r", 0.0, 1e9, options)
     Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
@@ -190,8 +185,7 @@ def test_warnings_of_a_report_are_its_own_and_no_lines_of_the_log(
     store: Store, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     store.models = NamedModels.parse([], ["near=http://127.0.0.1:9/v1#e"])
-    task = a_task(store)
-    add(store, task, [item(1)])
+    task = a_task(store, item(1))
     asked = {"metrics": ["answer_words"], "embedder": "near"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
