@@ -196,7 +196,7 @@ def test_a_metric_that_is_unscored_in_all_samples_gets_another_one() -> None:
     assert result.summary.metrics["hhem"].n_scored == 0  # there is no such model
     found = diagnose(result, complete=False)
     missing = {one.fault.name: one for one in found.not_looked_at}
-    assert "hhem: all unscored" in missing["invented"].why
+    assert "hhem has no value" in missing["invented"].why
     assert missing["invented"].metrics == ("faithfulness",)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.base.counts import plural
 from ragassay.base.errors import UsageError
+from ragassay.base.note import joined
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, configured, listed
 from ragassay.cli.console import progress_bar
@@ -28,8 +29,6 @@ def report(given: Given) -> int:
     ragassay report runs/new --format junit --fail-under 'em>=0.4'
     ```
     """
-    from dataclasses import replace
-
     from ragassay.engine.comparison import gates
     from ragassay.engine.results import open_run
     from ragassay.reports.run_reports import write_reports
@@ -237,7 +236,15 @@ def _pairs(given: Given) -> list[tuple[Result, Result]]:
     folders = {run: open_run(run) for run in runs if not run.is_file()}
     results = [folders[run] if run in folders else _evaluated(run, given) for run in runs]
     files = [result for result in results if result.folder is None]
-    show.warn(warning for result in files for warning in result.summary.warnings)
+    notes = [note for result in files for note in result.summary.notes]
+    # What a judge would cost is said once, for all files.
+    costs = [note.counts for note in notes if note.kind == "metrics_need_llm"]
+    total = {name: sum(counts[name] for counts in costs) for name in ("n", "calls", "cost")}
+    notes = [
+        replace(note, counts={**note.counts, **total}) if note.counts in costs else note
+        for note in notes
+    ]
+    show.warn(map(str, joined(notes)))
     if len(results) == 1:
         results = by_system(results[0])
         if len(results) < 2:

@@ -139,13 +139,12 @@ def prepare(
             llm = open_session(asking, (), dry=True, environment={})
             with ExitStack() as stack:
                 stack.callback(llm.close)
-                planner = stack.enter_context(Planner(unmeasured, llm.judge))
+                planner = stack.enter_context(Planner(named, llm.judge))
                 planner.add(samples[:PLANNED])
                 total = planner.plan(len(samples)).total
             cost = 0.0 if total.cost is None else total.cost.high
             facts: dict[str, float | str] = {"judge": ADVISED, "calls": round(total.calls.high)}
-            facts["n"] = len(samples)
-            facts["cost"] = f"{max(0.01, cost):,.2f}"
+            facts |= {"n": len(samples), "cost": round(cost, 4)}
             notes.append(Note("metrics_need_llm", facts, tuple(unmeasured)))
         return chosen
 

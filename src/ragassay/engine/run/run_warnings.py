@@ -165,6 +165,15 @@ def as_note(sentence: str) -> Note:
     return Note("text", {"text": sentence}, severity="warning")
 
 
+_ADVICE: Mapping[str, str] = {
+    Reason.BUDGET: "The same run with a larger budget goes on from here",
+    Reason.REFUSED: "--retry-failed asks again",
+    Reason.UNPARSABLE: "--retry-failed asks again",
+    Reason.CONTEXT_TOO_LONG: "It needs a longer context, or shorter passages",
+}
+"""What to do about questions without an answer; after other passing failures: run again."""
+
+
 def _unanswered(
     judging: Spending | None, embedding: Spending | None, metrics: Mapping[str, MetricSummary]
 ) -> Iterator[Note]:
@@ -189,6 +198,9 @@ def _unanswered(
             if reason == without:
                 continue
             why = spent.details.get(f"{reason}{suffix}", "").strip().rstrip(".")
+            why = f": {why}" if why else ""
+            advice = _ADVICE.get(reason) or ("Run again to ask these" * Reason(reason).passing)
+            if advice and "again" not in why:
+                why += f". {advice}"
             counts: dict[str, float | str] = {"n": n, "total": spent.votes}
-            counts |= {"reason": reason.replace("_", " "), "why": f": {why}" if why else ""}
-            yield Note(kind, counts)
+            yield Note(kind, counts | {"reason": reason.replace("_", " "), "why": why})

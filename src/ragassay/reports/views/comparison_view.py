@@ -144,11 +144,11 @@ def differences(comparison: Comparison) -> Table:
             wording.number(d.b_mean),
             wording.number(d.diff, sign=True),
             Cell(wording.verdict(d), style=style),
-            wording.bounds(d.low, d.high, sign=True),
+            "" if d.low is None else wording.bounds(d.low, d.high, sign=True),
             Cell(figure=partial(svg.difference_bar, d, extent)),
         ]
         rows.append(cells)
-    return table(columns, rows)
+    return table(columns, rows).without_empty()
 
 
 def statistics(comparison: Comparison) -> Table:

@@ -52,9 +52,9 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     if diagnosis.share_right is None or low is None or high is None:
         return ""
     interval = f" [{low * 100:.0f} to {high * 100:.0f} %]"
-    interval += f" ({wording.HINT})" * diagnosis.indicative
+    interval += f" ({wording.HINT})" * diagnosis.only_hint
     right = round(diagnosis.share_right, 2)
-    said = [sentence(f"{diagnosis.about}_right", share=right, interval=interval)]
+    said = [sentence(f"{diagnosis.measures}_right", share=right, interval=interval)]
     for most in diagnosis.found[:1]:
         title = f"{most.fault.title[0].lower()}{most.fault.title[1:]}"
         said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n))
@@ -125,7 +125,7 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
         sentence("not_looked_at", classes="; ".join(titles), why=why)
         for why, titles in not_seen.items()
     )
-    computed = [sentence("computed_here", names=diagnosis.computed)] if diagnosis.computed else []
+    computed = [sentence("computed_here", names=diagnosis.added)] if diagnosis.added else []
     blocks.append(lines([*_idle_lines(diagnosis), *missing, *computed], "text", "doubt"))
     return Report(diagnosis.name, tuple(blocks))
 
