@@ -30,7 +30,7 @@ from ragassay.reports.views.comparison_view import (
     differences,
     primary_of,
     statistics,
-    verdict_line,
+    verdicts,
 )
 from ragassay.reports.views.diagnosis_view import moved_report
 from ragassay.reports.views.summary_view import gate_lines, name_of, written_report
@@ -94,10 +94,14 @@ def _moved(a: Result, b: Result) -> Moved | None:
 
 
 def _page(
-    title: str, first: Block, parts: Sequence[Part], facts: Mapping[str, str], verdict: str = ""
+    title: str,
+    first: Sequence[Block],
+    parts: Sequence[Part],
+    facts: Mapping[str, str],
+    verdict: str = "",
 ) -> Report:
     """A page of what has content."""
-    blocks = (first, *(one for one in parts if one.blocks))
+    blocks = (*first, *(one for one in parts if one.blocks))
     known = tuple(Cell(text, label=name) for name, text in facts.items() if text)
     return Report(title, blocks, verdict=verdict, facts=known)
 
@@ -157,8 +161,11 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result, change: Moved
             part("Other metrics", differences(replace(comparison, differences=tuple(others))))
         )
     parts.append(_method(a, b, first=[details, statistics(comparison)]))
-    verdict = verdict_line(comparison)
-    return _page(wording.against(comparison), warnings, parts, facts, verdict)
+    verdict, *others = verdicts(comparison)
+    first = lines(others, "text"), warnings
+    return _page(
+        wording.against(comparison), first, parts, facts, verdict[:1].upper() + verdict[1:]
+    )
 
 
 def _write(path: str | Path, context: Mapping[str, Any]) -> None:

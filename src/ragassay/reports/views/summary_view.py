@@ -99,7 +99,10 @@ def written_report(result: Result, *, linked: bool = False, in_folder: bool = Fa
     fail, the metrics of its suites, then what goes into detail. A page ``in_folder`` is kept in the
     run folder, beside that of its consistency."""
     summary, inner = result.summary, consistency_of(result)
-    blocks: list[Block] = [warning_lines(summary)]
+    # What an LLM judge would add stands below the metrics.
+    needs = [note for note in summary.notes if note.kind in ("metrics_need_llm", "needs_judge_for")]
+    others = tuple(note for note in summary.notes if note not in needs)
+    blocks: list[Block] = [warning_lines(replace(summary, notes=others))]
     if result.diagnosis is not None:
         from ragassay.reports.views.diagnosis_view import causes
 
@@ -110,7 +113,7 @@ def written_report(result: Result, *, linked: bool = False, in_folder: bool = Fa
             metric_table((m for n, m in summary.metrics.items() if (n in beside) is further))
             for further in (False, True)
         ]
-        blocks.append(part("Metrics", tables[0], *_notes(summary)))
+        blocks.append(part("Metrics", tables[0], *_notes(summary), lines(map(str, needs))))
     if inner is not None:
         from ragassay.reports.views.consistency_view import consistency_report
 
@@ -133,8 +136,9 @@ def _title(summary: Summary) -> str:
     data = summary.title
     if PurePath(data).suffix[1:].isalpha():
         data = PurePath(data).stem
-    names = dict.fromkeys(filter(None, (summary.system, data)))
-    return " on ".join(names) or "Evaluation"
+    if summary.system not in ("", data):
+        return f"{summary.system} on {data}"
+    return f"Evaluation of {data}" if data else "Evaluation"
 
 
 def _date(result: Result) -> str:
