@@ -165,7 +165,7 @@ def test_only_a_comparison_with_references_says_which_answers_are_right(
     metric: str, about: str
 ) -> None:
     found = diagnose(ragassay.evaluate(RUN, [metric]))
-    assert found.about == about
+    assert found.measures == about
     assert ("answers are right" in verdict_of(found)) is (about == "answers")
 
 
@@ -184,10 +184,10 @@ def test_with_the_metrics_that_it_names_nothing_is_missing() -> None:
     bare = ragassay.evaluate(records, ["contains_answer"])
     named = {name for one in diagnose(bare, complete=False).not_looked_at for name in one.metrics}
     whole = diagnose(ragassay.evaluate(records, ["contains_answer", *named]), complete=False)
-    assert not whole.not_looked_at and not whole.computed
+    assert not whole.not_looked_at and not whole.added
     # What a run lacks is computed of its samples, and says the same.
     computed = diagnose(bare)
-    assert {*computed.computed} == named and not computed.not_looked_at
+    assert {*computed.added} == named and not computed.not_looked_at
     assert computed.classes == whole.classes and len({*whole.classes}) > 3
 
 

@@ -90,7 +90,7 @@ def diagnose(given: Given) -> None:
     from ragassay.engine.diagnosis.diagnosing import diagnose as carry_out
     from ragassay.engine.diagnosis.moved_classes import moved
     from ragassay.engine.results import open_run
-    from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report, wanted_lines
+    from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report
 
     if given.examples < 0:
         raise UsageError(f"--examples is {given.examples}; give 0 or more.")
@@ -100,19 +100,16 @@ def diagnose(given: Given) -> None:
         "n_examples": given.examples,
     }
     new = open_run(given.run)
-    if given.old is not None:
-        change = moved(new, open_run(given.old), **options)
-        if given.json:
-            show.json(change.to_json())
-        else:
-            show.report(moved_report(change))
-        return
-    diagnosis = carry_out(new, **options)
+    shown: tuple[Any, Any]
+    if given.old is None:
+        shown = carry_out(new, **options), diagnosis_report
+    else:
+        shown = moved(new, open_run(given.old), **options), moved_report
+    found, view = shown
     if given.json:
-        show.json(diagnosis.to_json())
-        return
-    show.report(diagnosis_report(diagnosis))
-    show.lines(*wanted_lines(diagnosis))
+        show.json(found.to_json())
+    else:
+        show.report(view(found))
 
 
 SHOWN = 10
@@ -238,7 +235,7 @@ def _pairs(given: Given) -> list[tuple[Result, Result]]:
     files = [result for result in results if result.folder is None]
     notes = [note for result in files for note in result.summary.notes]
     # What a judge would cost is said once, for all files.
-    costs = [note.counts for note in notes if note.kind == "metrics_need_llm"]
+    costs: list[Any] = [note.counts for note in notes if note.kind == "metrics_need_llm"]
     total = {name: sum(counts[name] for counts in costs) for name in ("n", "calls", "cost")}
     notes = [
         replace(note, counts={**note.counts, **total}) if note.counts in costs else note

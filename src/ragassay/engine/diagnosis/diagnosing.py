@@ -107,7 +107,8 @@ class Diagnosis(Displayed):
     ``judged`` says how far the judge of the headline is known to agree with people, ``only_hint``
     whether its values are only a hint. ``mean`` is
     that of the headline, ``fine_mean`` that of the samples that do not fail. ``share_right`` is the
-    share of those among the samples of which it is known, from ``low`` to ``high``. ``found`` has
+    share of right answers (no fault was found), or else of what the headline measures, among the
+    samples of which it is known, from ``low`` to ``high``. ``found`` has
     the classes that occur, most samples first, ``not_looked_at`` those that no signal could show,
     ``not_telling`` the judges' metrics that right samples show, too, ``sources`` by signal the
     metrics that gave it and for how many samples, ``added`` the metrics that the run lacked and
@@ -312,9 +313,13 @@ def diagnose(
     fine_mean = float(values[fine].mean()) if fine.any() else None
     level = float(result.config.get("level", 0.95))
     clusters = sample_clusters(columns)
-    certain = ~np.array(unknown, dtype=np.bool_)
+    measures = MEASURES.get(canonical_name(metric.metric), "answers")
+    # An answer is right where no fault was found; what else a headline measures is its own.
+    is_right, certain = ~low, scored
+    if measures == "answers":
+        is_right, certain = ~fails, ~np.array(unknown, dtype=np.bool_)
     right_share = mean_interval(
-        (~fails)[certain].astype(np.float64),
+        is_right[certain].astype(np.float64),
         span=(0.0, 1.0),
         level=level,
         clusters=None if clusters is None else clusters[certain],
@@ -342,7 +347,7 @@ def diagnose(
     return Diagnosis(
         name=result.name,
         headline=metric.name,
-        measures=MEASURES.get(canonical_name(metric.metric), "answers"),
+        measures=measures,
         judged=agreements.get(metric.name, ""),
         only_hint=metric.name in judged and judged[metric.name].indicative,
         below=bound,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -137,9 +137,7 @@ def prepare(
 
             asking = config.model_copy(update={"judge": [ADVISED]})
             llm = open_session(asking, (), dry=True, environment={})
-            with ExitStack() as stack:
-                stack.callback(llm.close)
-                planner = stack.enter_context(Planner(named, llm.judge))
+            with closing(llm), Planner(named, llm.judge) as planner:
                 planner.add(samples[:PLANNED])
                 total = planner.plan(len(samples)).total
             cost = 0.0 if total.cost is None else total.cost.high

@@ -184,15 +184,13 @@ def _unanswered(
     lacking = ((m.unscored[without], m.name) for m in metrics.values() if without in m.unscored)
     for n, names in grouped(lacking).items():
         yield Note("needs_judge_for", {"n": n}, tuple(names))
-    rows: list[tuple[str, Spending, Mapping[str, int], str]] = []
-    if judging is not None:
-        rows = [
-            ("questions_unanswered", judging, judging.failures, ""),
-            ("votes_lost", judging, judging.lost_votes, ""),
-            ("answers_in_part", judging, judging.in_part, IN_PART),
-        ]
-    if embedding is not None:
-        rows.append(("texts_without_vector", embedding, embedding.failures, ""))
+    judging, embedding = judging or Spending(""), embedding or Spending("")
+    rows = (
+        ("questions_unanswered", judging, judging.failures, ""),
+        ("votes_lost", judging, judging.lost_votes, ""),
+        ("answers_in_part", judging, judging.in_part, IN_PART),
+        ("texts_without_vector", embedding, embedding.failures, ""),
+    )
     for kind, spent, found, suffix in rows:
         for reason, n in found.items():
             if reason == without:

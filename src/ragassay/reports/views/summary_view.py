@@ -133,12 +133,11 @@ def written_report(result: Result, *, linked: bool = False, in_folder: bool = Fa
 
 def _title(summary: Summary) -> str:
     """The system and the data set."""
-    data = summary.title
-    if PurePath(data).suffix[1:].isalpha():
-        data = PurePath(data).stem
-    if summary.system not in ("", data):
+    is_file = PurePath(summary.title).suffix[1:].isalpha()
+    data = PurePath(summary.title).stem if is_file else summary.title
+    if summary.system and data not in ("", summary.system):
         return f"{summary.system} on {data}"
-    return f"Evaluation of {data}" if data else "Evaluation"
+    return f"Evaluation of {data}" if is_file else data or "Evaluation"
 
 
 def _date(result: Result) -> str:
