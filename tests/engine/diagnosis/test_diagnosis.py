@@ -159,13 +159,18 @@ def test_an_answer_with_the_whole_reference_does_not_fail_for_being_long() -> No
 
 @pytest.mark.parametrize(
     ("metric", "about"),
-    [("token_f1.f", "answers"), ("faithfulness", "support"), ("RR", "retrieval")],
-)
+    [("token_f1.f", "answers"), ("faithfulness", "support"), ("RR", "retrieval"),
+     ("reference_recall", "words")],
+)  # fmt: skip
 def test_only_a_comparison_with_references_says_which_answers_are_right(
     metric: str, about: str
 ) -> None:
-    found = diagnose(ragassay.evaluate(RUN, [metric]))
+    result = ragassay.evaluate(RUN, [metric])
+    found = diagnose(result)
     assert found.measures == about
+    if about != "answers":  # other faults say nothing of it
+        values = result.columns.values(metric)[result.columns.scored(metric)]
+        assert found.share_right == pytest.approx((values >= found.below).mean())
     assert ("answers are right" in verdict_of(found)) is (about == "answers")
 
 
