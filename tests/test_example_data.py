@@ -11,9 +11,6 @@ from ragassay.base.errors import UsageError
 from ragassay.base.sample import Answerability, Sample
 from ragassay.examples import NAMES, documents, path_of
 from ragassay.formats import load
-from ragassay.suites import get
-
-SUITE = get("chunks")
 
 SYSTEMS = ("keyword", "hybrid")
 BUILD = Path(__file__).resolve().parents[1] / "examples" / "town" / "build.py"

@@ -111,8 +111,12 @@ def test_files_of_answers_are_evaluated_and_compared_like_their_runs(
     for words in (files, ("compare", "new", "old"), (*files, "--suite", "qa", "--primary", "em"),
                   (*files, "-m", "em,f1")):  # fmt: skip
         assert run(*words, "--json") == 0
-        (one,) = json.loads(capsys.readouterr().out)["comparisons"]
+        printed = capsys.readouterr()
+        (one,) = json.loads(printed.out)["comparisons"]
         found.append({d["name"]: d["verdict"] for d in one["differences"]})
+        # What a judge would cost is said once, for both files.
+        said = " ".join(printed.err.split())
+        assert said.count("an LLM judge") == ("for 40 samples" in said) == (words is files)
     assert found[0] == found[1] and found[0]["token_f1.f"] == "better"
     assert found[2]["em"] == "better" and len(found[2]) == 17 and [*found[3]] == ["em", "f1"]
     assert {*Path().iterdir()} == {*map(Path, ("new", "old", "new.jsonl", "old.jsonl"))}

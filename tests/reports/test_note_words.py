@@ -15,7 +15,7 @@ from ragassay.reports.text import wording
 
 SOURCES = Path(ragassay.__file__).parent
 BUILT = ("correction_", "metrics_only_in_", "offline_", "judge_", "labels_", "lacks_", "unscored_",
-         "answers_", "support_", "retrieval_")  # fmt: skip
+         "answers_", "words_", "support_", "retrieval_")  # fmt: skip
 """How kinds begin that are put together from parts."""
 
 

@@ -106,7 +106,7 @@ def test_a_long_list_is_paged_searched_and_filtered(visit: Any) -> None:
     assert len(first_column(page)) == 50
     assert page.locator("#page").inner_text() == "Page 1 of 28"
     page.click("#next")
-    assert first_column(page)[0] == "q0050"
+    assert first_column(page)[0] == "q0146"
     page.fill("#search", "number 1321")
     page.locator("#count", has_text="1 of 1,400").wait_for()
     assert first_column(page) == ["q1321"]
@@ -141,7 +141,9 @@ def test_sorting_puts_values_in_order_and_unscored_last(visit: Any) -> None:
 
 def test_a_row_opens_to_its_conversation_passages_scores_and_parts(visit: Any) -> None:
     page = visit("run.html")
-    button = page.locator("#queries .expand").nth(2)
+    page.fill("#search", "q0002")
+    page.locator("#count", has_text="1 of 1,400").wait_for()
+    button = page.locator("#queries .expand").first
     button.focus()
     page.keyboard.press("Enter")
     assert button.get_attribute("aria-expanded") == "true"
@@ -315,7 +317,7 @@ def test_the_answer_stands_once_with_its_support_and_its_citations_as_links(
     visit: Any, faulty: Path
 ) -> None:
     page = visit("faulty.html")
-    page.locator("#queries .expand").first.click()
+    page.get_by_role("button", name="q1", exact=True).click()
     detail = page.locator("tr.detail .opened-row")
     detail.wait_for()
     block = detail.locator(".block", has=page.locator(".answer"))
@@ -338,8 +340,8 @@ def test_a_search_looks_into_answers_passages_explanations_and_labels(
 ) -> None:
     page = visit("faulty.html")
     for words, wanted in (
-        ("mill closes noon", ["q1", "q2", "q10"]),
-        ("town is old", ["q1", "q2", "q10"]),
+        ("mill closes noon", ["q2", "q10", "q1"]),  # those that fail come first
+        ("town is old", ["q2", "q10", "q1"]),
         ("[1]", ["q2", "q10"]),
         ("NONE of relevant", ["q2", "q10"]),
         ("undefined", []),
@@ -367,7 +369,7 @@ def test_a_row_has_an_address_that_survives_a_reload(visit: Any) -> None:
     assert "#" not in page.url
     page.goto(f"{page.url.partition('?')[0]}?text=no+such+text#sample=q1321")
     page.locator("tr.opened").wait_for()
-    assert page.locator("#page").inner_text() == "Page 27 of 28"
+    assert page.locator("#page").inner_text() == "Page 28 of 28"
 
 
 def test_ids_are_sorted_as_people_order_them(visit: Any, faulty: Path) -> None:

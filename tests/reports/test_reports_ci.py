@@ -108,7 +108,7 @@ def test_github_shows_annotations_and_the_summary_of_the_step(
     assert call(["compare", str(run), str(run), "--github", "--json"]) == 0
     found = capsys.readouterr()
     json.loads(found.out)
-    assert "| metric | new | old | difference | verdict | interval |" in place.read_text()
+    assert "| metric | new | old | difference | verdict |" in place.read_text()
 
 
 def test_the_summary_of_a_step_is_added_where_there_is_one(tmp_path: Path) -> None:

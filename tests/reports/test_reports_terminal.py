@@ -97,7 +97,7 @@ def test_the_sentence_of_a_run_says_where_it_is_only_a_hint() -> None:
             for n in range(3)]  # fmt: skip
     for metric, hinted in (("answer_match", True), ("contains_answer", False)):
         diagnosis = ragassay.diagnose(ragassay.evaluate(data, [metric]))
-        assert diagnosis.indicative is hinted
+        assert diagnosis.only_hint is hinted
         assert (wording.HINT in verdict_of(diagnosis)) is hinted
 
 

@@ -82,7 +82,7 @@ def test_what_the_offline_judge_is_not_known_to_answer_well_is_left_to_an_llm(
     assert note.names == (
         *("context_precision", "context_recall", "answer_relevance", "answer_correctness"),
     )
-    assert note.counts["calls"] >= 4 and float(note.counts["cost"]) >= 0.01
+    assert note.counts["calls"] >= 4 and 0 < note.counts["cost"] < 0.01
     assert list(means(ragassay.evaluate([record]))) == [
         *("faithfulness", "token_f1.f", "citation_f1", "answered")
     ]

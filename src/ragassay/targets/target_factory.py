@@ -13,7 +13,7 @@ from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.judges.judge_factory import address_of
 from ragassay.targets.command_target import CommandTarget
 from ragassay.targets.http_api.http_mapping import preset, read_mapping, unset
-from ragassay.targets.http_api.http_target import HttpTarget
+from ragassay.targets.http_api.http_target import HttpTarget, lacks_package
 from ragassay.targets.python_target import PythonTarget
 from ragassay.targets.target import Target
 from ragassay.transport import secrets
@@ -125,7 +125,8 @@ def _made(target: Any, options: AskOptions, name: str | None) -> Target:
         raise UsageError(
             f"How is {word} asked? An OpenAI-compatible chat is URL#MODEL. Any other endpoint "
             "needs a mapping file. --init writes this as mapping.yaml:\n"
-            f"{starting_mapping(word)}Replace the names by those of your endpoint (docs/ask.md)."
+            f"{starting_mapping(word)}Replace the names by those of your endpoint (docs/ask.md). "
+            f"{lacks_package()}"
         )
     if not is_url and word.casefold().endswith((".yaml", ".yml")):
         return _of_file(Path(word), name)

@@ -68,10 +68,13 @@ def test_only_common_queries_are_compared_and_the_rest_is_counted() -> None:
     old = ragassay.evaluate(records([True] * 4), ["em"])
     found = ragassay.compare(new, old)
     assert (found.n_common, found.only_a, found.only_b) == (4, 2, 0)
-    assert f"2 queries are in {new.name} only; {old.name} lacks them." in found.warnings
+    a, b = f"{new.name} (new)", f"{old.name} (old)"  # told apart, and under these names
+    assert (found.a, found.b) == (a, b)
+    assert f"2 queries are in {a} only; {b} lacks them." in found.warnings
     mirrored = ragassay.compare(old, new)
     assert (mirrored.n_common, mirrored.only_a, mirrored.only_b) == (4, 0, 2)
-    assert f"2 queries are in {new.name} only; {old.name} lacks them." in mirrored.warnings
+    a, b = f"{old.name} (new)", f"{new.name} (old)"
+    assert f"2 queries are in {b} only; {a} lacks them." in mirrored.warnings
     other = ragassay.evaluate(records([True], prefix="z"), ["em"])
     with pytest.raises(UsageError, match="no query in common"):
         ragassay.compare(new, other)

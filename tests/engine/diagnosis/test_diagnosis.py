@@ -159,13 +159,18 @@ def test_an_answer_with_the_whole_reference_does_not_fail_for_being_long() -> No
 
 @pytest.mark.parametrize(
     ("metric", "about"),
-    [("token_f1.f", "answers"), ("faithfulness", "support"), ("RR", "retrieval")],
-)
+    [("token_f1.f", "answers"), ("faithfulness", "support"), ("RR", "retrieval"),
+     ("reference_recall", "words")],
+)  # fmt: skip
 def test_only_a_comparison_with_references_says_which_answers_are_right(
     metric: str, about: str
 ) -> None:
-    found = diagnose(ragassay.evaluate(RUN, [metric]))
-    assert found.about == about
+    result = ragassay.evaluate(RUN, [metric])
+    found = diagnose(result)
+    assert found.measures == about
+    if about != "answers":  # other faults say nothing of it
+        values = result.columns.values(metric)[result.columns.scored(metric)]
+        assert found.share_right == pytest.approx((values >= found.below).mean())
     assert ("answers are right" in verdict_of(found)) is (about == "answers")
 
 
@@ -184,10 +189,10 @@ def test_with_the_metrics_that_it_names_nothing_is_missing() -> None:
     bare = ragassay.evaluate(records, ["contains_answer"])
     named = {name for one in diagnose(bare, complete=False).not_looked_at for name in one.metrics}
     whole = diagnose(ragassay.evaluate(records, ["contains_answer", *named]), complete=False)
-    assert not whole.not_looked_at and not whole.computed
+    assert not whole.not_looked_at and not whole.added
     # What a run lacks is computed of its samples, and says the same.
     computed = diagnose(bare)
-    assert {*computed.computed} == named and not computed.not_looked_at
+    assert {*computed.added} == named and not computed.not_looked_at
     assert computed.classes == whole.classes and len({*whole.classes}) > 3
 
 
@@ -196,7 +201,7 @@ def test_a_metric_that_is_unscored_in_all_samples_gets_another_one() -> None:
     assert result.summary.metrics["hhem"].n_scored == 0  # there is no such model
     found = diagnose(result, complete=False)
     missing = {one.fault.name: one for one in found.not_looked_at}
-    assert "hhem: all unscored" in missing["invented"].why
+    assert "hhem has no value" in missing["invented"].why
     assert missing["invented"].metrics == ("faithfulness",)
 
 

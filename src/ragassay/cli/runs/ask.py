@@ -35,7 +35,7 @@ def ask(given: Given) -> int:
     ragassay ask queries.jsonl --target my_rag:answer -o answers.jsonl
     ragassay ask queries.jsonl --target keyword.yaml --target hybrid.yaml -j 4 --repeat 3
     ragassay ask queries.jsonl --target http://localhost:8000/v1#my-model --stream
-    ragassay ask queries.jsonl --target http://localhost:8000/ask --init
+    ragassay ask --target http://localhost:8000/ask --init
     ragassay ask queries.jsonl --target 'command:python rag.py' --suite rag --save runs/new
     ragassay ask queries.jsonl --target my_rag:answer --rpm 60 --dry-run
     ```
@@ -52,7 +52,9 @@ def ask(given: Given) -> int:
             "--target mapping.yaml (an HTTP endpoint), --target 'command:python rag.py'."
         )
     if given.init:
-        return _start_mapping(given.target, given.queries)
+        return _start_mapping(given.target)
+    if given.queries is None:
+        raise UsageError("QUERIES is missing: ragassay ask QUERIES --target TARGET.")
     suites = listed("--suite", given.suite) or []
     for name in suites:
         get(name)
@@ -92,9 +94,10 @@ def ask(given: Given) -> int:
     return max(codes)
 
 
-def _start_mapping(targets: list[str], queries: Path) -> int:
+def _start_mapping(targets: list[str]) -> int:
     """Writes a mapping file for a URL."""
     from ragassay.base import files
+    from ragassay.targets.http_api.http_target import lacks_package
     from ragassay.targets.target_factory import starting_mapping
 
     path = Path("mapping.yaml")
@@ -105,7 +108,8 @@ def _start_mapping(targets: list[str], queries: Path) -> int:
     files.write_text(path, starting_mapping(targets[0]))
     show.lines(
         f"{path} is written. Replace its names by those of your endpoint, then:",
-        f"ragassay ask {queries} --target {path}",
+        f"ragassay ask QUERIES --target {path}",
+        *filter(None, [lacks_package()]),
     )
     return show.OK
 

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from ragassay.formats import Placement
 
 
+SMALL = 10_000_000
+"""Bytes of files whose scores stay in memory without ``--output``, to say why samples fail."""
+
+
 @command("run", "Parameters", "Judging", "Neural models")
 def run(given: Given) -> int:
     """Evaluate DATA with one or more suites and print every metric with its interval.
@@ -40,6 +44,7 @@ def run(given: Given) -> int:
     the answers of an LLM: run the same command again to resume.
     """
     from ragassay.engine.run.prepared_run import prepare
+    from ragassay.formats.sources import opening
 
     if given.data is not None and given.data.suffix.casefold() in YAML:
         from ragassay.compat.ultrarag.pipeline_file import is_pipeline
@@ -66,8 +71,10 @@ def run(given: Given) -> int:
         # What is loaded by now need not be searched for garbage while the first requests are built:
         # it takes as long as building them. The process is ours, so this is ours to say.
         gc.freeze()
+    files = list(map(opening.on_disk, job.source.paths))
+    small = all(file.is_file() and file.stat().st_size < SMALL for file in files)
     with progress_bar("scoring", job.source.count, doing) as progress:
-        result = job.run(progress, keep=False)
+        result = job.run(progress, keep=small)
     reports = {}
     if result.folder is not None:
         from ragassay.reports.run_reports import write_reports

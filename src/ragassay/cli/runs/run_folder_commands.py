@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.base.errors import UsageError
+from ragassay.base.note import joined
 from ragassay.base.printable import plural
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, configured, listed
@@ -28,8 +29,6 @@ def report(given: Given) -> int:
     ragassay report runs/new --format junit --fail-under 'em>=0.4'
     ```
     """
-    from dataclasses import replace
-
     from ragassay.engine.comparison import gates
     from ragassay.engine.results import open_run
     from ragassay.reports.run_reports import write_reports
@@ -91,7 +90,7 @@ def diagnose(given: Given) -> None:
     from ragassay.engine.diagnosis.diagnosing import diagnose as carry_out
     from ragassay.engine.diagnosis.moved_classes import moved
     from ragassay.engine.results import open_run
-    from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report, wanted_lines
+    from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report
 
     if given.examples < 0:
         raise UsageError(f"--examples is {given.examples}; give 0 or more.")
@@ -101,19 +100,16 @@ def diagnose(given: Given) -> None:
         "n_examples": given.examples,
     }
     new = open_run(given.run)
-    if given.old is not None:
-        change = moved(new, open_run(given.old), **options)
-        if given.json:
-            show.json(change.to_json())
-        else:
-            show.report(moved_report(change))
-        return
-    diagnosis = carry_out(new, **options)
+    shown: tuple[Any, Any]
+    if given.old is None:
+        shown = carry_out(new, **options), diagnosis_report
+    else:
+        shown = moved(new, open_run(given.old), **options), moved_report
+    found, view = shown
     if given.json:
-        show.json(diagnosis.to_json())
-        return
-    show.report(diagnosis_report(diagnosis))
-    show.lines(*wanted_lines(diagnosis))
+        show.json(found.to_json())
+    else:
+        show.report(view(found))
 
 
 SHOWN = 10
@@ -237,7 +233,15 @@ def _pairs(given: Given) -> list[tuple[Result, Result]]:
     folders = {run: open_run(run) for run in runs if not run.is_file()}
     results = [folders[run] if run in folders else _evaluated(run, given) for run in runs]
     files = [result for result in results if result.folder is None]
-    show.warn(warning for result in files for warning in result.summary.warnings)
+    notes = [note for result in files for note in result.summary.notes]
+    # What a judge would cost is said once, for all files.
+    costs: list[Any] = [note.counts for note in notes if note.kind == "metrics_need_llm"]
+    total = {name: sum(counts[name] for counts in costs) for name in ("n", "calls", "cost")}
+    notes = [
+        replace(note, counts={**note.counts, **total}) if note.counts in costs else note
+        for note in notes
+    ]
+    show.warn(map(str, joined(notes)))
     if len(results) == 1:
         results = by_system(results[0])
         if len(results) < 2:

@@ -110,6 +110,8 @@ def compare(
     opened = map(_opened, (new, old))
     a, b = (one_system(subset_of(run, where)) for run in opened)
     b = aligned(b, a)
+    if a.name == b.name:
+        a, b = replace(a, called=f"{a.name} (new)"), replace(b, called=f"{b.name} (old)")
     names = _common_metrics(a, b, metrics)
     summaries = {name: a.summary.metrics[name] for name in names}
     means = [name for name in names if summaries[name].percentile is None]
@@ -164,7 +166,7 @@ def compare(
         values_b,
         mask=mask_a & mask_b,
         a_name=a.name,
-        b_name=b.name if b.name != a.name else f"{b.name} (old)",
+        b_name=b.name,
         higher_is_better=[summaries[name].higher_is_better for name in means],
         spans=[summaries[name].bounds for name in means],
         correction=correction,

@@ -476,7 +476,7 @@ def compare_means(
         [a.summary.metrics[name].higher_is_better for name in names],
         standings,
         a=a.name,
-        b=b.name if b.name != a.name else f"{b.name} (old)",
+        b=b.name,
         n_common=0,
         only_a=n_queries[0],
         only_b=n_queries[1],

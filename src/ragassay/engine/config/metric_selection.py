@@ -14,6 +14,7 @@ from typing import Any
 from ragassay import suites
 from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean, warn_user
 from ragassay.base.sample import Sample
+from ragassay.engine.comparison.verdict_rules import shown_offline
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.judges.own_prompts import read_judge_prompt, read_rubric
@@ -67,13 +68,14 @@ def needs_llm(metric: Metric) -> bool:
 
 def suite_fits(samples: Sequence[Sample], *, offline: bool) -> dict[str, SuiteFit]:
     """How each suite, by name, suits some samples; the suites that suit most of them come first.
-    Where only the offline judge is asked, metrics that need an LLM do not count."""
+    Where only the offline judge is asked, metrics that a run would not show do not count."""
 
     def allowed(metric: Metric) -> bool:
         return not (offline and needs_llm(metric))
 
+    shown = shown_offline if offline else allowed
     by_suite = {
-        name: (suite.fitted(samples, allowed) if suite.otherwise else suite).resolve()
+        name: (suite.fitted(samples, shown) if suite.otherwise else suite).resolve()
         for name, suite in suites.all_suites().items()
     }
     failed = any(sample.failure is not None for sample in samples)

@@ -414,9 +414,7 @@ def not_looked_at(
     """The classes for which a signal is missing in all samples, which have these parts."""
     for fault in CLASSES:
         if fault.labelled and "labels" not in parts:
-            yield NotLookedAt(
-                fault, "no sample has a label of answerability ('answerable', 'unanswerable')"
-            )
+            yield NotLookedAt(fault, "the samples have no answerability label")
             continue
         whys, proposed = [], []
         for group in fault.needs:
@@ -431,13 +429,14 @@ def not_looked_at(
             metric = next(fit, None)
             if metric is not None and canonical_name(metric) not in names:
                 proposed.append(metric)
-            why = "no metric of the run gives it"
+            said = " or ".join(signal.says for signal in group)
+            why = f"not computed: {said}"
             if held:
                 scored = [shown for shown in held if metrics[shown].n_scored]
                 listed = ", ".join(dict.fromkeys(scored or held))
-                why = f"{listed} does not decide it" if scored else f"{listed}: all unscored"
+                why = f"{listed} does not decide" if scored else f"{listed} has no value"
             elif metric is None:
-                why = "the samples hold nothing that would tell it"
-            whys.append(f"{' or '.join(signal.says for signal in group)}: {why}")
+                why = f"the samples do not show the {said}"
+            whys.append(why)
         if whys:
             yield NotLookedAt(fault, "; ".join(whys), tuple(proposed))

@@ -98,24 +98,26 @@ class ClassFound:
 @dataclass(frozen=True)
 class Diagnosis(Displayed):
     """Why the samples of a run fail: those whose ``headline`` lies ``below`` a value, and those
-    that show a fault of their own, unless ``headline_only``. ``about`` says what the headline
-    measures: ``answers``, their ``support`` by the passages, or ``retrieval``.
+    that show a fault of their own, unless ``headline_only``. ``measures`` says what the headline
+    does: whether ``answers`` are right, have the ``words`` of the reference or the ``support`` of
+    the passages, or ``retrieval`` succeeds.
 
-    ``judged`` says how far the judge of the headline is known to agree with people, ``indicative``
+    ``judged`` says how far the judge of the headline is known to agree with people, ``only_hint``
     whether its values are only a hint. ``mean`` is
     that of the headline, ``fine_mean`` that of the samples that do not fail. ``share_right`` is the
-    share of those among the samples of which it is known, from ``low`` to ``high``. ``found`` has
+    share of right answers (no fault was found), or else of what the headline measures, among the
+    samples of which it is known, from ``low`` to ``high``. ``found`` has
     the classes that occur, most samples first, ``not_looked_at`` those that no signal could show,
     ``not_telling`` the judges' metrics that right samples show, too, ``sources`` by signal the
-    metrics that gave it and for how many samples, ``computed`` the metrics that the run lacked and
+    metrics that gave it and for how many samples, ``added`` the metrics that the run lacked and
     that were computed for it, offline. For each sample of the run, ``classes`` has the
     class (``None`` where it does not fail), and ``unknown`` whether nothing says if it fails."""
 
     name: str
     headline: str
-    about: str
+    measures: str
     judged: str
-    indicative: bool
+    only_hint: bool
     below: float
     headline_only: bool
     thresholds: Thresholds
@@ -132,7 +134,7 @@ class Diagnosis(Displayed):
     not_looked_at: tuple[NotLookedAt, ...]
     not_telling: tuple[NotTelling, ...]
     sources: Mapping[str, Mapping[str, int]]
-    computed: tuple[str, ...]
+    added: tuple[str, ...]
     classes: Sequence[str | None] = field(repr=False)
     unknown: Sequence[bool] = field(repr=False)
 
@@ -174,7 +176,11 @@ HEADLINES = (
 """Metrics that a diagnosis takes as its headline, the first that a run has: whether the answer is
 right, by a judge, by words, by its parts; whether retrieval is; whether the answer is supported."""
 
-ABOUT = {**dict.fromkeys(OF_RETRIEVAL, "retrieval"), "faithfulness": "support"}
+MEASURES = {
+    **dict.fromkeys(OF_RETRIEVAL, "retrieval"),
+    "faithfulness": "support",
+    "reference_recall": "words",
+}
 """What a headline measures where it does not say which answers are right."""
 
 OF_WORDS = ("token_f1", "f1", "rougeL", "rouge-l")
@@ -305,9 +311,13 @@ def diagnose(
     fine_mean = float(values[fine].mean()) if fine.any() else None
     level = float(result.config.get("level", 0.95))
     clusters = sample_clusters(columns)
-    certain = ~np.array(unknown, dtype=np.bool_)
+    measures = MEASURES.get(canonical_name(metric.metric), "answers")
+    # An answer is right where no fault was found; what else a headline measures is its own.
+    is_right, certain = ~low, scored
+    if measures == "answers":
+        is_right, certain = ~fails, ~np.array(unknown, dtype=np.bool_)
     right_share = mean_interval(
-        (~fails)[certain].astype(np.float64),
+        is_right[certain].astype(np.float64),
         span=(0.0, 1.0),
         level=level,
         clusters=None if clusters is None else clusters[certain],
@@ -335,9 +345,9 @@ def diagnose(
     return Diagnosis(
         name=result.name,
         headline=metric.name,
-        about=ABOUT.get(canonical_name(metric.metric), "answers"),
+        measures=measures,
         judged=agreements.get(metric.name, ""),
-        indicative=metric.name in judged and judged[metric.name].indicative,
+        only_hint=metric.name in judged and judged[metric.name].indicative,
         below=bound,
         headline_only=headline_only,
         thresholds=limits,
@@ -354,7 +364,7 @@ def diagnose(
         not_looked_at=tuple(not_looked_at(metrics, names, sources, parts)),
         not_telling=tuple(left_out),
         sources={name: dict(counts) for name, counts in sources.items() if counts},
-        computed=tuple(added.summary.metrics) if added else (),
+        added=tuple(added.summary.metrics) if added else (),
         classes=[None if fault is None else fault.name for fault in faults],
         unknown=unknown,
     )

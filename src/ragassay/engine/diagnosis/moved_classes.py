@@ -138,6 +138,7 @@ def moved(
         )
         for one, test in zip(occurring, tested, strict=True)
     )  # fmt: skip
+    classes = tuple(sorted(classes, key=lambda moved_class: -abs(moved_class.diff or 0.0)))
     transitions = Counter(zip(before, after, strict=True))
     unlike = tuple(
         name

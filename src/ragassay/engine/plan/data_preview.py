@@ -197,7 +197,7 @@ def preview(
         applicable=dict(applicable),
         failures=dict(failures),
         suites=suite_fits(first, offline=offline) if every_suite else {},
-        warnings=tuple(recorded()),
+        warnings=(*map(str, job.notes), *recorded()),
         calls=calls,
         repeated=None if job.selection.consistency is None else sum(n > 1 for n in runs.values()),
         needs_extra=dict(without_model),

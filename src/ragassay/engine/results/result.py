@@ -58,6 +58,7 @@ class Result(Displayed):
         gates: the results of the gates (``fail_under``).
         bank: the nugget bank that answers were measured by, where a result in memory has one.
         judge_answers: the answers of the judge, by the ids in a score's evidence.
+        called: its name in a comparison with a run of the same name.
 
     ``consistency`` has the scores of the runs of each query, where that was asked for: a result of
     its own, with a sample for each query and system."""
@@ -72,6 +73,7 @@ class Result(Displayed):
     bank: NuggetBank | None = None
     judge_answers: JudgeAnswers = field(default_factory=dict)
     _consistency: Result | Path | None = None
+    called: str = ""
 
     @cached_property
     def consistency(self) -> Result | None:
@@ -104,9 +106,9 @@ class Result(Displayed):
 
     @property
     def name(self) -> str:
-        """The name of the run in comparisons: its folder, its system or its data."""
-        if self.folder is None:
-            return self.summary.system or self.summary.title
+        """The name of the run in comparisons: what it is called, its folder, system or data."""
+        if self.called or self.folder is None:
+            return self.called or self.summary.system or self.summary.title
         # The folders of all consistencies have the same name; that of the run tells them apart.
         is_inner = self.folder.name == self.summary.suite == CONSISTENCY
         outer = self.folder.absolute().parent.name if is_inner else ""

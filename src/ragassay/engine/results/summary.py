@@ -283,6 +283,10 @@ def is_incomplete(*summaries: Summary) -> bool:
     )
 
 
+FAILURES = ("questions_unanswered", "votes_lost", "answers_in_part", "texts_without_vector")
+"""The kinds of notes that say why scores are missing."""
+
+
 def missing_by_failure(*summaries: Summary) -> str:
     """The numbers of scores and votes that runs lack by a failure, in words without a full stop;
     empty where they lack nothing. Votes that a panel lost are no scores: there is an answer."""

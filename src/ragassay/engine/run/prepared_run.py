@@ -8,7 +8,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -134,15 +134,12 @@ def prepare(
 
             asking = config.model_copy(update={"judge": [ADVISED]})
             llm = open_session(asking, (), dry=True, environment={})
-            with ExitStack() as stack:
-                stack.callback(llm.close)
-                planner = stack.enter_context(Planner(unmeasured, llm.judge))
+            with closing(llm), Planner(named, llm.judge) as planner:
                 planner.add(samples[:PLANNED])
                 total = planner.plan(len(samples)).total
             cost = 0.0 if total.cost is None else total.cost.high
             facts: dict[str, float | str] = {"judge": ADVISED, "calls": round(total.calls.high)}
-            facts["n"] = len(samples)
-            facts["cost"] = f"{max(0.01, cost):,.2f}"
+            facts |= {"n": len(samples), "cost": round(cost, 4)}
             notes.append(Note("metrics_need_llm", facts, tuple(unmeasured)))
         return chosen
 

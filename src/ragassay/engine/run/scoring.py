@@ -543,6 +543,15 @@ def as_note(sentence: str) -> Note:
     return Note("text", {"text": sentence}, severity="warning")
 
 
+_ADVICE: Mapping[str, str] = {
+    Reason.BUDGET: "The same run with a larger budget goes on from here",
+    Reason.REFUSED: "--retry-failed asks again",
+    Reason.UNPARSABLE: "--retry-failed asks again",
+    Reason.CONTEXT_TOO_LONG: "It needs a longer context, or shorter passages",
+}
+"""What to do about questions without an answer; after other passing failures: run again."""
+
+
 def _unanswered(
     judging: Spending | None, embedding: Spending | None, metrics: Mapping[str, MetricSummary]
 ) -> Iterator[Note]:
@@ -553,20 +562,21 @@ def _unanswered(
     lacking = ((m.unscored[without], m.name) for m in metrics.values() if without in m.unscored)
     for n, names in grouped(lacking).items():
         yield Note("needs_judge_for", {"n": n}, tuple(names))
-    rows: list[tuple[str, Spending, Mapping[str, int], str]] = []
-    if judging is not None:
-        rows = [
-            ("questions_unanswered", judging, judging.failures, ""),
-            ("votes_lost", judging, judging.lost_votes, ""),
-            ("answers_in_part", judging, judging.in_part, IN_PART),
-        ]
-    if embedding is not None:
-        rows.append(("texts_without_vector", embedding, embedding.failures, ""))
+    judging, embedding = judging or Spending(""), embedding or Spending("")
+    rows = (
+        ("questions_unanswered", judging, judging.failures, ""),
+        ("votes_lost", judging, judging.lost_votes, ""),
+        ("answers_in_part", judging, judging.in_part, IN_PART),
+        ("texts_without_vector", embedding, embedding.failures, ""),
+    )
     for kind, spent, found, suffix in rows:
         for reason, n in found.items():
             if reason == without:
                 continue
             why = spent.details.get(f"{reason}{suffix}", "").strip().rstrip(".")
+            why = f": {why}" if why else ""
+            advice = _ADVICE.get(reason) or ("Run again to ask these" * Reason(reason).passing)
+            if advice and "again" not in why:
+                why += f". {advice}"
             counts: dict[str, float | str] = {"n": n, "total": spent.votes}
-            counts |= {"reason": reason.replace("_", " "), "why": f": {why}" if why else ""}
-            yield Note(kind, counts)
+            yield Note(kind, counts | {"reason": reason.replace("_", " "), "why": why})

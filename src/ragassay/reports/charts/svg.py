@@ -472,6 +472,6 @@ def renderer_for(path: Path) -> Any:
             f"{path}: a chart cannot be written as {suffix or 'a file without a suffix'!r}. "
             "Use .png or .svg."
         )
-    with extra_needed("A picture as PNG needs its package", "plots"):
+    with extra_needed("A picture as .svg needs no package. One as .png does", "plots"):
         import vl_convert
     return vl_convert

@@ -100,6 +100,8 @@ def _table(table: Table) -> str:
     under = {one.under: at for at, one in enumerate(columns) if one.under}
     shown = [at for at, one in enumerate(columns) if at not in words and not one.under]
     heads, rows, group = [], [], ""
+    # On a phone, a cell of a wide table stands below the name of its column.
+    wide = sum(columns[at].kind != "figure" for at in shown) > 3
     for at in shown:
         first, *more = columns[at].head.split("\n")
         if first in under:
@@ -119,6 +121,8 @@ def _table(table: Table) -> str:
             inner = _text(row.cells[at], columns[at])
             inner += f"<small>{escape(small)}</small>" if small else ""
             kind = _CLASSES.get(columns[at].kind, "")
+            if wide:
+                kind += f' data-name="{escape(", ".join(columns[at].head.split(chr(10))))}"'
             cells.append(f"<td{kind}>{inner}</td>" if at else f'<th scope="row">{inner}</th>')
         beside = "; ".join(_text(row.cells[at]) for at in words if row.cells[at].text)
         rows.append(f"<tr{' class=t' if beside else ''}>{''.join(cells)}</tr>")
@@ -128,7 +132,8 @@ def _table(table: Table) -> str:
     head = f"<thead><tr>{''.join(heads)}</tr></thead>" if any(one.head for one in columns) else ""
     label, body = escape(columns[0].head), "\n".join(rows)
     box = f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">'
-    return f'{box}<table class="shown">{head}<tbody>{body}</tbody></table></div>'
+    kinds = "shown wide" if wide else "shown"
+    return f'{box}<table class="{kinds}">{head}<tbody>{body}</tbody></table></div>'
 
 
 def _text(cell: Cell, column: Column | None = None) -> str:

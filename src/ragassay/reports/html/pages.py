@@ -30,7 +30,7 @@ from ragassay.reports.views.comparison_view import (
     differences,
     primary_of,
     statistics,
-    verdict_line,
+    verdicts,
 )
 from ragassay.reports.views.diagnosis_view import moved_report
 from ragassay.reports.views.summary_view import gate_lines, name_of, written_report
@@ -148,10 +148,12 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result, change: Moved
             part("Other metrics", differences(replace(comparison, differences=tuple(others))))
         )
     parts.append(_method(a, b, first=[details, statistics(comparison)]))
-    blocks: tuple[Block, ...] = (warnings, *(one for one in parts if one.blocks))
+    verdict, *others = verdicts(comparison)
+    first = lines(others, "text"), warnings
+    blocks: tuple[Block, ...] = (*first, *(part for part in parts if part.blocks))
     known = tuple(Cell(text, label=name) for name, text in facts.items() if text)
-    title, verdict = wording.against(comparison), verdict_line(comparison)
-    return Report(title, blocks, verdict=verdict, facts=known)
+    verdict = verdict[:1].upper() + verdict[1:]
+    return Report(wording.against(comparison), blocks, verdict=verdict, facts=known)
 
 
 def _write(path: str | Path, context: Mapping[str, Any]) -> None:

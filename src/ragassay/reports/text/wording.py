@@ -73,6 +73,8 @@ class _Words(string.Formatter):
             return either(n, *format_spec.split("/"))
         if format_spec == "%":
             return percent(value)
+        if format_spec == "$":
+            return dollars(float(value))
         if format_spec:
             return plural(n, format_spec)
         if is_list:
@@ -134,16 +136,22 @@ def percent(share: float) -> str:
     return f"{share * 100:g} %"
 
 
+def dollars(value: float) -> str:
+    """``$0.0123``, ``$12.30``."""
+    if 0 < value < 0.00005:
+        return "<$0.0001"
+    return f"${value:,.{4 if value < 0.9995 else 2}f}" if value else "$0"
+
+
 def reason(code: str) -> str:
     """``not_applicable`` as ``not applicable``. No passage may be usable though some came back."""
     return "no usable passage" if code == Reason.NOTHING_RETRIEVED else code.replace("_", " ")
 
 
 def against(comparison: Comparison) -> str:
-    """``hybrid (new) against bm25 (old)``; ``(old)`` is not repeated."""
-    old = " (old)"
-    name = comparison.b.removesuffix(old) if comparison.b == comparison.a + old else comparison.b
-    return f"{comparison.a} (new) against {name}{old}"
+    """``hybrid (new) against bm25 (old)``; neither word is repeated."""
+    new, old = comparison.a.removesuffix(" (new)"), comparison.b.removesuffix(" (old)")
+    return f"{new} (new) against {old} (old)"
 
 
 def reasons(numbers: Mapping[str, int]) -> str:

@@ -141,9 +141,13 @@ def metric_report(entry: Entry) -> Report:
     for parameter in entry["parameters"]:
         text = f"{parameter['spelling']}  {parameter['doc']} (default: {parameter['default']})"
         rows.append(("parameter", text))
-    for kind, agreement in entry["offline_agreement"].items():
-        rows.append(("offline judge", f"{kind}: {agreement['said']}"))
-        rows += [("", f"{row['of']}: {row['source']}") for row in agreement["rows"]]
+    measured = (
+        ((found["said"], *(f"{row['of']}: {row['source']}" for row in found["rows"])), kind)
+        for kind, found in entry["offline_agreement"].items()
+    )
+    for (said_of, *sources), of_kinds in grouped(measured).items():
+        rows.append(("offline judge", f"{', '.join(of_kinds)}: {said_of}"))
+        rows += [("", source) for source in sources]
     for kind, names in entry["prompts"].items():
         rows.append(("prompt", f"--prompt {kind}=FILE with {_placeholders(names)}"))
     rows += worked_example(entry["metric"])

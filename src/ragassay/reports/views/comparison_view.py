@@ -67,15 +67,20 @@ def below(comparison: Comparison, *, full: bool = False) -> tuple[Lines, Lines]:
 
 
 def verdict_line(comparison: Comparison) -> str:
-    """How the comparison of the primary metrics ended: what is better and what is worse, and the
+    """The sentences of `verdicts`, with the names of the runs."""
+    return " ".join(verdicts(comparison, f"{comparison.a} against {comparison.b}: "))
+
+
+def verdicts(comparison: Comparison, runs: str = "") -> list[str]:
+    """How the comparison of the primary metrics ended: what is better and what is worse; then the
     slice that fell although its metric did not."""
     shown = primary_of(comparison)
     said = wording.all_said(shown.notes, "headline")
     if any(note.kind == "too_few" for note in shown.notes):
-        return " ".join(said)
+        return said
     by_word = grouped((wording.verdict(one), one.name) for one in shown.differences)
     if not by_word:
-        return "The two runs share no metric."
+        return ["The two runs share no metric."]
     found = [
         f"{word} on {few(names)}{tail}"
         for hint, tail in (("", ""), (f"{wording.HINT}: ", f" ({wording.HINT})"))
@@ -89,7 +94,7 @@ def verdict_line(comparison: Comparison) -> str:
     ]
     if others:
         found.append(f"{', '.join(others)} of {plural(len(shown.differences), 'metric')}")
-    return " ".join([f"{comparison.a} against {comparison.b}: {'; '.join(found)}.", *said])
+    return [f"{runs}{'; '.join(found)}.", *said]
 
 
 _OTHERS = {
@@ -119,13 +124,16 @@ def scale_of(metric: MetricSummary) -> object:
 
 def differences(comparison: Comparison) -> Table:
     """A row a metric: both means, the difference and the verdict."""
+    bounds = [Column("interval", drop=1, style="dim", under="difference")]
+    if all(d.low is None for d in comparison.with_scores):
+        bounds = []
     columns = [
         Column("metric", "name"),
         Column("new"),
         Column("old"),
         Column("difference", style="strong"),
         Column("verdict", "label"),
-        Column("interval", drop=1, style="dim", under="difference"),
+        *bounds,
         Column("← old, new →", "figure"),
     ]
     metrics = {} if comparison.runs is None else comparison.runs[0].summary.metrics
@@ -144,7 +152,7 @@ def differences(comparison: Comparison) -> Table:
             wording.number(d.b_mean),
             wording.number(d.diff, sign=True),
             Cell(wording.verdict(d), style=style),
-            wording.bounds(d.low, d.high, sign=True),
+            *[wording.bounds(d.low, d.high, sign=True) for _ in bounds],
             Cell(figure=partial(svg.difference_bar, d, extent)),
         ]
         rows.append(cells)

@@ -39,12 +39,6 @@ def _idle_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield sentence("fault_in_right", fault=fault, names=[one.metric], same=same)
 
 
-def wanted_lines(diagnosis: Diagnosis) -> list[str]:
-    """What to compute for the classes that were not looked at."""
-    metrics = dict.fromkeys(name for one in diagnosis.not_looked_at for name in one.metrics)
-    return [sentence("to_look_at", metrics=", ".join(metrics))] if metrics else []
-
-
 def verdict_of(diagnosis: Diagnosis) -> str:
     """The sentence to remember: the share that is right, and the most frequent fault; empty where
     there is no interval of the share."""
@@ -52,9 +46,9 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     if diagnosis.share_right is None or low is None or high is None:
         return ""
     interval = f" [{low * 100:.0f} to {high * 100:.0f} %]"
-    interval += f" ({wording.HINT})" * diagnosis.indicative
+    interval += f" ({wording.HINT})" * diagnosis.only_hint
     right = round(diagnosis.share_right, 2)
-    said = [sentence(f"{diagnosis.about}_right", share=right, interval=interval)]
+    said = [sentence(f"{diagnosis.measures}_right", share=right, interval=interval)]
     for most in diagnosis.found[:1]:
         title = f"{most.fault.title[0].lower()}{most.fault.title[1:]}"
         said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n))
@@ -76,13 +70,14 @@ def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
         )
         for one in diagnosis.found
     )
-    means = sentence("right_means", names=[diagnosis.headline])
+    means = [sentence("right_means", names=[diagnosis.headline])]
+    means = means if diagnosis.measures == "answers" else []
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
     first = Cell(f"{failing} fail", link="filter:fails" if linked else "")
     return [
         lines([first], "text"),
         table(columns, rows),
-        lines([means, *filter(None, [diagnosis.judged])]),
+        lines([*means, *filter(None, [diagnosis.judged])]),
     ]
 
 
@@ -125,8 +120,11 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
         sentence("not_looked_at", classes="; ".join(titles), why=why)
         for why, titles in not_seen.items()
     )
-    computed = [sentence("computed_here", names=diagnosis.computed)] if diagnosis.computed else []
-    blocks.append(lines([*_idle_lines(diagnosis), *missing, *computed], "text", "doubt"))
+    computed = [sentence("computed_here", names=diagnosis.added)] if diagnosis.added else []
+    wanted = dict.fromkeys(name for one in diagnosis.not_looked_at for name in one.metrics)
+    further = [sentence("to_look_at", metrics=", ".join(wanted))] if wanted else []
+    said = (*_idle_lines(diagnosis), *missing, *computed, *further)
+    blocks.append(lines(said, "text", "doubt"))
     return Report(diagnosis.name, tuple(blocks))
 
 

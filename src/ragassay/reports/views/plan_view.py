@@ -105,7 +105,7 @@ def call_part(plan: CallPlan) -> Part:
             _span(amount.calls, _COUNT),
             _span(amount.held, _COUNT),
             *(_span(size, _short) for size in (amount.input_tokens, amount.output_tokens)),
-            "unknown" if amount.cost is None else _span(amount.cost, _dollars),
+            "unknown" if amount.cost is None else _span(amount.cost, wording.dollars),
             _span(plan.throughput.span(amount.calls, amount.tokens), _duration),
         ]
         for names, amount in (*plan.metrics.items(), (("together",), plan.total))
@@ -161,12 +161,6 @@ def _short(tokens: float) -> str:
         if tokens >= 0.9995 * size:
             return f"{Decimal(f'{tokens / size:.2e}'):f}{unit}"
     return f"{tokens:.0f}"
-
-
-def _dollars(value: float) -> str:
-    if 0 < value < 0.00005:
-        return "<$0.0001"
-    return f"${value:,.{4 if value < 0.9995 else 2}f}" if value else "$0"
 
 
 def _duration(seconds: float) -> str:

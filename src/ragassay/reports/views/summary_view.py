@@ -20,6 +20,7 @@ from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.summary import (
+    FAILURES,
     MetricSummary,
     Spending,
     Summary,
@@ -51,15 +52,6 @@ _NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?")
 
 MOST_LABELS = 6
 """Labels of a metric, or names of metrics, that are listed one by one."""
-
-_ADVICE: Mapping[Reason, str] = {
-    Reason.AUTH: " (mend the key, the model's name or the address, then run again)",
-    Reason.BUDGET: " (the same run with a larger budget goes on from here)",
-    Reason.REFUSED: " (--retry-failed asks again)",
-    Reason.UNPARSABLE: " (--retry-failed asks again)",
-    Reason.CONTEXT_TOO_LONG: " (it needs a longer context, or shorter passages)",
-}
-"""What to do about questions without an answer; after other passing failures: run again."""
 
 _LACKED: Mapping[Reason, AbstractSet[str]] = {
     Reason.NOT_APPLICABLE: {"references", "gold", "answerability", "history", "runs"},
@@ -98,8 +90,9 @@ def result_report(
             return replace(consistency, blocks=(*consistency.blocks, warnings))
         about = consistency.about.removeprefix("consistency of repeated runs")
         blocks.append(part(f"Consistency of repeated runs{about}", *consistency.blocks))
-    said = "" if result.diagnosis is None else _verdict(result)
-    return replace(report, blocks=tuple(blocks), verdict=said)
+    # A share of right answers needs an interval, and that two samples.
+    known = summary.n_samples > 1 and result.diagnosis is not None
+    return replace(report, blocks=tuple(blocks), verdict=_verdict(result) if known else "")
 
 
 def written_report(result: Result, *, linked: bool = False, in_folder: bool = False) -> Report:
@@ -107,7 +100,10 @@ def written_report(result: Result, *, linked: bool = False, in_folder: bool = Fa
     fail, the metrics of its suites, then what goes into detail. A page ``in_folder`` is kept in the
     run folder, beside that of its consistency."""
     summary, inner = result.summary, consistency_of(result)
-    blocks: list[Block] = [warning_lines(summary)]
+    # What an LLM judge would add stands below the metrics.
+    needs = [note for note in summary.notes if note.kind in ("metrics_need_llm", "needs_judge_for")]
+    others = tuple(note for note in summary.notes if note not in needs)
+    blocks: list[Block] = [warning_lines(replace(summary, notes=others))]
     if result.diagnosis is not None:
         from ragassay.reports.views.diagnosis_view import causes
 
@@ -118,7 +114,7 @@ def written_report(result: Result, *, linked: bool = False, in_folder: bool = Fa
             metric_table((m for n, m in summary.metrics.items() if (n in beside) is further))
             for further in (False, True)
         ]
-        blocks.append(part("Metrics", tables[0], *_notes(summary)))
+        blocks.append(part("Metrics", tables[0], *_notes(summary), lines(map(str, needs))))
     if inner is not None:
         from ragassay.reports.views.consistency_view import consistency_report
 
@@ -138,11 +134,11 @@ def written_report(result: Result, *, linked: bool = False, in_folder: bool = Fa
 
 def _title(summary: Summary) -> str:
     """The system and the data set."""
-    data = summary.title
-    if PurePath(data).suffix[1:].isalpha():
-        data = PurePath(data).stem
-    names = dict.fromkeys(filter(None, (summary.system, data)))
-    return " on ".join(names) or "Evaluation"
+    is_file = PurePath(summary.title).suffix[1:].isalpha()
+    data = PurePath(summary.title).stem if is_file else summary.title
+    if summary.system and data not in ("", summary.system):
+        return f"{summary.system} on {data}"
+    return f"Evaluation of {data}" if is_file else data or "Evaluation"
 
 
 def _date(result: Result) -> str:
@@ -193,7 +189,12 @@ def warning_lines(summary: Summary) -> Block:
     """The warnings of a run; last, that it is incomplete."""
     warnings = list(summary.warnings)
     if summary.incomplete:
-        warnings.append(f"{missing_by_failure(summary)}: this run is incomplete.")
+        missing = f"{missing_by_failure(summary)}: this run is incomplete."
+        whys = (at for at, note in enumerate(summary.notes) if note.kind in FAILURES)
+        if (at := next(whys, None)) is None:
+            warnings.append(missing)
+        else:
+            warnings[at] = f"{missing} {warnings[at]}"
     return lines(warnings, "warning")
 
 
@@ -230,11 +231,13 @@ def _notes(summary: Summary) -> Iterator[Block]:
     """What stands below the table of metrics."""
     metrics = summary.metrics.values()
     warned = " ".join(summary.warnings)
+    spent = [one for one in (summary.judging, summary.embedding) if one is not None]
+    failed = {code for one in spent for code in one.failures if Reason(code).incomplete}
     found = grouped(
         ((_why(Reason(code), metric), n, metric.n_total), metric.name)
         for metric in metrics
         for code, n in metric.unscored.items()
-        if code not in _WARNED or metric.name not in warned
+        if code not in failed and (code not in _WARNED or metric.name not in warned)
     )
     noun = "query" if summary.n_queries == summary.n_samples else "sample"
     unscored = (
@@ -303,8 +306,6 @@ def summary_notes(summary: Summary) -> Iterator[str]:
         if spent.calls:
             pieces += [wording.plural(spent.input_tokens, "token"), wording.cost(spent)]
         yield f"Embedded by {spent.judge}: {', '.join(pieces)}."
-        if spent.failures:
-            yield sentence("no_vectors", why=_advised(spent, kept=False))
     # How far the offline judge is known to agree with people.
     found = [judge_agreement(metric) for metric in metrics if metric.judge or metric.judges]
     if offline := [one for one in found if one is not None and one.offline]:
@@ -391,29 +392,11 @@ def _judge_notes(summary: Summary, spent: Spending) -> Iterator[str]:
             pieces += [f"{tokens} in and {spent.output_tokens:,} out", wording.cost(spent)]
         whom = "" if judged else f" of {spent.judge}"
         yield f"Asked{whom}: {', '.join(pieces)}, {spent.seconds:,.1f} s."
-    if failures := _advised(spent):
-        yield sentence("no_answers", why=failures)
-    if in_part := {code: n for code, n in spent.in_part.items() if code not in _WARNED}:
-        yield sentence("partial_answers", why=wording.reasons(in_part))
     if spent.disagreed:
         questions = share(spent.disagreed, spent.questions, "question")
         yield sentence("panel_disagreed", questions=questions)
-    if spent.lost_votes:
-        yield sentence("panel_lost", lost=spent.lost, why=wording.reasons(spent.lost_votes))
 
 
 def _calls(spent: Spending, noun: str) -> list[str]:
     pieces = [wording.plural(spent.questions, noun), wording.plural(spent.calls, "call")]
     return [*pieces, f"{spent.cached:,} from the ledger"] if spent.cached else pieces
-
-
-def _advised(spent: Spending, *, kept: bool = True) -> str:
-    """How many questions have no answer for each reason, with what helps."""
-    pieces = []
-    for name, n in spent.failures.items():
-        reason = Reason(name)
-        if reason in _WARNED:
-            continue
-        again = " (run again to ask these)" if reason.passing or not kept else ""
-        pieces.append(f"{n:,} {wording.reason(name)}{_ADVICE.get(reason, again)}")
-    return ", ".join(pieces)

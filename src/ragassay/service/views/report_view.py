@@ -305,7 +305,7 @@ def _clauses(index: sqlite3.Connection, wanted: RowQuery) -> tuple[str, list[Any
         values.append(value)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     direction = " DESC" if wanted.down else ""
-    terms = {"order": "row", "id": "natural_id", "query": "lower(query)"}
+    terms = {"order": "fault IS NULL", "id": "natural_id", "query": "lower(query)"}
     terms["answer"] = "lower(answer)"
     column = terms.get(wanted.sort) or metric(wanted.sort.removeprefix("m"))
     last = "" if wanted.sort in terms else f"{column} IS NULL, "

@@ -68,6 +68,13 @@ _REFUSALS = dict.fromkeys((403, 404, 405, 407), RefusedAddressError) | {401: Ref
 """Statuses whose cause is most often the address or the key, and not what is asked."""
 
 
+def lacks_package() -> str:
+    """A sentence about the package that is not installed, or nothing."""
+    if find_spec("aiohttp") is not None:
+        return ""
+    return "A target over HTTP needs aiohttp: pip install 'ragassay[llm]'."
+
+
 class HttpTarget(Target):
     """An endpoint that a mapping describes. ``origin`` is what messages name as the mapping's
     place; ``price`` is for replies that give tokens and no cost."""
@@ -81,8 +88,8 @@ class HttpTarget(Target):
         key: Secret = NO_KEY,
         price: Price | None = None,
     ) -> None:
-        if find_spec("aiohttp") is None:
-            raise UsageError("A target over HTTP needs aiohttp: pip install 'ragassay[llm]'.")
+        if lacking := lacks_package():
+            raise UsageError(lacking)
         variables = {one for value in mapping.headers.values() for one in secrets_in(value)}
         hidden = [from_environment([one], os.environ) for one in sorted(variables)]
         self._secrets = [one for one in (key, *hidden) if one]

@@ -67,7 +67,10 @@ class EmbeddedRows {
       if (wanted.every((holds) => holds(row)) && this.passes(filter, row, metric)
         && chosen.every(([column, value]) => column[row] === value)) rows.push(row);
     }
-    if (sort === "order") return rows;
+    if (sort === "order") {  // samples that fail first, then as in the data
+      const fine = (row) => Number((this.faults(row)[0] ?? null) === null);
+      return rows.sort((one, two) => fine(one) - fine(two) || one - two);
+    }
     const keys = new Map(rows.map((row) => [row, this.key(sort, row, metric)]));
     const turn = down ? -1 : 1, named = ["id", "query", "answer"].includes(sort);
     return rows.sort((one, two) => {
