@@ -235,16 +235,15 @@ def topic_answer(item: dict[str, Any], line: int, mapper: Mapper) -> Made:
         raise field_values.not_a_list(listed, "references", "passage ids")
     cited = [_reference(one) for one in listed]
     answer = _sentences(about.pop("answer", None), [one["id"] for one in cited])
-    record = {
+    record: dict[str, Any] = {
         "query": field_values.text(_first(about, _TOPIC), "topic"),
         "id": field_values.identifier(_first(about, _TOPIC_ID), "topic_id"),
         "system": field_values.identifier(about.pop("run_id", None), "run_id"),
         "passages": cited,
         "answer": answer,
     }
-    record["metadata"] = {
-        key: about[key] for key in about if mapper.fits_metadata(key, about[key], line)
-    }
+    fitting = (key for key in about if mapper.fits_metadata(key, about[key], line))
+    record["metadata"] = {key: about[key] for key in fitting}
     return {key: value for key, value in record.items() if value is not None}, None
 
 

@@ -229,7 +229,7 @@ class _Reader:
         found = {name: first(one, record) for name, one in places.items() if name not in _NO_PATHS}
         values = {name: value for name, (_, value) in found.items()}
         clock, begun = found.get("timestamp", _NOTHING)
-        used = {name: values[name] for name in _USED if name in values}
+        used = {name: values[name] for name in NAMES["measured"] if name in values}
         place, written = found.get("expected", _NOTHING)
         expected = step_contents.answer(written)
         chosen = "references" in self._source.mapper.columns
@@ -247,7 +247,9 @@ class _Reader:
             parent=_text(values.get("parent")) or None,
             kind=kind,
             start=values.get("order", begun),
-            **{name: values.get(name) for name in ("inputs", "outputs", "documents")},
+            inputs=values.get("inputs"),
+            outputs=values.get("outputs"),
+            documents=values.get("documents"),
             error=_error(values, places),
             fields={
                 "timestamp": begun,
@@ -283,10 +285,6 @@ class _Reader:
 
 _NO_PATHS = ("own", "prepare", "kind_in_name")
 """Entries of places that are no candidate paths; those of ``own`` all count."""
-
-_USED = ("first_token", "latency", "latency_ms", "cost")
-_USED += ("input_tokens", "output_tokens", "total_tokens")
-"""What a step took (`step_contents.measured`)."""
 
 
 def _head(row: Row) -> Head:
