@@ -268,7 +268,6 @@ def configured(
     from ragassay.engine.config.run_config import make_config
     from ragassay.formats.sources import opening
     from ragassay.metrics.core import naming
-    from ragassay.metrics.core.function_metrics import own_names
 
     if data is not None and data.suffix.casefold() in YAML:
         if config is not None:
@@ -281,13 +280,19 @@ def configured(
         opening.keep_standard_input(sys.stdin)
     keys = {**flags, "data": names if len(names) > 1 else names[0]} if names else dict(flags)
     if keys.get("metrics"):
-        keys["metrics"] = own_names(naming.split(keys["metrics"]))
+        keys["metrics"] = naming.split(keys["metrics"])
+        if ":" in "".join(keys["metrics"]):  # a function of the user's own: module:function
+            from ragassay.metrics.core.function_metrics import own_names
+
+            keys["metrics"] = own_names(keys["metrics"])
     if config is not None:
         from ragassay.compat.open_rag_eval.published_config import read_config
         from ragassay.engine.run.config_reading import checked
 
         file = read_config(config, keys)
         if "metrics" not in keys and file.values.get("metrics"):
+            from ragassay.metrics.core.function_metrics import own_names
+
             file.values["metrics"] = own_names(naming.split(file.values["metrics"]), typed=False)
         return checked(file, keys)
     if data is None:

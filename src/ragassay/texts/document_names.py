@@ -84,8 +84,8 @@ def _same_file(one: str, other: str) -> bool:
 
 CONVERSATION_KEYS = ("conversation", "conversation_id")  # metadata that intervals are clustered by
 
-_TURN_ID = re.compile(r"(?P<conversation>.+?)(?:<::>|::)\d+", re.S)
-"""An id that holds a conversation and a turn, as MT-RAG's tasks have it: ``CONVERSATION<::>3``."""
+TURN_ID = re.compile(r"(?P<conversation>.+?)(?:<::>|::)\d+", re.S)
+"""An id with a conversation and a turn, ``CONVERSATION<::>3`` (as MT-RAG has it) or with ``::``."""
 
 
 def named_conversation(sample: Sample) -> str | None:
@@ -97,16 +97,10 @@ def named_conversation(sample: Sample) -> str | None:
     return None
 
 
-def conversation_of_id(name: str) -> str | None:
-    """The conversation in an id of the form ``CONVERSATION<::>TURN`` or ``CONVERSATION::TURN``."""
-    match = _TURN_ID.fullmatch(name)
-    return None if match is None else match["conversation"]
-
-
 def conversations_of_ids(names: Sequence[str]) -> list[str] | None:
     """Each id's conversation, or an id that holds none itself; ``None`` unless there are two
     conversations or more, and one of them has two turns."""
-    found = ((name, _TURN_ID.fullmatch(name)) for name in names)
+    found = ((name, TURN_ID.fullmatch(name)) for name in names)
     turns = {name: turn["conversation"] for name, turn in found if turn is not None}
     if not 1 < len({*turns.values()}) < len(turns):
         return None

@@ -9,7 +9,7 @@ import pytest
 
 import ragassay
 from ragassay.cli.command_line import call
-from ragassay.texts.document_names import conversation_of_id, conversations_of_ids
+from ragassay.texts.document_names import TURN_ID, conversations_of_ids
 
 
 def records(ids: list[str]) -> list[dict]:
@@ -44,7 +44,8 @@ TURNS = [f"c{at}<::>{turn}" for at in range(20) for turn in range(1, 6)]
     ],
 )
 def test_an_id_holds_a_conversation_and_a_turn(name: str, found: str | None) -> None:
-    assert conversation_of_id(name) == found
+    turn = TURN_ID.fullmatch(name)
+    assert (turn and turn["conversation"]) == found
 
 
 def test_there_must_be_two_conversations_and_one_with_two_turns() -> None:

@@ -87,8 +87,6 @@ def run(given: Given) -> int:
 
 def judges_of(chosen: RunConfig, given: Given) -> list[Any]:
     """The judges of a configuration, with the objects that words in it name."""
-    if not chosen.judge:
-        return []
     from ragassay.judges.judge_factory import named_judges
 
     return named_judges(chosen.judge, typed="judge" in given.run_options)

@@ -337,8 +337,8 @@ def published_names(
     for its data, or of ``qa``."""
     used = used or [suites.get(name) for name in config.suite]
     if not used and data_format is not None:
-        usual = default_suite(config, data_format)
-        used = [suites.get("qa") if usual.otherwise else usual]
+        usual = "retrieval" if config.qrels is not None else "qa"
+        used = [suites.get(DEFAULT_SUITES.get(data_format, usual))]
     return {**suites.general_aliases(), **suites.aliases_of(used)}
 
 

@@ -32,7 +32,7 @@ from ragassay.base.score import (
 )
 from ragassay.formats import folded
 from ragassay.formats.records.field_names import FIELD_OF
-from ragassay.texts.document_names import CONVERSATION_KEYS, conversation_of_id, named_conversation
+from ragassay.texts.document_names import CONVERSATION_KEYS, TURN_ID, named_conversation
 from ragassay.texts.languages import language_in, language_of
 
 Mask = NDArray[np.bool_]
@@ -348,7 +348,8 @@ class SampleColumns:
         if self.column in (None, *CONVERSATION_KEYS):
             cluster = named_conversation(sample)
             self.names_conversations |= cluster is not None
-            cluster = cluster or conversation_of_id(sample.id)
+            if cluster is None and (turn := TURN_ID.fullmatch(sample.id)):
+                cluster = turn["conversation"]
         else:
             value = sample.metadata.get(self.column)
             cluster = None if value is None else str(value)

@@ -129,14 +129,6 @@ class Spending:
     seconds: float = 0.0
 
     @property
-    def by_functions(self) -> bool:
-        """Whether every judge is a function in Python that counts no tokens: tokens and prices mean
-        nothing then."""
-        members = self.judge.removeprefix("panel(").removesuffix(")").split(", ")
-        counted = self.input_tokens or self.output_tokens or self.cost
-        return not counted and all(member.startswith("python:") for member in members)
-
-    @property
     def lost(self) -> str:
         """How many votes a panel went without, of how many: ``11 of 90 votes``."""
         n = sum(self.lost_votes.values())

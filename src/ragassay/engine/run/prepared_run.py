@@ -234,11 +234,12 @@ class PreparedRun:
 
             if self.session is not None:
                 # However a run ends, the answers that are paid for are waited for.
-                stack.callback(self.session.close)
+                ledger, budget = self.session.ledger, self.session.budget
+                if ledger is not None:
+                    stack.callback(ledger.close)
                 is_kept = writer is not None or keep
                 asker = Asker(self.session.judge, keep=keep_answer if is_kept else None)
                 self.session.asker = stack.enter_context(asker)
-                ledger, budget = self.session.ledger, self.session.budget
                 bank = None if config.nuggets == OWN else self.bank(asker)
             judge = "" if asker is None else asker.judge.label
             collected = Accumulator(config, selection.metrics, writer, keep=keep, judge=judge)

@@ -91,18 +91,20 @@ def score_stream(
     every, remaining = reached(metrics), iter(samples)
     judged = [metric for metric in every if isinstance(metric, JudgedMetric)]
     size = size or (JUDGED_WINDOW if judged else WINDOW)
-    shared = models or Models(), all_samples or AllSamples(None)
-    waiting: deque[tuple[Window, Future[Judged] | None]] = deque()
+    if models is None and any(metric.weights or metric.embeds for metric in every):
+        models = Models()
+    shared = models, all_samples or AllSamples(None)
+    waiting: deque[tuple[Sequence[Sample], Future[Judged] | None]] = deque()
     ahead = AHEAD if judged and asker else 1
     while True:
         while len(waiting) < ahead and (batch := tuple(islice(remaining, size))):
             asked = asker.submit(judge_all(batch, judged, asker)) if judged and asker else None
-            waiting.append((Window(batch, asker, *shared), asked))
+            waiting.append((batch, asked))
         if not waiting:
             return
-        window, asked = waiting.popleft()
-        for metric, judged_outcomes in ({} if asked is None else asked.result()).items():
-            window.put(metric, judged_outcomes)
+        batch, asked = waiting.popleft()
+        computed = None if asked is None else asked.result()
+        window = Window(batch, asker, *shared, computed=computed)
         outcomes: list[Sequence[Outcome]] = [
             [
                 excused(sample, outcome) if isinstance(outcome, Unscored) else outcome

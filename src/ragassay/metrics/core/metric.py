@@ -141,7 +141,8 @@ class AllSamples(Remembering):
 class Window(Remembering):
     """A bounded batch of samples, in the order of the data, with everything computed about it so
     far. Without ``asker`` the embedded judge is asked, without ``models`` they have every default,
-    without ``all_samples`` the window holds all."""
+    without ``all_samples`` the window holds all. ``computed`` has the outcomes of judged metrics.
+    """
 
     def __init__(
         self,
@@ -149,12 +150,13 @@ class Window(Remembering):
         asker: Asker | None = None,
         models: Models | None = None,
         all_samples: AllSamples | None = None,
+        computed: Mapping[Any, Sequence[Outcome]] | None = None,
     ) -> None:
         self.samples = tuple(samples)
         self.asker = asker
         self.all_samples = all_samples or AllSamples(lambda: self.samples)
         self._models = models
-        self._memo = {}
+        self._memo = dict(computed or {})
 
     @property
     def models(self) -> Models:
@@ -168,10 +170,6 @@ class Window(Remembering):
     def alone(self, at: int) -> Window:
         """A window of one of the samples, with nothing computed yet."""
         return Window([self.samples[at]], self.asker, self._models, self.all_samples)
-
-    def put(self, metric: Metric, outcomes: Sequence[Outcome]) -> None:
-        """Stores outcomes that were computed elsewhere, as those of a judged metric are."""
-        self._memo[metric] = outcomes
 
     def outcomes(self, metric: Metric) -> Sequence[Outcome]:
         """The metric's outcome for each sample; computed once, so that metrics may build on

@@ -18,9 +18,9 @@ from ragassay.judges.questions import RelevanceGrade
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import (
     cutoff,
+    missing,
     param,
     passage_keys,
-    passage_texts,
     register,
     textless_passage,
 )
@@ -59,11 +59,11 @@ class GradesMetric(JudgedMetric):
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored where a passage has no text."""
-        return super().lacks(sample) or textless_passage(sample)
+        return missing(sample, self.needs) or textless_passage(sample)
 
     async def graded(self, sample: Sample, ask: Ask, depth: int | None = None) -> list[int]:
         """The grades of the passages, in rank order."""
-        texts = passage_texts(sample)[:depth]
+        texts = tuple(passage.text or "" for passage in (sample.passages or ())[:depth])
         earlier = earlier_queries(sample)
         by_text = await ask.once(grades, sample.query_text, texts, self.shots, earlier)
         return [by_text[text] for text in texts]

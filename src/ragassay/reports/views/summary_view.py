@@ -13,12 +13,11 @@ from pathlib import PurePath
 from ragassay import suites
 from ragassay.base.note import joined
 from ragassay.base.printable import few, grouped, share
-from ragassay.base.score import Reason
+from ragassay.base.score import AND, Reason
 from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.result import CONSISTENCY
-from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.summary import (
     FAILURES,
     MetricSummary,
@@ -375,7 +374,7 @@ def _judge_notes(summary: Summary, spent: Spending) -> Iterator[str]:
         metric.name
         for metric in summary.metrics.values()
         if (
-            spent.judge in names_in(metric.judges)
+            any(spent.judge in label.split(AND) for label in metric.judges)
             if metric.judges  # which runs of older versions do not store
             else metric.judge and metric.n_scored > metric.n_assumed + metric.n_given
         )
@@ -387,7 +386,7 @@ def _judge_notes(summary: Summary, spent: Spending) -> Iterator[str]:
         yield sentence("judged", judge=spent.judge, which="all metrics" if every else some)
     if spent.calls or spent.cached:
         pieces = _calls(spent, "question")
-        if not spent.by_functions:
+        if spent.input_tokens or spent.output_tokens or spent.cost:
             tokens = wording.plural(spent.input_tokens, "token")
             pieces += [f"{tokens} in and {spent.output_tokens:,} out", wording.cost(spent)]
         whom = "" if judged else f" of {spent.judge}"
