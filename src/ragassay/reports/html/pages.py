@@ -161,11 +161,9 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result, change: Moved
             part("Other metrics", differences(replace(comparison, differences=tuple(others))))
         )
     parts.append(_method(a, b, first=[details, statistics(comparison)]))
-    verdict, *others = verdicts(comparison)
-    first = lines(others, "text"), warnings
-    return _page(
-        wording.against(comparison), first, parts, facts, verdict[:1].upper() + verdict[1:]
-    )
+    said, *further = verdicts(comparison)
+    first, verdict = (lines(further, "text"), warnings), f"{said[0].upper()}{said[1:]}"
+    return _page(wording.against(comparison), first, parts, facts, verdict)
 
 
 def _write(path: str | Path, context: Mapping[str, Any]) -> None:
