@@ -17,7 +17,7 @@ import pytest
 import ragassay
 import tiny_hhem
 from llm_server import LLMServer
-from ragassay.base.counts import grouped
+from ragassay.base.printable import grouped
 from ragassay.cli.command_line import call
 from ragassay.suites.suite import peer_metrics
 

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from ragassay.base.problem_words import json_problem, mistakes, validation_problem
+from ragassay.base.errors import json_problem, mistakes, validation_problem
 from ragassay.cli.command_line import call
 
 

@@ -17,7 +17,7 @@ from typing import Protocol
 
 import pytest
 
-from ragassay.base import plugins
+from ragassay.base import packages
 from ragassay.base.errors import RagassayWarning, UsageError
 from ragassay.judges.judge_factory import kinds
 from run_process import Commands
@@ -234,16 +234,16 @@ def test_the_second_of_two_entry_points_of_one_name_is_left_out_and_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     points = [EntryPoint("one", value, "ragassay.suites") for value in ("json:dumps", "json:loads")]
-    monkeypatch.setattr(plugins, "_points", lambda group: points)
+    monkeypatch.setattr(packages, "_points", lambda group: points)
     with pytest.warns(RagassayWarning, match=r"json:loads.*json:dumps has the same name"):
-        assert plugins.added.__wrapped__("suites") == {"one": json.dumps}
+        assert packages.added.__wrapped__("suites") == {"one": json.dumps}
 
 
 def test_a_judge_of_a_package_is_found_in_any_case_and_takes_no_name_of_ours(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     mine = {"Mine": print}
-    monkeypatch.setattr(plugins, "added", lambda group: mine)
+    monkeypatch.setattr(packages, "added", lambda group: mine)
     assert kinds.__wrapped__()["mine"] is print
     mine["Offline"] = print
     with pytest.raises(UsageError, match="Two judges are called 'offline'"):

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import ragassay
-from ragassay.base.counts import either, plural, share
 from ragassay.base.errors import CountedFact, RagassayWarning, warn_user
+from ragassay.base.printable import either, plural, share
 
 
 def test_a_fact_of_the_data_is_told_at_the_line_that_read_them(tmp_path: Path) -> None:

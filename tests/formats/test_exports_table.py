@@ -46,7 +46,7 @@ def test_the_documented_row_recognises_and_reads_an_export(
 
 
 def test_every_row_is_a_format_and_names_functions_that_there_are() -> None:
-    table = exports.package_files.table("ragassay.formats", "exports.yaml")
+    table = exports.packages.table("ragassay.formats", "exports.yaml")
     assert table.keys() <= all_formats().keys()
     shapes = [shape for row in table.values() for shape in row.get("shapes", ())]
     named = {one.get("prepare") for shape in shapes for one in (shape, shape.get("request", {}))}

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import ragassay.formats
-from ragassay.base.package_files import table
+from ragassay.base.packages import table
 from ragassay.formats.format_words import wrong
 
 SOURCE = "".join(

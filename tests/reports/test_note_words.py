@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import ragassay
-from ragassay.base.counts import plural
 from ragassay.base.note import Note
+from ragassay.base.printable import plural
 from ragassay.reports.text import wording
 
 SOURCES = Path(ragassay.__file__).parent

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from ragassay.base.counts import grouped
+from ragassay.base.printable import grouped
 from ragassay.reports.text import wording
 from ragassay.reports.views import catalogue_view as catalogue
 from ragassay.reports.views.worked_examples import worked_example

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragassay.base.errors import UsageError
-from ragassay.base.json_paths import NOTHING, JsonPath, PathError
+from ragassay.base.json_data import NOTHING, JsonPath, PathError
 from ragassay.targets.ask_run import ask
 from system_server import PLAIN, Reply, SystemServer, ask_served, said
 

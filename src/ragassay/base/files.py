@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from ragassay.base.errors import UsageError
-from ragassay.base.problem_words import system_problem
+from ragassay.base.errors import UsageError, system_problem
 
 _KEPT = 64  # characters of a name that the half-written file keeps: there is a longest name
 _BUFFER = 1 << 20  # bytes: each write to the system lets other threads take over

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
-from ragassay.base.counts import grouped
+from ragassay.base.printable import grouped
 
 
 class Drawing(Protocol):

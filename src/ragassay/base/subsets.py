@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ragassay.base.counts import few
 from ragassay.base.errors import ArgumentError, UsageError, did_you_mean
+from ragassay.base.printable import few
 from ragassay.base.sample import Sample
 
 T = TypeVar("T")

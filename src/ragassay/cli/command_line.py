@@ -12,9 +12,14 @@ from typing import Any
 from cyclopts import App, CycloptsError, Group
 
 from ragassay import __version__, formats
-from ragassay.base import package_files, plugins, printable
-from ragassay.base.errors import OptionError, RagassayError, RagassayWarning, warn_user
-from ragassay.base.problem_words import system_problem
+from ragassay.base import packages, printable
+from ragassay.base.errors import (
+    OptionError,
+    RagassayError,
+    RagassayWarning,
+    system_problem,
+    warn_user,
+)
 from ragassay.cli import golden, interrupt, ledger, models, show, token_command
 from ragassay.cli.command import COMMANDS, Given, command, text_and_examples
 from ragassay.cli.console import GLOBAL_OPTIONS, GlobalOptions
@@ -81,7 +86,7 @@ def install_completion(given: Given) -> None:
         )
 
 
-for _ in package_files.modules(__package__):
+for _ in packages.modules(__package__):
     """Each module declares its commands."""
 for _name, _module in GROUPS.items():
     _text = text_and_examples(_module.__doc__ or "")[0]
@@ -128,7 +133,7 @@ def call(argv: list[str]) -> int:
             for one in named:
                 one.declare(common=helps and not everything)
             if helps:
-                app.help_epilogue = " ".join(filter(None, (EXIT_CODES, plugins.summary())))
+                app.help_epilogue = " ".join(filter(None, (EXIT_CODES, packages.summary())))
                 if not everything and any(one.takes_run_options for one in named):
                     app.help_epilogue = f"{MORE} {app.help_epilogue}"
                 name = " ".join(word for word in app.parse_commands(words)[0] if word not in HELP)

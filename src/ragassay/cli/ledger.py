@@ -19,8 +19,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ragassay.base import printable
-from ragassay.base.counts import grouped, plural
 from ragassay.base.errors import UsageError
+from ragassay.base.printable import grouped, plural
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
 

@@ -15,8 +15,7 @@ from urllib.parse import quote
 
 from pydantic import TypeAdapter
 
-from ragassay.base.errors import UsageError, warn_user
-from ragassay.base.problem_words import system_problem
+from ragassay.base.errors import UsageError, system_problem, warn_user
 from ragassay.client.archives import unpack
 from ragassay.client.record_buffer import iso_time, record_json
 from ragassay.client.service_shapes import (

@@ -24,8 +24,7 @@ except ModuleNotFoundError as error:
     problem = "The client needs its package: pip install 'ragassay[client]'."
     raise ModuleNotFoundError(problem, name="httpx2") from error
 
-from ragassay.base.errors import UsageError
-from ragassay.base.problem_words import system_problem
+from ragassay.base.errors import UsageError, system_problem
 from ragassay.client.archives import pack
 from ragassay.client.calls import Call, Calls
 from ragassay.client.record_buffer import RecordBuffer

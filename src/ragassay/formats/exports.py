@@ -12,8 +12,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from ragassay.base import package_files
-from ragassay.base.json_paths import NOTHING, JsonPath
+from ragassay.base import packages
+from ragassay.base.json_data import NOTHING, JsonPath
 from ragassay.base.sample import Sample
 from ragassay.formats import benchmark_files, evaluations, native, prepared_records
 from ragassay.formats.format import NO, SURE, Format, Head
@@ -358,5 +358,5 @@ def _scores(written: Any) -> dict[str, Any]:
 
 _VALUE = "avg|value|stringValue|string_value"
 
-FORMATS = formats_of(package_files.table("ragassay.formats", "exports.yaml"))
+FORMATS = formats_of(packages.table("ragassay.formats", "exports.yaml"))
 """The format of each row of the table."""

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ragassay.base import package_files, plugins
+from ragassay.base import packages
 from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.sample import Sample
 from ragassay.formats.format_words import wrong
@@ -83,12 +83,12 @@ def by_container(head: Head) -> int:
 @cache
 def all_formats() -> Mapping[str, Format]:
     """Every format by name."""
-    modules = list(package_files.modules("ragassay.formats"))
+    modules = list(packages.modules("ragassay.formats"))
     ours = [getattr(module, "FORMAT", None) for module in modules]
     of_table = chain.from_iterable(getattr(module, "FORMATS", ()) for module in modules)
-    every = [*ours, *of_table, *plugins.added("formats").values()]
+    every = [*ours, *of_table, *packages.added("formats").values()]
     by_name = ((one.name, one) for one in every if isinstance(one, Format))
-    return plugins.by_name("format", by_name)
+    return packages.by_name("format", by_name)
 
 
 def get(name: str) -> Format:

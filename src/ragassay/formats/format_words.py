@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
-from ragassay.base import package_files
+from ragassay.base import packages
 from ragassay.base.errors import InputError, called, warn_user
 
 BY_FLAGS: ContextVar[bool] = ContextVar("by_flags", default=False)
@@ -18,7 +18,7 @@ BY_FLAGS: ContextVar[bool] = ContextVar("by_flags", default=False)
 
 @cache
 def _section(name: str) -> dict[str, Any]:
-    return dict(package_files.table("ragassay.formats", "format_words.yaml")[name])
+    return dict(packages.table("ragassay.formats", "format_words.yaml")[name])
 
 
 def wrong(kind: str, /, **facts: Any) -> InputError:

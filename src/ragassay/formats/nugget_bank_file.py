@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from ragassay.base.files import atomic
+from ragassay.base.json_data import dumps
 from ragassay.base.score import Reason, Unscored
-from ragassay.base.strict_json import dumps
 from ragassay.formats.format_words import unexpected, wrong
 from ragassay.formats.records import field_values
 from ragassay.formats.records.field_names import pick

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragassay.base.counts import plural
 from ragassay.base.errors import InputError, UsageError
+from ragassay.base.printable import plural
 from ragassay.base.sample import GoldPassage
 from ragassay.golden.golden_item import GoldSpan
 from ragassay.texts.document_names import DocumentNames

@@ -11,8 +11,8 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from ragassay.base.counts import grouped
 from ragassay.base.note import Note
+from ragassay.base.printable import grouped
 from ragassay.base.sample import Answerability
 from ragassay.golden import item_checks
 from ragassay.golden.documents import Document

@@ -15,9 +15,9 @@ from typing import Any
 
 import orjson
 
-from ragassay.base import package_files
-from ragassay.base.counts import grouped
+from ragassay.base import packages
 from ragassay.base.errors import InputError, UsageError, did_you_mean, extra_needed
+from ragassay.base.printable import grouped
 from ragassay.base.sample import Turn
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import GoldenItem
@@ -316,6 +316,6 @@ WRITERS: Mapping[str, tuple[tuple[str, ...], _Write]] = {
 
 EXPORTS: Mapping[str, ExportFormat] = {
     name: ExportFormat(**row)
-    for name, row in package_files.table("ragassay.golden", "exports.yaml").items()
+    for name, row in packages.table("ragassay.golden", "exports.yaml").items()
 }
 """The formats of `golden export`."""

@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from ragassay import formats
-from ragassay.base.counts import few, grouped
 from ragassay.base.errors import InputError, UsageError, did_you_mean
+from ragassay.base.printable import few, grouped
 from ragassay.base.sample import GoldPassage, Identity, Sample
 from ragassay.formats import Columns, Mapper, folded
 from ragassay.formats.records import field_values

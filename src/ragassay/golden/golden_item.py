@@ -13,8 +13,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from rapidfuzz.distance import Postfix, Prefix
 
-from ragassay.base.errors import InputError
-from ragassay.base.problem_words import mistake
+from ragassay.base.errors import InputError, mistake
 from ragassay.base.sample import Answerability, GoldPassage, Sample, Turn
 
 CONTEXT = 60

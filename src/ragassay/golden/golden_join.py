@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ragassay.base.counts import plural
 from ragassay.base.errors import InputError, warn_user
 from ragassay.base.note import Note
+from ragassay.base.printable import plural
 from ragassay.base.sample import Passage, Sample
 from ragassay.golden.documents import Document, text_at
 from ragassay.golden.golden_folder import GoldenSet

@@ -13,8 +13,8 @@ from typing import TypeVar
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError
+from ragassay.base.printable import grouped
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_item import GoldenItem
 from ragassay.texts import sentences

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
-from ragassay.base.counts import grouped
+from ragassay.base.printable import grouped
 from ragassay.base.sample import Passage
 from ragassay.golden.documents import Document, names_of
 from ragassay.texts.languages import CHARACTERS

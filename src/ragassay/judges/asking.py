@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
-from ragassay.base.counts import either, share
+from ragassay.base.printable import either, share
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
 from ragassay.judges.judge_answer import Failure, JudgeAnswer, evidence_id

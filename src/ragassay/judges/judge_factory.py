@@ -25,7 +25,7 @@ from functools import cache
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-from ragassay.base import plugins
+from ragassay.base import packages
 from ragassay.base.errors import RagassayError, UsageError, did_you_mean
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger.ledger_store import Ledger
@@ -127,8 +127,8 @@ def kinds() -> Mapping[str, MakeJudge]:
         return Replay(name)
 
     every: list[tuple[str, MakeJudge]] = [("offline", offline), ("replay", replay)]
-    every += plugins.added("judges").items()
-    return plugins.by_name("judge", ((name.casefold(), make) for name, make in every))
+    every += packages.added("judges").items()
+    return packages.by_name("judge", ((name.casefold(), make) for name, make in every))
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +290,7 @@ def address_of(
     if provider is None:
         others = ["FOLDER", "ORGANISATION/MODEL"]
         if role == "judge":
-            others = ["offline", "replay:FILE", *plugins.added("judges")]
+            others = ["offline", "replay:FILE", *packages.added("judges")]
         names = [*providers(), *aliases(), *(other.partition(":")[0] for other in others)]
         makers = (m for start, m in _MODELS_OF.items() if word.casefold().startswith(start))
         meant = did_you_mean(word if word in names else name, names)

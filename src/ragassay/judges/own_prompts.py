@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from ragassay.base import yaml_positions
+from ragassay.base import yaml_files
 from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.yaml_files import text_of
 from ragassay.judges.question import PART, Question, environment, kinds
@@ -193,7 +193,7 @@ def read_rubric(path: str | Path) -> Rubric:
 
 def parse_rubric(text: str, path: object = "rubric") -> Rubric:
     """The rubric that a text holds; raises as `read_rubric`."""
-    rubric = yaml_positions.parse(text, Rubric, path)
+    rubric = yaml_files.parse(text, Rubric, path)
     if "name" not in rubric.model_fields_set:
         rubric = rubric.model_copy(update={"name": _named_by(Path(str(path)))})
     title = rubric.title.rstrip(".") or re.sub("[_-]", " ", rubric.name)
@@ -206,7 +206,7 @@ def read_judge_prompt(path: str | Path) -> JudgePrompt:
     and its metric is called ``answer_match_`` and the file's name."""
     source, text = Path(path), _content(path)
     if source.suffix.casefold() in (".yaml", ".yml"):
-        prompt = yaml_positions.parse(text, JudgePrompt, path)
+        prompt = yaml_files.parse(text, JudgePrompt, path)
         return prompt.model_copy(update={"title": prompt.title.rstrip(".")})
     if not text.strip():
         raise InputError(

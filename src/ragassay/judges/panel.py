@@ -33,8 +33,8 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from typing_extensions import override
 
-from ragassay.base.counts import plural
 from ragassay.base.errors import LedgerError, UsageError
+from ragassay.base.printable import plural
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
 from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance

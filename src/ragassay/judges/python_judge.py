@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from typing_extensions import override
 
-from ragassay.base import plugins
+from ragassay.base import packages
 from ragassay.base.errors import UsageError
 from ragassay.judges.judge import Judge
 from ragassay.judges.ledger.ledger_places import MEMORY
@@ -126,7 +126,7 @@ def names_object(word: Any) -> bool:
     if not isinstance(word, str) or not is_python_word(word):
         return False
     first = word.strip().partition(":")[0].casefold()
-    return first not in {*_OURS, *plugins.added("judges"), *providers(), *aliases()}
+    return first not in {*_OURS, *packages.added("judges"), *providers(), *aliases()}
 
 
 def word_of(judge: Any) -> str:

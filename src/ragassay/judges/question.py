@@ -40,7 +40,7 @@ from typing import Any, ClassVar, Generic, cast
 
 from pydantic import BaseModel
 
-from ragassay.base import package_files
+from ragassay.base import packages
 from ragassay.judges.reply import R_co, Reply, ReplyInParts, about
 from ragassay.transport.endpoints.endpoint import Message
 
@@ -185,7 +185,7 @@ def kinds() -> dict[str, type[Question[Any]]]:
 
 @cache
 def _import_all() -> None:
-    for _ in package_files.modules("ragassay.judges.questions"):
+    for _ in packages.modules("ragassay.judges.questions"):
         pass
 
 

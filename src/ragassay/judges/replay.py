@@ -24,9 +24,17 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import override
 
-from ragassay.base.counts import share
-from ragassay.base.errors import InputError, UsageError, did_you_mean, meant_or_all
-from ragassay.base.problem_words import json_problem, mistake, mistakes, system_problem
+from ragassay.base.errors import (
+    InputError,
+    UsageError,
+    did_you_mean,
+    json_problem,
+    meant_or_all,
+    mistake,
+    mistakes,
+    system_problem,
+)
+from ragassay.base.printable import share
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
 from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance, provenance_of

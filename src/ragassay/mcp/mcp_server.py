@@ -15,8 +15,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
 
 from ragassay import __version__
-from ragassay.base.errors import RagassayError, did_you_mean
-from ragassay.base.problem_words import validation_problem
+from ragassay.base.errors import RagassayError, did_you_mean, validation_problem
 from ragassay.compat import ultrarag
 from ragassay.mcp.agent_tools import AgentTools, AllowedFolders
 from ragassay.mcp.pipeline_server import evaluation_server

@@ -10,8 +10,8 @@ from typing import Any
 
 from ragassay.base import files
 from ragassay.base.errors import UsageError, did_you_mean
-from ragassay.base.plugins import added
-from ragassay.base.strict_json import dumps
+from ragassay.base.json_data import dumps
+from ragassay.base.packages import added
 from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.plan.data_preview import Preview

@@ -6,7 +6,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any
 
-from ragassay.base import package_files
+from ragassay.base import packages
 from ragassay.judges import Question, Reply
 from ragassay.judges.questions import RubricGrade
 from ragassay.judges.replay import label_of
@@ -161,5 +161,5 @@ def _part(name: str, texts: list[str]) -> dict[str, Any]:
 @cache
 def guides() -> dict[str, dict[str, Any]]:
     """What people are told about each kind of question: ``title``, ``ask``, ``meanings``."""
-    table: dict[str, dict[str, Any]] = package_files.table("ragassay.review", "label_guides.yaml")
+    table: dict[str, dict[str, Any]] = packages.table("ragassay.review", "label_guides.yaml")
     return table

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ragassay.base.counts import plural
 from ragassay.base.files import write_bytes
+from ragassay.base.printable import plural
 from ragassay.judges import Question
 from ragassay.review.answer_labels import Label, answered
 from ragassay.review.label_forms import answer_fields, needed_fields

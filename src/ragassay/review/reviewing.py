@@ -15,9 +15,8 @@ from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ragassay.base.errors import InputError, UsageError
+from ragassay.base.errors import InputError, UsageError, validation_problem
 from ragassay.base.files import write_bytes
-from ragassay.base.problem_words import validation_problem
 from ragassay.formats.sources.json_files import parse_json
 from ragassay.golden import QUERIES
 from ragassay.golden.documents import Document

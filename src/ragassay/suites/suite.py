@@ -15,7 +15,7 @@ from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any
 
-from ragassay.base import package_files, plugins
+from ragassay.base import packages
 from ragassay.base.errors import UsageError, did_you_mean, warn_user
 from ragassay.base.note import Note
 from ragassay.base.sample import Sample
@@ -40,7 +40,7 @@ class PeerMetric:
 @cache
 def peer_metrics() -> tuple[PeerMetric, ...]:
     """All of them, in the order of the file."""
-    rows = package_files.table("ragassay.suites", "peers/peer_names.yaml")
+    rows = packages.table("ragassay.suites", "peers/peer_names.yaml")
     return tuple(PeerMetric(**{**row, "names": tuple(row["names"])}) for row in rows)
 
 
@@ -295,15 +295,15 @@ def all_suites() -> Mapping[str, Suite]:
     """Every suite by name."""
     files = sorted(resources.files("ragassay.suites").iterdir(), key=lambda file: file.name)
     ours = [_read(file) for file in files if file.name.endswith(".yaml")]
-    modules = package_files.modules("ragassay.suites")
+    modules = packages.modules("ragassay.suites")
     ours += [module.SUITE for module in modules if hasattr(module, "SUITE")]
-    every = [*ours, *plugins.added("suites").values()]
-    return plugins.by_name("suite", ((suite.name, suite) for suite in every))
+    every = [*ours, *packages.added("suites").values()]
+    return packages.by_name("suite", ((suite.name, suite) for suite in every))
 
 
 def _read(file: Traversable) -> Suite:
     """The suite of a file, which has its name; ``compute`` of a total is ``MODULE:FUNCTION``."""
-    content = package_files.table("ragassay.suites", file.name)
+    content = packages.table("ragassay.suites", file.name)
     for total in content.get("totals", {}).values():
         total["compute"] = resolve_name(total["compute"])
     content["totals"] = {name: Total(**one) for name, one in content.get("totals", {}).items()}

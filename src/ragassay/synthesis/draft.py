@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from rapidfuzz import fuzz
 
-from ragassay.base import package_files
-from ragassay.base.counts import grouped
+from ragassay.base import packages
 from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.printable import grouped
 from ragassay.base.sample import Answerability, Sample, Turn
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
 from ragassay.golden.golden_parts import shared_out
@@ -42,7 +42,7 @@ EXPANDED: Mapping[str, Mapping[str, str]] = {
 }
 """What they set."""
 
-ASKED: Mapping[str, Mapping[str, str]] = package_files.table("ragassay.synthesis", "data/mix.yaml")
+ASKED: Mapping[str, Mapping[str, str]] = packages.table("ragassay.synthesis", "data/mix.yaml")
 """What a prompt says of each value of a part."""
 
 KNOWN = {part: tuple(values) for part, values in ASKED.items()} | {JOINT: tuple(EXPANDED)}

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ragassay.base import package_files
+from ragassay.base import packages
 from ragassay.base.errors import UsageError
 from ragassay.golden.golden_item import NegativeReference
 from ragassay.judges.offline.words import LISTS, stem
@@ -38,7 +38,7 @@ _WORDS = [
 ]
 """Numbers in words, in their order."""
 _NUMBER = rf"(?:\d+(?:[.,]\d+)*|{'|'.join(_WORDS)})"
-_LISTS: dict[str, list[str]] = package_files.table("ragassay.synthesis", "data/offline_words.yaml")
+_LISTS: dict[str, list[str]] = packages.table("ragassay.synthesis", "data/offline_words.yaml")
 _NAMING = "".join(rf"(?<!\b(?i:{word}) )" for word in _LISTS["numbered"])
 _VALUE = re.compile(
     rf"(?<![\w.,:-]){_NAMING}(?P<number>{_NUMBER}) "

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragassay.base.counts import grouped, plural
 from ragassay.base.files import write_text
+from ragassay.base.printable import grouped, plural
 from ragassay.judges.offline.words import sentences, tokens
 from ragassay.stats.categorical import Ratio, rate_ratio
 from ragassay.stats.corrections import adjusted_p

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ragassay.base.counts import either, plural
 from ragassay.base.errors import RagassayWarning, UsageError
+from ragassay.base.json_data import dumps
+from ragassay.base.printable import either, plural
 from ragassay.base.sample import Sample
-from ragassay.base.strict_json import dumps
 from ragassay.engine.comparison import gates
 from ragassay.formats import from_records, to_record
 from ragassay.testing.score_assertion import evidence_of

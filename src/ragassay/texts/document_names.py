@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from ragassay.base.counts import few
 from ragassay.base.errors import InputError
+from ragassay.base.printable import few
 from ragassay.base.sample import Sample
 
 _ENDING = re.compile(r"(?<=.)\.[a-z][a-z0-9]{1,4}$", re.IGNORECASE)

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from ragassay.base import package_files
+from ragassay.base import packages
 from ragassay.base.sample import Sample
 
 FOLDER = "data/languages"
@@ -88,7 +88,7 @@ def listed(kind: str) -> frozenset[str]:
 @cache
 def held(kind: str) -> Mapping[str, Any]:
     """What is known of languages under a name, by the language's code."""
-    others = package_files.table("ragassay.texts", "data/other_languages.yaml")
+    others = packages.table("ragassay.texts", "data/other_languages.yaml")
     own = {code: one[kind] for code, one in _files().items() if kind in one}
     return {**others.get(kind, {}), **own}
 
@@ -104,7 +104,7 @@ def decimal_signs(language: str) -> str:
 def _files() -> Mapping[str, Mapping[str, Any]]:
     """What each language's file holds, by the language's code."""
     names = sorted(file.name for file in (resources.files("ragassay.texts") / FOLDER).iterdir())
-    tables = (package_files.table("ragassay.texts", f"{FOLDER}/{name}") for name in names)
+    tables = (packages.table("ragassay.texts", f"{FOLDER}/{name}") for name in names)
     return {name.removesuffix(".yaml"): table for name, table in zip(names, tables, strict=True)}
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from ragassay.base.package_files import word_lists
+from ragassay.base.packages import word_lists
 from ragassay.texts.languages import UNSPACED, listed
 
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ragassay.base.counts import plural, share
 from ragassay.base.errors import UsageError
+from ragassay.base.printable import plural, share
 from ragassay.base.score import Reason
 from ragassay.transport.endpoints.endpoint import Completion, Stopped
 from ragassay.transport.prices import Price

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
-from ragassay.base import package_files
+from ragassay.base import packages
 from ragassay.base.errors import UsageError
 
 
@@ -90,7 +90,7 @@ def as_of() -> str:
 
 @cache
 def _table() -> Any:
-    return package_files.table("ragassay.transport", "prices.yaml")
+    return packages.table("ragassay.transport", "prices.yaml")
 
 
 _MAKERS = "openai|anthropic|google|gemini|vertex_ai|models"

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
-from ragassay.base import package_files, plugins
+from ragassay.base import packages
 from ragassay.base.errors import UsageError
 from ragassay.transport.endpoints.endpoint import ApiProtocol
 from ragassay.transport.secrets import Secret, from_environment
@@ -31,7 +31,7 @@ class Provider:
 
 def speakers(protocol: str) -> dict[str, Any]:
     """Who speaks a protocol of ours: ``providers`` and ``aliases``, by name."""
-    listed = package_files.table("ragassay.transport", "providers.yaml")[protocol]
+    listed = packages.table("ragassay.transport", "providers.yaml")[protocol]
     every = {
         name: Provider(**{**one, "keys": tuple(one["keys"])}, protocol=protocol)
         for name, one in listed["providers"].items()
@@ -42,19 +42,19 @@ def speakers(protocol: str) -> dict[str, Any]:
 @cache
 def protocols() -> Mapping[str, ApiProtocol]:
     """Every protocol by name: those of the files in ``endpoints/``, and of installed packages."""
-    files = package_files.modules(f"{__package__}.endpoints")
+    files = packages.modules(f"{__package__}.endpoints")
     ours = [one for file in files for one in getattr(file, "PROTOCOLS", ())]
     ours.sort(key=lambda one: one.name)
-    every = [*ours, *plugins.added("endpoints").values()]
+    every = [*ours, *packages.added("endpoints").values()]
     by_name = ((one.name, one) for one in every if isinstance(one, ApiProtocol))
-    return plugins.by_name("protocol", by_name)
+    return packages.by_name("protocol", by_name)
 
 
 @cache
 def providers() -> Mapping[str, Provider]:
     """Every provider by name."""
     every = (item for each in protocols().values() for item in each.providers.items())
-    return plugins.by_name("provider", every)
+    return packages.by_name("provider", every)
 
 
 @cache

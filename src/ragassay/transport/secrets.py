@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from ragassay.base.errors import InputError, UsageError
-from ragassay.base.problem_words import system_problem
+from ragassay.base.errors import InputError, UsageError, system_problem
 
 HIDDEN = "[key]"  # what texts have where a key was
 

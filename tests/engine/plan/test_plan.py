@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from planned import plan_calls
+from ragassay.base.json_data import dumps
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Outcome, Reason
-from ragassay.base.strict_json import dumps
 from ragassay.engine.run.cost_estimate import Planner, Range, Throughput, fit
 from ragassay.engine.run.scoring import judge_all, judged_among
 from ragassay.judges.asking import Ask, Asker

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ragassay.base.counts import either, few, plural
 from ragassay.base.note import Note
+from ragassay.base.printable import either, few, plural
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
 

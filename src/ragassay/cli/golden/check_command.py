@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragassay.base.counts import FEW, either, grouped, plural
+from ragassay.base.printable import FEW, either, grouped, plural
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragassay.base.counts import FEW, plural, share
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.note import Note
+from ragassay.base.printable import FEW, plural, share
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, pairs
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from ragassay.base.counts import plural
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.note import Note
+from ragassay.base.printable import plural
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
 from ragassay.cli.serve_commands import listening, needs_service, run_server

@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.base.counts import plural
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
+from ragassay.base.printable import plural
 from ragassay.cli import show
 from ragassay.cli.command import YAML, Given, command
 from ragassay.cli.console import progress_bar

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragassay.base.errors import UsageError, did_you_mean
-from ragassay.base.plugins import added
+from ragassay.base.packages import added
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, listed
 

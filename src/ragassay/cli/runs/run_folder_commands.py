@@ -7,9 +7,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.base.counts import plural
 from ragassay.base.errors import UsageError
 from ragassay.base.note import joined
+from ragassay.base.printable import plural
 from ragassay.cli import show
 from ragassay.cli.command import Given, command, configured, listed
 from ragassay.cli.console import progress_bar

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ragassay import suites
-from ragassay.base import strict_json
-from ragassay.base.counts import either, share
+from ragassay.base import json_data
 from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.files import atomic
+from ragassay.base.printable import either, share
 from ragassay.base.sample import Sample
 from ragassay.base.score import RECORD, Outcome, Reason, Score, Unscored
 from ragassay.base.yaml_files import text_of, value_of
@@ -191,7 +191,7 @@ def run_steps(
         refresh = options.refresh and options.asks
         scored = _scored(records, fields, used, options.input, models, refresh)
         for n, (record, sample, outcomes) in enumerate(scored, 1):
-            stream.write(strict_json.dumps(record) + b"\n")
+            stream.write(json_data.dumps(record) + b"\n")
             collected.add([sample], [[outcomes[name]] for name in shown])
             if isinstance(used.judge, UnavailableJudge):
                 used.judge.add(outcomes.values())

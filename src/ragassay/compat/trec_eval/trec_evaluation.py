@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.base.counts import plural, share
 from ragassay.base.errors import UsageError
+from ragassay.base.printable import plural, share
 from ragassay.engine.comparison.differences import compare_arrays
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.run.ranked_runs import JudgedRun, aggregate

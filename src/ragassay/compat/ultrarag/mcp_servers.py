@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, TextIO, cast
 
-from ragassay.base.counts import either
 from ragassay.base.errors import InputError, UsageError
+from ragassay.base.printable import either
 from ragassay.base.yaml_files import marked, text_of
 from ragassay.compat.ultrarag.pipeline_file import Pipeline
 from ragassay.compat.ultrarag.pipeline_tools import (

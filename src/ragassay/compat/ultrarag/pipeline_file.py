@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragassay.base.errors import InputError, meant_or_all
-from ragassay.base.problem_words import shown_value
+from ragassay.base.errors import InputError, meant_or_all, shown_value
 from ragassay.base.yaml_files import Marked, Place, marked, text_of
 
 PIPELINE = "pipeline"

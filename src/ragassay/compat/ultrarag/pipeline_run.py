@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 
 import orjson
 
-from ragassay.base.counts import few, plural
 from ragassay.base.errors import InputError, RagassayError, UsageError
 from ragassay.base.files import cannot_write, write_bytes
+from ragassay.base.printable import few, plural
 from ragassay.compat.ultrarag.binding import MEMORY, Bound, Call
 from ragassay.compat.ultrarag.pipeline_file import PIPELINE, Branch, Loop, Pipeline, Step, ToolStep
 from ragassay.compat.ultrarag.pipeline_tools import Server, ServerError

@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ragassay.base import package_files
+from ragassay.base import packages
 from ragassay.base.errors import RagassayError, UsageError
 
-_SERVERS: Mapping[str, Any] = package_files.table(__package__, "ultrarag_servers.yaml")
+_SERVERS: Mapping[str, Any] = packages.table(__package__, "ultrarag_servers.yaml")
 
 FLOWS: Mapping[str, Mapping[str, str]] = {name: one["tools"] for name, one in _SERVERS.items()}
 """For each of UltraRAG's servers its tools, with what they take and give."""

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from ragassay.base.counts import few
 from ragassay.base.errors import (
     ArgumentError,
     CountedFact,
@@ -19,10 +18,11 @@ from ragassay.base.errors import (
     OptionError,
     UsageError,
     meant_or_all,
+    mistake,
     warn_user,
 )
 from ragassay.base.files import atomic
-from ragassay.base.problem_words import mistake
+from ragassay.base.printable import few
 from ragassay.compat.trec_eval import trec_evaluation
 from ragassay.compat.ultrarag.pipeline_tools import PARAMETERS
 from ragassay.engine import evaluate as evaluate_samples

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
+from ragassay.base.printable import grouped
 from ragassay.engine.comparison.comparison_gates import decide, resolve
 from ragassay.engine.comparison.derived_runs import aligned, subset_of
 from ragassay.engine.comparison.differences import (

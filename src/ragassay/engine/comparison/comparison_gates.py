@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ragassay.base.counts import either, plural
 from ragassay.base.errors import UsageError
+from ragassay.base.printable import either, plural
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.comparison.gates import NUMBER, Gate, conclude
 from ragassay.engine.comparison.pairs import MatchedRuns

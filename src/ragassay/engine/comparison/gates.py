@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from ragassay.base.counts import either, plural
 from ragassay.base.errors import UsageError
+from ragassay.base.printable import either, plural
 from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.result import Result

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.base.counts import grouped, share
 from ragassay.base.note import Note
+from ragassay.base.printable import grouped, share
 from ragassay.base.score import Reason
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import names_in

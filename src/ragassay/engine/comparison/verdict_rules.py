@@ -11,10 +11,10 @@ from functools import cache
 from typing import Any, Literal
 
 from ragassay import suites
-from ragassay.base import package_files
-from ragassay.base.counts import grouped
+from ragassay.base import packages
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
+from ragassay.base.printable import grouped
 from ragassay.base.score import RECORD
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.judges.offline.offline_judge import LABEL
@@ -70,7 +70,7 @@ class Agreement:
 def rows() -> tuple[Agreement, ...]:
     """All rows of the table."""
     read: dict[str, dict[str, Any]]
-    read = package_files.table("ragassay.engine.comparison", "agreement.yaml")
+    read = packages.table("ragassay.engine.comparison", "agreement.yaml")
     return tuple(
         Agreement(
             name,

@@ -19,8 +19,7 @@ from pydantic import (
     field_validator,
 )
 
-from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean
-from ragassay.base.problem_words import mistakes
+from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean, mistakes
 from ragassay.base.subsets import Subset
 from ragassay.engine.config.option import EMPTY, MODEL_CONFIG, ONE_OR_MANY, Names, Option
 from ragassay.formats.records.field_values import timestamp

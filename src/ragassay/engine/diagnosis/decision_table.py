@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from math import inf
 
-from ragassay.base import package_files
-from ragassay.base.counts import grouped
+from ragassay.base import packages
 from ragassay.base.errors import UsageError
+from ragassay.base.printable import grouped
 from ragassay.base.sample import ABSTAINING, Answerability, Sample
 from ragassay.engine.results.score_rows import Rows, ScoreRow
 from ragassay.engine.results.summary import MetricSummary
@@ -174,7 +174,7 @@ SIGNALS: Mapping[str, Signal] = {
         ),
         row.get("propose", {}),
     )
-    for name, row in package_files.table("ragassay.engine.diagnosis", "signals.yaml").items()
+    for name, row in packages.table("ragassay.engine.diagnosis", "signals.yaml").items()
 }
 """All signals, by name."""
 
@@ -301,7 +301,7 @@ _RULES: Mapping[str, Rule] = {
         needs=tuple(tuple(SIGNALS[one] for one in group) for group in row.pop("needs", ())),
         **row,
     )
-    for name, row in package_files.table("ragassay.engine.diagnosis", "decision_table.yaml").items()
+    for name, row in packages.table("ragassay.engine.diagnosis", "decision_table.yaml").items()
 )
 """The rows of the table, in order, and the class of failing samples for which none holds."""
 

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from ragassay.base.errors import InputError
-from ragassay.base.problem_words import validation_problem
+from ragassay.base.errors import InputError, validation_problem
 from ragassay.formats.sources import opening
 from ragassay.judges import Provenance
 

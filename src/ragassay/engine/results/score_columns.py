@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.base.counts import few, grouped
 from ragassay.base.note import Note
+from ragassay.base.printable import few, grouped
 from ragassay.base.sample import Identity, Sample
 from ragassay.base.score import (
     AND,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.base.counts import plural
+from ragassay.base.printable import plural
 from ragassay.base.score import Reason
 from ragassay.engine.results.score_columns import Mask, ScoreColumns, label_of
 from ragassay.engine.results.slicing import labels_of

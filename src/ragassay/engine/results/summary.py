@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragassay import suites
-from ragassay.base.counts import either, plural, share
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.note import Displayed, Note
+from ragassay.base.printable import either, plural, share
 from ragassay.base.score import Reason
 from ragassay.metrics.core import naming
 from ragassay.stats.repeats import Components

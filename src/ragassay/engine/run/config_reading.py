@@ -14,11 +14,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from ragassay import formats
-from ragassay.base import yaml_positions
-from ragassay.base.errors import InputError, OptionError, UsageError, did_you_mean, warn_user
-from ragassay.base.problem_words import mistakes
-from ragassay.base.yaml_files import Marked, Place, marked, text_of
-from ragassay.base.yaml_positions import M
+from ragassay.base import yaml_files
+from ragassay.base.errors import (
+    InputError,
+    OptionError,
+    UsageError,
+    did_you_mean,
+    mistakes,
+    warn_user,
+)
+from ragassay.base.yaml_files import M, Marked, Place, marked, text_of
 from ragassay.engine.comparison import gates
 from ragassay.engine.config.config_paths import found_from, make_absolute
 from ragassay.engine.config.metric_selection import (
@@ -90,7 +95,7 @@ class ConfigFile:
 
     def validated(self, model: type[M], body: Any, place: Place) -> M:
         """A part of the file, validated."""
-        return yaml_positions.validated(self.content, body or {}, model, place)
+        return yaml_files.validated(self.content, body or {}, model, place)
 
     def wrong_key(self, place: Place, problem: str, hint: str | None = None) -> InputError:
         """An error about a key of ours or an item of it, with the line where the file has it."""

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ragassay.base.counts import grouped
 from ragassay.base.errors import warn_user
 from ragassay.base.note import Note
+from ragassay.base.printable import grouped
 from ragassay.base.sample import Sample
 from ragassay.engine.config.config_paths import make_absolute, make_relative
 from ragassay.engine.config.metric_selection import ConsistencySelection

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.base.counts import grouped
 from ragassay.base.note import Note
+from ragassay.base.printable import grouped
 from ragassay.base.sample import Sample
 from ragassay.base.score import Reason, Unscored
 from ragassay.engine.config.run_config import RunConfig

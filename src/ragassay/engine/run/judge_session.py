@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ragassay.base.counts import either, plural
 from ragassay.base.errors import UsageError
+from ragassay.base.printable import either, plural
 from ragassay.engine.config.run_config import Judging, RunConfig
 from ragassay.engine.models.needed_models import cosine_of
 from ragassay.judges import Judge

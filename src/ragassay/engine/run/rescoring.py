@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ragassay.base.errors import InputError, RagassayError, UsageError, did_you_mean
+from ragassay.base.json_data import dumps
 from ragassay.base.sample import Sample
 from ragassay.base.score import Reason
-from ragassay.base.strict_json import dumps
 from ragassay.engine.comparison.verdict_rules import OFFLINE
 from ragassay.engine.config.metric_selection import own_metrics
 from ragassay.engine.models.needed_models import models_again, weights_among

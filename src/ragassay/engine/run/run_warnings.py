@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ragassay.base.counts import grouped
 from ragassay.base.errors import CountedFact, RagassayWarning
 from ragassay.base.note import Note
+from ragassay.base.printable import grouped
 from ragassay.base.sample import Sample
 from ragassay.base.score import Reason, Unscored
 from ragassay.engine.comparison.verdict_rules import OFFLINE

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import formats, golden
-from ragassay.base.counts import plural
 from ragassay.base.errors import InputError, RagassayWarning, UsageError, called, warn_user
+from ragassay.base.json_data import dumps
 from ragassay.base.note import Note
+from ragassay.base.printable import plural
 from ragassay.base.sample import Sample
-from ragassay.base.strict_json import dumps
 from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.config.run_config import RunConfig
 from ragassay.formats.records.chosen_columns import ChosenColumns

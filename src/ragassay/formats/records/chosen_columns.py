@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Any
 
 from ragassay.base.errors import UsageError, did_you_mean
-from ragassay.base.json_paths import NOTHING, JsonPath
+from ragassay.base.json_data import NOTHING, JsonPath
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records.field_names import ALIASES, FIELD_OF, KEY_MAP, Values, folded
 from ragassay.formats.records.field_values import opened, says_failure

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ragassay.base.errors import InputError
-from ragassay.base.package_files import word_lists
+from ragassay.base.packages import word_lists
 from ragassay.formats.format_words import OptionWords, wrong
 
 ALIASES = word_lists("ragassay.formats.records", "aliases.txt")

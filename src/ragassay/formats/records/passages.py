@@ -10,8 +10,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
-from ragassay.base.counts import either, plural
 from ragassay.base.errors import InputError, UsageError
+from ragassay.base.printable import either, plural
 from ragassay.base.sample import GoldPassage, Passage
 from ragassay.formats.format_words import Notes, OptionWords, kind, unexpected, wrong
 from ragassay.formats.records.field_names import NAMES, pick

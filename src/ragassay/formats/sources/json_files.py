@@ -13,8 +13,7 @@ from typing import Any
 
 import orjson
 
-from ragassay.base.errors import InputError
-from ragassay.base.problem_words import json_problem
+from ragassay.base.errors import InputError, json_problem
 from ragassay.formats.format_words import unexpected, wrong
 from ragassay.formats.records.field_names import FIELD_OF, NAMES, SUBSTANCE, folded
 from ragassay.formats.sources.opening import lines, placed, read_all

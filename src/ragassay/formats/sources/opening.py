@@ -19,8 +19,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, TextIO, cast
 
-from ragassay.base.errors import InputError, UsageError, did_you_mean, first_line
-from ragassay.base.problem_words import system_problem
+from ragassay.base.errors import InputError, UsageError, did_you_mean, first_line, system_problem
 from ragassay.formats.format_words import wrong
 
 STANDARD_INPUT = "/dev/stdin"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from ragassay.base.counts import share
 from ragassay.base.errors import InputError, called, warn_user
+from ragassay.base.printable import share
 from ragassay.formats.format_words import unexpected, wrong
 from ragassay.formats.sources import json_files, opening
 from ragassay.formats.sources.json_files import parse_json, whole_object

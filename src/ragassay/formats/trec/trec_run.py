@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from ragassay.base.counts import either, plural
 from ragassay.base.errors import warn_user
+from ragassay.base.printable import either, plural
 from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.format_words import OptionWords, wrong

@@ -15,8 +15,8 @@ from typing import Any
 
 import orjson
 
-from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError, did_you_mean
+from ragassay.base.printable import grouped
 from ragassay.judges.ledger.ledger_places import MEMORY
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.paid_answers import (

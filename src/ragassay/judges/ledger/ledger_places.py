@@ -18,8 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from ragassay.base.errors import InputError, LedgerError, UsageError, extra_needed
-from ragassay.base.problem_words import system_problem
+from ragassay.base.errors import InputError, LedgerError, UsageError, extra_needed, system_problem
 from ragassay.judges.ledger.paid_answers import MAKE, TABLE, damaged
 
 try:

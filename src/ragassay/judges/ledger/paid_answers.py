@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from ragassay.base import strict_json
+from ragassay.base import json_data
 from ragassay.base.errors import InputError
 
 JUDGE_ANSWER, VECTOR, ANSWER = "verdict", "vector", "answer"
@@ -50,7 +50,7 @@ class Paid:
     def row(self) -> list[Any]:
         """The values of the table's columns."""
         values = [getattr(self, one.name) for one in fields(self)]
-        return [bytes.fromhex(self.key), *values[1:5], strict_json.dumps(self.facts), *values[6:]]
+        return [bytes.fromhex(self.key), *values[1:5], json_data.dumps(self.facts), *values[6:]]
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> Paid:

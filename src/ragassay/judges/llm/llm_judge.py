@@ -23,7 +23,7 @@ from typing import Any, Literal
 import orjson
 from typing_extensions import override
 
-from ragassay.base import strict_json
+from ragassay.base import json_data
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Judge
 from ragassay.judges.judge_answer import Failure, JudgeAnswer, Provenance, provenance_of, to_record
@@ -272,7 +272,7 @@ class _Exchange:
         bad, problem = self.completion.text, str(first)
         prompt = requests.repair(self.request.prompt, bad, problem)
         self.messages = list(prompt.messages)
-        body = strict_json.dumps(self.judge.endpoint.body(prompt))
+        body = json_data.dumps(self.judge.endpoint.body(prompt))
         sizes = self.request.input_tokens + len(bad or "") / 4 + 100, self.request.output_tokens
         rest, said = first.rest, ""
         try:
@@ -358,7 +358,7 @@ def _row(asked: Found, request: Request, judge: LLMJudge) -> Paid:
         judge.model,
         asked.question.kind,
         facts,
-        zlib.compress(strict_json.dumps(sent), _COMPRESSION),
+        zlib.compress(json_data.dumps(sent), _COMPRESSION),
         facts.get("reason"),
         made.input_tokens,
         made.output_tokens,

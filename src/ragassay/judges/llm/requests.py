@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from ragassay.base import strict_json
+from ragassay.base import json_data
 from ragassay.judges.question import Question
 from ragassay.texts.languages import code_of, held, language_of
 from ragassay.transport.endpoints import Endpoint, Prompt
@@ -79,7 +79,7 @@ def build(
     most = accepted.get("max_tokens") or accepted.get("max_completion_tokens")
     name = re.sub(r"[^A-Za-z0-9_-]", "_", question.kind)[:64]
     prompt = Prompt(model, messages, accepted, mode, name, schema, data)
-    body = strict_json.dumps(endpoint.body(prompt))
+    body = json_data.dumps(endpoint.body(prompt))
     # Template and schema are in the body, word for word.
     asked = [question.kind, question.version, repeat]
     identity = orjson.dumps([_IDENTITY, endpoint.protocol, endpoint.url, *asked])

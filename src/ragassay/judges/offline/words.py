@@ -16,12 +16,12 @@ from importlib import resources
 from itertools import takewhile
 
 from ragassay import texts
-from ragassay.base import package_files
+from ragassay.base import packages
 from ragassay.judges.offline import LONGEST
 from ragassay.texts.languages import UNSPACED
 from ragassay.texts.numbers import SIGNS, folded
 
-LISTS = package_files.word_lists("ragassay.judges.offline", "data/words.txt")
+LISTS = packages.word_lists("ragassay.judges.offline", "data/words.txt")
 STEM = 8  # letters of a word that are compared
 WHOLE, LITTLE = 10, 3
 """Weight of a word, and of a common English one; a small word weighs nothing. Whole numbers, so

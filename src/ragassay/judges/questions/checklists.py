@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast, get_args
 from pydantic import create_model
 from typing_extensions import override
 
-from ragassay.base.counts import plural
+from ragassay.base.printable import plural
 from ragassay.judges.question import Question
 from ragassay.judges.reply import WORD, R_co, Reply, whole_number
 

@@ -14,8 +14,8 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragassay.base.counts import either, share
 from ragassay.base.errors import UsageError
+from ragassay.base.printable import either, share
 from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.core.chunk_matching import (

@@ -19,7 +19,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
 
-from ragassay.base.package_files import word_lists
+from ragassay.base.packages import word_lists
 from ragassay.base.sample import Passage
 from ragassay.texts.document_names import DocumentNames
 from ragassay.texts.languages import held

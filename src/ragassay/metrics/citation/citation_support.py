@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from ragassay.base.counts import either, plural
 from ragassay.base.errors import CountedFact, UsageError
+from ragassay.base.printable import either, plural
 from ragassay.base.sample import Passage, Sample, Statement
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.judges.asking import Ask

@@ -10,7 +10,7 @@ from itertools import combinations
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from ragassay.base.counts import either, share
+from ragassay.base.printable import either, share
 from ragassay.base.sample import Passage, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.likeness import MODEL, RESCALE, BertScoring, EncoderMetric, bertscores

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ragassay.base.counts import either, share
+from ragassay.base.printable import either, share
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored, Value
 from ragassay.metrics.core.metric import Metric, define, not_applicable, param, register

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar, dataclass_transform
 
-from ragassay.base import package_files, plugins
+from ragassay.base import packages
 from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.metrics.core.metric import (
     Metric,
@@ -57,7 +57,7 @@ def metric_classes() -> Mapping[str, type[Metric]]:
     """Every metric class, by canonical name. Imports each module of ``ragassay.metrics`` once, and
     what installed packages add."""
     _import_all()
-    plugins.added("metrics")
+    packages.added("metrics")
     return registered()[0]
 
 
@@ -69,7 +69,7 @@ def aliases() -> Mapping[str, str]:
 
 @cache
 def _import_all() -> None:
-    for _ in package_files.modules("ragassay.metrics"):
+    for _ in packages.modules("ragassay.metrics"):
         pass  # importing a module registers its metrics
 
 
@@ -78,7 +78,7 @@ def _places() -> Mapping[str, Sequence[str]]:
     """The modules that define each name or alias of ours. ``places.txt`` lists them; where it lacks
     a name, all modules are imported to find it."""
     places: dict[str, list[str]] = {}
-    for module, names in package_files.word_lists("ragassay.metrics", "places.txt").items():
+    for module, names in packages.word_lists("ragassay.metrics", "places.txt").items():
         for name in names:
             places.setdefault(name, []).append(f"ragassay.metrics.{module}")
     return places
@@ -94,7 +94,7 @@ def _known(name: str) -> tuple[Mapping[str, type[Metric]], Mapping[str, str]]:
 
 def all_names() -> set[str]:
     """Every name and alias of a metric; imports none of ours."""
-    plugins.added("metrics")
+    packages.added("metrics")
     classes, others = registered()
     return {*_places(), *classes, *others, *SEVERAL}
 

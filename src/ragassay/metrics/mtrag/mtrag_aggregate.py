@@ -13,8 +13,8 @@ from dataclasses import dataclass, fields, replace
 from operator import itemgetter
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from ragassay.base.counts import plural
 from ragassay.base.errors import ArgumentError, CountedFact
+from ragassay.base.printable import plural
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.likeness import (

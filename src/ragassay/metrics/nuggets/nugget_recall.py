@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from hashlib import blake2b
 from typing import Any, ClassVar, Literal, get_args
 
-from ragassay.base.counts import plural
+from ragassay.base.printable import plural
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.formats.nugget_bank_file import Importance, Nugget, QueryNuggets

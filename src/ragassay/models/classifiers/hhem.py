@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from ragassay.base.package_files import table
+from ragassay.base.packages import table
 from ragassay.models.device import Batches, device_of, dtype_of, loading, threads
 from ragassay.models.encoders.text_model import padded, tensors_of
 from ragassay.models.model_options import ModelOptions

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from ragassay.base.counts import either, share
+from ragassay.base.printable import either, share
 from ragassay.base.score import Reason, Unscored
 from ragassay.models.encoders.text_model import ByteCache, TextModel, text_key
 from ragassay.models.model_options import ModelOptions, in_half

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import override
 
-from ragassay.base import strict_json
+from ragassay.base import json_data
 from ragassay.base.score import Reason, Unscored
 from ragassay.judges.asking import Usage
 from ragassay.judges.ledger.ledger_store import Ledger
@@ -188,7 +188,7 @@ class EndpointEmbedder(Embedder):
             return await self._received(texts, completion)
 
         try:
-            vectors = await self._sender.send(strict_json.dumps(body), received, tally, size)
+            vectors = await self._sender.send(json_data.dumps(body), received, tally, size)
         finally:
             self._count(tally)
         assert vectors is not None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ragassay.base.problem_words import system_problem
+from ragassay.base.errors import system_problem
 from ragassay.models.device import Batches
 from ragassay.models.encoders.encoder import Encoder, Tokens
 from ragassay.models.weights.weight_files import Unusable, Weights

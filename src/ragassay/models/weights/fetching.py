@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from ragassay.base.counts import plural
 from ragassay.base.errors import UsageError, first_line
+from ragassay.base.printable import plural
 from ragassay.models.weights.weight_files import (
     CONFIG,
     WEIGHT_FILES,

@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ragassay.base import package_files
-from ragassay.base.problem_words import json_problem
+from ragassay.base import packages
+from ragassay.base.errors import json_problem
 from ragassay.base.score import Reason
 
 WEIGHT_FILES = (  # one of them is enough
@@ -43,7 +43,7 @@ class KnownModel:
 
 KNOWN: Mapping[str, KnownModel] = {
     name: KnownModel(**facts)
-    for name, facts in package_files.table("ragassay.models", "known_models.yaml").items()
+    for name, facts in packages.table("ragassay.models", "known_models.yaml").items()
 }
 """By name on the hub; all that are pinned."""
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError
+from ragassay.base.printable import grouped
 from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison, Difference

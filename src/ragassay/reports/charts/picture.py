@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragassay.base.counts import few, grouped
+from ragassay.base.printable import few, grouped
 from ragassay.engine.comparison.pairs import OWN_NUGGETS
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.summary import MetricSummary

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ragassay.base.counts import few
 from ragassay.base.errors import InputError, UsageError
+from ragassay.base.printable import few
 from ragassay.base.sample import Identity
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.comparison.derived_runs import by_system

@@ -8,7 +8,7 @@ from html import escape
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
-from ragassay.base.counts import few
+from ragassay.base.printable import few
 from ragassay.reports.charts import svg
 from ragassay.reports.text import wording
 

@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence, Sized
 from typing import Any
 
-from ragassay.base.counts import grouped
-from ragassay.base.printable import excerpt
+from ragassay.base.json_data import dumps
+from ragassay.base.printable import excerpt, grouped
 from ragassay.base.sample import Answer, GoldPassage, Identity, Passage, Sample
 from ragassay.base.score import label_of
-from ragassay.base.strict_json import dumps
 from ragassay.engine.results.judge_answers import JudgeAnswers
 from ragassay.engine.results.score_rows import Rows, ScoreRow
 from ragassay.metrics.core.chunk_matching import same_chunks

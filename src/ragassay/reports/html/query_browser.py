@@ -11,8 +11,8 @@ from itertools import islice
 from typing import Any
 
 from ragassay.base import printable
+from ragassay.base.json_data import dumps
 from ragassay.base.sample import Identity
-from ragassay.base.strict_json import dumps
 from ragassay.engine.comparison.pairs import query_matrix
 from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved

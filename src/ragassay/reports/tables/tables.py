@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragassay.base import files, printable
-from ragassay.base.counts import grouped
+from ragassay.base.json_data import dumps
+from ragassay.base.printable import grouped
 from ragassay.base.sample import Identity, Sample
 from ragassay.base.score import AND, label_of
-from ragassay.base.strict_json import dumps
 from ragassay.engine.results import Result
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.score_rows import ROW_FIELDS, Rows, ScoreRow, by_sample, with_samples

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.base import files, printable
-from ragassay.base.counts import grouped
 from ragassay.base.errors import UsageError, extra_needed
-from ragassay.base.strict_json import dumps
+from ragassay.base.json_data import dumps
+from ragassay.base.printable import grouped
 from ragassay.engine.results import Result
 from ragassay.engine.results.judge_answers import Record
 from ragassay.engine.results.score_rows import with_samples

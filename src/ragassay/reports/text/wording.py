@@ -8,10 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ragassay.base import package_files
-from ragassay.base.counts import either, few, grouped, plural as plural
+from ragassay.base import packages
 from ragassay.base.note import Note
-from ragassay.base.printable import one_line as one_line
+from ragassay.base.printable import either, few, grouped, one_line as one_line, plural as plural
 from ragassay.base.score import Reason, Value, label_of
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.summary import MetricSummary, Spending, Summary
@@ -60,7 +59,7 @@ def all_said(notes: Iterable[Note], *severities: str) -> list[str]:
 @cache
 def words() -> dict[str, str]:
     """The sentence of each kind of note."""
-    read: dict[str, str] = package_files.table(__package__, "note_words.yaml")
+    read: dict[str, str] = packages.table(__package__, "note_words.yaml")
     return {kind: text.strip() for kind, text in read.items()}
 
 

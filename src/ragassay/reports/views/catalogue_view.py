@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ragassay import suites
-from ragassay.base.counts import few, grouped
 from ragassay.base.errors import UsageError
+from ragassay.base.printable import few, grouped
 from ragassay.engine.comparison.verdict_rules import agreements
 from ragassay.engine.models.model_survey import Surveyed
 from ragassay.judges.own_prompts import placeholders

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ragassay.base.counts import few, grouped, plural
+from ragassay.base.printable import few, grouped, plural
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import svg

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 
-from ragassay.base.counts import grouped, share
+from ragassay.base.printable import grouped, share
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ragassay.base.counts import few
+from ragassay.base.json_data import dumps
+from ragassay.base.printable import few
 from ragassay.base.sample import Sample
-from ragassay.base.strict_json import dumps
 from ragassay.engine.run.rescoring import Evidence, Explained
 from ragassay.judges.judge_answer import short
 from ragassay.judges.offline import LONGEST

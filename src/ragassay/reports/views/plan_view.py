@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 
-from ragassay.base.counts import few
+from ragassay.base.printable import few
 from ragassay.engine.plan.data_preview import Preview
 from ragassay.engine.run.cost_estimate import CallPlan, Range
 from ragassay.reports.model import Block, Cell, Column, Part, Report, Style, lines, part, table

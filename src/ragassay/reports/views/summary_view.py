@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import PurePath
 
 from ragassay import suites
-from ragassay.base.counts import few, grouped, share
 from ragassay.base.note import joined
+from ragassay.base.printable import few, grouped, share
 from ragassay.base.score import Reason
 from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
 from ragassay.engine.results import Result

@@ -10,11 +10,11 @@ from functools import cache
 from typing import Any, TypeVar, cast
 
 from ragassay import suites
-from ragassay.base import package_files
+from ragassay.base import packages
 from ragassay.base.errors import RagassayWarning, UsageError
+from ragassay.base.json_data import dumps
 from ragassay.base.sample import Sample
 from ragassay.base.score import Score
-from ragassay.base.strict_json import dumps
 from ragassay.formats import from_records
 from ragassay.metrics.consistency.runs_spread import OfMetric
 from ragassay.metrics.core import naming
@@ -80,7 +80,7 @@ def example_of(cls: type[Metric], canonical: str | None) -> Metric:
 @cache
 def _examples() -> dict[str, dict[str, Any]]:
     """The samples by metric and by family."""
-    examples: dict[str, dict[str, Any]] = package_files.table(__package__, "worked_examples.yaml")
+    examples: dict[str, dict[str, Any]] = packages.table(__package__, "worked_examples.yaml")
     return examples
 
 

@@ -12,8 +12,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from ragassay.base.errors import InputError, RagassayError
-from ragassay.base.problem_words import mistakes, system_problem
+from ragassay.base.errors import InputError, RagassayError, mistakes, system_problem
 from ragassay.service.operation.service_log import log_problem
 from ragassay.service.store.store_errors import Conflict, NotThere, StoreUnavailable
 

@@ -17,8 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
-from ragassay.base.errors import RagassayError, UsageError
-from ragassay.base.problem_words import mistakes
+from ragassay.base.errors import RagassayError, UsageError, mistakes
 from ragassay.client.service_shapes import Status
 from ragassay.service.api.problems import DEFECT, RETRY_S, sentence_of
 from ragassay.service.api.report_routes import report_file

@@ -12,8 +12,7 @@ from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ragassay.base.errors import UsageError
-from ragassay.base.problem_words import system_problem
+from ragassay.base.errors import UsageError, system_problem
 from ragassay.client.service_shapes import Project
 from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.ledger_admin import Selection

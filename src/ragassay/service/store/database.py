@@ -15,8 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
-from ragassay.base.errors import UsageError, extra_needed
-from ragassay.base.problem_words import system_problem
+from ragassay.base.errors import UsageError, extra_needed, system_problem
 from ragassay.service.named_models import NamedModels
 from ragassay.service.store import schema
 from ragassay.service.store.store_errors import Conflict, NotThere, StoreUnavailable

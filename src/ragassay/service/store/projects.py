@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from sqlalchemy import Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from ragassay.base.errors import InputError
-from ragassay.base.problem_words import mistake
+from ragassay.base.errors import InputError, mistake
 from ragassay.client import service_shapes
 from ragassay.client.service_shapes import Project, named
 from ragassay.formats import MapperOptions

@@ -15,7 +15,7 @@ import orjson
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection, and_, delete, func, insert, select, tuple_, update
 
-from ragassay.base import strict_json
+from ragassay.base import json_data
 from ragassay.base.errors import InputError
 from ragassay.base.sample import Identity, Sample, Turn
 from ragassay.client.service_shapes import Ingested
@@ -221,7 +221,7 @@ def _row(sample: Sample, now: float) -> dict[str, Any]:
     try:
         content = orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # half a character
-        body = orjson.loads(strict_json.dumps(body))
+        body = orjson.loads(json_data.dumps(body))
         content = orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
     moment = sample.timestamp if sample.timestamp is not None else now
     digest = hashlib.blake2b(content, digest_size=16)

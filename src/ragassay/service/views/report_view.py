@@ -19,7 +19,7 @@ import orjson
 
 from ragassay.base import files, printable
 from ragassay.base.errors import UsageError
-from ragassay.base.strict_json import dumps
+from ragassay.base.json_data import dumps
 from ragassay.engine.results import Result, open_run
 from ragassay.engine.results.folders.run_folder import JUDGE_ANSWERS, SAMPLES, SCORES
 from ragassay.engine.results.judge_answers import AnswerFile

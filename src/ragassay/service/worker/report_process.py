@@ -18,9 +18,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ragassay.base.counts import either, plural
-from ragassay.base.errors import LedgerError, RagassayError
-from ragassay.base.problem_words import system_problem
+from ragassay.base.errors import LedgerError, RagassayError, system_problem
+from ragassay.base.printable import either, plural
 from ragassay.base.score import Reason
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results import Result

@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from ragassay.base.errors import RagassayError
-from ragassay.base.problem_words import system_problem
+from ragassay.base.errors import RagassayError, system_problem
 from ragassay.base.sample import Sample
 from ragassay.client.archives import pack
 from ragassay.client.service_shapes import Progress

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ragassay.base.counts import either, grouped, plural
 from ragassay.base.note import Note
+from ragassay.base.printable import either, grouped, plural
 from ragassay.base.sample import Sample
 from ragassay.reports.model import Column, Report, lines, table
 from ragassay.targets.asking.system import (

@@ -16,9 +16,8 @@ import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from ragassay.base.errors import InputError
-from ragassay.base.json_paths import EVERY, NOTHING, JsonPath, PathError
-from ragassay.base.yaml_files import marked, text_of, value_of
-from ragassay.base.yaml_positions import validated
+from ragassay.base.json_data import EVERY, NOTHING, JsonPath, PathError
+from ragassay.base.yaml_files import marked, text_of, validated, value_of
 from ragassay.targets.target import Request
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}")

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from ragassay.base.errors import UsageError
-from ragassay.base.json_paths import NOTHING, PathError
+from ragassay.base.json_data import NOTHING, PathError
 from ragassay.base.score import Reason
 from ragassay.targets.http_api.http_mapping import (
     DONE,

@@ -13,8 +13,8 @@ from typing import Any
 
 import orjson
 
-from ragassay.base import package_files
-from ragassay.base.problem_words import system_problem
+from ragassay.base import packages
+from ragassay.base.errors import system_problem
 from ragassay.base.score import Reason
 from ragassay.transport.endpoints.endpoint import SAMPLING, SYSTEM, EndpointError
 from ragassay.transport.secrets import Secret
@@ -177,7 +177,7 @@ def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
 @cache
 def _table() -> Mapping[str, Any]:
     """What errors mean, and the words that say so: ``errors.yaml``."""
-    listed = package_files.table("ragassay.transport.endpoints", "errors.yaml")
+    listed = packages.table("ragassay.transport.endpoints", "errors.yaml")
     words = {name: re.compile("|".join(one), re.I) for name, one in listed["words"].items()}
     return {**listed, "words": words}
 

@@ -16,9 +16,9 @@ from pydantic import BaseModel, TypeAdapter
 
 from ragassay.base import files
 from ragassay.base.errors import InputError, UsageError
-from ragassay.base.plugins import added
+from ragassay.base.json_data import dumps
+from ragassay.base.packages import added
 from ragassay.base.sample import Sample
-from ragassay.base.strict_json import dumps
 from ragassay.base.yaml_files import text_of, value_of
 from ragassay.engine.results.judge_answers import (
     AnswerFile,

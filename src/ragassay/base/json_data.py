@@ -1,22 +1,27 @@
-"""Paths into JSON, as mapping files and ``columns`` have them: ``choices[0].message.content``.
-``[*]`` takes every item of a list, ``[-1]`` the last one, ``["a.b"]`` a key that holds a dot; ``.``
-is the value itself; a ``?`` at the end says that there may be nothing."""
+"""JSON: paths into it, and strict writing of whatever a score or a sample may hold.
+
+Mapping files and ``columns`` have paths: ``choices[0].message.content``. ``[*]`` takes every item
+of a list, ``[-1]`` the last one, ``["a.b"]`` a key that holds a dot; ``.`` is the value itself; a
+``?`` at the end says that there may be nothing."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ragassay.base.counts import plural
+import orjson
+
+from ragassay.base.printable import plural
 
 NOTHING: Any = object()  # what an optional path gives where there is nothing
 EVERY = -(1 << 62)  # the step that takes every item of a list; a key may be called ``*``
 
 _STEP = re.compile(r"""\.?([^.\[\]]+)|\[(-?\d+|\*)\]|\[(?:'([^']+)'|"([^"]+)")\]""")
 _MOST_KEYS = 8
+_OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 
 
 class PathError(LookupError):
@@ -102,3 +107,22 @@ def _kind(value: Any) -> str:
     if isinstance(value, list):
         return f"a list of {plural(len(value), 'item')}"
     return "null" if value is None else f"the value {str(value)[:40]!r}"
+
+
+def dumps(value: Any, *, indent: bool = False) -> bytes:
+    """JSON that every reader takes: UTF-8, no NaN, no lone surrogates; dates as texts."""
+    option = _OPTIONS | (orjson.OPT_INDENT_2 if indent else 0)
+    try:
+        return orjson.dumps(value, default=str, option=option)
+    except TypeError:
+        return orjson.dumps(_clean(value), default=str, option=option)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {_clean(key): _clean(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(item) for item in value]
+    return value
