@@ -15,7 +15,7 @@ from ragassay.cli.command_line import call
 
 RECORD = {"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert.", "references": ["Herbert"]}
 
-AGAIN = "(run again to ask these)"
+AGAIN = "Run again to ask these."
 
 
 pytestmark = pytest.mark.usefixtures("no_long_waits")
@@ -67,10 +67,10 @@ def test_the_reason_is_told_where_another_metric_scored(
         timeout = "0.5" if reason == "timeout" else "5"
         terminal, summary = outputs(data, server.url, capsys, timeout)
     (said,) = summary["warnings"]
-    assert said.startswith(f"1 question without an answer ({reason}): ")
+    assert said.startswith(f"1 question has no answer ({reason}): ")
     assert any(one in said for one in says.split("|"))
     assert (AGAIN in terminal) == (reason not in ("auth", "refused", "context too long"))
-    assert ("(--retry-failed asks again)" in terminal) == (reason == "refused")
+    assert ("--retry-failed asks again." in terminal) == (reason == "refused")
 
 
 @pytest.mark.parametrize(

@@ -100,16 +100,14 @@ def diagnose(given: Given) -> None:
         "n_examples": given.examples,
     }
     new = open_run(given.run)
-    shown: tuple[Any, Any]
     if given.old is None:
-        shown = carry_out(new, **options), diagnosis_report
+        found: Any = carry_out(new, **options)
     else:
-        shown = moved(new, open_run(given.old), **options), moved_report
-    found, view = shown
+        found = moved(new, open_run(given.old), **options)
     if given.json:
         show.json(found.to_json())
     else:
-        show.report(view(found))
+        show.report(diagnosis_report(found) if given.old is None else moved_report(found))
 
 
 SHOWN = 10

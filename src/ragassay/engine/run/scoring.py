@@ -546,6 +546,7 @@ def as_note(sentence: str) -> Note:
 
 
 _ADVICE: Mapping[str, str] = {
+    Reason.AUTH: "",  # the detail says what to do
     Reason.BUDGET: "The same run with a larger budget goes on from here",
     Reason.REFUSED: "--retry-failed asks again",
     Reason.UNPARSABLE: "--retry-failed asks again",
@@ -577,7 +578,8 @@ def _unanswered(
                 continue
             why = spent.details.get(f"{reason}{suffix}", "").strip().rstrip(".")
             why = f": {why}" if why else ""
-            advice = _ADVICE.get(reason) or ("Run again to ask these" * Reason(reason).passing)
+            again = "Run again to ask these" if Reason(reason).passing else ""
+            advice = _ADVICE.get(reason, again)
             if advice and "again" not in why:
                 why += f". {advice}"
             counts: dict[str, float | str] = {"n": n, "total": spent.votes}

@@ -148,11 +148,10 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result, change: Moved
             part("Other metrics", differences(replace(comparison, differences=tuple(others))))
         )
     parts.append(_method(a, b, first=[details, statistics(comparison)]))
-    verdict, *others = verdicts(comparison)
-    first = lines(others, "text"), warnings
+    said, *further = verdicts(comparison)
+    first, verdict = (lines(further, "text"), warnings), f"{said[0].upper()}{said[1:]}"
     blocks: tuple[Block, ...] = (*first, *(part for part in parts if part.blocks))
     known = tuple(Cell(text, label=name) for name, text in facts.items() if text)
-    verdict = verdict[:1].upper() + verdict[1:]
     return Report(wording.against(comparison), blocks, verdict=verdict, facts=known)
 
 
