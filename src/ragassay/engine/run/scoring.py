@@ -102,9 +102,9 @@ def score_stream(
             waiting.append((batch, asked))
         if not waiting:
             return
-        batch, asked = waiting.popleft()
+        taken, asked = waiting.popleft()
         computed = None if asked is None else asked.result()
-        window = Window(batch, asker, *shared, computed=computed)
+        window = Window(taken, asker, *shared, computed=computed)
         outcomes: list[Sequence[Outcome]] = [
             [
                 excused(sample, outcome) if isinstance(outcome, Unscored) else outcome
