@@ -207,11 +207,11 @@ def mistakes(error: ValidationError | RequestValidationError) -> list[tuple[tupl
     """The mistakes that a validation found: of each the place (keys and numbers of items; empty for
     the whole value) and what is wrong there (``must be a whole number, not 'x'``)."""
     by_place: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
-    for one in error.errors():
-        place = tuple(str(piece) for piece in one["loc"] if piece != "[key]")
+    for value in error.errors():
+        place = tuple(str(piece) for piece in value["loc"] if piece != "[key]")
         if place and _OF_A_UNION.fullmatch(place[-1]):
             place = place[:-1]
-        by_place.setdefault(place, []).append(one)
+        by_place.setdefault(place, []).append(value)
     return [(place, _mistake(several)) for place, several in by_place.items()]
 
 
@@ -237,13 +237,13 @@ def _mistake(several: Sequence[Mapping[str, Any]]) -> str:
     return f"{problem}, not {shown_value(first['input'])}"
 
 
-def _own_words(one: Mapping[str, Any]) -> str:
+def _own_words(record: Mapping[str, Any]) -> str:
     words = re.sub(
-        r"^(Value|Assertion) error, | after validation| or instance of \w+", "", str(one["msg"])
+        r"^(Value|Assertion) error, | after validation| or instance of \w+", "", str(record["msg"])
     )
     words = re.sub(r"^Input should be ", "must be ", words).rstrip(".")
     words = words if words[1:2].isupper() else f"{words[:1].lower()}{words[1:]}"
-    return _OUR_WORDS.get(str(one["type"]), words)
+    return _OUR_WORDS.get(str(record["type"]), words)
 
 
 def json_problem(error: ValueError) -> str:

@@ -50,7 +50,7 @@ def word_lists(package: str, file: str) -> Mapping[str, tuple[str, ...]]:
 
 def summary() -> str:
     """A sentence that names what installed packages add; empty where they add nothing."""
-    by_group = {group: [one.name for one in _points(group)] for group in GROUPS}
+    by_group = {group: [point.name for point in _points(group)] for group in GROUPS}
     each = [f"{group} {', '.join(names)}" for group, names in by_group.items() if names]
     return f"Installed packages add: {'; '.join(each)}." if each else ""
 
@@ -78,10 +78,10 @@ def added(group: str) -> Mapping[str, Any]:
 def by_name(what: str, named: Iterable[tuple[str, T]]) -> dict[str, T]:
     """Objects of one kind by name."""
     objects: dict[str, T] = {}
-    for name, one in named:
-        if name in objects and objects[name] is not one:
+    for name, item in named:
+        if name in objects and objects[name] is not item:
             raise UsageError(f"Two {what}s are called {name!r}. Rename either of them.")
-        objects[name] = one
+        objects[name] = item
     return objects
 
 

@@ -32,9 +32,9 @@ def few(names: Sequence[str], most: int = FEW) -> str:
     return ", ".join(names[:most]) + more
 
 
-def either(n: int, one: str, several: str) -> str:
+def either(n: int, text: str, several: str) -> str:
     """The words that go with a count: ``either(n, "has", "have")``."""
-    return one if n == 1 else several
+    return text if n == 1 else several
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:

@@ -50,7 +50,7 @@ class Subset:
 
     def __init__(self, conditions: Iterable[str]) -> None:
         self._texts = list(conditions)
-        self._conditions = [_Condition.parse(one) for one in self._texts]
+        self._conditions = [_Condition.parse(text) for text in self._texts]
 
     def __bool__(self) -> bool:
         return bool(self._conditions)
@@ -64,7 +64,7 @@ class Subset:
         """The records that belong to the subset, streamed in their order; ``fields`` gives the
         values of a record by name. Where a field of the conditions is in none of the first records,
         they are kept until one has it. A field that none has, and a subset of none, are errors."""
-        unknown = dict.fromkeys(one.field for one in self._conditions)
+        unknown = dict.fromkeys(condition.field for condition in self._conditions)
         known: dict[str, None] = {}
         found: dict[str, dict[str, None]] = {name: {} for name in unknown}
         kept: list[T] = []
@@ -77,7 +77,7 @@ class Subset:
                 found[name] |= dict.fromkeys(texts[name])
                 if name in values:
                     unknown.pop(name, None)
-            if all(one.holds(texts[one.field]) for one in self._conditions):
+            if all(condition.holds(texts[condition.field]) for condition in self._conditions):
                 kept.append(record)
                 n_chosen += 1
             if not unknown:
@@ -87,7 +87,7 @@ class Subset:
             hint = f"{did_you_mean(name, known)} There are: {', '.join(known)}.".strip()
             raise UsageError(f"No {noun} has a field {name!r}. {hint}")
         if n and not n_chosen:
-            there_are = "; ".join(f"{name}: {few(list(one))}" for name, one in found.items())
+            there_are = "; ".join(f"{name}: {few(list(row))}" for name, row in found.items())
             raise UsageError(f"No {noun} where {self}. There are {there_are}.")
 
 
@@ -104,7 +104,7 @@ def fields_of(sample: Sample) -> dict[str, Any]:
 def _texts(value: Any) -> tuple[str, ...]:
     """The texts of a value, or of each value of a list; an object has none."""
     if isinstance(value, list | tuple | set | frozenset):
-        return tuple(text for one in value for text in _texts(one))
+        return tuple(text for item in value for text in _texts(item))
     if value is None or isinstance(value, Mapping):
         return ()
     if isinstance(value, bool):

@@ -30,7 +30,7 @@ class Marked:
     def line(self, place: Place) -> int | None:
         """The line of a place, or of the nearest one around it that is known."""
         around = (place[:n] for n in range(len(place), 0, -1))
-        return next((self.lines[one] for one in around if one in self.lines), None)
+        return next((self.lines[pair] for pair in around if pair in self.lines), None)
 
     def wrong(self, place: Place, problem: str, hint: str | None = None) -> InputError:
         """An error at a place."""
@@ -187,7 +187,7 @@ def _explained(
     error: ValidationError, model: type[BaseModel], content: Marked, at: Place
 ) -> InputError:
     # A key that is missing is most often one that is misspelt.
-    unknown = next((one for one in error.errors() if one["type"] == "extra_forbidden"), None)
+    unknown = next((item for item in error.errors() if item["type"] == "extra_forbidden"), None)
     if unknown is None:
         place, problem = mistakes(error)[0]
         return content.wrong((*at, *place), problem)

@@ -74,8 +74,8 @@ def install_completion(given: Given) -> None:
     ragassay --install-completion
     ```
     """
-    for one in COMMANDS.values():
-        one.declare()
+    for item in COMMANDS.values():
+        item.declare()
     place = app.install_completion(
         shell=given.shell, output=given.output, add_to_startup=given.output is None
     )
@@ -129,12 +129,12 @@ def call(argv: list[str]) -> int:
             everything = HELP_ALL in words
             words = ["--help" if word == HELP_ALL else word for word in words]
             helps = not words or not HELP.isdisjoint(words)
-            named = [one for one in COMMANDS.values() if one.name in words]
-            for one in named:
-                one.declare(common=helps and not everything)
+            named = [element for element in COMMANDS.values() if element.name in words]
+            for item in named:
+                item.declare(common=helps and not everything)
             if helps:
                 app.help_epilogue = " ".join(filter(None, (EXIT_CODES, packages.summary())))
-                if not everything and any(one.takes_run_options for one in named):
+                if not everything and any(element.takes_run_options for element in named):
                     app.help_epilogue = f"{MORE} {app.help_epilogue}"
                 name = " ".join(word for word in app.parse_commands(words)[0] if word not in HELP)
                 app.help_epilogue = f"{app.help_epilogue}\n\n{_examples(name)}".rstrip()

@@ -172,8 +172,14 @@ def _print(counted: Stats, *below: str) -> None:
     if counted.systems:
         of_systems = ("system", "fingerprint", "answers", "queries", "last kept")
         rows = [
-            (one.system, one.fingerprint, f"{one.answers:,}", f"{one.queries:,}", _day(one.last))
-            for one in counted.systems
+            (
+                system.system,
+                system.fingerprint,
+                f"{system.answers:,}",
+                f"{system.queries:,}",
+                _day(system.last),
+            )
+            for system in counted.systems
         ]
         parts.append(part("systems under test", table(map(Column, of_systems), rows)))
     show.report(Report("", (*parts, lines(below, "text"))))

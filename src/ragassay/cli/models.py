@@ -53,9 +53,9 @@ def fetch(given: Given) -> None:
 
     weights = Weights.parse(given.name)
     tell = partial(console(stderr=True).print, soft_wrap=True, markup=False)
-    for one in download(weights, given.output, tell):
-        done = "is here" if one.files else "was here"
-        show.lines(f"{one.weights} {done}: {one.folder}")
+    for fetched in download(weights, given.output, tell):
+        done = "is here" if fetched.files else "was here"
+        show.lines(f"{fetched.weights} {done}: {fetched.folder}")
     if given.output is not None:
         show.lines(f"Use it with --model {shlex.quote(f'{weights.name}={given.output}')}")
 
@@ -75,7 +75,9 @@ def check(given: Given) -> int:
 
     folders = _folders(given.model)
     options = ModelOptions(folders, given.device, given.dtype)
-    chosen = given.names or tuple(one.name for one in survey(folders) if one.folder is not None)
+    chosen = given.names or tuple(
+        surveyed.name for surveyed in survey(folders) if surveyed.folder is not None
+    )
     if not chosen:
         show.lines("No model is on this machine. 'ragassay models' lists them.")
         return show.INCOMPLETE

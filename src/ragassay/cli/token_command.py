@@ -39,7 +39,10 @@ def create(given: Given) -> None:
 
         key, expires = None, None if given.days is None else time.time() + given.days * DAY_S
         if given.project is not None:
-            key = next((one.id for one in list_projects(opened) if one.name == given.project), None)
+            key = next(
+                (project.id for project in list_projects(opened) if project.name == given.project),
+                None,
+            )
             if key is None:
                 raise UsageError(f"There is no project {given.project!r}.")
         made, value = create_token(opened, given.name, given.scope, key, expires)
@@ -65,16 +68,16 @@ def listing(given: Given) -> None:
         from ragassay.service.store.report_files import shown_time
         from ragassay.service.store.tokens import is_closed, list_tokens
 
-        names = {one.id: one.name for one in list_projects(opened)}
+        names = {project.id: project.name for project in list_projects(opened)}
         tokens, closed = list_tokens(opened), is_closed(opened)
     if not tokens:
         show.lines(LEFT_CLOSED if closed else "There are no tokens: only this machine is served.")
-    for one in tokens:
-        where = "all projects" if one.project_id is None else names.get(one.project_id, "?")
-        until = "" if one.expires is None else f", until {shown_time(round(one.expires))}"
-        used = "never used" if one.used is None else f"last used {shown_time(round(one.used))}"
-        expired = "  (expired)" if one.is_over else ""
-        show.lines(f"{one.id}  {one.name}  {one.scope}  {where}{until}  {used}{expired}")
+    for token in tokens:
+        where = "all projects" if token.project_id is None else names.get(token.project_id, "?")
+        until = "" if token.expires is None else f", until {shown_time(round(token.expires))}"
+        used = "never used" if token.used is None else f"last used {shown_time(round(token.used))}"
+        expired = "  (expired)" if token.is_over else ""
+        show.lines(f"{token.id}  {token.name}  {token.scope}  {where}{until}  {used}{expired}")
 
 
 @command("token revoke")

@@ -33,11 +33,11 @@ def unpack(archive: bytes | IO[bytes], folder: Path) -> None:
     left = MOST_BYTES
     try:
         with zipfile.ZipFile(stream) as opened:
-            members = [one for one in opened.infolist() if not one.is_dir()]
+            members = [info for info in opened.infolist() if not info.is_dir()]
             if len(members) > MOST_FILES:
                 raise _too_large()
-            for one in members:
-                left -= _unpack(opened, one, folder, left)
+            for member in members:
+                left -= _unpack(opened, member, folder, left)
     except (
         *(zipfile.BadZipFile, zlib.error, EOFError),
         *(NotImplementedError, RuntimeError, ValueError),  # encrypted, packed in another way
@@ -47,22 +47,22 @@ def unpack(archive: bytes | IO[bytes], folder: Path) -> None:
         ) from error
 
 
-def _unpack(archive: zipfile.ZipFile, one: zipfile.ZipInfo, folder: Path, left: int) -> int:
+def _unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo, folder: Path, left: int) -> int:
     """Unpacks a file of at most so many bytes; its size, which an archive may state wrongly."""
-    path = PurePosixPath(one.filename)
+    path = PurePosixPath(info.filename)
     target = folder / path
-    is_link = (one.external_attr >> 16) & 0o170000 == 0o120000
+    is_link = (info.external_attr >> 16) & 0o170000 == 0o120000
     if is_link or ".." in path.parts or not target.resolve().is_relative_to(folder.resolve()):
         raise UsageError(
-            f"The archive holds {one.filename!r}, which is not a file of a run folder."
+            f"The archive holds {info.filename!r}, which is not a file of a run folder."
         )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         out = target.open("xb")
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-        raise UsageError(f"The archive holds {one.filename!r} twice.") from error
+        raise UsageError(f"The archive holds {info.filename!r} twice.") from error
     size, most = 0, min(left, MOST_READ_WHOLE) if path.suffix in (".json", ".yaml") else left
-    with out, archive.open(one) as stream:
+    with out, archive.open(info) as stream:
         while piece := stream.read(_PIECE):
             size += len(piece)
             if size > most:

@@ -125,7 +125,7 @@ class Calls:
         Raises:
             InputError: JSON cannot hold a value; the error names its record and field.
         """
-        texts = [record_json(one, number) for number, one in enumerate(records, 1)]
+        texts = [record_json(record, number) for number, record in enumerate(records, 1)]
         body = {"records": [json.loads(text) for text in texts]}
         return Call("POST", _path("tasks", task_id, "records"), _ingested, body)
 

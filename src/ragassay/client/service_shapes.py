@@ -20,7 +20,7 @@ Status = Literal["idle", "starting", "running", "completed", "incomplete", "erro
 
 def kept(text: str) -> str:
     """A text that a database can hold; a `ValueError` where it has NUL or half a character."""
-    if "\0" in text or any("\ud800" <= one <= "\udfff" for one in text):
+    if "\0" in text or any("\ud800" <= name <= "\udfff" for name in text):
         raise ValueError("it holds the character NUL or half a character")
     return text
 
@@ -241,8 +241,8 @@ class Report(BaseModel):
         """The metrics by which it can be compared: the scored ones of a report on one system."""
         return frozenset(
             name
-            for name, one in (self.headline or {}).items()
-            if one.get("n_scored") and one.get("n_systems", 1) == 1
+            for name, value in (self.headline or {}).items()
+            if value.get("n_scored") and value.get("n_systems", 1) == 1
         )
 
     @property

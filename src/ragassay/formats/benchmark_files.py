@@ -35,8 +35,8 @@ def evaluations(path: Path, mapper: Mapper) -> Items:
         documents = _by(content, "documents", "document_id")
         tasks = _by(content, "tasks", "task_id")
         rows = _objects(content, "evaluations")
-    for number, one in enumerate(rows, 1):
-        yield number, (one, tasks, documents)
+    for number, row in enumerate(rows, 1):
+        yield number, (row, tasks, documents)
 
 
 def evaluation_record(
@@ -145,12 +145,12 @@ _Key = tuple[str | None, str | None, str | None]
 def runs_of_queries(path: Path, mapper: Mapper) -> Items:
     """The rows of each query and run. The file is read twice: first to find the last row of each
     group, so that only incomplete groups are held in memory."""
-    last = {_group_key(one): one[0] for one in _passage_rows(path, mapper.encoding)}
+    last = {_group_key(pair): pair[0] for pair in _passage_rows(path, mapper.encoding)}
     begun: dict[_Key, list[Numbered]] = {}
-    for one in _passage_rows(path, mapper.encoding):
-        key = _group_key(one)
-        begun.setdefault(key, []).append(one)
-        if one[0] == last[key]:
+    for passage_row in _passage_rows(path, mapper.encoding):
+        key = _group_key(passage_row)
+        begun.setdefault(key, []).append(passage_row)
+        if passage_row[0] == last[key]:
             rows = begun.pop(key)
             yield rows[0][0], rows
 
@@ -233,8 +233,8 @@ def topic_answer(item: dict[str, Any], line: int, mapper: Mapper) -> Made:
     listed = about.pop("references", None)
     if not isinstance(listed, list):
         raise field_values.not_a_list(listed, "references", "passage ids")
-    cited = [_reference(one) for one in listed]
-    answer = _sentences(about.pop("answer", None), [one["id"] for one in cited])
+    cited = [_reference(value) for value in listed]
+    answer = _sentences(about.pop("answer", None), [row["id"] for row in cited])
     record: dict[str, Any] = {
         "query": field_values.text(_first(about, _TOPIC), "topic"),
         "id": field_values.identifier(_first(about, _TOPIC_ID), "topic_id"),
@@ -272,7 +272,7 @@ def _sentences(value: Any, references: Sequence[str]) -> list[dict[str, Any]] | 
         cited = item.get("citations") or []
         if not isinstance(cited, list):
             raise field_values.not_a_list(cited, "answer.citations", "indices")
-        ids = dict.fromkeys(_citation(one, references) for one in cited)
+        ids = dict.fromkeys(_citation(element, references) for element in cited)
         words = field_values.text(item["text"], "answer.text") or ""
         sentences.append({"text": words, "citations": [*ids]})
     return sentences

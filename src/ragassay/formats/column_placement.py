@@ -48,7 +48,7 @@ class Placement:
     def without_field(self, columns: Columns) -> list[str]:
         """The columns that hold no field when some are chosen."""
         used = ChosenColumns(columns).used(self.unplaced)
-        return [one for one in self.unplaced if one not in used]
+        return [text for text in self.unplaced if text not in used]
 
 
 def place(
@@ -120,7 +120,7 @@ class PlacingMapper(Mapper):
         rest = {
             key: unread(value, texts) for key, value in (beside or {}).items() if key not in record
         }
-        nested = {key: one for key, one in rest.items() if isinstance(one, dict | list)}
+        nested = {key: value for key, value in rest.items() if isinstance(value, dict | list)}
         self.rows.append({**record, **nested})
         try:
             return super().sample(record, line, beside)
@@ -156,13 +156,13 @@ class Questions:
         self.path = path
         self._by_id: dict[str, Sample] = {}
         by_query: dict[str, list[Sample]] = {}
-        for one in samples:
-            first = self._by_id.setdefault(one.id, one)
-            if first is one and one.query is not None:
-                by_query.setdefault(folded_text(one.query), []).append(one)
-            elif any(getattr(first, name) != getattr(one, name) for name in _EXPECTED):
-                raise wrong("question_twice", path=path, field="id", id=one.id)
-        self._by_query = {query: one for query, (one, *more) in by_query.items() if not more}
+        for sample in samples:
+            first = self._by_id.setdefault(sample.id, sample)
+            if first is sample and sample.query is not None:
+                by_query.setdefault(folded_text(sample.query), []).append(sample)
+            elif any(getattr(first, name) != getattr(sample, name) for name in _EXPECTED):
+                raise wrong("question_twice", path=path, field="id", id=sample.id)
+        self._by_query = {query: item for query, (item, *more) in by_query.items() if not more}
         self.n_by_id = self.n_by_query = self.n_unknown = self.n_reworded = 0
 
     def joined(self, sample: Sample) -> Sample:
@@ -186,7 +186,7 @@ class Questions:
         self.n_by_id += by_id
         self.n_by_query += not by_id
         values = {name: getattr(question, name) for name in _EXPECTED}
-        expected = {name: one for name, one in values.items() if one != getattr(_BLANK, name)}
+        expected = {name: value for name, value in values.items() if value != getattr(_BLANK, name)}
         if question.references:
             expected["reference_groups"] = question.reference_groups
         return replace(sample, query=sample.query or question.query, **expected)

@@ -69,8 +69,10 @@ def run_cases(path: Path, mapper: Mapper) -> Items:
 def _ids(cases: Sequence[Any], seen: set[str]) -> frozenset[str]:
     """The names of the test cases of a run that are ids, which are added to ``seen``: all of them
     where each case has one of its own and no earlier run of the file has it."""
-    listed = [one.get("name") if isinstance(one, dict) else None for one in cases]
-    names = {one for one in listed if isinstance(one, str) and one and not _NUMBERED.fullmatch(one)}
+    listed = [case.get("name") if isinstance(case, dict) else None for case in cases]
+    names = {
+        text for text in listed if isinstance(text, str) and text and not _NUMBERED.fullmatch(text)
+    }
     are_ids = len(names) == len(cases) and names.isdisjoint(seen)
     seen |= names
     return frozenset(names) if are_ids else frozenset()
@@ -83,7 +85,9 @@ def case_record(item: tuple[Any, frozenset[str] | None], line: int, mapper: Mapp
         raise wrong("no_object_item", field=_CASES[0], item="test case")
     metadata = _case_metadata(case)
     left_out = (*NAMES["deepeval.left_out"], *_METADATA) if ids is not None else _METADATA
-    record = {key: one for key, one in case.items() if key not in left_out and one is not None}
+    record = {
+        key: value for key, value in case.items() if key not in left_out and value is not None
+    }
     if ids is not None and (name := record.pop("name", None)) is not None:
         if name in ids:
             record["id"] = name
@@ -93,7 +97,7 @@ def case_record(item: tuple[Any, frozenset[str] | None], line: int, mapper: Mapp
         record["metadata"] = metadata
     turns = record.get("turns")
     turns = turns if isinstance(turns, list) else []
-    answers = [one for one in turns if isinstance(one, dict) and one.get("role") == "assistant"]
+    answers = [turn for turn in turns if isinstance(turn, dict) and turn.get("role") == "assistant"]
     last = answers[-1] if answers else {}
     passages = last.get("retrievalContext", last.get("retrieval_context"))
     if passages is not None:
@@ -114,9 +118,9 @@ def _case_metadata(case: Row) -> dict[str, Any]:
         elif written is not None:
             made[name] = written
     scores = case.get("metricsData") or case.get("metrics_data")
-    for one in scores if isinstance(scores, list) else ():
-        if isinstance(one, dict) and one.get("name") and one.get("score") is not None:
-            made[f"score.{one['name']}"] = one["score"]
+    for score in scores if isinstance(scores, list) else ():
+        if isinstance(score, dict) and score.get("name") and score.get("score") is not None:
+            made[f"score.{score['name']}"] = score["score"]
     return made
 
 
@@ -135,8 +139,8 @@ def log_samples(path: Path, mapper: Mapper) -> Items:
     listed = log.get("samples") if isinstance(log, dict) else None
     if not isinstance(listed, list) or not listed:
         raise wrong("empty_log", path=path, field="samples")
-    for number, one in enumerate(listed, 1):
-        yield number, (one, (log.get("eval") or {}).get("model"))
+    for number, value in enumerate(listed, 1):
+        yield number, (value, (log.get("eval") or {}).get("model"))
 
 
 def _archived_samples(path: Path) -> Items:
@@ -146,37 +150,37 @@ def _archived_samples(path: Path) -> Items:
             heads = ("header.json", "_journal/start.json")  # the first is written after all samples
             head = next((name for name in heads if name in members), "")
             about = parse_json(archive.read(head), path) if head else {}
-            samples = [one for one in members if one.startswith("samples/")]
+            samples = [text for text in members if text.startswith("samples/")]
             if not samples:
                 raise wrong("empty_log", path=path, field="samples")
             for number, member in enumerate(samples, 1):
-                one = parse_json(archive.read(member), path)
-                yield number, (one, (about.get("eval") or {}).get("model"))
+                value = parse_json(archive.read(member), path)
+                yield number, (value, (about.get("eval") or {}).get("model"))
     except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error) as error:
         raise wrong("archived_log", path=path, why=first_line(error)) from None
 
 
 def log_record(item: tuple[Any, Any], line: int, mapper: Mapper) -> Made:
     """The record of a sample. A list of documents in its metadata is its passages."""
-    one, model = item
-    if not isinstance(one, dict):
+    element, model = item
+    if not isinstance(element, dict):
         raise wrong("no_object_item", field="samples", item="sample")
-    output, metadata = one.get("output") or {}, one.get("metadata") or {}
+    output, metadata = element.get("output") or {}, element.get("metadata") or {}
     answer, choices = output.get("completion"), output.get("choices") or []
     if answer is None and choices:
         answer = (choices[0].get("message") or {}).get("content")
-    error, limit = one.get("error"), one.get("limit")
+    error, limit = element.get("error"), element.get("limit")
     if not error and not answer and isinstance(limit, dict):
         most = str(limit.get("limit")).removesuffix(".0")
         error = f"stopped at its limit of {limit.get('type')}: {most}"
     found = step_contents.name_of_list(metadata)
-    scores = one.get("scores") or {}
+    scores = element.get("scores") or {}
     record = {
-        "id": one.get("id"),
-        "repeat": (one.get("epoch") or 1) - 1,
+        "id": element.get("id"),
+        "repeat": (element.get("epoch") or 1) - 1,
         "system": model,
-        "query": one.get("input"),
-        "references": one.get("target") or None,
+        "query": element.get("input"),
+        "references": element.get("target") or None,
         "answer": None if error else answer,
         "failure": error.get("message") if isinstance(error, dict) else error,
         "passages": None if found is None else step_contents.documents(metadata[found]),
@@ -185,7 +189,7 @@ def log_record(item: tuple[Any, Any], line: int, mapper: Mapper) -> Made:
             **{f"score.{name}": score.get("value") for name, score in scores.items()},
         },
     }
-    turns = one.get("messages")
+    turns = element.get("messages")
     if isinstance(turns, list) and any(turn.get("role") == "tool" for turn in turns):
         if mapper.from_tools:  # only the messages hold the results of tools
             record |= {"query": turns, "answer": None}
@@ -208,8 +212,8 @@ def provider_results(path: Path, mapper: Mapper) -> Items:
     seen: dict[tuple[str, str], int] = {}
     if not opening.is_json(path, mapper.encoding):
         listed = list(_table_results(path, mapper))
-        prompts = _prompts([one for _, one in listed])
-        yield from ((line, (one, prompts, seen)) for line, one in listed)
+        prompts = _prompts([value for _, value in listed])
+        yield from ((line, (value, prompts, seen)) for line, value in listed)
         return
     number = 0
     for line, outer in json_files.json_records(path, encoding=mapper.encoding):
@@ -220,9 +224,9 @@ def provider_results(path: Path, mapper: Mapper) -> Items:
         if not isinstance(results, list):
             raise wrong("no_results", path=path, line=line, field="results")
         prompts = _prompts(results)
-        for one in results:
+        for result in results:
             number += 1
-            yield number if len(results) > 1 else line, (one, prompts, seen)
+            yield number if len(results) > 1 else line, (result, prompts, seen)
 
 
 def _table_results(path: Path, mapper: Mapper) -> Items:
@@ -275,22 +279,22 @@ def _prompts(results: list[Any]) -> dict[str, dict[str, str]]:
     """Names of the prompts of those providers that were asked with several: provider -> index of
     the prompt -> its label, where each has a short one of its own, else ``2`` for the second."""
     asked: dict[str, dict[str, str]] = {}
-    for one in results:
-        if isinstance(one, dict):
-            entry = one.get("prompt")
+    for result in results:
+        if isinstance(result, dict):
+            entry = result.get("prompt")
             prompt = entry if isinstance(entry, dict) else {}
             label = str(prompt.get("label") or "")
             is_name = len(label) <= _LONGEST and "\n" not in label and label != prompt.get("raw")
-            labels = asked.setdefault(_provider(one), {})
-            labels.setdefault(str(one.get("promptIdx")), label if is_name else "")
+            labels = asked.setdefault(_provider(result), {})
+            labels.setdefault(str(result.get("promptIdx")), label if is_name else "")
     for labels in asked.values():
         if "" in labels.values() or len({*labels.values()}) < len(labels):
             labels |= {index: str(number) for number, index in enumerate(labels, 1)}
     return {provider: labels for provider, labels in asked.items() if len(labels) > 1}
 
 
-def _provider(one: Row) -> str:
-    provider = one.get("provider")
+def _provider(row: Row) -> str:
+    provider = row.get("provider")
     if isinstance(provider, dict):
         provider = provider.get("label") or provider.get("id")
     return str(provider or "")
@@ -300,14 +304,14 @@ def provider_record(
     item: tuple[Any, Any, dict[tuple[str, str], int]], line: int, mapper: Mapper
 ) -> Made:
     """The record of a result. The variables of its test hold fields by their known names."""
-    one, prompts, seen = item
-    if not isinstance(one, dict):
+    element, prompts, seen = item
+    if not isinstance(element, dict):
         raise wrong("no_object_item", item="result")
-    case, response = one.get("testCase") or {}, one.get("response") or {}
-    variables = one.get("vars") or case.get("vars") or {}
-    system = _provider(one)
+    case, response = element.get("testCase") or {}, element.get("response") or {}
+    variables = element.get("vars") or case.get("vars") or {}
+    system = _provider(element)
     if system in prompts:
-        system = f"{system}#{prompts[system][str(one.get('promptIdx'))]}"
+        system = f"{system}#{prompts[system][str(element.get('promptIdx'))]}"
     output = response.get("output")
     # Two variables that could be the same field are an error, unless a column is chosen for it.
     known = known_fields(variables, _VariableWords(), mapper.columns).values
@@ -318,23 +322,23 @@ def provider_record(
     metadata = {
         **(case.get("metadata") or {}),
         **{name: value for name, value in variables.items() if name not in keys.values()},
-        **{f"score.{name}": value for name, value in (one.get("namedScores") or {}).items()},
+        **{f"score.{name}": value for name, value in (element.get("namedScores") or {}).items()},
         "description": case.get("description"),
-        "prompt": (one.get("prompt") or {}).get("label"),
-        "asked": None if response.get("cached") else _served(one, response) or None,
+        "prompt": (element.get("prompt") or {}).get("label"),
+        "asked": None if response.get("cached") else _served(element, response) or None,
     }
     record = {
-        "id": str(one.get("testIdx", one.get("id", ""))) or None,
+        "id": str(element.get("testIdx", element.get("id", ""))) or None,
         "query": next(iter(variables.values()), None) if len(variables) == 1 else None,
         **fields,
         "system": system or None,
         "answer": output,
         # Beside an output an error is a failed assertion.
-        "failure": None if output is not None else one.get("error") or response.get("error"),
+        "failure": None if output is not None else element.get("error") or response.get("error"),
         "references": fields.get("references") or _expected(case.get("assert")),
         "metadata": {name: value for name, value in metadata.items() if value is not None},
     }
-    context = step_contents.within(response.get("metadata") or one.get("metadata") or {})
+    context = step_contents.within(response.get("metadata") or element.get("metadata") or {})
     if context is not None:
         record["passages"] = context
     if isinstance(output, dict):
@@ -349,16 +353,16 @@ def provider_record(
     return record, around if mapper.columns else None
 
 
-def _served(one: Row, response: Row) -> dict[str, float]:
+def _served(row: Row, response: Row) -> dict[str, float]:
     """What the reply took. The result's own cost and time are 0 where they are not known."""
     used = response.get("tokenUsage") or {}
     if not (used.get("prompt") or used.get("completion")):  # zeros where nothing was counted
         used = {}
     return step_contents.measured(
-        latency_ms=one.get("latencyMs") or None,
+        latency_ms=row.get("latencyMs") or None,
         input_tokens=used.get("prompt"),
         output_tokens=used.get("completion"),
-        cost=response.get("cost", one.get("cost") or None),
+        cost=response.get("cost", row.get("cost") or None),
     )
 
 
@@ -372,10 +376,12 @@ class _VariableWords(OptionWords):
 def _expected(assertions: Any) -> list[str] | None:
     """The answers that the first assertion about them expects; of several that are ``similar``, one
     is enough, as of references."""
-    for one in assertions or ():
-        if isinstance(one, dict) and one.get("type") in NAMES["promptfoo.expected"]:
-            value = one.get("value")
-            listed = value if isinstance(value, list) and one["type"] == "similar" else [value]
+    for assertion in assertions or ():
+        if isinstance(assertion, dict) and assertion.get("type") in NAMES["promptfoo.expected"]:
+            value = assertion.get("value")
+            listed = (
+                value if isinstance(value, list) and assertion["type"] == "similar" else [value]
+            )
             texts = [each for each in listed if isinstance(each, str) and each]
             if texts and not any("{{" in each for each in texts):
                 return texts

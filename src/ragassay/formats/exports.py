@@ -45,7 +45,9 @@ class Export:
     def sniff(self, head: Head) -> int:
         """How well a file fits."""
         signs = self.row["signs"]
-        fits = _holds(self.row.get("always", ""), head) and any(_holds(one, head) for one in signs)
+        fits = _holds(self.row.get("always", ""), head) and any(
+            _holds(sign, head) for sign in signs
+        )
         return SURE if fits else NO
 
     def read(self, path: Path, mapper: Mapper) -> Iterator[Sample]:
@@ -73,13 +75,13 @@ class Export:
         first = list(islice(listed, 1))
         about = _head(first[0][1]) if first else None
         *others, last = self.row["shapes"]
-        fitting = (one for one in others if about and _holds(one.get("when", ""), about))
+        fitting = (other for other in others if about and _holds(other.get("when", ""), about))
         shape = next(fitting, last)
         source = prepared_records.Source(first[0][1] if first else {}, mapper)
         steps = _Reader(shape, self.row.get("hint"), source).steps
         every = chain(first, listed)
         is_request = {"trace", "parent"}.isdisjoint(shape["span"])  # each record
-        for several in ([one] for one in every) if is_request else [every]:
+        for several in ([value] for value in every) if is_request else [every]:
             yield from samples(several, steps, tool, mapper)
 
 
@@ -101,7 +103,7 @@ FUNCTIONS |= vars(prepared_records) | vars(evaluations) | vars(benchmark_files)
 
 def _holds(signs: str, head: Head) -> bool:
     """Whether all words of some signs hold."""
-    return all(any(_says(one, head) for one in word.split("|")) for word in signs.split())
+    return all(any(_says(part, head) for part in word.split("|")) for word in signs.split())
 
 
 _KINDS = {"object": dict, "list": list, "object?": dict | None}
@@ -141,7 +143,7 @@ def first(places: str, record: Row, *, null: bool = False) -> tuple[str, Any]:
 
 @lru_cache(maxsize=1024)
 def _paths(places: str) -> tuple[JsonPath, ...]:
-    return tuple(JsonPath.parse(one) for one in places.split("|"))
+    return tuple(JsonPath.parse(part) for part in places.split("|"))
 
 
 def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -182,7 +184,9 @@ class _Reader:
         if whole is not None and above is not None:
             yield whole
         listed = self._records(row, listed=whole is not None or not self._request_is_step)
-        for step in (each for one in listed for each in self._with_children(one, line, above)):
+        for step in (
+            each for record in listed for each in self._with_children(record, line, above)
+        ):
             if whole is None or (above is not None and step.trace):
                 yield step
             elif step.parent is not None:
@@ -205,8 +209,8 @@ class _Reader:
             return [row]
         _, found = first(places, row)
         if self._request_is_step:  # lists of traces hold the ids of their steps alone
-            return [one for one in found or () if isinstance(one, dict)]
-        if isinstance(found, list) and all(isinstance(one, dict) for one in found):
+            return [record for record in found or () if isinstance(record, dict)]
+        if isinstance(found, list) and all(isinstance(value, dict) for value in found):
             return found
         field = str(_paths(places)[0].steps[0])
         raise wrong("no_spans", field=field).but(hint=self._hint)
@@ -226,7 +230,9 @@ class _Reader:
         of_span = self._shape.get("prepare", "") if places is self._shape["span"] else ""
         if name := places.get("prepare", of_span):
             record = FUNCTIONS[name](record, self._source)
-        found = {name: first(one, record) for name, one in places.items() if name not in _NO_PATHS}
+        found = {
+            name: first(text, record) for name, text in places.items() if name not in _NO_PATHS
+        }
         values = {name: value for name, (_, value) in found.items()}
         clock, begun = found.get("timestamp", _NOTHING)
         used = {name: values[name] for name in NAMES["measured"] if name in values}
@@ -240,7 +246,7 @@ class _Reader:
         if named and kind == OTHER and named in str(values["name"]).casefold():
             kind = RETRIEVAL
         about = _under("metadata.", values).items()  # names of conversations and users are texts
-        metadata = {name: str(one) for name, one in about if one not in (None, "")}
+        metadata = {name: str(value) for name, value in about if value not in (None, "")}
         return Span(
             line=line,
             **{name: _text(values.get(name)) for name in ("id", "trace", "name")},
@@ -275,7 +281,7 @@ class _Reader:
             written = first(place, record)[1]
             if not isinstance(written, dict):
                 written = {"metadata": written}
-            written = {key: one for key, one in written.items() if f"{place}.{key}" not in read}
+            written = {key: value for key, value in written.items() if f"{place}.{key}" not in read}
             own |= prepared_records.flat(written) if place.startswith("attributes.") else written
         internal = self._shape.get("internal", ())
         kept = {key: value for key, value in own.items() if value not in (None, "", [])}
@@ -304,16 +310,16 @@ def _error(values: Row, places: Places) -> Any:
 
 
 def _under(begin: str, values: Row) -> dict[str, Any]:
-    return {name[len(begin) :]: one for name, one in values.items() if name.startswith(begin)}
+    return {name[len(begin) :]: value for name, value in values.items() if name.startswith(begin)}
 
 
 def _scores(written: Any) -> dict[str, Any]:
     """Scores by ``score.NAME``, of a list of objects with names or an object by name."""
     if isinstance(written, list):
-        written = {one["name"]: one for one in written if isinstance(one, dict) and "name" in one}
+        written = {row["name"]: row for row in written if isinstance(row, dict) and "name" in row}
     scores: dict[str, Any] = {}
-    for name, one in written.items() if isinstance(written, dict) else ():
-        scores[f"score.{name}"] = first(_VALUE, one)[1] if isinstance(one, dict) else one
+    for name, record in written.items() if isinstance(written, dict) else ():
+        scores[f"score.{name}"] = first(_VALUE, record)[1] if isinstance(record, dict) else record
     return scores
 
 

@@ -130,7 +130,7 @@ def _fields_of(value: Any) -> Any:
     if hasattr(value, "model_dump") and not isinstance(value, type):
         return value.model_dump(mode="python")
     if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: getattr(value, one.name) for one in fields(value)}
+        return {field.name: getattr(value, field.name) for field in fields(value)}
     return value
 
 
@@ -161,20 +161,24 @@ def _document(value: Any) -> dict[str, Any] | None:
     name = _first(value, "id", "doc_id", "document_id") or _first(node, "node_id")
     metadata, score = _first(node, "metadata", "meta"), _first(value, "score")
     parts = {"id": name, "metadata": metadata, "score": score}
-    return {"text": str(text)} | {key: one for key, one in parts.items() if one not in (None, {})}
+    return {"text": str(text)} | {
+        key: part for key, part in parts.items() if part not in (None, {})
+    }
 
 
 def _first(value: Any, *names: str) -> Any:
     """The first of these attributes that an object has; ``None`` where it has none."""
-    return next((one for name in names if (one := getattr(value, name, None)) is not None), None)
+    return next((item for name in names if (item := getattr(value, name, None)) is not None), None)
 
 
 def _message(value: Any) -> dict[str, Any] | None:
     content = getattr(value, "content", None)
     role = _first(value, "role", "type")
     if isinstance(content, list):  # parts of a message
-        texts = [one.get("text") if isinstance(one, Mapping) else one for one in content]
-        content = "".join(one for one in texts if isinstance(one, str))
+        texts = [
+            record.get("text") if isinstance(record, Mapping) else record for record in content
+        ]
+        content = "".join(text for text in texts if isinstance(text, str))
     if role is None or not isinstance(content, str) or callable(_first(value, "get_content")):
         return None
     return {"content": content, "role": str(getattr(role, "value", role))}

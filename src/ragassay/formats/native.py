@@ -47,7 +47,7 @@ def _with_answer(record: Any) -> Any:
     answer, runs = record.get("answer"), record.get("runs")
     if isinstance(answer, str):
         record = record | {"answer": {"text": answer}}
-    return record | {"runs": [_with_answer(one) for one in runs]} if runs else record
+    return record | {"runs": [_with_answer(run) for run in runs]} if runs else record
 
 
 @cache
@@ -58,7 +58,10 @@ def _form() -> TypeAdapter[Sample]:
 def _answer(answer: Answer) -> str | dict[str, Any]:
     if not answer.statements:
         return answer.text
-    parts = [{"text": one.text, "citations": list(one.citations)} for one in answer.statements]
+    parts = [
+        {"text": statement.text, "citations": list(statement.citations)}
+        for statement in answer.statements
+    ]
     return {"text": answer.text, "statements": parts}
 
 
@@ -101,13 +104,13 @@ def schema() -> dict[str, Any]:
     return cast("dict[str, Any]", orjson.loads(text))
 
 
-def _passage(one: Passage | GoldPassage) -> dict[str, Any]:
-    names = _GOLD_PARTS if isinstance(one, GoldPassage) else _PARTS
-    record = {name: value for name in names if (value := getattr(one, name)) is not None}
+def _passage(passage: Passage | GoldPassage) -> dict[str, Any]:
+    names = _GOLD_PARTS if isinstance(passage, GoldPassage) else _PARTS
+    record = {name: value for name in names if (value := getattr(passage, name)) is not None}
     if record.keys().isdisjoint({"id", "text", "document"}):
         record["text"] = None
-    if isinstance(one, Passage) and one.names:
-        record["names"] = list(one.names)
+    if isinstance(passage, Passage) and passage.names:
+        record["names"] = list(passage.names)
     return record
 
 
@@ -117,7 +120,9 @@ _GOLD_PARTS = ("id", "text", "document", "start", "end", "grade")
 _WRITTEN: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("metadata", "given", "given_by", "given_unscored"), dict),
     **dict.fromkeys(("references", "negative_references"), list),
-    **dict.fromkeys(("passages", "gold"), lambda passages: [_passage(one) for one in passages]),
+    **dict.fromkeys(
+        ("passages", "gold"), lambda passages: [_passage(passage) for passage in passages]
+    ),
     "history": lambda turns: [{"speaker": turn.speaker, "text": turn.text} for turn in turns],
     "answer": _answer,
     "reference_groups": lambda groups: [list(group) for group in groups],

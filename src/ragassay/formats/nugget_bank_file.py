@@ -136,10 +136,10 @@ def _entry(record: dict[str, Any]) -> QueryNuggets:
         raise field_values.not_a_list(listed, "nuggets", "{'text': ..., 'importance': 'vital'}")
     nuggets = tuple(map(_nugget, listed))
     seen: set[str] = set()
-    for one in nuggets:
-        if one.text.casefold() in seen:
-            raise wrong("nugget_twice", field="nuggets", nugget=one.text)
-        seen.add(one.text.casefold())
+    for nugget in nuggets:
+        if nugget.text.casefold() in seen:
+            raise wrong("nugget_twice", field="nuggets", nugget=nugget.text)
+        seen.add(nugget.text.casefold())
     query = field_values.text(record[query_key], query_key) if query_key else None
     return QueryNuggets(name, query, nuggets, _failure(record.get("failure")))
 

@@ -34,9 +34,9 @@ def attributes(record: Row, source: Source) -> Row:
         raise wrong("no_attributes", field="attributes")
     if isinstance(written, list):
         written = {str(item.get("key")): _value(item.get("value")) for item in written}
-    columns = {key: one for key, one in record.items() if key.startswith("attributes.")}
-    others = {key: one for key, one in record.items() if key not in columns}
-    of_columns = {key.partition(".")[2]: unpacked(one) for key, one in columns.items()}
+    columns = {key: item for key, item in record.items() if key.startswith("attributes.")}
+    others = {key: item for key, item in record.items() if key not in columns}
+    of_columns = {key.partition(".")[2]: unpacked(column) for key, column in columns.items()}
     entries = {**written, **of_columns}
     for key, value in entries.items():
         entries[key] = None if value == "null" and key.startswith("mlflow.") else value
@@ -47,12 +47,12 @@ def _value(value: Any) -> Any:
     """A value of OTLP's JSON as it is."""
     if not isinstance(value, dict):
         return value
-    for name, one in value.items():
+    for name, element in value.items():
         if name in ("arrayValue", "array_value"):
-            return [_value(item) for item in one.get("values") or ()]
+            return [_value(item) for item in element.get("values") or ()]
         if name in ("kvlistValue", "kvlist_value"):
-            return {item["key"]: _value(item.get("value")) for item in one.get("values") or ()}
-        return int(one) if name in ("intValue", "int_value") else one
+            return {item["key"]: _value(item.get("value")) for item in element.get("values") or ()}
+        return int(element) if name in ("intValue", "int_value") else element
     return None
 
 
@@ -72,7 +72,7 @@ def _nested(entries: Row) -> dict[str, Any]:
             inner[last] = {**(below if isinstance(below, dict) else {}), **_nested(value)}
         elif value is not None and not isinstance(inner.get(last), dict):
             inner[last] = value if not isinstance(value, list) else [
-                _nested(one) if isinstance(one, Mapping) else one for one in value
+                _nested(record) if isinstance(record, Mapping) else record for record in value
             ]  # fmt: skip
     return made
 
@@ -80,12 +80,12 @@ def _nested(entries: Row) -> dict[str, Any]:
 def _listed(value: Any) -> Any:
     """A value with lists in place of objects whose keys are 0, 1, 2 ..."""
     if isinstance(value, list):
-        return [_listed(one) for one in value]
+        return [_listed(item) for item in value]
     if not isinstance(value, dict):
         return value
     if value and all(key.isdecimal() for key in value):
         return [_listed(value[key]) for key in sorted(value, key=int)]
-    return {key: _listed(one) for key, one in value.items()}
+    return {key: _listed(item) for key, item in value.items()}
 
 
 def flat(nested: Row) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def flat(nested: Row) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, value in nested.items():
         if isinstance(value, dict) and value:
-            made |= {f"{name}.{inner}": one for inner, one in flat(value).items()}
+            made |= {f"{name}.{inner}": item for inner, item in flat(value).items()}
         else:
             made[name] = value
     return made
@@ -103,15 +103,15 @@ def usage_in_tokens(record: Row, source: Source) -> Row:
     """The record without a usage that counts something else than tokens."""
     usage = unpacked(record.get("usage"))
     counts = not isinstance(usage, dict) or usage.get("unit") in (None, "", "TOKENS")
-    return record if counts else {key: one for key, one in record.items() if key != "usage"}
+    return record if counts else {key: value for key, value in record.items() if key != "usage"}
 
 
 def assessed(record: Row, source: Source) -> Row:
     """The record of a trace of MLflow with the ``expected_response`` among its assessments."""
-    for one in unpacked(record.get("assessments")) or ():
-        name = one.get("assessment_name", one.get("name")) if isinstance(one, dict) else None
+    for row in unpacked(record.get("assessments")) or ():
+        name = row.get("assessment_name", row.get("name")) if isinstance(row, dict) else None
         if name == "expected_response":
-            expectation = one.get("expectation") or {}
+            expectation = row.get("expectation") or {}
             value = expectation.get("value") if isinstance(expectation, dict) else expectation
             return {**record, name: None if value is None else [str(value)]}
     return {**record, "expected_response": None}
@@ -129,9 +129,9 @@ def addresses(record: Row, source: Source) -> Row:
         passages = _with_addresses(passages, gold)
     fields = {
         # What its tables do not have is somebody's own column.
-        **{key: record[key] for key, one in fields_of.items() if one in NAMES["mlflow.ours"]},
+        **{key: record[key] for key, text in fields_of.items() if text in NAMES["mlflow.ours"]},
         **({} if passages is None else {"passages": passages}),
-        **({"gold": [_gold(one) for one in gold]} if isinstance(gold, list) else {}),
+        **({"gold": [_gold(value) for value in gold]} if isinstance(gold, list) else {}),
     }
     return {**record, "fields": fields, "beside": raw}
 
@@ -140,21 +140,21 @@ def _with_addresses(passages: list[Any] | None, expected: Any) -> list[Any] | No
     """The passages with the addresses of their documents as their ids. An id of their own stays
     where nothing is expected by an address."""
     by_address = isinstance(expected, list) and any(
-        isinstance(one, dict) and one.get("doc_uri") is not None for one in expected
+        isinstance(value, dict) and value.get("doc_uri") is not None for value in expected
     )
     made: list[Any] = []
-    for one in passages or ():
-        parts = (one, one.get("metadata")) if isinstance(one, dict) else ()
+    for passage in passages or ():
+        parts = (passage, passage.get("metadata")) if isinstance(passage, dict) else ()
         addresses = (part.get("doc_uri") for part in parts if isinstance(part, dict))
         address = next(filter(None, addresses), None)
-        keeps = address is None or (one.get("id") is not None and not by_address)
-        made.append(one if keeps else {**one, "id": address})
+        keeps = address is None or (passage.get("id") is not None and not by_address)
+        made.append(passage if keeps else {**passage, "id": address})
     return passages if passages is None else made
 
 
-def _gold(one: Any) -> Any:
-    is_address = isinstance(one, dict) and "doc_uri" in one
-    return {"id": one["doc_uri"], "text": one.get("content")} if is_address else one
+def _gold(value: Any) -> Any:
+    is_address = isinstance(value, dict) and "doc_uri" in value
+    return {"id": value["doc_uri"], "text": value.get("content")} if is_address else value
 
 
 _GROUPS = {
@@ -228,9 +228,9 @@ def ties_by_id(samples: Iterable[Sample]) -> Iterator[Sample]:
     """Samples with passages of equal scores by descending id, as MT-RAG's evaluation has them."""
     for sample in samples:
         ordered: list[Passage] = []
-        for score, tied in groupby(sample.passages or (), key=lambda one: one.score):
+        for score, tied in groupby(sample.passages or (), key=lambda value: value.score):
             passages = list(tied)
             if score is not None:
-                passages.sort(key=lambda one: one.id or "", reverse=True)
+                passages.sort(key=lambda passage: passage.id or "", reverse=True)
             ordered += passages
         yield replace(sample, passages=tuple(ordered)) if ordered else sample

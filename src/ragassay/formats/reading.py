@@ -42,13 +42,13 @@ def files_of(path: Paths) -> list[Path]:
         UsageError: the list is empty.
     """
     files: list[Path] = []
-    for one in map(Path, [path] if isinstance(path, str | os.PathLike) else path):
-        if one.exists() or not glob.has_magic(str(one)):
-            files.append(one)
+    for item in map(Path, [path] if isinstance(path, str | os.PathLike) else path):
+        if item.exists() or not glob.has_magic(str(item)):
+            files.append(item)
             continue
-        found = sorted(glob.glob(str(one), recursive=True))  # noqa: PTH207
+        found = sorted(glob.glob(str(item), recursive=True))  # noqa: PTH207
         if not found:
-            raise InputError("no file has a name of this pattern", path=one)
+            raise InputError("no file has a name of this pattern", path=item)
         files += map(Path, found)
     if not files:
         raise UsageError("No data is named. Give a file.")
@@ -109,7 +109,7 @@ def detect(paths: Paths, encoding: str | None = None) -> Format:
     if start.suffix in FORMAT.suffixes and {"id", "query"} <= names <= ALIASES.keys():
         return FORMAT  # our own names alone, as no other tool writes them
     formats = all_formats()
-    ranked = ((one.fits(start), start.suffix in one.suffixes, one) for one in formats.values())
+    ranked = ((item.fits(start), start.suffix in item.suffixes, item) for item in formats.values())
     fit, _, best = max(ranked, key=lambda item: item[:2])
     if not fit:
         if start.container == "folder":
@@ -125,7 +125,7 @@ def detect(paths: Paths, encoding: str | None = None) -> Format:
         if inner is not None:
             # An object around a list of records says little: the first of them may say more.
             start = replace(start, columns=tuple(inner), record=inner)
-            return next((one for one in formats.values() if one.fits(start) == SURE), best)
+            return next((item for item in formats.values() if item.fits(start) == SURE), best)
     return best
 
 
@@ -134,7 +134,7 @@ def head(path: Path, encoding: str | None = None) -> Head:
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     suffix = suffixes[-1] if suffixes else ""
     if path.is_dir():
-        return Head(path, suffix, "folder", tuple(sorted(one.name for one in path.iterdir())))
+        return Head(path, suffix, "folder", tuple(sorted(item.name for item in path.iterdir())))
     with opening.opened(path, encoding) as stream:
         start = stream.read(1 << 16)
     if start[:4] in opening.BINARY:
@@ -197,7 +197,8 @@ def read(
         raise UsageError(f"The limit must be at least 1, not {limit}.")
     mapper = Mapper(paths[0], **options)
     files = [
-        (get(format) if format is not None else detect(one, mapper.encoding), one) for one in paths
+        (get(format) if format is not None else detect(item, mapper.encoding), item)
+        for item in paths
     ]
     samples = mapper.of_files(files)
     if gold is not None:
@@ -267,7 +268,7 @@ def map_records(
 def _mapped(records: Any, mapper: Mapper) -> Iterator[Sample]:
     # Hugging Face's ``DatasetDict`` holds a data set a split.
     parts = records.values() if isinstance(records, Mapping) else ()
-    if parts and all(hasattr(one, "column_names") and hasattr(one, "features") for one in parts):
+    if parts and all(hasattr(part, "column_names") and hasattr(part, "features") for part in parts):
         records = records[table_files.chosen_split(list(records), None, mapper)]
     for number, record in frames.rows(records):
         if isinstance(record, Sample):

@@ -56,10 +56,12 @@ def _arrow_rows(path: Path, mapper: Mapper) -> Rows:
     if (path / _SPLITS).is_file():
         listed = whole_object(path / _SPLITS).get("splits")
         splits = listed if isinstance(listed, list) else []
-        names = [one for one in splits if isinstance(one, str) and Path(one).name == one]
+        names = [split for split in splits if isinstance(split, str) and Path(split).name == split]
         path = path / chosen_split(names, path, mapper)
     listed = whole_object(path / _STATE).get("_data_files")
-    files: list[Any] = [one.get("filename") for one in listed or () if isinstance(one, dict)]
+    files: list[Any] = [
+        record.get("filename") for record in listed or () if isinstance(record, dict)
+    ]
     if not files or not all(isinstance(name, str) and Path(name).name == name for name in files):
         raise wrong("no_data_files", path=path / _STATE, field="_data_files")
     before = 0
@@ -168,9 +170,9 @@ def _check_parts(path: Path) -> None:
     """Refuses an archive without a sheet, or without the formats by which dates are known."""
     with _damage(path), zipfile.ZipFile(opening.on_disk(path)) as archive:
         there = set(opening.checked_parts(archive, path))
-        for one in ElementTree.fromstring(archive.read("[Content_Types].xml")):
-            part = one.get("PartName", "").lstrip("/")
-            is_read = one.get("ContentType", "").endswith(_READ)
+        for element in ElementTree.fromstring(archive.read("[Content_Types].xml")):
+            part = element.get("PartName", "").lstrip("/")
+            is_read = element.get("ContentType", "").endswith(_READ)
             if is_read and part not in there:
                 raise wrong("damaged_workbook", path=path, why=f"its part {part} is missing")
 
@@ -183,10 +185,10 @@ def _sheet_rows(path: Path, mapper: Mapper) -> Rows:
     """Each row, with its number, of the first sheet with records, or of the named one."""
     book = load_workbook(path, values=True)
     with_content = []
-    for one in book.worksheets:
-        filled = filter(None, map(_filled, one.iter_rows(values_only=True)))
+    for worksheet in book.worksheets:
+        filled = filter(None, map(_filled, worksheet.iter_rows(values_only=True)))
         if len(list(islice(filled, 2))) == 2:  # more than a header
-            with_content.append(one)
+            with_content.append(worksheet)
     if mapper.sheet is not None:
         with_content = [sheet for sheet in with_content if sheet.title == mapper.sheet]
         if not with_content:
@@ -204,7 +206,7 @@ def _sheet_rows(path: Path, mapper: Mapper) -> Rows:
         if not _filled(cells):
             continue
         if header is None:
-            header = ["" if one is None else str(one).strip() for one in cells[:_MOST_COLUMNS]]
+            header = ["" if item is None else str(item).strip() for item in cells[:_MOST_COLUMNS]]
             delimited.refuse_repeated([*filter(None, header)], path, line)
             at = line
             continue

@@ -62,19 +62,19 @@ def samples(
     for line, row in rows:
         with shaped(tool, mapper.path, line):
             listed += spans(row, line)
-    parents = {one.id: one.parent for one in listed}
+    parents = {item.id: item.parent for item in listed}
     traces: dict[str, list[Span]] = {}
-    for one in listed:
-        name = one.trace or [one.id, *_above(one.id, parents)][-1]
-        traces.setdefault(name, []).append(one)
+    for span in listed:
+        name = span.trace or [span.id, *_above(span.id, parents)][-1]
+        traces.setdefault(name, []).append(span)
     for name, steps in traces.items():
-        ids = {one.id for one in steps}
-        outermost = [one for one in steps if one.parent is None or one.parent not in ids]
+        ids = {step.id for step in steps}
+        outermost = [step for step in steps if step.parent is None or step.parent not in ids]
         root = _with_inner_contents(min(outermost or steps, key=_begun), steps, parents)
         with shaped("its tool", mapper.path, root.line):
             record = _record(name, root, steps, mapper)
         beside = {"inputs": root.inputs, "outputs": root.outputs, **root.beside}
-        beside = {key: one for key, one in beside.items() if key not in (record or ())}
+        beside = {key: value for key, value in beside.items() if key not in (record or ())}
         if record is None:
             mapper.left_out(beside, root.line)
             continue
@@ -101,15 +101,17 @@ def _with_inner_contents(root: Span, steps: list[Span], parents: Mapping[str, st
     of a model, retrieval and tool."""
     if root.error is not None or not (_is_nothing(root.inputs) or _is_nothing(root.outputs)):
         return root
-    above = {one.id: {one.id, *_above(one.id, parents)} for one in steps}
-    parts = [above[one.id] for one in steps if one.kind != OTHER and one.id != root.id]
+    above = {span.id: {span.id, *_above(span.id, parents)} for span in steps}
+    parts = [above[span.id] for span in steps if span.kind != OTHER and span.id != root.id]
     around: list[Span] = []
-    for one in steps:
-        says = one.error is not None or not (_is_nothing(one.inputs) and _is_nothing(one.outputs))
-        if one.kind == OTHER and one.id != root.id and says and not _retrieves(one):
-            around += [one] if all(one.id in part for part in parts) else []
-    inner = min(around, key=lambda one: len(above[one.id]), default=root)
-    if any(inner.id not in above[one.id] for one in around):
+    for step in steps:
+        says = step.error is not None or not (
+            _is_nothing(step.inputs) and _is_nothing(step.outputs)
+        )
+        if step.kind == OTHER and step.id != root.id and says and not _retrieves(step):
+            around += [step] if all(step.id in part for part in parts) else []
+    inner = min(around, key=lambda value: len(above[value.id]), default=root)
+    if any(inner.id not in above[span.id] for span in around):
         return root
     inputs = inner.inputs if _is_nothing(root.inputs) else root.inputs
     if not _is_nothing(root.outputs):
@@ -128,7 +130,7 @@ def _begun(step: Span) -> tuple[float, str]:
 
 def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[str, Any] | None:
     ordered = sorted(steps, key=_begun)
-    models = [one for one in ordered if one.kind == MODEL]
+    models = [span for span in ordered if span.kind == MODEL]
     asked, answered = step_contents.asked(root.inputs), step_contents.answer(root.outputs)
     if not asked and models:
         asked = step_contents.asked(models[0].inputs)
@@ -138,8 +140,8 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
     record: dict[str, Any] = {"id": name or None, **asked}
     error = root.error
     if error is None and answered is None and _is_nothing(root.outputs):
-        within = (one.error for one in ordered if one.parent == root.id)
-        error = next((one for one in within if one is not None), None)
+        within = (span.error for span in ordered if span.parent == root.id)
+        error = next((text for text in within if text is not None), None)
     failed, detail = step_contents.failure(error)
     is_trace = bool(name)  # a record of an evaluation has none: it may say what is expected alone
     nothing = not asked and (answered, passages, failed) == (None, None, None)
@@ -150,13 +152,13 @@ def _record(name: str, root: Span, steps: list[Span], mapper: Mapper) -> dict[st
     metadata["failure_detail"] = detail
     metadata = {key: value for key, value in metadata.items() if value not in (None, "", {})}
     for name in ("conversation_id", "user_id"):  # of the request, whichever of its steps has it
-        values = (one.metadata.get(name) for one in ordered)
+        values = (span.metadata.get(name) for span in ordered)
         if name not in metadata and (first := next(filter(None, values), None)) is not None:
             metadata[name] = first
     # What the makers of the system say of its first step, else of the first that neither retrieves
     # nor calls a model or tool.
-    others = (one for one in ordered if one.kind == OTHER and one.own)
-    own = root.own or next((one.own for one in others), {})
+    others = (span for span in ordered if span.kind == OTHER and span.own)
+    own = root.own or next((other.own for other in others), {})
     for name, value in own.items():
         if value not in (None, "", [], {}) and mapper.fits_metadata(name, value, root.line):
             metadata.setdefault(name, value)
@@ -170,7 +172,7 @@ def _served(root: Span, models: list[Span]) -> dict[str, float]:
     """What the request took, by its first step, else the tokens and cost of its model calls."""
     asked = dict(root.served)
     for name in ("input_tokens", "output_tokens", "cost"):
-        counts = [one.served[name] for one in models if name in one.served]
+        counts = [model.served[name] for model in models if name in model.served]
         if name not in asked and counts and len(counts) == len(models):
             asked[name] = math.fsum(counts)
     return asked
@@ -179,22 +181,24 @@ def _served(root: Span, models: list[Span]) -> dict[str, float]:
 def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | None:
     """What the trace retrieved, best first: of the last reranking, else of all retrievals."""
     if mapper.span is not None:
-        chosen = [one for one in ordered if one.name == mapper.span]
+        chosen = [span for span in ordered if span.name == mapper.span]
         if not chosen:
             mapper.tell("no_step", span=mapper.span)
         return _documents_of(chosen, mapper) if chosen else None
-    retrievals = [one for one in ordered if one.kind == RETRIEVAL]
-    steps = [one for one in ordered if one.kind == OTHER and one.id != root.id]
-    with_documents = [one for one in steps if step_contents.are_documents(one.outputs)]
-    retrievals = retrievals or [one for one in with_documents if _retrieves(one)]
-    retrieving = {one.id for one in retrievals}
-    steps = [one for one in ordered if one.kind == RERANK or one.id in retrieving]
+    retrievals = [span for span in ordered if span.kind == RETRIEVAL]
+    steps = [span for span in ordered if span.kind == OTHER and span.id != root.id]
+    with_documents = [step for step in steps if step_contents.are_documents(step.outputs)]
+    retrievals = retrievals or [
+        with_document for with_document in with_documents if _retrieves(with_document)
+    ]
+    retrieving = {retrieval.id for retrieval in retrievals}
+    steps = [span for span in ordered if span.kind == RERANK or span.id in retrieving]
     outer = _outermost(steps, ordered)
-    reranked = [one for one in outer if one.kind == RERANK]
+    reranked = [span for span in outer if span.kind == RERANK]
     used = reranked[-1:] or outer
     if len(used) > 1:
         mapper.tell("several_retrievals")
-    tools = [one for one in ordered if one.kind == TOOL]
+    tools = [span for span in ordered if span.kind == TOOL]
     if tools and mapper.from_tools:
         used = [*used, *tools]
     elif tools and not used:
@@ -212,47 +216,47 @@ def _passages(root: Span, ordered: list[Span], mapper: Mapper) -> list[Any] | No
 def _outermost(steps: list[Span], ordered: list[Span]) -> list[Span]:
     """The retrievals and rerankings that no other one with documents contains: the model got those
     of the outermost one, in its order. One without documents is replaced by those within it."""
-    parents = {one.id: one.parent for one in ordered}
-    within = {one.id: set(_above(one.id, parents)) for one in steps}
-    listing = {one.id for one in steps if _lists_documents(one)}
+    parents = {span.id: span.parent for span in ordered}
+    within = {step.id: set(_above(step.id, parents)) for step in steps}
+    listing = {step.id for step in steps if _lists_documents(step)}
     around = set().union(*within.values())
-    inner = [one for one in steps if not listing & within[one.id]]
-    outermost = [one for one in inner if one.id in listing or one.id not in around]
+    inner = [step for step in steps if not listing & within[step.id]]
+    outermost = [span for span in inner if span.id in listing or span.id not in around]
     return outermost or steps  # steps may contain each other
 
 
-def _lists_documents(one: Span) -> bool:
+def _lists_documents(span: Span) -> bool:
     """Whether the output of a step is a list of documents, also an empty one. Where it is one text
     of them all, a step within it may have the list."""
-    documents = step_contents.unwrapped(_documents(one))
+    documents = step_contents.unwrapped(_documents(span))
     return isinstance(documents, list) or step_contents.within(documents) is not None
 
 
 def _documents_of(used: list[Span], mapper: Mapper, *, reranked: bool = False) -> list[Any] | None:
     """The documents of these steps, each once; ``None`` where the trace holds those of none."""
-    documented = [one for one in used if _documents(one) is not None]
+    documented = [item for item in used if _documents(item) is not None]
     if len(documented) < len(used):
         mapper.tell("no_documents")
         # A reranking without documents hides what it left of the retrieval.
         documented = [] if reranked else documented
     documents: list[Any] = []
-    for one in documented:
+    for span in documented:
         before = list(documents)
-        documents += (doc for doc in step_contents.documents(_documents(one)) if doc not in before)
+        documents += (doc for doc in step_contents.documents(_documents(span)) if doc not in before)
     return documents if documented else None
 
 
-def _retrieves(one: Span) -> bool:
+def _retrieves(span: Span) -> bool:
     """Whether a step of no known kind retrieves: one of the words of its name is ``search``,
     ``vector``, ``context`` ..., or begins with ``retriev``, and its output has documents."""
-    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", one.name).casefold())
+    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", span.name).casefold())
     if not words or words[-1] == "query" or not {*NAMES["preparing"]}.isdisjoint(words):
         return False
     says_so = any(word in NAMES["retrieving"] or word.startswith("retriev") for word in words)
-    return says_so and step_contents.are_documents(one.outputs)
+    return says_so and step_contents.are_documents(span.outputs)
 
 
-def _documents(one: Span) -> Any:
+def _documents(span: Span) -> Any:
     """What a step retrieved; ``None`` where the trace does not hold it: tools may drop outputs."""
-    documents = step_contents.unwrapped(one.outputs) if one.documents is None else one.documents
+    documents = step_contents.unwrapped(span.outputs) if span.documents is None else span.documents
     return None if documents in ("", {}) else documents

@@ -119,8 +119,8 @@ def _found(span: GoldSpan, documents: Mapping[str, Document]) -> tuple[Found, li
     is_here = text_at(documents, span) == span.text
     if is_here and _likeness(documents[span.document].text, here, span) > 1 - _CLEARLY:
         return "unchanged", [here]
-    own = {name: one for name, one in documents.items() if name == span.document}
-    others = {name: one for name, one in documents.items() if name != span.document}
+    own = {name: document for name, document in documents.items() if name == span.document}
+    others = {name: document for name, document in documents.items() if name != span.document}
     # Without surroundings only the text can tell, where it occurs once.
     is_bare = not span.before and not span.after
     for among in (own, others):
@@ -152,9 +152,9 @@ def _unsettled(places: list[Place]) -> tuple[Found, list[Place]]:
 
 def _exact(span: GoldSpan, documents: Mapping[str, Document]) -> list[Place]:
     return [
-        (one.id, at, at + len(span.text))
-        for one in documents.values()
-        for at in islice(occurrences(one.text, span.text), _PLACES)
+        (document.id, at, at + len(span.text))
+        for document in documents.values()
+        for at in islice(occurrences(document.text, span.text), _PLACES)
     ]
 
 
@@ -196,8 +196,8 @@ def _edited(span: GoldSpan, text: str) -> list[tuple[int, int]]:
 def _alike(wanted: str, text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
     """Parts of a text, apart from one another, with most of the words of another one, the most
     alike first: their words follow from one another by few deleted and inserted characters."""
-    ours = [one[0].casefold() for one in _TOKEN.finditer(wanted)]
-    theirs = [(one[0].casefold(), *one.span()) for one in _TOKEN.finditer(text, low, high)]
+    ours = [match[0].casefold() for match in _TOKEN.finditer(wanted)]
+    theirs = [(match[0].casefold(), *match.span()) for match in _TOKEN.finditer(text, low, high)]
     number = {word: n for n, word in enumerate(dict.fromkeys(word for word, _, _ in theirs))}
     words = np.array([number[word] for word, _, _ in theirs], np.int64)
     inserted = np.cumsum([0, *(len(word) for word, _, _ in theirs)]) << 32
@@ -276,7 +276,7 @@ def _between(text: str, span: GoldSpan) -> tuple[int, int] | None:
 
 def _is_gone(text: str, span: GoldSpan) -> bool:
     """Whether what was before a span and what was after it are now side by side."""
-    before, after, now = (" ".join(one.split()) for one in (span.before, span.after, text))
+    before, after, now = (" ".join(name.split()) for name in (span.before, span.after, text))
     if not before and len(after) >= _TELLING:
         return now.startswith(after)
     if not after and len(before) >= _TELLING:

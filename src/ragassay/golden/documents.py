@@ -52,31 +52,31 @@ class Document:
     @property
     def title(self) -> Heading | None:
         """The heading of the whole document: the only one of the highest level, 0 or 1."""
-        titles = [one for one in self.headings if not one.is_page]
-        highest = min((one.level for one in titles), default=2)
-        first = [one for one in titles if one.level == highest]
+        titles = [heading for heading in self.headings if not heading.is_page]
+        highest = min((title.level for title in titles), default=2)
+        first = [title for title in titles if title.level == highest]
         return first[0] if highest <= 1 and len(first) == 1 else None
 
     def parts(self) -> Iterator[tuple[Heading | None, int, int]]:
         """The text between the headings: the heading above it (``None`` before the first), its
         start and its end. Parts may be empty."""
-        begins = [(None, 0), *((one, one.end) for one in self.headings)]
-        ends = [*(one.start for one in self.headings), len(self.text)]
+        begins = [(None, 0), *((pair, pair.end) for pair in self.headings)]
+        ends = [*(pair.start for pair in self.headings), len(self.text)]
         for (heading, begin), end in zip(begins, ends, strict=True):
             yield heading, begin, end
 
 
 def text_at(documents: Mapping[str, Document], place: GoldPassage | GoldSpan) -> str:
     """The text of the documents at the place of a passage or span; empty where there is none."""
-    one = documents.get(place.document or "")
-    if one is None or place.start is None or place.end is None:
+    document = documents.get(place.document or "")
+    if document is None or place.start is None or place.end is None:
         return ""
-    return one.text[place.start : place.end]
+    return document.text[place.start : place.end]
 
 
 def names_of(documents: Mapping[str, Document]) -> DocumentNames:
     """Finds the documents by what systems, files and people call them."""
-    return DocumentNames({name: one.path for name, one in documents.items()})
+    return DocumentNames({name: document.path for name, document in documents.items()})
 
 
 COPY = "holds the same text as"
@@ -142,7 +142,7 @@ def one_error(wrong: Sequence[InputError], path: Path, several: str, hint: str =
     """The only error, with a further hint; or one for several, of which the first are named."""
     if len(wrong) == 1:
         return wrong[0].but(hint=" ".join(filter(None, (wrong[0].hint, hint and f"{hint}."))))
-    lines = "".join(f"\n  {one}" for one in wrong[:MOST_TOLD])
+    lines = "".join(f"\n  {error}" for error in wrong[:MOST_TOLD])
     more = f"\n  and {len(wrong) - MOST_TOLD} more" if len(wrong) > MOST_TOLD else ""
     return InputError(f"{len(wrong)} {several}:{lines}{more}", path=path)
 
@@ -205,8 +205,8 @@ class Reader:
 
 def _plain(content: bytes) -> Read:
     text = _unix(content.decode("utf-8-sig"))
-    found = (one for one in _MARKED.finditer(text) if one["title"])
-    return text, [Heading(one["title"], len(one["marks"]), *one.span()) for one in found]
+    found = (match for match in _MARKED.finditer(text) if match["title"])
+    return text, [Heading(match["title"], len(match["marks"]), *match.span()) for match in found]
 
 
 _MARKED = re.compile(
@@ -252,7 +252,7 @@ def _html(content: bytes) -> Read:
     for node in root.css("td, th"):
         node.insert_after(" ")
     text, headings = _joined(_html_lines(root.text().split(_BREAK)))
-    if title and not any(one.level == 1 for one in headings):
+    if title and not any(heading.level == 1 for heading in headings):
         headings.insert(0, Heading(title, 0, 0, 0))
     return text, headings
 

@@ -46,7 +46,7 @@ def support(look: Look) -> Findings:
     scores = look.scores(asked, "faithfulness", "support")
     by_item = grouped((at, (value, reference, why)) for (at, reference), value, why in scores)
     for at, of_item in sorted(by_item.items()):
-        lacking = [one for one in of_item if one[0] < 1]
+        lacking = [pair for pair in of_item if pair[0] < 1]
         if look.options.judge is None:
             lacking = [min(of_item)] if len(lacking) == len(of_item) else []
         for _, reference, explanation in lacking:
@@ -118,8 +118,11 @@ def blindness_of(look: Look) -> tuple[Blind, int]:
     for at, (item, answers_of) in enumerate(tried):
         for n, (answer, others) in enumerate(answers_of):
             answers[at, True, n] = {"answer": answer, "references": list(others)}
-        for n, one in enumerate(item.negative_references):
-            answers[at, False, n] = {"answer": one.text, "references": item.references}
+        for n, negative_reference in enumerate(item.negative_references):
+            answers[at, False, n] = {
+                "answer": negative_reference.text,
+                "references": item.references,
+            }
     for metric in dict.fromkeys(look.options.metrics):
         values = {key: value for key, value, _ in look.scores(answers, metric, "")}
         rights = grouped((at, value) for (at, is_right, _), value in values.items() if is_right)
@@ -133,9 +136,12 @@ def blindness_of(look: Look) -> tuple[Blind, int]:
 
 def _right(item: GoldenItem) -> list[tuple[str, Sequence[str]]]:
     """Right answers, each with references that it is not one of."""
-    references = list({plain(one): one for one in item.references}.values())
+    references = list({plain(reference): reference for reference in item.references}.values())
     if len(references) > 1:
-        return [(one, [other for other in references if other is not one]) for one in references]
+        return [
+            (reference, [other for other in references if other is not reference])
+            for reference in references
+        ]
     gold = plain(item.evidence_text)
     is_right = references and gold and gold != plain(references[0])
     return [(item.evidence_text, references)] if is_right else []
@@ -174,7 +180,7 @@ class Checked:
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values."""
-        findings = [one.to_json() for one in self.findings]
+        findings = [finding.to_json() for finding in self.findings]
         blindness = [
             {"metric": metric, "kind": kind, "blind": n, "of": of}
             for (metric, kind), (n, of) in self.blindness.items()
@@ -188,7 +194,7 @@ def check(
     """Checks a golden set, by `ragassay.evaluate` where a judge is asked or metrics are computed.
     Rejected items are left out."""
     look = Look(golden, options or CheckOptions(), evaluate)
-    findings = [one._replace(check=name) for name, find in CHECKS.items() for one in find(look)]
+    findings = [pair._replace(check=name) for name, find in CHECKS.items() for pair in find(look)]
     blindness, n_without = blindness_of(look)
     skipped = {
         check: clause(Note("not_answered", {"judge": look.judge, "n": n}))
@@ -203,7 +209,7 @@ def check(
     uncovered = None
     if log:
         asked = [plain(item.query) for item in look.items]
-        alike = alike_texts([plain(one) for one in log], asked, fuzz.token_set_ratio, _COVERED)
+        alike = alike_texts([plain(text) for text in log], asked, fuzz.token_set_ratio, _COVERED)
         covered = {at for at, _ in alike}
         uncovered = [query for at, query in enumerate(log) if at not in covered]
     return Checked(len(look.items), findings, blindness, cover, uncovered, skipped)

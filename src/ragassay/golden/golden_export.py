@@ -31,7 +31,7 @@ LONGEST_CELL = 32_767
 
 def json_lines(records: Iterable[Record]) -> bytes:
     """A line for each record."""
-    return b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in records)
+    return b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
 
 
 def json_file(value: Any) -> bytes:
@@ -161,8 +161,8 @@ def parts_of(item: GoldenItem) -> Record:
         "id as a tag": item.id,
         "first": next(iter(item.references), None),
         "texts": [span.text for span in item.gold] if item.gold else None,
-        "turns": [asdict(one) for one in (*item.history, asked)],
-        "targets": [{"speaker": "agent", "text": one} for one in item.references],
+        "turns": [asdict(turn) for turn in (*item.history, asked)],
+        "targets": [{"speaker": "agent", "text": reference} for reference in item.references],
         "labels": None if item.answerability is None else [item.answerability.upper()],
     }
 
@@ -197,7 +197,9 @@ def export_format(output: Path, chosen: str | None = None) -> str:
         there_are = f"There are {', '.join(EXPORTS)} (--format)."
         raise UsageError(f"No format of 'golden export' is called {chosen!r}. {meant} {there_are}")
     end = output.suffix.casefold()
-    by_end = {end: name for name, one in EXPORTS.items() if not one.parts for end in one.ends}
+    by_end = {
+        end: name for name, export in EXPORTS.items() if not export.parts for end in export.ends
+    }
     kind = chosen or by_end.get(end, "jsonl")
     ends = EXPORTS[kind].ends
     if ends and end not in ends:
@@ -250,7 +252,10 @@ def _beir(items: _Items, _: ExportFormat, documents: _Documents) -> Exported:
     if not judged:
         return Exported({}, 0)
     # A title is a part of the text already.
-    corpus = [{"_id": one.id, "title": "", "text": one.text} for one in documents().values()]
+    corpus = [
+        {"_id": document.id, "title": "", "text": document.text}
+        for document in documents().values()
+    ]
     for name in dict.fromkeys(name for query, document, _ in judged for name in (query, document)):
         if not name.strip() or not _ONE_CELL.fullmatch(name):
             raise InputError(

@@ -62,10 +62,12 @@ class GoldenSet:
                 raise InputError(f"{n} items have the id {name!r}", path=path, field="id")
         manifest = _manifest(folder)
         elsewhere = manifest.get("folder")
-        left_out = {str(one["path"]): str(one["why"]) for one in manifest.get("left_out") or []}
+        left_out = {
+            str(value["path"]): str(value["why"]) for value in manifest.get("left_out") or []
+        }
         made = cls(folder, items, None if elsewhere is None else folder / str(elsewhere), left_out)
         made._name_by_id(
-            {str(one["id"]): str(one.get("path", one["id"])) for one in _listed(folder)}
+            {str(record["id"]): str(record.get("path", record["id"])) for record in _listed(folder)}
         )
         return made
 
@@ -79,7 +81,7 @@ class GoldenSet:
         names them otherwise (`DocumentNames`) has their ids afterwards, as it has after `open`
         where ``documents.json`` lists them."""
         documents = load_documents(self.documents_folder, self.left_out)
-        self._name_by_id({name: one.path for name, one in documents.items()})
+        self._name_by_id({name: document.path for name, document in documents.items()})
         return documents
 
     def _name_by_id(self, paths: Mapping[str, str]) -> None:
@@ -87,18 +89,18 @@ class GoldenSet:
         names = DocumentNames(paths)
         for item in self.items:
             try:
-                ids = [names.one(one.document) or one.document for one in item.gold or ()]
+                ids = [names.one(span.document) or span.document for span in item.gold or ()]
             except InputError as error:
                 problem = f"gold of {item.id!r} names a document: {error.problem}"
                 raise error.but(path=self.folder / QUERIES, problem=problem) from error
             item.gold = item.gold and [
-                one if one.document == name else one.model_copy(update={"document": name})
-                for one, name in zip(item.gold, ids, strict=True)
+                span if span.document == name else span.model_copy(update={"document": name})
+                for span, name in zip(item.gold, ids, strict=True)
             ]
 
     def item(self, name: str) -> GoldenItem | None:
         """The item with an id; ``None`` where there is none."""
-        return next((one for one in self.items if one.id == name), None)
+        return next((item for item in self.items if item.id == name), None)
 
     def with_status(self, *statuses: Status, where: Iterable[str] = ()) -> list[GoldenItem]:
         """The items of some statuses."""
@@ -118,13 +120,13 @@ class GoldenSet:
             "folder": None if where is None else relative_folder(where, self.folder),
             "documents": [
                 {
-                    "id": one.id,
-                    "path": one.path,
-                    "sha256": one.sha256,
-                    "loader": one.loader,
-                    "characters": len(one.text),
+                    "id": document.id,
+                    "path": document.path,
+                    "sha256": document.sha256,
+                    "loader": document.loader,
+                    "characters": len(document.text),
                 }
-                for one in documents.values()
+                for document in documents.values()
             ],
         }
         if self.left_out:
@@ -134,7 +136,7 @@ class GoldenSet:
 
     def known_documents(self) -> dict[str, str]:
         """For each document of the manifest the hash of the file that the spans count in."""
-        return {str(one["id"]): str(one["sha256"]) for one in _listed(self.folder)}
+        return {str(record["id"]): str(record["sha256"]) for record in _listed(self.folder)}
 
 
 @contextmanager
@@ -161,13 +163,13 @@ def check_output(output: Path, *inputs: Path) -> None:
     """Refuses a place for results where a command would write over what it reads, or into a golden
     set."""
     place = Path(os.path.realpath(output))
-    for one in inputs:
-        own = Path(os.path.realpath(one))
+    for path in inputs:
+        own = Path(os.path.realpath(path))
         if place == own:
             raise UsageError(f"{output} is what is read. Choose another name with -o.")
         if own in place.parents:
             raise UsageError(
-                f"{output} lies in {one}, which is read. Choose another place with -o."
+                f"{output} lies in {path}, which is read. Choose another place with -o."
             )
     for folder in (place, *place.parents):
         if is_golden(folder):
@@ -184,10 +186,12 @@ def with_contexts(items: Iterable[GoldenItem], documents: Mapping[str, Document]
     """Fills in what stands before and after each span whose text stands where it says."""
     for item in items:
         item.gold = item.gold and [
-            GoldSpan.of(one.document, documents[one.document].text, one.start, one.end, one.grade)
-            if text_at(documents, one) == one.text
-            else one
-            for one in item.gold
+            GoldSpan.of(
+                span.document, documents[span.document].text, span.start, span.end, span.grade
+            )
+            if text_at(documents, span) == span.text
+            else span
+            for span in item.gold
         ]
 
 

@@ -91,7 +91,7 @@ def imported(
     put where its text is; what has no place is kept in the item's provenance (see `unplaced`)."""
     name = formats.opening.checked_encoding(encoding)
     mapper = ItemMapper(path, columns, name)
-    files = [(formats.detect(one, name), one) for one in formats.files_of(path)]
+    files = [(formats.detect(element, name), element) for element in formats.files_of(path)]
     samples = list(mapper.of_files(files))
     if not samples:
         raise mapper.nothing_known or InputError("there are no records", path=path)
@@ -103,21 +103,21 @@ def imported(
     for sample, own in _one_a_query(samples, mapper.own, path):
         file, line = mapper.places.get(sample.identity, (path, None))
         of_item = []
-        for number, one in enumerate(sample.gold or ()):
+        for number, passage in enumerate(sample.gold or ()):
             try:
-                said = replace(one, document=names.one(one.document) or one.document)
+                said = replace(passage, document=names.one(passage.document) or passage.document)
             except InputError as error:
                 wrong.append(error.but(field=f"gold.{number}.document").at(path=file, line=line))
                 continue
             of_item.append(_placed(Placing(sample.id, file, line, number, said), documents, finder))
         placings += of_item
-        gold = tuple(one.gold for one in of_item if one.gold is not None)
-        lost = [one for one in of_item if one.gold is None]
-        wrong += [one.error(documents) for one in lost if one.said.start is not None]
+        gold = tuple(placing.gold for placing in of_item if placing.gold is not None)
+        lost = [placing for placing in of_item if placing.gold is None]
+        wrong += [placing.error(documents) for placing in lost if placing.said.start is not None]
         # Gold without any place is unknown; an empty tuple would mean that nothing is relevant.
         is_unknown = sample.gold is None or (bool(lost) and not gold)
         if lost:
-            unplaced = [one.to_record() for one in lost]
+            unplaced = [placing.to_record() for placing in lost]
             own["provenance"] = {**own.get("provenance", {}), UNPLACED: unplaced}
         try:
             item = GoldenItem.of_sample(replace(sample, gold=None if is_unknown else gold), own)
@@ -132,29 +132,29 @@ def imported(
     return Imported(items, len(samples), placings)
 
 
-def _placed(one: Placing, documents: Mapping[str, Document], finder: TextFinder) -> Placing:
-    wanted, here = one.said, text_at(documents, one.said)
+def _placed(placing: Placing, documents: Mapping[str, Document], finder: TextFinder) -> Placing:
+    wanted, here = placing.said, text_at(documents, placing.said)
     is_complete = len(here) == (wanted.end or 0) - (wanted.start or 0)
     if not wanted.text:
         has_text = is_complete and here.strip()
         gold = replace(wanted, text=here) if has_text else None
-        return replace(one, gold=gold, reason="" if has_text else "it has no text")
+        return replace(placing, gold=gold, reason="" if has_text else "it has no text")
     if is_complete and here == wanted.text:
-        return replace(one, gold=wanted)
+        return replace(placing, gold=wanted)
     among = f"in {wanted.document}" if wanted.document in documents else "in the documents"
     sighting = finder.find(wanted.text, wanted.document)
     if sighting is None:
-        return replace(one, reason=f"the text is nowhere {among}")
+        return replace(placing, reason=f"the text is nowhere {among}")
     if len(sighting.places) > 1:
         likeness = "" if sighting.likeness == "exact" else f" ({sighting.likeness})"
         places = few([f"{name}:{start}" for name, start, _ in sighting.places])
         n = len(sighting.places)
         count = f"{n} places or more" if n == MOST_SIGHTED else f"{n} places"
-        return replace(one, reason=f"the text{likeness} is at {count} {among}: {places}")
+        return replace(placing, reason=f"the text{likeness} is at {count} {among}: {places}")
     [(name, start, end)] = sighting.places
     text = documents[name].text[start:end]
     gold = replace(wanted, document=name, start=start, end=end, text=text)
-    return replace(one, gold=gold)
+    return replace(placing, gold=gold)
 
 
 def _one_a_query(
@@ -193,8 +193,8 @@ def _shared(mappings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The keys for which all mappings that have them hold the same value."""
     return {
         key: value
-        for one in mappings
-        for key, value in one.items()
+        for mapping in mappings
+        for key, value in mapping.items()
         if all(other.get(key, value) == value for other in mappings)
     }
 
@@ -218,16 +218,18 @@ class ItemMapper(Mapper):
     set has."""
 
     def __init__(self, path: Path, columns: Columns | None, encoding: str | None) -> None:
-        named = {folded(name): one for name, one in (columns or {}).items()}
-        own = {name: one for name, one in named.items() if name in _OWN}
+        named = {folded(name): column for name, column in (columns or {}).items()}
+        own = {name: group for name, group in named.items() if name in _OWN}
         self._fields = {
             column: name
-            for name, one in own.items()
-            for column in ([one] if isinstance(one, str) else one)
+            for name, text in own.items()
+            for column in ([text] if isinstance(text, str) else text)
         }
         """By column the field of an item that the user named it for."""
         self._seen: set[str] = set()
-        others = {name: one for name, one in (columns or {}).items() if folded(name) not in own}
+        others = {
+            name: column for name, column in (columns or {}).items() if folded(name) not in own
+        }
         try:
             super().__init__(path, queries_alone=True, columns=others, encoding=encoding)
         except UsageError as error:
@@ -241,7 +243,7 @@ class ItemMapper(Mapper):
         """The sample of a record without the fields of an item. Arguments: as of the base class."""
         try:
             self._seen |= record.keys()
-            if missing := [one for one in self._fields if one not in self._seen]:
+            if missing := [field for field in self._fields if field not in self._seen]:
                 raise InputError(
                     f"there is no column {missing[0]!r} (wanted as {self._fields[missing[0]]})",
                     field=missing[0],
@@ -256,7 +258,7 @@ class ItemMapper(Mapper):
         if self.cells:
             # A cell without text says nothing.
             empty = {key for key, value in rest.items() if value is None}
-            metadata = {key: one for key, one in sample.metadata.items() if key not in empty}
+            metadata = {key: value for key, value in sample.metadata.items() if key not in empty}
             sample = replace(sample, metadata=metadata)
         self.own[sample.identity] = own
         return sample
@@ -272,7 +274,7 @@ class ItemMapper(Mapper):
         for part in {"start", "end"} & span.keys():
             span[part] = field_values.whole_number(span[part], keys[part])
         parts = {*keys.values(), *gold}
-        return {**{key: one for key, one in record.items() if key not in parts}, "gold": [span]}
+        return {**{key: value for key, value in record.items() if key not in parts}, "gold": [span]}
 
     def _divided(self, record: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """What a record says in fields that only an item has, and the rest of it."""
@@ -287,13 +289,13 @@ class ItemMapper(Mapper):
                 rest[key] = value
                 if self.cells and isinstance(read, str):
                     read = negatives_in(read)
-                    rest[key] = [one["text"] for one in read]
-                if isinstance(read, list) and any(isinstance(one, dict) for one in read):
+                    rest[key] = [item["text"] for item in read]
+                if isinstance(read, list) and any(isinstance(item, dict) for item in read):
                     own["negative_references"] = [
-                        {part: one[part] for part in ("kind", "by") if one.get(part)}
-                        if isinstance(one, dict)
+                        {part: row[part] for part in ("kind", "by") if row.get(part)}
+                        if isinstance(row, dict)
                         else {}
-                        for one in read
+                        for row in read
                     ]
             elif name in (*_TEXTS, "tags", "provenance") and value in (None, ""):
                 continue

@@ -107,7 +107,7 @@ class GoldenItem(BaseModel):
 
     @model_validator(mode="after")
     def _speakers_are_known(self) -> Self:
-        if not {one.speaker for one in self.history} <= {"user", "agent"}:
+        if not {turn.speaker for turn in self.history} <= {"user", "agent"}:
             raise ValueError("a turn of the history is said by 'user' or 'agent'")
         return self
 
@@ -139,15 +139,17 @@ class GoldenItem(BaseModel):
         gold = None
         if self.gold is not None:
             gold = tuple(
-                GoldPassage(None, one.text, one.document, one.start, one.end, one.grade)
-                for one in self.gold
+                GoldPassage(None, span.text, span.document, span.start, span.end, span.grade)
+                for span in self.gold
             )
         return Sample(
             id=self.id,
             query=self.query,
             history=tuple(self.history),
             references=tuple(self.references),
-            negative_references=tuple(one.text for one in self.negative_references),
+            negative_references=tuple(
+                negative_reference.text for negative_reference in self.negative_references
+            ),
             gold=gold,
             answerability=self.answerability,
             language=self.language or None,
@@ -169,9 +171,12 @@ class GoldenItem(BaseModel):
             slices["tags"] = list(map(str, metadata.pop("tags")))
         parts = ("document", "start", "end", "text", "grade")
         gold = sample.gold and [
-            {name: getattr(one, name) for name in parts}
-            for one in sample.gold
-            if one.document and one.text and one.start is not None and one.end is not None
+            {name: getattr(passage, name) for name in parts}
+            for passage in sample.gold
+            if passage.document
+            and passage.text
+            and passage.start is not None
+            and passage.end is not None
         ]
         about = more.pop("negative_references", [{}] * len(sample.negative_references))
         record = {
@@ -195,7 +200,7 @@ def tags_in(text: str) -> list[str]:
     """The tags of a cell: a line each, in a line parted by semicolons where it holds one, else by
     commas."""
     parts = (line.split(";" if ";" in line else ",") for line in text.split("\n"))
-    return [tag for one in parts for part in one if (tag := part.strip())]
+    return [tag for group in parts for part in group if (tag := part.strip())]
 
 
 def negatives_in(text: str) -> list[dict[str, str | None]]:
@@ -214,7 +219,7 @@ def nearly(item: GoldenItem) -> list[GoldSpan]:
     record = item.provenance.get("nearly")
     spans = record.get("spans") if isinstance(record, dict) else None
     try:
-        return [GoldSpan.model_validate(one) for one in spans or ()]
+        return [GoldSpan.model_validate(span) for span in spans or ()]
     except (TypeError, ValidationError):  # somebody else's provenance
         return []
 
@@ -227,7 +232,11 @@ with the ``reason``."""
 def unplaced(item: GoldenItem) -> list[dict[str, Any]]:
     """The gold of an item that has no place in the documents, where its provenance holds some."""
     records = item.provenance.get(UNPLACED)
-    return [one for one in records if isinstance(one, dict)] if isinstance(records, list) else []
+    return (
+        [record for record in records if isinstance(record, dict)]
+        if isinstance(records, list)
+        else []
+    )
 
 
 def wrong_record(
@@ -253,20 +262,22 @@ def difference(old: Sequence[GoldenItem], new: Sequence[GoldenItem]) -> Iterator
     """The queries that differ, those of the new set first."""
     remaining = {item.id: item for item in old}
     for item in new:
-        one = remaining.pop(item.id, None)
-        if one is None:
+        golden_item = remaining.pop(item.id, None)
+        if golden_item is None:
             yield Change(item.id, "added")
             continue
         fields = tuple(
-            name for name in GoldenItem.model_fields if getattr(one, name) != getattr(item, name)
+            name
+            for name in GoldenItem.model_fields
+            if getattr(golden_item, name) != getattr(item, name)
         )
-        if fields == ("gold",) and _texts(one) == _texts(item):
-            spans = zip(one.gold or (), item.gold or (), strict=True)
+        if fields == ("gold",) and _texts(golden_item) == _texts(item):
+            spans = zip(golden_item.gold or (), item.gold or (), strict=True)
             places = dict.fromkeys((a.document, b.document) for a, b in spans)
             documents = tuple(place for place in places if place[0] != place[1])
             yield Change(item.id, "moved", fields, documents)
         elif fields:
-            yield Change(item.id, "changed", fields, _edited(one, item))
+            yield Change(item.id, "changed", fields, _edited(golden_item, item))
     yield from (Change(name, "removed") for name in remaining)
 
 

@@ -92,10 +92,10 @@ class _Join:
             if query.gold and self._aligner is not None:
                 # Gold without the offsets of what is not there.
                 gold = tuple(
-                    one
-                    if text_at(documents, one) == one.text
-                    else replace(one, start=None, end=None)
-                    for one in query.gold
+                    passage
+                    if text_at(documents, passage) == passage.text
+                    else replace(passage, start=None, end=None)
+                    for passage in query.gold
                 )
                 self.queries[name] = replace(query, gold=gold)
         self.drafts = {item.id for item in golden.with_status("draft")} - self.queries.keys()
@@ -119,7 +119,7 @@ class _Join:
             name = f"a passage of {sample.id!r} names a document of {self._folder}"
             problem = f"{name}: {error.problem}"
             raise error.but(problem=problem, field="passages.document") from error
-        self.n["unplaced"] += bool(item.gold) and any(one.start is None for one in passages)
+        self.n["unplaced"] += bool(item.gold) and any(passage.start is None for passage in passages)
         return passages
 
     def require_samples(self) -> None:
@@ -157,7 +157,7 @@ def misplaced(
 ) -> Iterator[Note]:
     """A note about spans whose text is not where they say; their offsets do not count."""
     spans = [(item.id, span) for item in items for span in item.gold or ()]
-    moved = [name for name, one in spans if text_at(documents, one) != one.text]
+    moved = [name for name, span in spans if text_at(documents, span) != span.text]
     if moved:
         names = tuple(dict.fromkeys(moved))
         told = {"of": plural(len(spans), "gold span"), "queries": plural(len(names), "query")}

@@ -43,8 +43,8 @@ def groups(items: Sequence[GoldenItem], documents: Mapping[str, Document]) -> li
 
     shared = (_same_sentence(items, documents), _same_words(items))
     for pairs in (*shared, near_duplicates(items), _turns(items)):
-        for one, other in pairs:
-            low, high = sorted((root(one), root(other)))
+        for number, other in pairs:
+            low, high = sorted((root(number), root(other)))
             first[high] = low
     return [root(at) for at in range(len(items))]
 
@@ -138,17 +138,17 @@ def sampled(
     source = random.Random(seed)
     kinds = _kinds(items, by)
     quota = shared_out({kind: n * len(ids) / len(items) for kind, ids in kinds.items()}, n)
-    chosen = {one for kind, ids in kinds.items() for one in source.sample(ids, quota[kind])}
+    chosen = {text for kind, ids in kinds.items() for text in source.sample(ids, quota[kind])}
     return [item for item in items if item.id in chosen]
 
 
 def shared_out(exact: Mapping[K, float], n: int) -> dict[K, int]:
     """Whole numbers in place of exact shares, by largest remainders: what is left goes to those
     whose shares were cut most, the first ones where these are equal."""
-    quota = {one: int(share) for one, share in exact.items()}
-    by_rest = sorted(exact, key=lambda one: quota[one] - exact[one])
-    for one in by_rest[: n - sum(quota.values())]:
-        quota[one] += 1
+    quota = {element: int(share) for element, share in exact.items()}
+    by_rest = sorted(exact, key=lambda value: quota[value] - exact[value])
+    for item in by_rest[: n - sum(quota.values())]:
+        quota[item] += 1
     return quota
 
 
@@ -166,7 +166,7 @@ def split(
         raise UsageError(f"The shares {shown} are not all above 0.")
     if abs((total := sum(shares.values())) - 1) > 1e-9:
         raise UsageError(f"The shares {shown} sum to {total:.10g}, not to 1.")
-    kind_of = {one: kind for kind, ids in _kinds(items, by).items() for one in ids}
+    kind_of = {text: kind for kind, ids in _kinds(items, by).items() for text in ids}
     members: defaultdict[int, list[GoldenItem]] = defaultdict(list)
     for at, item in enumerate(items):
         members[at if groups is None else groups[at]].append(item)

@@ -119,7 +119,7 @@ class Look:
         if not asked:
             return
         keys = list(asked)
-        samples = [{"id": str(n), **one} for n, one in enumerate(asked.values())]
+        samples = [{"id": str(n), **record} for n, record in enumerate(asked.values())]
         judge, budget = self.options.judge, self.options.budget
         for row in self.evaluate(samples, metrics=[metric], judge=judge, budget=budget).scores:
             if isinstance(row.value, int | float):
@@ -132,14 +132,14 @@ def changed_documents(look: Look) -> Findings:
     """What changed in the documents since the spans were made."""
     golden, documents = look.golden, look.documents
     recorded = golden.known_documents()
-    for name, one in documents.items():
+    for name, document in documents.items():
         if recorded and name not in recorded:
             yield _look("document_added", document=name)
-        elif recorded.get(name, one.sha256) != one.sha256:
+        elif recorded.get(name, document.sha256) != document.sha256:
             yield _look("document_edited", document=name)
     for name in recorded.keys() - documents.keys():
         yield _error("document_gone", document=name)
-    if unreadable := [one for one, why in golden.left_out.items() if not why.startswith(COPY)]:
+    if unreadable := [text for text, why in golden.left_out.items() if not why.startswith(COPY)]:
         yield _look("unreadable", names=unreadable)
     if documents and not recorded:
         yield _look("documents_not_listed", manifest=MANIFEST)
@@ -207,13 +207,13 @@ def leaks(look: Look) -> Findings:
 def contradictions(look: Look) -> Findings:
     """References that contradict each other or the wrong answers of their item."""
     for item in look.items:
-        first = {plain(one).partition(" ")[0] for one in item.references}
+        first = {plain(text).partition(" ")[0] for text in item.references}
         if any(yes in first and not first.isdisjoint(no) for yes, no in _POLAR.items()):
             yield _error("yes_and_no", item.id)
-        wrong = {plain(one.text) for one in item.negative_references}
-        for one in item.references:
-            if plain(one) in wrong:
-                yield _error("right_and_wrong", item.id, text=one)
+        wrong = {plain(negative_reference.text) for negative_reference in item.negative_references}
+        for reference in item.references:
+            if plain(reference) in wrong:
+                yield _error("right_and_wrong", item.id, text=reference)
 
 
 def duplicates(look: Look) -> Findings:

@@ -227,13 +227,13 @@ _EMPHASIS = re.compile(r"\]\([^()\s]*\)|[*_`#\[\]]")
 
 def _without_markup(text: str) -> _Form:
     """As `squeezed`, without what marks up text, in small letters."""
-    parted = _TABLE.sub(lambda one: " " * len(one[0]), text)
+    parted = _TABLE.sub(lambda value: " " * len(value[0]), text)
     is_kept = np.ones(len(parted), bool)
-    for one in _EMPHASIS.finditer(parted):
-        is_kept[one.start() : one.end()] = False
+    for match in _EMPHASIS.finditer(parted):
+        is_kept[match.start() : match.end()] = False
     bare, offsets = squeezed(_EMPHASIS.sub("", parted))
     # Few characters have several small ones; they stay, so that places do.
-    small = "".join(low if len(low := one.lower()) == 1 else one for one in bare)
+    small = "".join(low if len(low := name.lower()) == 1 else name for name in bare)
     return small, np.flatnonzero(is_kept)[offsets].astype(np.int32)
 
 

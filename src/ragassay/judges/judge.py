@@ -180,7 +180,10 @@ def to_record(asked: JudgeAnswer[Any] | Failure, *, is_vote: bool = False) -> di
     record["judge"] = made.judge
     if made.messages or made.request or made.model:
         record |= {field.name: getattr(made, field.name) for field in fields(made)}
-        record |= {"messages": [dict(one) for one in made.messages], "dropped": list(made.dropped)}
+        record |= {
+            "messages": [dict(message) for message in made.messages],
+            "dropped": list(made.dropped),
+        }
     if asked.votes:
         record["votes"] = [to_record(vote, is_vote=True) for vote in asked.votes]
     if is_vote:
@@ -191,8 +194,8 @@ def to_record(asked: JudgeAnswer[Any] | Failure, *, is_vote: bool = False) -> di
             continue
         if isinstance(value, str):
             about[name] = short(value)
-        elif isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
-            about[f"{name} ({len(value)})"] = short(" | ".join(short(one) for one in value[:9]))
+        elif isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+            about[f"{name} ({len(value)})"] = short(" | ".join(short(item) for item in value[:9]))
     if about:
         record["about"] = about
     return record

@@ -233,8 +233,10 @@ def named_judges(judge: Any, *, typed: bool = True) -> list[Any]:
     listed = judge if isinstance(judge, list | tuple) else [judge]
     # A misspelt provider has the same form: where there is no such module, the word stays.
     return [
-        load_object(one, "judge", typed=typed) if names_object(one) and has_module(one) else one
-        for one in listed
+        load_object(value, "judge", typed=typed)
+        if names_object(value) and has_module(value)
+        else value
+        for value in listed
     ]
 
 
@@ -248,7 +250,7 @@ def names_object(word: Any) -> bool:
 
 def check_judge_name(judges: Sequence[Any], name: str) -> None:
     """A `UsageError` for a name that is not for exactly one judge in Python."""
-    n = sum(not isinstance(one, str) for one in judges)
+    n = sum(not isinstance(judge, str) for judge in judges)
     if n != 1:
         problem = "there is none here" if n == 0 else f"there are {n} here"
         raise UsageError(
@@ -278,7 +280,9 @@ def _key(word: str, options: JudgeOptions, environment: Mapping[str, str]) -> Se
         return secrets.from_file(str(options.key_file))
     if options.key_variable is None or options.key_variable == OWN_KEY:
         return None
-    owner = next((n for n, one in providers().items() if options.key_variable in one.keys), None)
+    owner = next(
+        (n for n, provider in providers().items() if options.key_variable in provider.keys), None
+    )
     name = word.partition(":")[0].strip().casefold()
     if owner is not None and owner != aliases().get(name, name):
         there = providers()[owner].url

@@ -28,8 +28,8 @@ ALWAYS = "rule"
 
 def placeholders(kind: type[Question[Any]]) -> dict[str, bool]:
     """The placeholders of a kind of question, and whether a prompt needs each."""
-    fields = [one for one in dataclasses.fields(kind) if one.name not in kind.unsent]
-    needed = {one.name: one.default is dataclasses.MISSING for one in fields}
+    fields = [field for field in dataclasses.fields(kind) if field.name not in kind.unsent]
+    needed = {field.name: field.default is dataclasses.MISSING for field in fields}
     return {**needed, ALWAYS: False}
 
 
@@ -65,17 +65,17 @@ def _read(kind: type[Question[Any]], path: str | os.PathLike[str]) -> str:
             hint="Placeholders are written {{ name }}; other double braces and {% need {% raw %}.",
         ) from error  # fmt: skip
     found = list(tree.find_all(nodes.Name))
-    own = {one.name for one in found if one.ctx != "load"} | {"loop"}
-    used = [one for one in found if one.ctx == "load" and one.name not in own]
-    for one in used:
-        if one.name not in known:
+    own = {item.name for item in found if item.ctx != "load"} | {"loop"}
+    used = [item for item in found if item.ctx == "load" and item.name not in own]
+    for value in used:
+        if value.name not in known:
             raise InputError(
-                f"{kind.kind} has no placeholder {{{{ {one.name} }}}}",
-                path=path, line=one.lineno - offset,
-                hint=f"{did_you_mean(one.name, known)} There are: {shown}.".strip(),
+                f"{kind.kind} has no placeholder {{{{ {value.name} }}}}",
+                path=path, line=value.lineno - offset,
+                hint=f"{did_you_mean(value.name, known)} There are: {shown}.".strip(),
             )  # fmt: skip
     lacking = [name for name, needed in known.items() if needed]
-    lacking = [name for name in lacking if name not in {one.name for one in used}]
+    lacking = [name for name in lacking if name not in {item.name for item in used}]
     if lacking:
         name = lacking[0]
         # Published prompts are often written for str.format.

@@ -307,12 +307,14 @@ def _indices(votes: Sequence[Sequence[int]]) -> tuple[int, ...]:
 def _voter(replies: Sequence[R], outcome: Mapping[str, Any], fields: Iterable[str]) -> R | None:
     """The first who voted for an outcome, in some of its fields."""
     names = list(fields)
-    voted = (one for one in replies if all(getattr(one, n) == outcome[n] for n in names))
+    voted = (reply for reply in replies if all(getattr(reply, n) == outcome[n] for n in names))
     return next(voted, None)
 
 
 def _words_of(reply: Reply, names: Sequence[str]) -> str:
     """A vote as a text, where no member's own words fit the result."""
     values = [getattr(reply, name) for name in names]
-    shown = [json.dumps(one) if isinstance(one, tuple | bool) else str(one) for one in values]
+    shown = [
+        json.dumps(value) if isinstance(value, tuple | bool) else str(value) for value in values
+    ]
     return shown[0] if len(shown) == 1 else f"({', '.join(shown)})"

@@ -182,7 +182,7 @@ def _hashed(value: Any) -> str:
 def _class_of(value: Any) -> list[str]:
     """Name and source of an object's class; the sources of all classes that are no package's."""
     cls = type(value)
-    sources = dict.fromkeys(source_of(one) for one in own_classes(cls))
+    sources = dict.fromkeys(source_of(own_class_name) for own_class_name in own_classes(cls))
     return [cls.__module__, cls.__qualname__, "+".join(sources)]
 
 
@@ -206,14 +206,14 @@ def _plain(value: Any, depth: int = 0) -> Any:
         raise _UntoldError
     if isinstance(value, Mapping):
         return {
-            str(name): _plain(one, depth + 1)
-            for name, one in value.items()
+            str(name): _plain(item, depth + 1)
+            for name, item in value.items()
             if not _KEYS.search(str(name))
         }
     if isinstance(value, list | tuple):
-        return [_plain(one, depth + 1) for one in value]
+        return [_plain(item, depth + 1) for item in value]
     if isinstance(value, set | frozenset):
-        return sorted(json.dumps(_plain(one, depth + 1), sort_keys=True) for one in value)
+        return sorted(json.dumps(_plain(item, depth + 1), sort_keys=True) for item in value)
     if isinstance(value, functools.partial) or inspect.ismethod(value):
         raise _UntoldError
     if inspect.isroutine(value):

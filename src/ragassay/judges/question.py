@@ -119,7 +119,7 @@ def about(name: str) -> str:
 def _bare(kind: Any) -> Any:
     """A type without its annotations and without ``None``."""
     if get_origin(kind) in (Union, UnionType):
-        (kind,) = (one for one in get_args(kind) if one is not NoneType)
+        (kind,) = (argument for argument in get_args(kind) if argument is not NoneType)
     return get_args(kind)[0] if get_origin(kind) is Annotated else kind
 
 
@@ -259,7 +259,7 @@ class Question(ABC, Generic[R_co]):
         """The fields as plain values, by which a recorded answer is matched. An unsent field that
         is empty is left out, so that a question without it stays the same question."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {name: one for name, one in values.items() if one or name not in self.unsent}
+        return {name: value for name, value in values.items() if value or name not in self.unsent}
 
     @cached_property
     def key(self) -> str:
@@ -313,7 +313,7 @@ def _as_text(value: Any) -> Any:
     messages."""
     if isinstance(value, str):
         return harmless(value)
-    if isinstance(value, tuple) and all(isinstance(one, str) for one in value):
+    if isinstance(value, tuple) and all(isinstance(item, str) for item in value):
         return _Texts(map(harmless, value))
     return value
 
@@ -360,10 +360,10 @@ def example_of(schema: Mapping[str, Any]) -> Any:
         return example_of(schema["anyOf"][0])
     match schema.get("type"):
         case "object":
-            return {name: example_of(one) for name, one in schema.get("properties", {}).items()}
+            return {name: example_of(value) for name, value in schema.get("properties", {}).items()}
         case "array":
             entries = schema.get("prefixItems") or [schema.get("items") or {}]
-            return [example_of(one) for one in entries]
+            return [example_of(entry) for entry in entries]
         case "integer" | "number":
             return schema.get("minimum", 1)
         case "boolean":
@@ -378,7 +378,7 @@ def schema_of(form: type[BaseModel]) -> dict[str, Any]:
     if issubclass(form, ReplyInParts):
         del body["properties"]["lost"]
         for field in body["properties"].values():
-            (kind,) = (one for one in field.pop("anyOf") if one != {"type": "null"})
+            (kind,) = (value for value in field.pop("anyOf") if value != {"type": "null"})
             field.update(kind)
     strict: dict[str, Any] = _strict(body, body.pop("$defs", {}))
     return strict
@@ -388,15 +388,15 @@ def _strict(node: Any, definitions: Mapping[str, Any]) -> Any:
     """The schema as strict structured output wants it: every object closed, every key required,
     each reference replaced by what it refers to."""
     if isinstance(node, list):
-        return [_strict(one, definitions) for one in node]
+        return [_strict(value, definitions) for value in node]
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
         return _strict(definitions[node["$ref"].rpartition("/")[2]], definitions)
     closed = {
-        name: _strict(one, definitions)
-        for name, one in node.items()
-        if name != "default" and not (name == "title" and isinstance(one, str))
+        name: _strict(value, definitions)
+        for name, value in node.items()
+        if name != "default" and not (name == "title" and isinstance(value, str))
     }
     if "properties" in closed:
         closed |= {"additionalProperties": False, "required": list(closed["properties"])}
@@ -426,7 +426,7 @@ def fenced(text: str, name: str) -> str:
     inside = harmless(text)
     # Twelve hexadecimal digits that follow from the text and do not occur in it.
     salted = (f"{salt}\0{inside}".encode("utf-8", "surrogatepass") for salt in count())
-    codes = (hashlib.sha256(one).hexdigest()[:12] for one in salted)
+    codes = (hashlib.sha256(block).hexdigest()[:12] for block in salted)
     code = next(code for code in codes if code not in inside)
     label = " ".join(harmless(name).replace("<", " ").replace(">", " ").split())
     return f"<data {code} {label}>\n{inside}\n</data {code}>"

@@ -121,7 +121,7 @@ def reply_of(cls: type[Question[Any]], answer: Any) -> Reply:
     try:
         return shape.model_validate_json(orjson.dumps(fields_of))
     except ValidationError as error:
-        place, problem = min(mistakes(error), key=lambda one: one[0][0] in shape.implied)
+        place, problem = min(mistakes(error), key=lambda value: value[0][0] in shape.implied)
         field = ".".join(("answer", *place))
         raise InputError(problem, field=field, hint=f"As in {example(cls)}") from error
 

@@ -70,13 +70,13 @@ class AllowedFolders:
             candidates = [(folder / path).resolve() for folder in self._folders]
         except (ValueError, RuntimeError):  # a null character, links in a circle
             candidates = []
-        inside = [one for one in candidates if self._is_inside(one)]
+        inside = [candidate for candidate in candidates if self._is_inside(candidate)]
         if not inside:
             raise ArgumentError(
                 f"{argument}: {path!r} lies outside {self._names()}, which alone may be used. "
                 "Use a path below it."
             )
-        return next((one for one in inside if one.exists()), inside[0])
+        return next((item for item in inside if item.exists()), inside[0])
 
     def _is_inside(self, path: Path) -> bool:
         return any(path.is_relative_to(folder) for folder in self._folders)
@@ -188,7 +188,9 @@ class AgentTools:
         total = run.source.count()
         result = run.run(lambda n: report(n, total, "samples scored"), keep=False)
         summary, reports = result.summary, write_reports(result)
-        means = [{key: getattr(one, key) for key in _OF_MEAN} for one in summary.metrics.values()]
+        means = [
+            {key: getattr(metric, key) for key in _OF_MEAN} for metric in summary.metrics.values()
+        ]
         return {
             "run": str(result.folder),
             "report": str(reports["html"]),
@@ -214,14 +216,16 @@ class AgentTools:
             interval (low, high), p_adjusted is corrected for the number of metrics, why says why
             there is no verdict.
         """
-        a, b = (open_run(self._folders.existing(*one)) for one in ((new, "new"), (old, "old")))
+        a, b = (open_run(self._folders.existing(*pair)) for pair in ((new, "new"), (old, "old")))
         comparison = primary_of(compare(a, b, metrics=_listed(metrics), primary=_listed(primary)))
         found = comparison.to_json()
         notes = [str(note) for note in comparison.notes if note.severity == "note"]
         return {
             **_shown(found, ("a", "b")),
             "verdict": verdict_line(comparison),
-            "differences": [_shown(one, _OF_DIFFERENCE) for one in found["differences"]],
+            "differences": [
+                _shown(difference, _OF_DIFFERENCE) for difference in found["differences"]
+            ],
             "notes": [*comparison.warnings, *notes],
         }
 
@@ -248,19 +252,19 @@ class AgentTools:
         """
         source = open_run(self._folders.existing(run, "run"))
         explained = rescoring.explain(source, sample, metric, system=system)
-        one, scores = explained.sample, explained.to_json()["scores"]
+        item, scores = explained.sample, explained.to_json()["scores"]
         for score in scores if not full else ():
             score["judge_answers"] = [
                 {key: value for key, value in answer.items() if key not in _LONG}
                 for answer in score["judge_answers"]
             ]
         return {
-            "sample": one.id,
-            "query": one.query,
-            "answer": None if one.answer is None else one.answer.text,
-            "references": list(one.references or ()),
+            "sample": item.id,
+            "query": item.query,
+            "answer": None if item.answer is None else item.answer.text,
+            "references": list(item.references or ()),
             "passages": [
-                {"id": passage.id, "text": passage.text} for passage in one.passages or ()
+                {"id": passage.id, "text": passage.text} for passage in item.passages or ()
             ],
             "scores": scores,
         }

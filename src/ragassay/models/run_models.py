@@ -48,8 +48,13 @@ class Models:
     def remarks(self) -> list[str]:
         """What a report should say about the models' work since the last call."""
         with self._lock:
-            used = {id(one): one for one in (*self._instruments.values(), self.embedder_used)}
-        return [text for one in used.values() if hasattr(one, "remarks") for text in one.remarks()]
+            used = {
+                id(instrument): instrument
+                for instrument in (*self._instruments.values(), self.embedder_used)
+            }
+        return [
+            text for value in used.values() if hasattr(value, "remarks") for text in value.remarks()
+        ]
 
     def use(self, kind: type[I], *spec: Hashable) -> I:
         """The instrument ``kind(options, *spec)``, made on first use. Where a package or the model

@@ -67,15 +67,17 @@ def write_junit(result: Result, path: Path) -> None:
 
 def write_junit_of_comparisons(compared: Sequence[Comparison], path: Path) -> None:
     """Writes the gates of comparisons as JUnit XML, as `write_junit` does."""
-    cases, names = [], [f"{one.a} against {one.b}" for one in compared]
-    for one, title in zip(compared, names, strict=True):
+    cases, names = [], [f"{item.a} against {item.b}" for item in compared]
+    for comparison, title in zip(compared, names, strict=True):
         name = f"ragassay.compare.{title}"
-        for gate in one.gates:
-            worst = [] if gate.passed else worst_queries(one, gate, _WORST)
+        for gate in comparison.gates:
+            worst = [] if gate.passed else worst_queries(comparison, gate, _WORST)
             cases.append(_Case(name, gate.gate, gate.passed, [gate.sentence, *worst]))
-        missing = f"No metric could be compared: {wording.compared_on(one)}."
-        decidable = True if one.decidable else None
-        cases.append(_Case(name, "a metric is compared", decidable, [missing, *one.warnings]))
+        missing = f"No metric could be compared: {wording.compared_on(comparison)}."
+        decidable = True if comparison.decidable else None
+        cases.append(
+            _Case(name, "a metric is compared", decidable, [missing, *comparison.warnings])
+        )
     _write(path, ", ".join(names), cases)
 
 
@@ -114,7 +116,7 @@ def lack_of(summaries: Sequence[Summary]) -> str:
     """Why a run is incomplete; empty where it is not. What a failed system lacks, gates count."""
     if missing := missing_by_failure(*summaries):
         return f"{missing}."
-    if not any(metric.n_scored for one in summaries for metric in one.metrics.values()):
+    if not any(metric.n_scored for summary in summaries for metric in summary.metrics.values()):
         return "Nothing was scored."
     return ""
 
@@ -149,7 +151,7 @@ def _command(level: str, title: str, message: str) -> str:
     """A command; what would end its line, or its title, is written by its code."""
     plain = [_LINE_END.sub(" ", printable.lines(text)).replace("%", "%25")
              for text in (title, message)]  # fmt: skip
-    title, message = (one.replace("\r", "%0D").replace("\n", "%0A") for one in plain)
+    title, message = (text.replace("\r", "%0D").replace("\n", "%0A") for text in plain)
     title = title.replace(":", "%3A").replace(",", "%2C")
     return f"::{level} title={title}::{message}"
 
@@ -159,7 +161,7 @@ def gate_list(results: Iterable[GateResult]) -> str:
     from ragassay.reports.drawn.markdown import escape
 
     marks = {True: "✅", False: "❌", None: "⚠"}
-    return "".join(f"- {marks[one.passed]} {escape(one.sentence)}\n" for one in results)
+    return "".join(f"- {marks[result.passed]} {escape(result.sentence)}\n" for result in results)
 
 
 def add_to_step_summary(text: str, environment: Mapping[str, str]) -> bool:

@@ -112,7 +112,7 @@ def part(title: Cell | str, *blocks: Block, aside: bool = False) -> Part:
 
 def table(columns: Iterable[Column], rows: Iterable[Sequence[Cell | str]]) -> Table:
     """A table of rows of cells or texts, without groups."""
-    cells = (tuple(Cell(one) if isinstance(one, str) else one for one in row) for row in rows)
+    cells = (tuple(Cell(text) if isinstance(text, str) else text for text in row) for row in rows)
     return Table(tuple(columns), tuple(map(Row, cells)))
 
 

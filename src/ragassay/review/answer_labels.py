@@ -59,7 +59,7 @@ class Label(Entry):
     @classmethod
     def differ(cls, several: Sequence[Label]) -> bool:
         """Whether answers differ; who cannot tell does not count. See `Entry.differ`."""
-        return differ([one.reply for one in several if one.reply is not None])
+        return differ([label.reply for label in several if label.reply is not None])
 
     @property
     def empty(self) -> bool:
@@ -78,7 +78,7 @@ def judge_answer_of(
     """The answer by all who labelled a question, as a run replays it; ``None`` for no label."""
     settled = standing.settled(question.key)
     entries = [settled] if settled else standing.of.get(question.key, {}).values()
-    votes = [vote_of(one.record, question, 0, Label.log) for one in entries]
+    votes = [vote_of(entry.record, question, 0, Label.log) for entry in entries]
     if len(votes) < 2:
         return votes[0] if votes else None
     return decided(question, votes, 1, len(votes), Label.log)
@@ -87,7 +87,7 @@ def judge_answer_of(
 def answered(standing: Standing[Label]) -> Iterator[tuple[Question[Any], dict[str, Label]]]:
     """Each question with the independent labels that hold an answer, by person."""
     for entries in standing.of.values():
-        labels = {who: one for who, one in entries.items() if one.reply is not None}
+        labels = {who: entry for who, entry in entries.items() if entry.reply is not None}
         if labels:
             yield next(iter(labels.values())).question, labels
 
@@ -148,8 +148,8 @@ class AnswerLabels(Reviewing[Label]):
                 f"Name some with --metrics, as in --metrics {','.join(LABELLED)}."
             )
         every = list(samples)
-        first = {one.id: at for at, one in reversed(list(enumerate(every)))}
-        self._samples = sorted(every, key=lambda one: (first[one.id], _hidden(one)))
+        first = {sample.id: at for at, sample in reversed(list(enumerate(every)))}
+        self._samples = sorted(every, key=lambda value: (first[value.id], _hidden(value)))
         self._asked: list[list[Question[Any]]] = [[] for _ in self._samples]
         self._by_key: dict[str, LabelQuestion] = {}
         self._seen: list[Label] | None = None
@@ -212,7 +212,7 @@ class AnswerLabels(Reviewing[Label]):
             asked is not None and self._thing(asked).state("", standing) == "disagreement"
         )
         said = [*standing.of.get(key, {}).values(), *standing.final.get(key, {}).values()]
-        return {one.who: one.answer for one in said if is_shown}
+        return {label.who: label.answer for label in said if is_shown}
 
     def label(
         self,
@@ -255,9 +255,11 @@ class AnswerLabels(Reviewing[Label]):
                 standing = Standing(entries)
                 places = list(range(len(self._samples)))
                 if seen is not None and entries[: len(seen)] == seen:
-                    keys = {one.key for one in entries[len(seen) :]}
+                    keys = {entry.key for entry in entries[len(seen) :]}
                     places = [
-                        at for at in places if any(one.key in keys for one in self._asked[at])
+                        at
+                        for at in places
+                        if any(question.key in keys for question in self._asked[at])
                     ]
                 samples = [self._samples[at] for at in places]
                 for at, questions in zip(places, self._ask(samples, standing), strict=True):

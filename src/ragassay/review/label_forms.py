@@ -43,8 +43,8 @@ def shown_question(question: Question[Any], query: str) -> dict[str, Any]:
         "kind": question.kind,
         "title": guide.get("title") or question.kind.replace("_", " "),
         "ask": guide.get("ask") or (type(question).__doc__ or "").partition("\n\n")[0],
-        "texts": [_part(*one) for one in parts if one[0] not in _BESIDE],
-        "beside": [_part(*one) for one in parts if one[0] in _BESIDE],
+        "texts": [_part(*part) for part in parts if part[0] not in _BESIDE],
+        "beside": [_part(*part) for part in parts if part[0] in _BESIDE],
         "fields": answer_fields(question),
     }
 
@@ -61,7 +61,7 @@ def answer_fields(question: Question[Any]) -> list[dict[str, Any]]:
     }
     answered = []
     for name, spec in specs.items():
-        spec = next((one for one in spec.get("anyOf", ()) if one.get("type") != "null"), spec)
+        spec = next((value for value in spec.get("anyOf", ()) if value.get("type") != "null"), spec)
         optional = spec.get("type") == "string" and "enum" not in spec and len(specs) > 1
         title = _TITLES.get(name, name.replace("_", " "))
         field = {"name": name, "title": title, "optional": optional, **_form(question, spec)}
@@ -142,13 +142,13 @@ def _values(question: Question[Any], spec: dict[str, Any]) -> list[Any]:
 
 def _parts(question: Question[Any]) -> list[tuple[str, list[str]]]:
     parts: list[tuple[str, list[str]]] = []
-    for one in fields(question):
-        value = getattr(question, one.name)
+    for field in fields(question):
+        value = getattr(question, field.name)
         if isinstance(value, str):
-            parts.append((one.name, [value]))
+            parts.append((field.name, [value]))
         elif isinstance(value, tuple) and all(isinstance(part, str) for part in value):
-            parts.append((one.name, list(value)))
-        elif isinstance(question, RubricGrade) and one.name == "parts":
+            parts.append((field.name, list(value)))
+        elif isinstance(question, RubricGrade) and field.name == "parts":
             parts += [(name, [text]) for name, text in question.parts]
     return parts
 

@@ -63,7 +63,7 @@ class Agreements:
 def item_agreement(folder: Reviewing[Any]) -> Agreements:
     """The agreement of independent decisions on items (accept, edit, reject)."""
     standing = folder.standing(Review)
-    units = [{who: one.decision for who, one in of.items()} for of in standing.of.values()]
+    units = [{who: review.decision for who, review in of.items()} for of in standing.of.values()]
     differ = [
         {
             "item": item.id,
@@ -86,8 +86,8 @@ def label_agreement(folder: Reviewing[Any]) -> Agreements:
     differ = []
     for question, labels in answered(standing):
         values: dict[tuple[str, int], dict[str, str]] = {}
-        for who, one in labels.items():
-            for name, at, value in _values(question, one.reply):
+        for who, label in labels.items():
+            for name, at, value in _values(question, label.reply):
                 values.setdefault((name, at), {})[who] = value
         needed = [field["name"] for field in needed_fields(question)]
         for (name, _), by_person in values.items():
@@ -95,13 +95,13 @@ def label_agreement(folder: Reviewing[Any]) -> Agreements:
             units.setdefault(title, []).append(by_person)
         if standing.disagree(question.key):
             settled = standing.settled(question.key)
-            samples = (str(one.record.get("sample", "")) for one in labels.values())
+            samples = (str(item.record.get("sample", "")) for item in labels.values())
             differ.append(
                 {
                     "question": question.kind,
                     "sample": next(filter(None, samples), ""),
                     "data": question.data,
-                    "labels": {who: one.answer for who, one in labels.items()},
+                    "labels": {who: item.answer for who, item in labels.items()},
                     "settled_by": settled and settled.who,
                     "answer": settled and settled.record.get("answer"),
                 }
@@ -116,7 +116,7 @@ def _agreements(
 ) -> Agreements:
     """The agreement on units, in which each person has a value, by kind of question."""
     known = {
-        who: (sum(bool(one.right) for one in said.values()), len(said))
+        who: (sum(bool(value.right) for value in said.values()), len(said))
         for who, said in sorted(standing.known.items())
         if said
     }
@@ -132,7 +132,7 @@ def coefficients(units: Iterable[Mapping[str, str]]) -> list[Agreement]:
         return []
     people = tuple(sorted({name for unit in several for name in unit}))
     labels = sorted({label for unit in several for label in unit.values()})
-    counts = np.array([[list(unit.values()).count(one) for one in labels] for unit in several])
+    counts = np.array([[list(unit.values()).count(label) for label in labels] for unit in several])
     n = counts.sum(axis=1)
     share = float((counts * (counts - 1)).sum() / (n * (n - 1)).sum())
 
@@ -158,8 +158,8 @@ def coefficients(units: Iterable[Mapping[str, str]]) -> list[Agreement]:
 def shown_reviews(reviews: Mapping[str, Review]) -> list[dict[str, Any]]:
     """Reviews of an item for a person to read."""
     return [
-        {"reviewer": who, "decision": one.decision, "changes": one.changes}
-        for who, one in reviews.items()
+        {"reviewer": who, "decision": review.decision, "changes": review.changes}
+        for who, review in reviews.items()
     ]
 
 
@@ -167,7 +167,7 @@ def keep(folder: Path, items: Agreements, labels: Agreements) -> Path:
     """Writes what people disagree on into a file of the folder, a line each; returns the file."""
     path = folder / ADJUDICATION
     records = [*items.differ, *labels.differ]
-    lines = [orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in records]
+    lines = [orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records]
     write_bytes(path, b"".join(lines))
     return path
 
@@ -177,6 +177,6 @@ def _values(question: Question[Any], reply: Any) -> Iterator[tuple[str, int, str
     for field in answer_fields(question):
         name, value = field["name"], getattr(reply, field["name"])
         if field["form"] == "choices":
-            yield from ((name, at, str(one)) for at, one in enumerate(value))
+            yield from ((name, at, str(item)) for at, item in enumerate(value))
         elif field["form"] in ("choice", "number", "numbers"):
             yield name, 0, str(value)

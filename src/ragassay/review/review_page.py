@@ -142,7 +142,7 @@ def create_review_app(
         shown = store.documents(calibration=kind == "calibration").get(name)
         if shown is None:
             raise UsageError(f"There is no document {name!r}.")
-        headings = [{"title": one.title, "start": one.start} for one in shown.headings]
+        headings = [{"title": heading.title, "start": heading.start} for heading in shown.headings]
         return {"id": shown.id, "text": shown.text, "headings": headings}
 
     styles = Path(str(web.__file__)).parent / "assets"
@@ -178,7 +178,7 @@ def _item(store: ReviewStore, key: str, reviewer: str, *, calibration: bool) -> 
     entries = standing.of.get(key, {})
     # Who still has to decide does not see what others decided.
     if store.thing(item).state(reviewer, standing) in ("todo", "waiting"):
-        entries = {name: one for name, one in entries.items() if name == reviewer}
+        entries = {name: entry for name, entry in entries.items() if name == reviewer}
     return {"item": _shown(item), "reviews": shown_reviews(entries)}
 
 
@@ -199,6 +199,6 @@ def _shown(item: GoldenItem) -> dict[str, Any]:
     return {
         **item.model_dump(mode="json"),
         "version": version_of(item),
-        "nearly": [one.model_dump(mode="json") for one in nearly(item)],
+        "nearly": [span.model_dump(mode="json") for span in nearly(item)],
         "unplaced": unplaced(item),
     }

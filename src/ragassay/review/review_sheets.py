@@ -31,9 +31,9 @@ def _bare(name: str, value: Any) -> Any:
     """A value of an item as a sheet says it: without what is found elsewhere."""
     if name == "gold" and value is not None:
         parts = ("document", "start", "end", "grade")
-        return [{key: one[key] for key in parts if key in one} for one in value]
+        return [{key: item[key] for key in parts if key in item} for item in value]
     if name == "negative_references":
-        return [{"text": str(one.get("text", "")), "kind": one.get("kind")} for one in value]
+        return [{"text": str(item.get("text", "")), "kind": item.get("kind")} for item in value]
     return value
 
 
@@ -52,13 +52,13 @@ def _spans(cell: str) -> list[dict[str, Any]] | None:
     return spans
 
 
-def _span_line(one: Mapping[str, Any]) -> str:
-    grade = "" if one["grade"] == 1 else f" grade {one['grade']}"
-    return f"{one['document']} {one['start']}-{one['end']}{grade}"
+def _span_line(record: Mapping[str, Any]) -> str:
+    grade = "" if record["grade"] == 1 else f" grade {record['grade']}"
+    return f"{record['document']} {record['start']}-{record['end']}{grade}"
 
 
-def _wrong_line(one: Mapping[str, Any]) -> str:
-    return (f"{one['kind']}: " if one["kind"] else "") + str(one["text"])
+def _wrong_line(record: Mapping[str, Any]) -> str:
+    return (f"{record['kind']}: " if record["kind"] else "") + str(record["text"])
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _list(
             parsed = None  # a text that begins so
         if parsed is None:
             return lines(cell)
-        if not isinstance(parsed, list) or not all(isinstance(one, kind) for one in parsed):
+        if not isinstance(parsed, list) or not all(isinstance(value, kind) for value in parsed):
             raise InputError("is a list of other things than the column holds", field=name)
         return _bare(name, parsed)
 
@@ -100,7 +100,9 @@ def _list(
     def cell(item: GoldenItem) -> str:
         wanted = _bare(name, item.model_dump(mode="json")[name])
         texts = ("\n".join(map(line, wanted or ())), NONE)
-        return next((one for one in texts if reads_as(one, wanted)), orjson.dumps(wanted).decode())
+        return next(
+            (text for text in texts if reads_as(text, wanted)), orjson.dumps(wanted).decode()
+        )
 
     return _Column(width, cell, read)
 
@@ -115,12 +117,12 @@ _COLUMNS = {
     ),
     "negative_references": _list("negative_references", 44, dict, _wrong_line, negatives_in),
     "gold": _list("gold", 26, dict, _span_line, _spans),
-    "gold_text": _Column(44, lambda item: "\n".join(one.text for one in item.gold or ())),
-    "nearly": _Column(44, lambda item: "\n".join(one.text for one in nearly(item))),
+    "gold_text": _Column(44, lambda item: "\n".join(span.text for span in item.gold or ())),
+    "nearly": _Column(44, lambda item: "\n".join(span.text for span in nearly(item))),
     "unplaced": _Column(
         44,
         lambda item: "\n".join(
-            str(one.get("text") or one.get("document") or "") for one in unplaced(item)
+            str(record.get("text") or record.get("document") or "") for record in unplaced(item)
         ),
     ),
     "answerability": replace(_text("answerability", 14), read=lambda cell: cell.strip() or None),
@@ -143,14 +145,14 @@ def write_sheet(
     if path.exists() and not overwrite:
         raise UsageError(f"{path} is there. Choose another name, or replace it: --overwrite.")
     items = store.golden().with_status("draft", where=where)
-    rows = [[one.cell(item) for one in _COLUMNS.values()] for item in items]
+    rows = [[column.cell(item) for column in _COLUMNS.values()] for item in items]
     names = list(_COLUMNS)
     for row in rows:
         for name, cell in zip(names, row, strict=True):
             if _CONTROL.search(cell):
                 problem = f"{row[0]!r} holds characters that no workbook holds"
                 raise InputError(problem, field=name, hint="Review this item on the page.")
-    widths = [one.width for one in _COLUMNS.values()]
+    widths = [column.width for column in _COLUMNS.values()]
     book = workbook(names, rows, "Review", widths, names.index("decision"))
     files.write_bytes(path, book)
     return len(rows)
@@ -193,7 +195,7 @@ def cells_of(path: Path) -> Iterator[tuple[int, list[str]]]:
         is_formula = [cell.data_type == "f" for cell in row]
         yield (
             number,
-            [_FORMULA if one else text for one, text in zip(is_formula, texts, strict=True)],
+            [_FORMULA if value else text for value, text in zip(is_formula, texts, strict=True)],
         )
     book.close()
 
@@ -207,7 +209,9 @@ def _take(store: ReviewStore, row: Mapping[str, str], reviewer: str) -> bool:
     item = store.golden().item(row["id"])
     if item is None:
         raise InputError(f"there is no item {row['id']!r} in the set", field="id")
-    readers = {name: one.read for name, one in _COLUMNS.items() if one.read and name in row}
+    readers = {
+        name: element.read for name, element in _COLUMNS.items() if element.read and name in row
+    }
     fields = {name: read(row[name]) for name, read in readers.items()}
     record = item.model_dump(mode="json")
     changed = {name for name, value in fields.items() if _bare(name, record[name]) != value}

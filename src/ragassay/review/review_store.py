@@ -53,7 +53,7 @@ class Review(Entry):
     @classmethod
     def differ(cls, several: Sequence[Review]) -> bool:
         """Whether statuses or changes differ; see `Entry.differ`."""
-        return len({one._outcome() for one in several}) > 1
+        return len({review._outcome() for review in several}) > 1
 
     def to_record(self) -> dict[str, Any]:
         """The line of the log, without what has its default."""
@@ -92,21 +92,29 @@ def edited(
         )
     except ValidationError as error:
         raise wrong_record(error) from error
-    record["tags"] = list(dict.fromkeys(tag for one in record["tags"] if (tag := one.strip())))
+    record["tags"] = list(dict.fromkeys(tag for value in record["tags"] if (tag := value.strip())))
     record["metadata"] = {
         name: value for key, value in record["metadata"].items() if (name := key.strip())
     }
-    record["references"] = [one for one in record["references"] if one.strip()]
-    authors = {(one.text, one.kind): one.by for one in item.negative_references}
+    record["references"] = [reference for reference in record["references"] if reference.strip()]
+    authors = {
+        (negative_reference.text, negative_reference.kind): negative_reference.by
+        for negative_reference in item.negative_references
+    }
     record["negative_references"] = [
-        {**one, "by": authors.get((one["text"], one.get("kind")), reviewer)}
-        for one in record["negative_references"]
-        if one["text"].strip()
+        {
+            **negative_reference,
+            "by": authors.get(
+                (negative_reference["text"], negative_reference.get("kind")), reviewer
+            ),
+        }
+        for negative_reference in record["negative_references"]
+        if negative_reference["text"].strip()
     ]
     spans = fields.get("gold", before["gold"])
     if not isinstance(spans, list | None):
         raise InputError("is no list of spans", field="gold")
-    record["gold"] = spans and [_span(item, one, documents) for one in spans]
+    record["gold"] = spans and [_span(item, span, documents) for span in spans]
     return GoldenItem.model_validate(record)
 
 
@@ -263,12 +271,12 @@ class ReviewStore(Reviewing[Review]):
 
     def _replace(self, item: GoldenItem) -> None:
         golden = self.golden()
-        items = [item if one.id == item.id else one for one in golden.items]
+        items = [item if golden_item.id == item.id else golden_item for golden_item in golden.items]
         replace(golden, items=items).save()
 
     def _agreed(self, review: Review) -> bool:
         """Whether this review and those of others suffice, and say the same."""
         entries = self.current().of.get(review.key, {})
-        others = [one for who, one in entries.items() if who != review.who]
+        others = [entry for who, entry in entries.items() if who != review.who]
         enough = len(others) + 1 >= self.settings().needs(review.key)
         return enough and not Review.differ([review, *others])

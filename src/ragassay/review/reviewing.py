@@ -78,33 +78,35 @@ class Standing(Generic[E]):
         self.seconds: dict[str, list[float]] = {}
         self._stacks: dict[str, list[E]] = {}
         counting: dict[int, E] = {}
-        for one in entries:
-            stack = self._stacks.setdefault(one.who, [])
-            if not one.undo:
-                stack.append(one)
-                counting[id(one)] = one
+        for entry in entries:
+            stack = self._stacks.setdefault(entry.who, [])
+            if not entry.undo:
+                stack.append(entry)
+                counting[id(entry)] = entry
             elif stack:
                 del counting[id(stack.pop())]
                 # What counts again stands last: so it does in a file of labels that a run replays.
-                if before := self._before(stack, one):
+                if before := self._before(stack, entry):
                     counting[id(before)] = counting.pop(id(before))
-        for one in counting.values():
-            if not one.counts:
+        for entry in counting.values():
+            if not entry.counts:
                 continue
-            if one.seconds:
-                self.seconds.setdefault(one.who, []).append(one.seconds)
-            group, key, name = self.final if one.final else self.of, one.key, one.who
-            if one.calibration:
-                group, key, name = self.known, one.who, one.key
+            if entry.seconds:
+                self.seconds.setdefault(entry.who, []).append(entry.seconds)
+            group, key, name = self.final if entry.final else self.of, entry.key, entry.who
+            if entry.calibration:
+                group, key, name = self.known, entry.who, entry.key
             said = group.setdefault(key, {})
             said.pop(name, None)
-            if not one.empty:
-                said[name] = one
+            if not entry.empty:
+                said[name] = entry
 
     @staticmethod
     def _before(stack: Sequence[E], like: E) -> E | None:
         wanted = like.key, like.calibration
-        return next((one for one in reversed(stack) if (one.key, one.calibration) == wanted), None)
+        return next(
+            (item for item in reversed(stack) if (item.key, item.calibration) == wanted), None
+        )
 
     def last(self, who: str) -> tuple[E, E | None] | None:
         """What a person would take back, and what this person had said of the same thing before."""
@@ -289,7 +291,7 @@ class Reviewing(ABC, Generic[E]):
             except InputError as error:
                 raise error.at(path=path, line=number) from error
 
-        return self.fresh("log", lambda: [entry(*one) for one in lines_in(path)], path)
+        return self.fresh("log", lambda: [entry(*pair) for pair in lines_in(path)], path)
 
     def standing(self, kind: type[F]) -> Standing[F]:
         """What people said that counts."""

@@ -236,7 +236,7 @@ def add_tools(app: FastAPI, server: MCPServer[Any]) -> None:
     # The service checks hosts, origins and sizes itself.
     settings = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     inner = server.streamable_http_app(streamable_http_path=MCP, transport_security=settings)
-    [route] = [one for one in inner.routes if isinstance(one, Route)]
+    [route] = [item for item in inner.routes if isinstance(item, Route)]
     app.router.routes.append(Route(MCP, endpoint=_ForWriters(route.app)))
 
 

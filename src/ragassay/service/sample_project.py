@@ -22,7 +22,7 @@ def create_sample(store: Store) -> list[Job]:
     """Makes the project ``sample`` of the bundled example, where there is none of this name: the
     records of two systems, and a report of each by the offline judge; the jobs that compute
     them."""
-    if any(one.name == NAME for one in list_projects(store)):
+    if any(item.name == NAME for item in list_projects(store)):
         return []
     project = create_project(store, NAME, "A small town's documents; everything is invented.")
     task = create_task(store, project.id, "town guide", TaskOptions(language="en"))

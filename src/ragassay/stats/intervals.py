@@ -54,9 +54,9 @@ _FEW, _CROWDED = 3.0, 0.1  # values are crowded where k is below the first, and 
 _NORMAL_FROM = 1e4
 
 
-def is_close(one: float, other: float) -> bool:
+def is_close(number: float, other: float) -> bool:
     """Whether two numbers are equal up to rounding: of the larger one, or of 1."""
-    return math.isclose(one, other, rel_tol=ROUNDING, abs_tol=ROUNDING)
+    return math.isclose(number, other, rel_tol=ROUNDING, abs_tol=ROUNDING)
 
 
 @dataclass(frozen=True, slots=True)

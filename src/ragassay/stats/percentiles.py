@@ -130,9 +130,9 @@ def percentile_difference(
     sides = []
     for values, units in ((a, units_a), (b, units_b)):
         row, codes = _checked(values, percent), np.asarray(units, dtype=np.int64)
-        one = percentile_interval(row, percent, level=level, clusters=codes)
+        interval = percentile_interval(row, percent, level=level, clusters=codes)
         order = np.argsort(row, kind="stable")
-        sides.append((row[order], codes[order], one))
+        sides.append((row[order], codes[order], interval))
     (row_a, codes_a, of_a), (row_b, codes_b, of_b) = sides
     assert of_a.mean is not None and of_b.mean is not None
     found = PairedResult(

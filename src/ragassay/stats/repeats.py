@@ -200,15 +200,15 @@ def _rounded(share: float) -> float:
     return 0.0 if abs(share) <= ROUNDING else share
 
 
-def jaccard(one: Sequence[Hashable], other: Sequence[Hashable]) -> float | None:
+def jaccard(group: Sequence[Hashable], other: Sequence[Hashable]) -> float | None:
     """Items in both over items in either, 0 to 1; ``None`` where both are empty."""
-    left, right = set(one), set(other)
+    left, right = set(group), set(other)
     either = len(left | right)
     return len(left & right) / either if either else None
 
 
 def rank_biased_overlap(
-    one: Sequence[Hashable], other: Sequence[Hashable], p: float = 0.9
+    group: Sequence[Hashable], other: Sequence[Hashable], p: float = 0.9
 ) -> float | None:
     """Extrapolated rank-biased overlap of two rankings, 0 (disjoint) to 1 (identical); ``None``
     where both are empty.
@@ -220,7 +220,7 @@ def rank_biased_overlap(
     Source: Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings, eq. 32."""
     if not 0.0 < p < 1.0:
         raise ValueError(f"p lies between 0 and 1, not at {p}")
-    short, long = sorted((list(dict.fromkeys(one)), list(dict.fromkeys(other))), key=len)
+    short, long = sorted((list(dict.fromkeys(group)), list(dict.fromkeys(other))), key=len)
     if not short:
         return 0.0 if long else None
     s, n = len(short), len(long)

@@ -83,7 +83,7 @@ class SignFlips:
         counts = np.abs(sums) >= abs(observed) - self.slack[row]
         low = np.where(for_all, -np.inf, np.where(counts, np.minimum(low, 0.0), low))
         high = np.where(for_all, np.inf, np.where(counts, np.maximum(high, 0.0), high))
-        first, last = (self._end(one, row, tail) for one in (low, -high))
+        first, last = (self._end(array, row, tail) for array in (low, -high))
         return (first, -last) if np.isfinite((first, last)).all() else (None, None)
 
     def _end(self, ends: FloatArray, row: int, tail: float) -> float:

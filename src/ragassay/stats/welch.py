@@ -69,15 +69,15 @@ def _error(a: Sample, b: Sample) -> tuple[PairedResult, float, float]:
         Units.of(row, None if labels is None else cluster_codes(labels, row.size))
         for row, (_, labels) in zip(rows, (a, b), strict=True)
     ]
-    of_a, of_b = (one.mean for one in units)
+    of_a, of_b = (unit.mean for unit in units)
     found = PairedResult(a_mean=of_a, b_mean=of_b, diff=of_a - of_b, n=sum(r.size for r in rows))
-    if min(one.n_units for one in units) < 2:
+    if min(unit.n_units for unit in units) < 2:
         return found, 0.0, 0.0
-    errors = [one.standard_error for one in units]
+    errors = [unit.standard_error for unit in units]
     error = math.hypot(*errors)
     if not error:
         return found, 0.0, 0.0
     shares = zip(errors, units, strict=True)
-    df = 1.0 / sum(((of / error) ** 2) ** 2 / (one.n_units - 1) for of, one in shares)
+    df = 1.0 / sum(((of / error) ** 2) ** 2 / (item.n_units - 1) for of, item in shares)
     p_value = min(1.0, 2.0 * t_sf(abs(of_a - of_b) / error, df))
     return replace(found, p_value=p_value), error, df

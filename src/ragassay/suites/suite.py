@@ -272,7 +272,7 @@ def metrics_by_name(
 def advice_on(name: str) -> str:
     """What to write instead of a name that is none of ours; empty where no suite publishes it and
     no other tool is known to have it."""
-    peers = [f"{name!r} is a metric of {one.tool}. {one.differs}." for one in peers_of(name)[:1]]
+    peers = [f"{name!r} is a metric of {peer.tool}. {peer.differs}." for peer in peers_of(name)[:1]]
     return " ".join(filter(None, (published_elsewhere(name), *peers)))
 
 
@@ -310,9 +310,9 @@ def _read(file: Traversable) -> Suite:
     content = packages.table("ragassay.suites", file.name)
     for total in content.get("totals", {}).values():
         total["compute"] = resolve_name(total["compute"])
-    content["totals"] = {name: Total(**one) for name, one in content.get("totals", {}).items()}
+    content["totals"] = {name: Total(**value) for name, value in content.get("totals", {}).items()}
     fixed: dict[str, Any] = {
-        key: tuple(one) if isinstance(one, list) else one for key, one in content.items()
+        key: tuple(group) if isinstance(group, list) else group for key, group in content.items()
     }
     return Suite(file.name.removesuffix(".yaml"), **fixed)
 

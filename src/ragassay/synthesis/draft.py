@@ -77,7 +77,7 @@ class Mix:
                     f"--mix {word!r}: write PART=VALUE:WEIGHT,..., as in type=factual:2,yes-no:1. "
                     f"{hint} Parts: {', '.join([*KNOWN, *FREE])}."
                 )
-            chosen[part] = dict(_weight(word, part, one) for one in values.split(","))
+            chosen[part] = dict(_weight(word, part, text) for text in values.split(","))
         if JOINT in chosen:
             both = {"type", "answerability"} & chosen.keys()
             if both:
@@ -94,7 +94,9 @@ class Mix:
         return cls(
             {
                 part: {
-                    value: one / sum(values.values()) for value, one in values.items() if one > 0
+                    value: number / sum(values.values())
+                    for value, number in values.items()
+                    if number > 0
                 }
                 for part, values in sorted(weights.items())
             }
@@ -122,7 +124,7 @@ class Mix:
             )
         rows = zip(*columns, strict=True)
         return [
-            tuple(sorted((part, value) for one in row for part, value in one.items()))
+            tuple(sorted((part, value) for item in row for part, value in item.items()))
             for row in rows
         ]
 
@@ -171,7 +173,7 @@ class Nearly:
     def to_record(self) -> dict[str, Any]:
         """As it stands in the provenance."""
         parts = {"document", "start", "end", "text"}
-        spans = [one.model_dump(include=parts) for one in self.spans]
+        spans = [span.model_dump(include=parts) for span in self.spans]
         record = {"query": self.query, "answer": self.answer, "spans": spans}
         return {name: value for name, value in record.items() if value}
 
@@ -207,7 +209,7 @@ class Draft:
     @property
     def conversation(self) -> str:
         """The query with its earlier turns, as lines ``speaker: text``."""
-        turns = [f"{one.speaker}: {one.text}" for one in self.history]
+        turns = [f"{turn.speaker}: {turn.text}" for turn in self.history]
         return "\n".join([*turns, f"user: {self.query}"])
 
     @property
@@ -216,14 +218,16 @@ class Draft:
         a given query keeps its own."""
         if self.name:
             return self.name
-        places = [f"{one.document}:{one.start}-{one.end}" for one in self.spans]
+        places = [f"{span.document}:{span.start}-{span.end}" for span in self.spans]
         body = "\n".join([self.conversation, *places])
         return f"syn-{hashlib.sha256(body.encode()).hexdigest()[:12]}"
 
     def to_item(self, made: dict[str, Any]) -> GoldenItem:
         """The draft as an item with status ``draft``."""
         wanted = self.wanted
-        passages = [f"{one.document}:{one.start}-{one.end}" for one in self.sections]
+        passages = [
+            f"{section.document}:{section.start}-{section.end}" for section in self.sections
+        ]
         return GoldenItem(
             id=self.id,
             query=self.query,
@@ -232,7 +236,7 @@ class Draft:
             negative_references=list(self.negatives),
             gold=list(self.spans),
             answerability=Answerability(wanted.get("answerability", "answerable")),
-            **{one: wanted.get(one, "") for one in ("type", "complexity", "style", "language")},
+            **{text: wanted.get(text, "") for text in ("type", "complexity", "style", "language")},
             source=self.source,
             author=str(made["generator"]),
             origin="synthetic",
@@ -288,7 +292,7 @@ def chosen(drafts: Sequence[Draft], kinds: Sequence[Kind]) -> list[Draft]:
     by_kind: defaultdict[Kind, list[int]] = defaultdict(list)
     for at, draft in enumerate(drafts):
         by_kind[draft.kind].append(at)
-    places = [(one.sections[0].document, one.sections[0].start) for one in drafts]
+    places = [(item.sections[0].document, item.sections[0].start) for item in drafts]
     lacking = Counter(kinds)
     nearest = [0.0] * len(drafts)
     documents: Counter[str] = Counter()
@@ -301,7 +305,7 @@ def chosen(drafts: Sequence[Draft], kinds: Sequence[Kind]) -> list[Draft]:
         return nearest[at] / 100 + from_document + from_section, at
 
     while by_kind and len(result) < len(kinds):
-        kind = max(sorted(by_kind), key=lambda one: lacking[one])
+        kind = max(sorted(by_kind), key=lambda value: lacking[value])
         best = min(by_kind[kind], key=cost)
         by_kind[kind].remove(best)
         if not by_kind[kind]:
@@ -361,9 +365,9 @@ class Outcome:
     @property
     def stopped(self) -> bool:
         """Whether a passing reason kept drafts from being written or checked."""
-        return any(one.passing for one in (*self.rejections, *self.unasked))
+        return any(rejection.passing for rejection in (*self.rejections, *self.unasked))
 
     def reasons(self) -> list[list[Rejection]]:
         """The rejections by kind, the most frequent kind first."""
-        groups = grouped((one.why, one) for one in self.rejections)
+        groups = grouped((rejection.why, rejection) for rejection in self.rejections)
         return sorted(groups.values(), key=len, reverse=True)

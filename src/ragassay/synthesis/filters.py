@@ -49,7 +49,7 @@ def no_answer(text: str, conversation: str = "") -> bool:
 def declined(text: str) -> bool:
     """Whether a text that was to be a query is a refusal to write one. What asks something is a
     query, whatever comes before it ("I cannot log in, what can I do?")."""
-    asked = [one for one in said(text) if one.endswith(("?", "？"))]
+    asked = [name for name in said(text) if name.endswith(("?", "？"))]
     return no_answer(text) and all(map(_MORE.search, asked))
 
 
@@ -86,8 +86,8 @@ class Filters:
     _seen: defaultdict[frozenset[str], list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def __post_init__(self) -> None:
-        for one in self.existing:
-            self._seen[_names_in(one)].append(_normal(one))
+        for text in self.existing:
+            self._seen[_names_in(text)].append(_normal(text))
 
     def against(self, draft: Draft) -> Rejection | None:
         """The first reason against a draft; a draft without one counts as seen."""
@@ -111,10 +111,10 @@ class Filters:
                 return f"the query is in {actual}, not in {wanted}"
         if draft.answerable and not draft.spans:
             return "no span of the documents holds the answer"
-        if draft.answerable and any(not one.strip() for one in draft.references):
+        if draft.answerable and any(not reference.strip() for reference in draft.references):
             return "the answer is empty"
         if draft.wanted.get("shape") == "across" and draft.answerable:
-            documents = {one.document for one in draft.spans}
+            documents = {span.document for span in draft.spans}
             if len(documents) < 2:
                 return f"the answer is in {documents.pop()} alone, not across documents"
         return ""
@@ -170,7 +170,7 @@ class Checks:
 
     async def _answered(self, draft: Draft, ask: Ask) -> Found:
         """Whether the documents answer a query that they must not."""
-        passages = tuple(one.shown for one in self._corpus.search(draft.query))
+        passages = tuple(section.shown for section in self._corpus.search(draft.query))
         found = await ask(AnswerFromPassages(draft.conversation, passages))
         if no_answer(found.answer, draft.conversation):
             return None
@@ -191,8 +191,8 @@ class Checks:
         if without_yes_or_no(draft.references[0]) != draft.references[0]:
             claims = claims[:1]
         # Several sentences are too long a claim for some checkers, even against the same text.
-        same = {one.text for one in draft.spans if len(sentences(one.text)) > 1}
-        asked = tuple(one for one in dict.fromkeys(claims) if one not in same)
+        same = {span.text for span in draft.spans if len(sentences(span.text)) > 1}
+        asked = tuple(text for text in dict.fromkeys(claims) if text not in same)
         supported = (await ask(ClaimSupport(asked, self._spans(draft)))).supported if asked else ()
         if all(supported):
             return None
@@ -222,7 +222,8 @@ class Checks:
 
     def _spans(self, draft: Draft) -> tuple[str, ...]:
         return tuple(
-            with_headings(self._corpus.at(one.document, one.start), one.text) for one in draft.spans
+            with_headings(self._corpus.at(span.document, span.start), span.text)
+            for span in draft.spans
         )
 
 
@@ -238,13 +239,17 @@ def _leak(draft: Draft) -> str:
             if (number := _NUMBERING.match(quoted)) is not None:
                 text = text.replace(quoted, quoted[number.end() :])
     asked = set(content(text))
-    found = (one for one in draft.references if (words := set(content(one))) and words <= asked)
-    return f"the query holds its answer {one!r}" if (one := next(found, None)) is not None else ""
+    found = (
+        reference
+        for reference in draft.references
+        if (words := set(content(reference))) and words <= asked
+    )
+    return f"the query holds its answer {name!r}" if (name := next(found, None)) is not None else ""
 
 
 def _names_in(text: str) -> frozenset[str]:
     stems = (stem for word in _NAMES.findall(text) for stem in content(word))
-    return frozenset(one for one in stems if weight(one) == WHOLE)
+    return frozenset(stem for stem in stems if weight(stem) == WHOLE)
 
 
 def _normal(text: str) -> str:

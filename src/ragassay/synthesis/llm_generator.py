@@ -63,12 +63,12 @@ class LLMGenerator:
 
     def answering(self, samples: Iterable[Sample]) -> Iterator[Draft]:
         """Drafts of queries that only need answers, with the passages that match them best."""
-        for one in samples:
-            turns = tuple(map(said_by, one.history))
-            sections = tuple(self._corpus.search(one.query_text))
+        for sample in samples:
+            turns = tuple(map(said_by, sample.history))
+            sections = tuple(self._corpus.search(sample.query_text))
             kind = (("answerability", "answerable" if sections else "unanswerable"),)
-            name = one.id if one.query else ""
-            yield Draft(one.query_text, kind, sections, history=turns, name=name)
+            name = sample.id if sample.query else ""
+            yield Draft(sample.query_text, kind, sections, history=turns, name=name)
 
     async def draft(self, wanted: Draft, ask: Ask) -> Draft | Rejection:
         """What the model writes."""
@@ -104,39 +104,41 @@ class LLMGenerator:
             f"Language: {words['language']}." if "language" in words else "",
             self._guide,
         ]
-        history = "\n".join(f"{one.speaker}: {one.text}" for one in draft.history)
-        passages = tuple(one.shown for one in draft.sections)
+        history = "\n".join(f"{turn.speaker}: {turn.text}" for turn in draft.history)
+        passages = tuple(section.shown for section in draft.sections)
         return WriteQuery("\n".join(filter(None, lines)), passages, history, self._shots(draft))
 
     def _shots(self, draft: Draft) -> tuple[str, ...]:
         """Example queries of the same type first; none whose answer stands in the passages."""
         kind = draft.wanted.get("type")
         others = [
-            one
-            for one in self._examples
+            example
+            for example in self._examples
             if not any(
                 span.document == section.document
                 and span.start < section.end
                 and section.start < span.end
-                for span in one.gold or ()
+                for span in example.gold or ()
                 for section in draft.sections
             )
         ]
         source = random.Random(f"{self._seed} {draft.sections[0].start} {draft.repeat}")
         source.shuffle(others)
-        others.sort(key=lambda one: one.type != kind)
-        return tuple(one.query for one in others[:SHOTS])
+        others.sort(key=lambda item: item.type != kind)
+        return tuple(other.query for other in others[:SHOTS])
 
     async def _answered(self, draft: Draft, ask: Ask) -> Draft | Rejection:
         if not draft.answerable or not self._answers:
             draft.evidence = tuple(ask.evidence)
-            spans = tuple(self._corpus.span(one, one.start, one.end) for one in draft.sections)
+            spans = tuple(
+                self._corpus.span(section, section.start, section.end) for section in draft.sections
+            )
             if draft.answerable:
                 draft.spans = spans
             elif not draft.name:
                 draft.nearly = Nearly(spans)
             return draft
-        passages = tuple(one.shown for one in draft.sections)
+        passages = tuple(section.shown for section in draft.sections)
         judge_answer = await ask.judge_answer(
             WriteAnswer(draft.conversation, passages, self._guide)
         )

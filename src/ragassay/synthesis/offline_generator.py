@@ -34,7 +34,9 @@ READS = ("en", "")
 """Languages of the documents that it reads; empty: the words do not tell it."""
 
 _WORDS = [
-    word for value, word in (one.split("=") for one in LISTS["numerals"]) if 2 <= int(value) <= 90
+    word
+    for value, word in (numeral.split("=") for numeral in LISTS["numerals"])
+    if 2 <= int(value) <= 90
 ]
 """Numbers in words, in their order."""
 _NUMBER = rf"(?:\d+(?:[.,]\d+)*|{'|'.join(_WORDS)})"
@@ -86,7 +88,7 @@ class OfflineGenerator:
     def __init__(self, corpus: Corpus, seed: int = 0) -> None:
         self._corpus = corpus
         self._random = random.Random(seed)
-        texts = [one.text for one in corpus.sections]
+        texts = [section.text for section in corpus.sections]
         self._values: defaultdict[str, list[str]] = defaultdict(list)
         for text in texts:
             for match in _VALUE.finditer(text):
@@ -102,11 +104,11 @@ class OfflineGenerator:
         for draft in self._answerable():
             own = draft.wanted["type"]
             for answerability in parts["answerability"]:
-                one = draft if answerability == "answerable" else self._near_miss(draft)
-                if one is not None:
+                item = draft if answerability == "answerable" else self._near_miss(draft)
+                if item is not None:
                     wanted = {**fixed, "type": own, "answerability": answerability}
-                    one.kind = tuple(sorted(wanted.items()))
-                    yield one
+                    item.kind = tuple(sorted(wanted.items()))
+                    yield item
 
     def _answerable(self) -> Iterator[Draft]:
         """All drafts that the documents answer."""
@@ -145,7 +147,7 @@ class OfflineGenerator:
 
     def _other(self, right: str, every: list[str]) -> str:
         """Another one of its kind, else the next number."""
-        others = [one for one in dict.fromkeys(every) if _plain(one) != _plain(right)]
+        others = [text for text in dict.fromkeys(every) if _plain(text) != _plain(right)]
         if others:
             return self._random.choice(others)
         if right in _WORDS:
@@ -204,14 +206,14 @@ class OfflineGenerator:
         """The same query about a name or subject that no document holds."""
         is_summary = draft.wanted["type"] == "summary"
         things = _LISTS["subjects" if is_summary else "names"]
-        if not (missing := [one for one in things if self._corpus.lacks(one)]):
+        if not (missing := [thing for thing in things if self._corpus.lacks(thing)]):
             return None
         absent = self._random.choice(missing)
         title = _title(draft.sections[0])
         own = [
-            one
-            for one in _PART.findall(title)
-            if one in self._named and one.casefold() not in self._low and stem(one.casefold())
+            found
+            for found in _PART.findall(title)
+            if found in self._named and found.casefold() not in self._low and stem(found.casefold())
         ]
         if is_summary:
             query = f"What does {title} say about {absent}?"
@@ -219,7 +221,7 @@ class OfflineGenerator:
             query = draft.query.replace(own[0], absent)
         else:
             query = draft.query.replace(title, f"{title} in {absent}", 1)
-        wrong = tuple(_negative(one, "inaccurate") for one in draft.references[:1])
+        wrong = tuple(_negative(reference, "inaccurate") for reference in draft.references[:1])
         nearly = Nearly(draft.spans, draft.query, draft.references[0])
         return Draft(query, draft.kind, draft.sections, (), wrong, nearly=nearly)
 

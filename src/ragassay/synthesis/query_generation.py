@@ -89,15 +89,19 @@ class PublishedWish:
     def documents(self, golden: Path | None) -> Iterator[Path]:
         """A folder with the documents that count: the source's own where all of them do, or else
         the folder ``documents`` of the golden set, into which they are copied."""
-        one = self.config.document_source
-        if one.path and not (one.file_extensions or one.min_doc_size or one.max_num_docs):
-            yield Path(one.path)
+        source = self.config.document_source
+        if source.path and not (
+            source.file_extensions or source.min_doc_size or source.max_num_docs
+        ):
+            yield Path(source.path)
             return
         with tempfile.TemporaryDirectory() as aside:
             folder = Path(aside) if golden is None else golden / "documents"
             contents = list(self._contents())
-            if one.max_num_docs is not None and len(contents) > one.max_num_docs:
-                places = random.Random(one.seed).sample(range(len(contents)), one.max_num_docs)
+            if source.max_num_docs is not None and len(contents) > source.max_num_docs:
+                places = random.Random(source.seed).sample(
+                    range(len(contents)), source.max_num_docs
+                )
                 contents = [contents[at] for at in sorted(places)]
             if not contents:
                 raise InputError(
@@ -142,7 +146,7 @@ class PublishedWish:
         path = Path(f"{output.base_filename}.{output.format}")
         names = ["query_id", "query"]
         names += ["expected_answer"] * self.config.generation.generate_expected_answers
-        rows = [(one.id, one.query, "".join(one.references[:1]))[: len(names)] for one in items]
+        rows = [(item.id, item.query, "".join(item.references[:1]))[: len(names)] for item in items]
         records = [dict(zip(names, row, strict=True)) for row in rows]
         is_csv = output.format == "csv"
         write_bytes(path, delimited(names, rows) if is_csv else json_lines(records))

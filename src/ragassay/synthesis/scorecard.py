@@ -93,8 +93,8 @@ def scorecard(
     """The scorecard of one run, in Markdown."""
     n_passed = len(items) + n_spare
     n = n_passed + len(rejections)
-    reasons = Counter(one.why for one in rejections).most_common()
-    wanted, got = Counter(kinds), Counter(one.kind for one in items)
+    reasons = Counter(rejection.why for rejection in rejections).most_common()
+    wanted, got = Counter(kinds), Counter(item.kind for item in items)
     rows = [
         (", ".join(value for _, value in kind), got[kind],
          _share(got[kind], len(items)), _share(wanted[kind], len(kinds)))
@@ -107,7 +107,9 @@ def scorecard(
         "",
         f"{n} drafts: {n_passed} passed ({_share(n_passed, n)}), {len(items)} of them were chosen.",
         "",
-        *_table(("rejected", "drafts", "share"), ((*one, _share(one[1], n)) for one in reasons)),
+        *_table(
+            ("rejected", "drafts", "share"), ((*reason, _share(reason[1], n)) for reason in reasons)
+        ),
         *_table(("kind", "items", "share", "wanted"), rows),
     ]
     for check, number in sorted(not_tried.items()):
@@ -150,16 +152,16 @@ def save_scorecard(path: Path, section: str) -> None:
     """Writes a section into a scorecard, in place of the one with the same heading."""
     head = "# Scorecard\n\n"
     old = path.read_text(encoding="utf-8").removeprefix(head) if path.exists() else ""
-    earlier = [f"## {one}" for one in re.split("^## ", old, flags=re.MULTILINE)[1:]]
+    earlier = [f"## {part}" for part in re.split("^## ", old, flags=re.MULTILINE)[1:]]
     heading = section.splitlines()[0]
-    others = [one for one in earlier if one.splitlines()[0] != heading]
+    others = [text for text in earlier if text.splitlines()[0] != heading]
     write_text(path, head + "\n".join([*others, section]).rstrip() + "\n")
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     """A table, where it has a row."""
     lines = [head, ["---"] * len(head), *rows]
-    return [*(f"| {' | '.join(map(str, one))} |" for one in lines), ""] if lines[2:] else []
+    return [*(f"| {' | '.join(map(str, line))} |" for line in lines), ""] if lines[2:] else []
 
 
 def _share(number: int, n: int) -> str:

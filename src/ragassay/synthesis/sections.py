@@ -90,9 +90,11 @@ class Corpus:
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self.documents = documents
-        self._by_document = {name: list(sections_of(one)) for name, one in documents.items()}
-        self.sections = [one for each in self._by_document.values() for one in each]
-        self._stems = [Counter(content(one.shown)) for one in self.sections]
+        self._by_document = {
+            name: list(sections_of(document)) for name, document in documents.items()
+        }
+        self.sections = [section for each in self._by_document.values() for section in each]
+        self._stems = [Counter(content(section.shown)) for section in self.sections]
         self._languages: dict[str, str] = {}
         self._n_sections = Counter(stem for stems in self._stems for stem in stems)
 
@@ -107,9 +109,9 @@ class Corpus:
         lists = word_lists().get(language_of(text))
         small = {stem for word in (lists.small if lists else ()) for stem in content(word)}
         return [
-            one
-            for one in dict.fromkeys(content(text))
-            if one not in self._n_sections and one not in small and weight(one)
+            name
+            for name in dict.fromkeys(content(text))
+            if name not in self._n_sections and name not in small and weight(name)
         ]
 
     def span(self, section: Section, start: int, end: int) -> GoldSpan:
@@ -124,9 +126,9 @@ class Corpus:
         for at, stems in enumerate(self._stems):
             room = 1.2 * (0.25 + 0.75 * stems.total() / mean)
             score = sum(
-                self._rarity(one) * stems[one] * 2.2 / (stems[one] + room)
-                for one in wanted
-                if one in stems
+                self._rarity(text) * stems[text] * 2.2 / (stems[text] + room)
+                for text in wanted
+                if text in stems
             )
             scored.append((-score, at))
         return [self.sections[at] for score, at in sorted(scored)[:_BEST] if score < 0]
@@ -139,7 +141,7 @@ class Corpus:
     def at(self, document: str, start: int) -> Section:
         """The section that a character of a document stands in, or the last before it."""
         here = self._by_document[document]
-        return next((one for one in reversed(here) if one.start <= start), here[0])
+        return next((section for section in reversed(here) if section.start <= start), here[0])
 
 
 def pairs_with_shared_names(sections: Sequence[Section]) -> Iterator[tuple[Section, Section]]:
@@ -149,7 +151,7 @@ def pairs_with_shared_names(sections: Sequence[Section]) -> Iterator[tuple[Secti
     for section in sections:
         for name in set(NAME.findall(section.text)):
             places.setdefault(name, []).append(section)
-    for _, sharing in sorted(places.items(), key=lambda one: (len(one[1]), one[0])):
+    for _, sharing in sorted(places.items(), key=lambda value: (len(value[1]), value[0])):
         if len(sharing) <= _FEW:
             pairs = combinations(sharing, 2)
             yield from (pair for pair in pairs if pair[0].document != pair[1].document)

@@ -71,8 +71,8 @@ class Synthesis:
         """Documents by language that the offline generator does not read."""
         if self.wish.generator != OFFLINE:
             return {}
-        names = [self.corpus.language(one) for one in self.corpus.documents]
-        others = Counter(one for one in names if one not in offline_generator.READS)
+        names = [self.corpus.language(document) for document in self.corpus.documents]
+        others = Counter(name for name in names if name not in offline_generator.READS)
         if others.total() == len(names):
             languages = ", ".join(f"{code} ({n})" for code, n in others.most_common())
             raise UsageError(
@@ -88,18 +88,18 @@ class Synthesis:
             return Outcome([], len(self.made))
         with self._judges() as (writer, checker, made):
             drafts, against, written = self._drafts(writer, progress)
-            n_drafts = len(drafts) + sum(not one.unasked for one in against)
+            n_drafts = len(drafts) + sum(not rejection.unasked for rejection in against)
             known = {item.id for item in self.golden.items}
-            passed, by_words = self._by_words([one for one in drafts if one.id not in known])
+            passed, by_words = self._by_words([draft for draft in drafts if draft.id not in known])
             checks, worth = Checks(self.corpus), self._worth_checking(passed, kinds)
             results, read = _each(
-                checker, [partial(_checked, checks, one) for one in worth], progress
+                checker, [partial(_checked, checks, draft) for draft in worth], progress
             )
         against += [*by_words, *filter(None, results)]
-        accepted = [one for one, found in zip(worth, results, strict=True) if found is None]
+        accepted = [draft for draft, found in zip(worth, results, strict=True) if found is None]
         taken = accepted if self.wish.given else chosen(accepted, kinds)
-        items = [one.to_item(made) for one in taken]
-        rejections = [one for one in against if not one.unasked]
+        items = [draft.to_item(made) for draft in taken]
+        rejections = [rejection for rejection in against if not rejection.unasked]
         self._save(items, made, rejections)
         card = scorecard(
             made,
@@ -117,7 +117,7 @@ class Synthesis:
             len(self.made),
             n_drafts,
             rejections,
-            [one for one in against if one.unasked],
+            [rejection for rejection in against if rejection.unasked],
             len(passed) - len(taken) - n_against,
             written.calls + read.calls,
             written.cached + read.cached,
@@ -129,19 +129,19 @@ class Synthesis:
         ledger, their tokens and ``cost`` (US dollars); ``most_calls`` with all that may follow."""
         with self._judges() as (writer, checker, _):
             offline = writer is None
-            plans = [PlanningJudge(one, None) for one in (writer, checker) if one is not None]
+            plans = [PlanningJudge(judge, None) for judge in (writer, checker) if judge is not None]
             drafts, rejections, _ = self._drafts(None if offline else plans[0])
             asked = drafts
             if offline:
                 passed, _ = self._by_words(drafts)
                 asked = self._worth_checking(passed, self._kinds())
-            _each(plans[-1], [partial(_checked, Checks(self.corpus), one) for one in asked])
+            _each(plans[-1], [partial(_checked, Checks(self.corpus), draft) for draft in asked])
             n = len(drafts) + len(rejections)
             # An answer leads to one more by the generator and up to five by the checker.
             steps = len((writer or checker).leaves()) and (5 if offline else 7)
             names = ("calls", "held", "input_tokens", "output_tokens", "cost", "unpriced")
-            demands = [demand for one in plans for demand in one.demands.values()]
-            totals = {name: sum(getattr(one, name) for one in demands) for name in names}
+            demands = [demand for plan in plans for demand in plan.demands.values()]
+            totals = {name: sum(getattr(demand, name) for demand in demands) for name in names}
             most = max(totals["calls"], n * steps)
             return {"drafts": n, "most_calls": most, **totals}
 
@@ -200,16 +200,22 @@ class Synthesis:
             wanted = list(generator.answering(wish.given))
         else:
             wanted = list(generator.wanted(wish.mix.kinds(math.ceil(OVER * wish.n), wish.seed)))
-        written, usage = _each(writer, [partial(generator.draft, one) for one in wanted], progress)
-        drafts = [one for one in written if isinstance(one, Draft)]
-        return drafts, [one for one in written if isinstance(one, Rejection)], usage
+        written, usage = _each(
+            writer, [partial(generator.draft, draft) for draft in wanted], progress
+        )
+        drafts = [draft for draft in written if isinstance(draft, Draft)]
+        return (
+            drafts,
+            [rejection for rejection in written if isinstance(rejection, Rejection)],
+            usage,
+        )
 
     def _by_words(self, drafts: Sequence[Draft]) -> tuple[list[Draft], list[Rejection]]:
         """The drafts that words do not reject, and the rejections of the others."""
         existing = [item.query for item in (*self.golden.items, *self._examples)]
         filters = Filters(list(dict.fromkeys(existing)), self.wish.words)
-        found = [(one, filters.against(one)) for one in drafts]
-        return [one for one, against in found if against is None], [
+        found = [(draft, filters.against(draft)) for draft in drafts]
+        return [draft for draft, against in found if against is None], [
             against for _, against in found if against is not None
         ]
 
@@ -254,13 +260,13 @@ class Synthesis:
                 # People may have reviewed items while others were written.
                 golden.items = GoldenSet.open(golden.folder).items
             existing = {item.id for item in golden.items}
-            golden.items = [*golden.items, *(one for one in items if one.id not in existing)]
+            golden.items = [*golden.items, *(item for item in items if item.id not in existing)]
             golden.save()
         golden.save_manifest(self.corpus.documents)
         path = self.wish.output / REJECTED
         earlier = path.read_bytes().splitlines() if path.exists() else []
         lines = dict.fromkeys(
-            [*earlier, *(orjson.dumps(one.to_record(made)) for one in rejections)]
+            [*earlier, *(orjson.dumps(rejection.to_record(made)) for rejection in rejections)]
         )
         write_bytes(path, b"".join(line + b"\n" for line in lines))
 
@@ -275,8 +281,8 @@ def _each(
         return [], Usage()
     with Asker(judge) as asker:
         asker.progress, scope = progress, Ask(asker)
-        asking = [partial(one, Ask(asker, scope.memory)) for one in work]
-        futures = [asker.submit(asker.finish_sample(one)) for one in asking]
+        asking = [partial(function, Ask(asker, scope.memory)) for function in work]
+        futures = [asker.submit(asker.finish_sample(item)) for item in asking]
         return [future.result() for future in futures], asker.usage
 
 
@@ -320,6 +326,6 @@ def _prompts(writer: Judge) -> str:
     """Twelve digits that change when a prompt of the generator changes."""
     models = [leaf.model for leaf in writer.leaves()] or [""]
     hashes = [
-        kind.blank({}).prompt_hash(one) for kind in (WriteQuery, WriteAnswer) for one in models
+        kind.blank({}).prompt_hash(model) for kind in (WriteQuery, WriteAnswer) for model in models
     ]
     return hashlib.sha256("".join(hashes).encode()).hexdigest()[:12]

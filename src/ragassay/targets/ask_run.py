@@ -103,7 +103,7 @@ def open_asking(
     chosen = _options(options)
     asked = questions_of(read_queries(queries, limit, tell_drafts=tell_drafts))
     targets = make_targets(target, chosen)
-    files = {} if output is None else files_of(Path(output), [one.name for one in targets])
+    files = {} if output is None else files_of(Path(output), [item.name for item in targets])
     data = formats.files_of(queries) if isinstance(queries, str | Path) else []
     for file in files.values():
         check_output(file, *data)
@@ -141,13 +141,13 @@ def plan_asking(
     asked = questions_of(read_queries(queries, limit))
     targets = make_targets(target, chosen)
     with look_into(ledger) as earlier:
-        return [_plan_of(asked, one, chosen, earlier) for one in targets]
+        return [_plan_of(asked, item, chosen, earlier) for item in targets]
 
 
 def _plan_of(
     queries: Sequence[Sample], target: Target, options: AskOptions, ledger: Ledger
 ) -> AskPlan:
-    certain = [one for one in queries if options.history != "own" or not one.history]
+    certain = [sample for sample in queries if options.history != "own" or not sample.history]
     measured: list[Mapping[str, Any]] = []
     answers = SystemAnswers(ledger, target.name, target.fingerprint)
     gold = options.gold_passages
@@ -158,8 +158,8 @@ def _plan_of(
     samples = len(queries) * options.repeat
     from_ledger = 0 if options.refresh else len(measured)
     to_send = samples - from_ledger
-    latencies = [one["latency"] for one in measured if "latency" in one]
-    costs = [one["cost"] for one in measured if "cost" in one]
+    latencies = [row["latency"] for row in measured if "latency" in row]
+    costs = [row["cost"] for row in measured if "cost" in row]
     bounds = [] if options.rpm is None else [max(0.0, to_send - 1) * 60.0 / options.rpm]
     bounds += [to_send * fmean(latencies) / options.concurrency] if latencies else []
     return AskPlan(
@@ -175,7 +175,7 @@ def _plan_of(
 
 
 def _options(options: Mapping[str, Any]) -> AskOptions:
-    names = [one.name for one in fields(AskOptions)]
+    names = [field.name for field in fields(AskOptions)]
     for name in options:
         if name not in names:
             raise UsageError(f"ask has no option {name!r}. {meant_or_all(name, names)}")
@@ -210,7 +210,7 @@ def read_queries(
 
 def files_of(output: Path, systems: Iterable[str]) -> dict[str, Path]:
     """The file of each system: of one the output itself, else ``answers-SYSTEM.jsonl``."""
-    end = next((one for one in ENDINGS if output.name.casefold().endswith(one)), "")
+    end = next((ending for ending in ENDINGS if output.name.casefold().endswith(ending)), "")
     if not end and output.suffix:
         do = f"Choose a name with -o that ends in {', '.join(ENDINGS)}."
         raise UsageError(f"{output}: the answers are written as JSON Lines. {do}")

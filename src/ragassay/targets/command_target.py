@@ -63,15 +63,15 @@ class CommandTarget(Target):
 
         writing = _write(process.stdin, request.body() + b"\n")
         reading = _read(process.stdout, note), _read(process.stderr)
-        streams = [asyncio.ensure_future(one) for one in (*reading, writing)]
+        streams = [asyncio.ensure_future(coroutine) for coroutine in (*reading, writing)]
         try:
             out, words, _ = await asyncio.gather(*streams)
             code = await process.wait()
         except BaseException:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            for one in streams:
-                one.cancel()
+            for stream in streams:
+                stream.cancel()
             await asyncio.gather(*streams, return_exceptions=True)
             await process.communicate()  # what is left in the pipes, so that they are closed
             raise

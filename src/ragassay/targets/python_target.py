@@ -105,11 +105,11 @@ def _function(function: Callable[..., Any], where: str) -> Call:
         signature = inspect.signature(lambda query: query)
     parameters = list(signature.parameters.values())
     # The first parameter is the query, whatever its name.
-    names = {one.name for one in parameters[1:]} & {"history", "metadata", *PASSAGES}
+    names = {parameter.name for parameter in parameters[1:]} & {"history", "metadata", *PASSAGES}
     try:
         signature.bind("query", **dict.fromkeys(names))
     except TypeError:
-        takes = ", ".join(one.name for one in parameters) or "nothing"
+        takes = ", ".join(parameter.name for parameter in parameters) or "nothing"
         given = "one argument, the query (and history, metadata or passages where it names them)"
         problem = f"The target {where} is called with {given}; it takes {takes}."
         raise UsageError(problem) from None
@@ -119,7 +119,7 @@ def _function(function: Callable[..., Any], where: str) -> Call:
     def call(request: Request) -> Any:
         asked: Any = request.query
         if wants_sample:
-            parts = {one.name: getattr(request, one.name) for one in fields(request)}
+            parts = {field.name: getattr(request, field.name) for field in fields(request)}
             texts = request.passages
             parts["passages"] = None if texts is None else tuple(map(Passage, texts))
             asked = Sample(**parts)
@@ -140,7 +140,7 @@ def _runnable(system: Any, method: Callable[..., Any], *, is_async: bool) -> Cal
         if question is None or question == "messages":
             return method({"messages": request.messages} if "messages" in keys else request.query)
         roles = {"agent": "ai", "user": "human"}
-        history = [(roles.get(one.speaker, one.speaker), one.text) for one in request.history]
+        history = [(roles.get(turn.speaker, turn.speaker), turn.text) for turn in request.history]
         return method(request.arguments(keys, question, history))
 
     return Call(call, is_async, not PASSAGES.isdisjoint(_input_keys(system)))
@@ -155,7 +155,7 @@ def _input_keys(system: Any) -> list[str]:
     """The keys that a runnable takes; none where it takes a text or does not say."""
     keys = getattr(system, "input_keys", None)
     if isinstance(keys, list | tuple):
-        return [str(one) for one in keys]
+        return [str(key) for key in keys]
     make = getattr(system, "get_input_jsonschema", None)
     try:
         schema = make() if callable(make) else {}
@@ -231,13 +231,13 @@ def _joined(pieces: list[Any]) -> Any:
     where it has one, counts), mappings merged, messages added."""
     if not pieces:
         return None
-    if all(isinstance(one, str) for one in pieces):
+    if all(isinstance(item, str) for item in pieces):
         return "".join(pieces)
     *texts, last = pieces
-    if texts and isinstance(last, Mapping) and all(isinstance(one, str) for one in texts):
+    if texts and isinstance(last, Mapping) and all(isinstance(text, str) for text in texts):
         has_answer = not last.keys().isdisjoint(ANSWERS) or "reply" in last
         return last if has_answer else {"answer": "".join(texts), **last}
-    if all(isinstance(one, Mapping) for one in pieces):
+    if all(isinstance(item, Mapping) for item in pieces):
         merged: dict[str, Any] = {}
         for piece in pieces:
             for key, value in piece.items():
@@ -245,8 +245,8 @@ def _joined(pieces: list[Any]) -> Any:
                 joins = key in _STREAMED and isinstance(before, str) and isinstance(value, str)
                 merged[key] = f"{before}{value}" if joins else value
         return merged
-    if any(isinstance(one, str | Mapping) for one in pieces):
-        names = ", ".join(dict.fromkeys(kind_of(one) for one in pieces))
+    if any(isinstance(item, str | Mapping) for item in pieces):
+        names = ", ".join(dict.fromkeys(kind_of(item) for item in pieces))
         do = "Give texts and, at last, one mapping as the last piece; or mappings alone"
         raise foreign(f"it gave a stream of pieces of several kinds ({names}). {do}")
     return reduce(operator.add, pieces)

@@ -114,7 +114,7 @@ def read_text(text: str) -> Any:
 
 def _beside_reply(text: str) -> str:
     """What a text holds beside a JSON object that is a whole reply (with an answer)."""
-    for at in (one.end() for one in _OBJECT.finditer(text)):
+    for at in (match.end() for match in _OBJECT.finditer(text)):
         try:
             value, end = json.JSONDecoder().raw_decode(text, at)
         except ValueError:
@@ -148,7 +148,7 @@ def made_reply(
     if citations and isinstance(answer, str):
         answer = {"text": answer, "citations": list(citations)}
     if isinstance(passages, list | tuple):
-        passages = [_plain(one) for one in passages]
+        passages = [_plain(passage) for passage in passages]
     answer_read = _read("answer", formats.answers_and_turns.answer, answer, how)
     passages_read = _read("passages", formats.passages.passages, passages, how)
     if answer_read is None:
@@ -195,16 +195,19 @@ def _of_mapping(value: Mapping[str, Any]) -> SystemReply:
     if isinstance(listed, str):
         listed = [listed]
     if isinstance(listed, list) and under in _NAMING and formats.are_names(listed, under):
-        listed = [{"id": one} for one in listed]
+        listed = [{"id": item} for item in listed]
     answer = value[key]
     if not isinstance(answer, str | list | Mapping | Answer | None):
         answer = reply_of(answer).answer.text
     if isinstance(answer, Answer):
-        parts = [{"text": one.text, "citations": list(one.citations)} for one in answer.statements]
+        parts = [
+            {"text": statement.text, "citations": list(statement.citations)}
+            for statement in answer.statements
+        ]
         answer = {"text": answer.text, "statements": parts} if parts else answer.text
     usage = value.get("usage")
     inner = usage if isinstance(usage, Mapping) else dict.fromkeys(_USAGE, usage)
-    measured = {name: one for name, one in inner.items() if one is not None}
+    measured = {name: item for name, item in inner.items() if item is not None}
     return made_reply(
         answer,
         listed,
@@ -219,7 +222,7 @@ def _plain(item: Any) -> Any:
     if type(item) is dict or isinstance(item, str):
         return item
     if isinstance(item, Passage):
-        return {name: one for name, one in asdict(item).items() if one is not None}
+        return {name: value for name, value in asdict(item).items() if value is not None}
     if isinstance(item, tuple) and len(item) == 2:  # LangChain's (document, score)
         return {**_plain(item[0]), "score": float(item[1])}
     if hasattr(item, "page_content"):
@@ -253,4 +256,6 @@ def number_of(value: Any) -> float | None:
 
 
 def _text(content: str | list[Any]) -> str:
-    return "".join(one if isinstance(one, str) else str(one.get("text") or "") for one in content)
+    return "".join(
+        text if isinstance(text, str) else str(text.get("text") or "") for text in content
+    )

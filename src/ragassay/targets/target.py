@@ -47,7 +47,7 @@ class Request:
 
     def body(self) -> bytes:
         """The request as JSON: the same bytes for the same request."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
         values["metadata"] = dict(self.metadata)
         if self.passages is None:
             del values["passages"]
@@ -57,7 +57,7 @@ class Request:
     def of_body(cls, body: bytes) -> Request:
         """The request that `body` wrote."""
         values = orjson.loads(body)
-        values["history"] = tuple(Turn(**one) for one in values["history"])
+        values["history"] = tuple(Turn(**value) for value in values["history"])
         if "passages" in values:
             values["passages"] = tuple(values["passages"])
         return cls(**values)
@@ -77,7 +77,7 @@ class Request:
         """What a system is called with that takes arguments by name: the query under the name that
         is the ``question``, the ``history`` and the passages under those that they have."""
         values: dict[str, Any] = {question: self.query}
-        for earlier in [one for one in _HISTORIES if one in names and one != question][:1]:
+        for earlier in [text for text in _HISTORIES if text in names and text != question][:1]:
             values[earlier] = history
         return values | self.passages_under(names)
 
@@ -90,7 +90,7 @@ class Request:
 
 def question_among(names: Collection[str], needed: Sequence[str]) -> str | None:
     """The argument that is the query: a usual name, or the only one needed; else ``None``."""
-    usual = next((one for one in _QUESTIONS if one in names), None)
+    usual = next((question for question in _QUESTIONS if question in names), None)
     return needed[0] if usual is None and len(needed) == 1 else usual
 
 

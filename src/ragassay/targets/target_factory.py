@@ -68,12 +68,12 @@ def make_targets(target: Any, options: AskOptions) -> list[Target]:
     these, or a mapping that names them. What cannot be made is a `UsageError`, or an `InputError`
     of a file."""
     several = target if isinstance(target, list | tuple) else [target]
-    pairs = target.items() if isinstance(target, Mapping) else ((None, one) for one in several)
+    pairs = target.items() if isinstance(target, Mapping) else ((None, item) for item in several)
     targets: dict[str, Target] = {}
-    for name, one in pairs:
-        made = _made(one, options, None if name is None else str(name))
+    for name, value in pairs:
+        made = _made(value, options, None if name is None else str(name))
         if made.name in targets:  # answers of different systems differ in this name
-            way = f"'NAME={_parted(one)[1]}'" if isinstance(one, str) else "{NAME: target, ...}"
+            way = f"'NAME={_parted(value)[1]}'" if isinstance(value, str) else "{NAME: target, ...}"
             raise UsageError(f"Two targets are called {made.name!r}. Rename one of them: {way}.")
         targets[made.name] = made
     if not targets:

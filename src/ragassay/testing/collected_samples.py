@@ -58,13 +58,13 @@ class CollectedSamples:
             conditions: METRIC>=VALUE on the mean, low(METRIC)>=VALUE or high(METRIC)<=VALUE on the
                 one-sided bound of the true mean; a `UsageError` for another form.
         """
-        for one in conditions:
-            gates.parse(one, "gate")
+        for condition in conditions:
+            gates.parse(condition, "gate")
         self.gates += conditions
 
     def to_json(self) -> dict[str, Any]:
         """The samples and gates as plain values."""
-        content = {"samples": [to_record(one) for one in self.samples], "gates": self.gates}
+        content = {"samples": [to_record(sample) for sample in self.samples], "gates": self.gates}
         # A `Sample` holds whatever its test put in: dates, numbers of numpy.
         return dict(json.loads(dumps(content)))
 
@@ -78,7 +78,7 @@ class GatedSession:
     @property
     def passed(self) -> bool:
         """Whether every gate passed (one that is undecided did not) and no score is missing."""
-        return all(one.passed for one in self.result.gates) and not self.lack
+        return all(gate.passed for gate in self.result.gates) and not self.lack
 
     @property
     def lack(self) -> str:
@@ -90,7 +90,7 @@ class GatedSession:
     @property
     def verdict(self) -> str:
         """What keeps the session from passing, in a few words; empty where it passes."""
-        passed = [one.passed for one in self.result.gates]
+        passed = [gate.passed for gate in self.result.gates]
         counts = {"failed": passed.count(False), "undecided": passed.count(None)}
         said = [f"{plural(n, 'gate')} {state}" for state, n in counts.items() if n]
         return ", ".join([*said, "the evaluation is incomplete"] if self.lack else said)
@@ -99,13 +99,13 @@ class GatedSession:
     def lines(self) -> list[str]:
         """The table, the gates, and for those that did not pass the samples that fare worst."""
         lines = [str(self.result.summary), ""]
-        for one in self.result.gates:
-            lines.append(one.sentence)
-            if not one.passed:
-                lines += self._worst(one)
+        for gate in self.result.gates:
+            lines.append(gate.sentence)
+            if not gate.passed:
+                lines += self._worst(gate)
         if self.lack:
             lines.append(f"The evaluation is incomplete: {self.lack}")
-        return [*lines, *(f"note: {one}" for one in self.result.summary.warnings)]
+        return [*lines, *(f"note: {warning}" for warning in self.result.summary.warnings)]
 
     def _worst(self, gate: GateResult) -> list[str]:
         from ragassay.reports.ci_reports import worst_rows
@@ -114,9 +114,11 @@ class GatedSession:
         rows = [row for row in scores if row.metric == metric and row.value is None]
         rows += [row for _, row in worst_rows(self.result, gate, WORST)]
         chosen = [row.identity for row in rows[:WORST]]
-        by_identity = {one.identity: one for one in self.result.samples if one.identity in chosen}
-        text = [evidence_of(self.result, by_identity[one], [metric]) for one in chosen]
-        return [f"  {line}".rstrip() for one in text for line in one.splitlines()]
+        by_identity = {
+            sample.identity: sample for sample in self.result.samples if sample.identity in chosen
+        }
+        text = [evidence_of(self.result, by_identity[pair], [metric]) for pair in chosen]
+        return [f"  {line}".rstrip() for name in text for line in name.splitlines()]
 
 
 def gated(
@@ -142,9 +144,9 @@ def gated(
     samples, merged = [], list(conditions)
     seen: Counter[tuple[str, str]] = Counter()
     queries: dict[str, str] = {}
-    for one in handed_in:
-        merged += one["gates"]
-        for sample in from_records(one["samples"]):
+    for record in handed_in:
+        merged += record["gates"]
+        for sample in from_records(record["samples"]):
             turns = "\n".join([*(turn.text for turn in sample.history), sample.query or ""])
             if queries.setdefault(sample.id, turns).split() != turns.split():
                 raise UsageError(
@@ -167,7 +169,7 @@ def gated(
             "ragassay_gates in the configuration of pytest, or call rag_eval.gate."
         )
     if not values.get("suite") and not values.get("metrics"):
-        metrics = (gates.parse(one, "gate").metric for one in merged)
+        metrics = (gates.parse(text, "gate").metric for text in merged)
         values["metrics"] = list(dict.fromkeys(metrics))
     configured = values.pop("output", None)
     target = configured if output is None else output

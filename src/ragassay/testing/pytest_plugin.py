@@ -71,8 +71,8 @@ def rag_eval(request: pytest.FixtureRequest) -> Iterator[CollectedSamples]:
     from ragassay.testing.collected_samples import CollectedSamples
 
     try:
-        for one in _gates_of(request.config):
-            gates.parse(one, "gate")
+        for gate in _gates_of(request.config):
+            gates.parse(gate, "gate")
     except RagassayError as error:
         pytest.fail(f"ragassay: {error}", pytrace=False)
     collected = CollectedSamples()
@@ -121,19 +121,19 @@ class SessionGate:
         if exitstatus in NOT_RUN or self.config.option.collectonly:
             self.problem = "The session was broken off: gates are undecided." if tests else ""
             return
-        if not any(one["samples"] for one in tests):
+        if not any(test["samples"] for test in tests):
             # Gates of the ini file are silent where no test that uses the fixture ran.
             used = self.handed_in.keys() & self.passed
             configured = used and (_gates_of(self.config) or _path_of_config(self.config))
             wanted = configured or self.config.getoption("--ragassay-gate")
-            if wanted or any(one["gates"] for one in tests):
+            if wanted or any(test["gates"] for test in tests):
                 self.problem = "No test handed in a sample (rag_eval.add): gates are undecided."
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
             return
         from ragassay.base.errors import RagassayError
         from ragassay.testing.collected_samples import gated
 
-        failed = [self.handed_in[one] for one in self.failed & self.handed_in.keys()]
+        failed = [self.handed_in[key] for key in self.failed & self.handed_in.keys()]
         try:
             self.gated = gated(
                 tests,
@@ -141,7 +141,7 @@ class SessionGate:
                 config=_path_of_config(self.config),
                 output=self.config.getoption("--ragassay-output"),
                 options=self._options(),
-                n_without=sum(not one["samples"] for one in failed),
+                n_without=sum(not value["samples"] for value in failed),
             )
         except RagassayError as error:
             self.problem = str(error).replace("--fail-under", "gate")
@@ -154,7 +154,7 @@ class SessionGate:
         """Prints the evaluation and its gates; nothing where no test handed in a sample."""
         if self.gated is None and not self.problem:
             return
-        numbers = [n for one in self.handed_in.values() if (n := len(one["samples"]))]
+        numbers = [n for value in self.handed_in.values() if (n := len(value["samples"]))]
         terminalreporter.section(f"ragassay: samples={sum(numbers)} tests={len(numbers)}")
         if self.problem:
             terminalreporter.line(f"ragassay: {self.problem}", red=True)

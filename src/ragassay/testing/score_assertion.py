@@ -48,12 +48,12 @@ def assert_score(
         InputError: the mapping is no sample.
     """
     __tracebackhide__ = True
-    if not conditions or not all(isinstance(one, str) for one in conditions):
+    if not conditions or not all(isinstance(condition, str) for condition in conditions):
         raise UsageError(
             "Give at least one condition, each as a text of its own: "
             "assert_score(sample, 'em>=1', 'token_f1.f>=0.6')."
         )
-    parsed = [gates.parse(one, "condition") for one in conditions]
+    parsed = [gates.parse(condition, "condition") for condition in conditions]
     for gate in parsed:
         if gate.which != "mean":
             instead = f"{gate.metric}{gate.op}{gate.threshold:g}"
@@ -70,7 +70,7 @@ def assert_score(
     except RagassayError as error:
         # Raised here, so that pytest shows the line of the test and not those of the package.
         raise error.with_traceback(None) from None
-    unfulfilled = [one for one in result.gates if one.passed is not True]
+    unfulfilled = [gate_result for gate_result in result.gates if gate_result.passed is not True]
     if unfulfilled:
         raise AssertionError(_failure(result, unfulfilled))
     return result
@@ -104,7 +104,7 @@ def evidence_of(result: Result, sample: Sample, metrics: list[str]) -> str:
     from ragassay.reports.views.evidence_view import evidence_report
 
     explanation = explain(result, sample.id, system=sample.system, repeat=sample.repeat)
-    scores = tuple(one for one in explanation.scores if one.row.metric in metrics)
+    scores = tuple(score for score in explanation.scores if score.row.metric in metrics)
     report = evidence_report(replace(explanation, scores=scores))
     lines = text_of(report, margin=_MARGIN).splitlines()
     return printable.lines("\n".join(line for line in lines if "--full shows" not in line))

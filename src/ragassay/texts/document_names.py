@@ -58,7 +58,7 @@ class DocumentNames:
             }
             if found:
                 best = max(found.values())
-                return tuple(one for one, alike in found.items() if alike == best)
+                return tuple(text for text, alike in found.items() if alike == best)
         return ()
 
 
@@ -69,7 +69,7 @@ def same_document(name: str, other: str) -> bool:
 
 def _parts(path: str) -> Parts:
     """The folders and the name of a path or address."""
-    return tuple(one for one in re.split(r"[/\\]+", path.strip()) if one not in ("", "."))
+    return tuple(part for part in re.split(r"[/\\]+", path.strip()) if part not in ("", "."))
 
 
 def _forms(parts: Parts) -> set[str]:
@@ -77,9 +77,9 @@ def _forms(parts: Parts) -> set[str]:
     return {form for last in parts[-1:] for form in (last, _ENDING.sub("", last))}
 
 
-def _same_file(one: str, other: str) -> bool:
+def _same_file(text: str, other: str) -> bool:
     """Whether two names of files are the same, or one is the other without its ending."""
-    return one == other or other == _ENDING.sub("", one) or one == _ENDING.sub("", other)
+    return text == other or other == _ENDING.sub("", text) or text == _ENDING.sub("", other)
 
 
 CONVERSATION_KEYS = ("conversation", "conversation_id")  # metadata that intervals are clustered by

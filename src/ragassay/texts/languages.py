@@ -76,7 +76,7 @@ class WordLists:
 @cache
 def word_lists() -> Mapping[str, WordLists]:
     """The languages that have lists, by their code."""
-    return {code: _lists(one) for code, one in _files().items() if "groups" in one}
+    return {code: _lists(file) for code, file in _files().items() if "groups" in file}
 
 
 @cache
@@ -89,7 +89,7 @@ def listed(kind: str) -> frozenset[str]:
 def held(kind: str) -> Mapping[str, Any]:
     """What is known of languages under a name, by the language's code."""
     others = packages.table("ragassay.texts", "data/other_languages.yaml")
-    own = {code: one[kind] for code, one in _files().items() if kind in one}
+    own = {code: file[kind] for code, file in _files().items() if kind in file}
     return {**others.get(kind, {}), **own}
 
 

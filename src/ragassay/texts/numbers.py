@@ -75,26 +75,26 @@ def _digit(character: str) -> str:
 def numerals(text: str) -> int:
     """The value of Chinese numerals, by place (二〇二一) or with units (二千零二十一)."""
     value = thousands = digits = 0
-    for one in map(int, map(unicodedata.numeric, text)):
-        if one < 10:
-            digits = 10 * digits + one
-        elif one < 10_000:
-            thousands, digits = thousands + (digits or 1) * one, 0
+    for number in map(int, map(unicodedata.numeric, text)):
+        if number < 10:
+            digits = 10 * digits + number
+        elif number < 10_000:
+            thousands, digits = thousands + (digits or 1) * number, 0
         else:
-            value, thousands, digits = (value + thousands + digits or 1) * one, 0, 0
+            value, thousands, digits = (value + thousands + digits or 1) * number, 0, 0
     return value + thousands + digits
 
 
 def _one(found: re.Match[str], decimals: str) -> str:
     parts = re.split(r"([-:/⁄])", found["parts"].replace("’", "").replace("'", ""))
-    number = "".join(_canonical(one, decimals) if one[-1:].isdigit() else one for one in parts)
+    number = "".join(_canonical(part, decimals) if part[-1:].isdigit() else part for part in parts)
     number = ("-" if found["sign"] else "") + number.replace("⁄", "/") + (found["more"] or "")
-    return f" {''.join(SIGNS.get(one, one) for one in number)} "
+    return f" {''.join(SIGNS.get(text, text) for text in number)} "
 
 
 def _canonical(digits: str, decimals: str) -> str:
     """The one form of a number; as it is where it is no single one (1.2.3)."""
-    signs = {one for one in digits if one in ".,"}
+    signs = {digit for digit in digits if digit in ".,"}
     decimal = max(signs, key=digits.rindex, default="")
     whole, _, rest = digits.rpartition(decimal) if decimal else (digits, "", "")
     if not decimal:
@@ -117,5 +117,5 @@ def _is_grouped(digits: str, sign: str) -> bool:
     """Whether a sign is between groups of three digits, or, a comma, of two as in India."""
     first, *others = digits.split(sign)
     sizes = (2, 3) if sign == "," else (3,)
-    fit = all(len(one) in sizes for one in others) and len(others[-1]) == 3
+    fit = all(len(other) in sizes for other in others) and len(others[-1]) == 3
     return 1 <= len(first) <= 3 and fit

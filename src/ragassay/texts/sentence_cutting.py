@@ -13,7 +13,7 @@ from ragassay.texts.languages import UNSPACED, listed
 def _ends() -> str:
     listing = word_lists("ragassay.texts", "data/sentence_terminal.txt")["ends"]
     ranges = ([chr(int(code, 16)) for code in each.split("-")] for each in listing)
-    return "".join(f"{one[0]}-{one[-1]}" for one in ranges)
+    return "".join(f"{group[0]}-{group[-1]}" for group in ranges)
 
 
 _ALWAYS, _CLOSE = rf"(?:[{_ends()}]|[．﹒․](?!\d))[!?]*", "[\"'”’»›)\\]」』）】》〉*_]*"

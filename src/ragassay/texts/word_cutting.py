@@ -67,7 +67,7 @@ def _cut(text: str, language: str) -> list[str]:
     for word in text.translate(_CHARACTERS).split():
         if _ENDED in word:
             character, rest = word.split(_ENDED, 1)
-            n = next((at for at, one in enumerate(rest) if not _is_mark(one)), len(rest))
+            n = next((at for at, name in enumerate(rest) if not _is_mark(name)), len(rest))
             found += [character + rest[:n], *([rest[n:]] if rest[n:] else [])]
         else:
             found.append(word)

@@ -116,14 +116,17 @@ class Budget:
         if self.dollars is not None:
             self.check_price(dollars, "this model", "its price, or ")
             # A free model fits into a budget of nothing; rounding must not refuse the last cent.
-            held = self.spent_dollars + sum(one.dollars for one in beside)
+            held = self.spent_dollars + sum(reservation.dollars for reservation in beside)
             if held + (dollars or 0.0) > self.dollars * (1 + 1e-9):
                 return False
         if self.calls is not None and self.spent_calls + len(beside) + 1 > self.calls:
             return False
         if self.tokens is None:
             return True
-        return self.spent_tokens + sum(one.tokens for one in beside) + tokens <= self.tokens
+        return (
+            self.spent_tokens + sum(reservation.tokens for reservation in beside) + tokens
+            <= self.tokens
+        )
 
 
 @dataclass(eq=False)

@@ -37,8 +37,8 @@ def speakers(protocol: str) -> dict[str, Any]:
     """Who speaks a protocol of ours: ``providers`` and ``aliases``, by name."""
     listed = packages.table("ragassay.transport", "providers.yaml")[protocol]
     every = {
-        name: Provider(**{**one, "keys": tuple(one["keys"])}, protocol=protocol)
-        for name, one in listed["providers"].items()
+        name: Provider(**{**provider, "keys": tuple(provider["keys"])}, protocol=protocol)
+        for name, provider in listed["providers"].items()
     }
     return {"providers": every, "aliases": listed["aliases"]}
 
@@ -47,10 +47,10 @@ def speakers(protocol: str) -> dict[str, Any]:
 def protocols() -> Mapping[str, ApiProtocol]:
     """Every protocol by name: those of the files in ``endpoints/``, and of installed packages."""
     files = packages.modules(f"{__package__}.endpoints")
-    ours = [one for file in files for one in getattr(file, "PROTOCOLS", ())]
-    ours.sort(key=lambda one: one.name)
+    ours = [value for file in files for value in getattr(file, "PROTOCOLS", ())]
+    ours.sort(key=lambda value: value.name)
     every = [*ours, *packages.added("endpoints").values()]
-    by_name = ((one.name, one) for one in every if isinstance(one, ApiProtocol))
+    by_name = ((protocol.name, protocol) for protocol in every if isinstance(protocol, ApiProtocol))
     return packages.by_name("protocol", by_name)
 
 

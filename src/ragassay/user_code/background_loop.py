@@ -50,7 +50,7 @@ class Background:
         # The loop of the process. Code that runs on it, and waits, gets another one.
         with _starting:
             here = threading.current_thread()
-            found = next((one for one in _loops if one.thread is not here), None)
+            found = next((loop for loop in _loops if loop.thread is not here), None)
             if found is None:
                 _loops.append(found := _Loop())
         self._on = found

@@ -32,9 +32,9 @@ def source_of(value: Any, where: str = "") -> str:
         names.append(where.partition(":")[0])
     files = _imported_files(names)
     if len(files) > 1:
-        lines = [f"{hashlib.sha256(files[one]).hexdigest()} {one}\n" for one in sorted(files)]
+        lines = [f"{hashlib.sha256(files[file]).hexdigest()} {file}\n" for file in sorted(files)]
         return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
-    return "".join(hashlib.sha256(one).hexdigest()[:16] for one in files.values())
+    return "".join(hashlib.sha256(file).hexdigest()[:16] for file in files.values())
 
 
 def _imported_files(names: list[str]) -> dict[str, bytes]:
@@ -50,7 +50,7 @@ def _imported_files(names: list[str]) -> dict[str, bytes]:
         contents[name] = file.read_bytes()
         fresh = _imported_names(name, file, contents[name]) - seen
         seen |= fresh
-        queue += [(one, False) for one in fresh]
+        queue += [(text, False) for text in fresh]
     return contents
 
 
@@ -64,15 +64,15 @@ def _imported_names(module: str, file: Path, source: bytes) -> set[str]:
         return modules
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            modules.update(one.name for one in node.names)
+            modules.update(name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             outer = package.split(".")[: 1 - node.level or None] if node.level else []
             base = ".".join([*outer, *filter(None, [node.module])])
             # A name of a package may be one of its modules.
-            modules.update([base, *(f"{base}.{one.name}" for one in node.names)])
+            modules.update([base, *(f"{base}.{name.name}" for name in node.names)])
     return {
         ".".join(parts[:depth])
-        for parts in (one.split(".") for one in modules)
+        for parts in (text.split(".") for text in modules)
         for depth in range(1, len(parts) + 1)
     }
 
@@ -104,7 +104,7 @@ def _spec_of(module: str) -> ModuleSpec | None:
 def _is_own(file: Path) -> bool:
     """Whether a file is of no module of Python, of an installed package, or of ragassay."""
     return not any(
-        is_of_python(one) or one.is_relative_to(_RAGASSAY) for one in (file, file.resolve())
+        is_of_python(path) or path.is_relative_to(_RAGASSAY) for path in (file, file.resolve())
     )
 
 
@@ -112,15 +112,15 @@ def is_as_written(defined: Any) -> bool:
     """Whether the functions that run are still those of their files, which may be edited since."""
     loaded = map(sys.modules.get, _imported_files([defined.__module__]))
     beside = [
-        one
+        var
         for module in loaded
         # pytest rewrites what it loads itself.
         if module is not None and isinstance(module.__loader__, SourceFileLoader)
-        for one in vars(module).values()
-        if (inspect.isfunction(one) or inspect.isclass(one)) and one.__module__ == module.__name__
+        for var in vars(module).values()
+        if (inspect.isfunction(var) or inspect.isclass(var)) and var.__module__ == module.__name__
     ]
     return all(
-        code in _codes_of_file(code) for one in (defined, *beside) for code in _own_codes(one)
+        code in _codes_of_file(code) for value in (defined, *beside) for code in _own_codes(value)
     )
 
 
@@ -128,14 +128,14 @@ def _own_codes(defined: Any) -> Iterator[CodeType]:
     """The code of a function, or of the methods of a class, in the file of its module."""
     file = getattr(sys.modules.get(defined.__module__), "__file__", None)
     inner = (
-        [getattr(one, "__func__", getattr(one, "fget", one)) for one in vars(defined).values()]
+        [getattr(var, "__func__", getattr(var, "fget", var)) for var in vars(defined).values()]
         if inspect.isclass(defined)
         else [defined]
     )
-    for one in filter(callable, inner):
-        code = getattr(inspect.unwrap(one), "__code__", None)
+    for function in filter(callable, inner):
+        code = getattr(inspect.unwrap(function), "__code__", None)
         # Methods that a decorator made (those of a dataclass) are in no file.
-        if isinstance(code, CodeType) and (code.co_filename == file or one is defined):
+        if isinstance(code, CodeType) and (code.co_filename == file or function is defined):
             yield code
 
 
@@ -144,7 +144,7 @@ def is_defined_once(function: Any) -> bool:
     code: CodeType | None = getattr(inspect.unwrap(function), "__code__", None)
     if code is None:
         return True
-    return sum(one.co_qualname == code.co_qualname for one in _codes_of_file(code)) < 2
+    return sum(code_type.co_qualname == code.co_qualname for code_type in _codes_of_file(code)) < 2
 
 
 def _codes_of_file(code: CodeType) -> set[CodeType]:
@@ -162,15 +162,15 @@ def _compiled(source: bytes, file: str) -> set[CodeType]:
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
     """The code of functions in the code of a file, at any depth."""
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield one
-            yield from _codes(one)
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield const
+            yield from _codes(const)
 
 
 def own_classes(cls: type) -> list[type]:
     """A class and those that it derives from, without those of packages."""
-    return [one for one in cls.__mro__ if not is_installed(one)]
+    return [kind for kind in cls.__mro__ if not is_installed(kind)]
 
 
 def is_installed(cls: type) -> bool:

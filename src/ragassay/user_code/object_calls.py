@@ -19,7 +19,7 @@ def described(error: BaseException, *, place: bool = False) -> str:
     text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
     text = f": {text.rstrip('.')}" if text else ""
     frames = traceback.extract_tb(error.__traceback__)[-1:] if place else []
-    at = "".join(f" ({os.path.basename(one.filename)}:{one.lineno})" for one in frames)  # noqa: PTH119
+    at = "".join(f" ({os.path.basename(frame.filename)}:{frame.lineno})" for frame in frames)  # noqa: PTH119
     return f"{type(error).__name__}{text}{at}."
 
 
@@ -27,7 +27,7 @@ def is_async(function: Callable[..., Any]) -> bool:
     """Whether calling an object gives a coroutine or an asynchronous generator."""
     own = getattr(function, "__call__", function)  # noqa: B004 - of an object with __call__
     kinds = (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
-    return any(is_of_kind(one) for one in (function, own) for is_of_kind in kinds)
+    return any(is_of_kind(value) for value in (function, own) for is_of_kind in kinds)
 
 
 async def in_thread(work: Callable[[], Any]) -> Any:

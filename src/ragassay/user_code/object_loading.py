@@ -82,10 +82,14 @@ def _is_here(module: str) -> bool:
     except ValueError:  # of a program that is run
         return False
     places = [] if spec is None else [spec.origin, *(spec.submodule_search_locations or ())]
-    files = [Path(one).resolve() for one in places if one is not None and one not in _NO_FILES]
+    files = [
+        Path(place).resolve() for place in places if place is not None and place not in _NO_FILES
+    ]
     # A virtual environment may lie in the working directory.
     here = Path.cwd().resolve()
-    return bool(files) and all(one.is_relative_to(here) and not is_of_python(one) for one in files)
+    return bool(files) and all(
+        file.is_relative_to(here) and not is_of_python(file) for file in files
+    )
 
 
 def _is_defined_here(value: Any) -> bool:

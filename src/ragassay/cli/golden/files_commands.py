@@ -66,12 +66,12 @@ def import_(given: Given) -> None:
         records = plural(result.n_records, "record")
         show.lines(f"{given.data} has {records}: records with the same id are one item.")
     if result.gold:
-        placed = sum(one.gold is not None for one in result.gold)
+        placed = sum(placing.gold is not None for placing in result.gold)
         passages = plural(len(result.gold), "gold passage")
         show.lines(f"{placed:,} of {passages} placed in the documents.")
-    if left := [one for one in result.gold if one.gold is None]:
+    if left := [placing for placing in result.gold if placing.gold is None]:
         show.lines(str(Note("gold_left_out", {"n": len(left)})))
-        show.lines(*(f"  {one.where}: {one.reason}" for one in left[:_MOST_PASSAGES]))
+        show.lines(*(f"  {placing.where}: {placing.reason}" for placing in left[:_MOST_PASSAGES]))
         if len(left) > _MOST_PASSAGES:
             show.lines(f"  and {len(left) - _MOST_PASSAGES:,} more")
 
@@ -169,7 +169,8 @@ def split(given: Given) -> None:
     golden = GoldenSet.open(given.folder)
     try:
         shares = {
-            name: float(share) for name, share in (one.split("=") for one in given.into.split(","))
+            name: float(share)
+            for name, share in (part.split("=") for part in given.into.split(","))
         }
     except ValueError as error:
         raise UsageError(

@@ -120,14 +120,14 @@ def agreement(given: Given) -> int:
             name: {"right": n, "of": of} for name, (n, of) in items.known.items()
         }
         body["seconds"] = {
-            what: {name: sum(each) for name, each in one.seconds.items()}
-            for what, one in both.items()
+            what: {name: sum(each) for name, each in agreements.seconds.items()}
+            for what, agreements in both.items()
         }
         show.json(body)
         return show.OK if items.measures or labels.measures else show.INCOMPLETE
     for found in both.values():
         for kind, ones in found.measures.items():
-            show.lines(*(f"{kind}: {one}" if kind else one for one in ones))
+            show.lines(*(f"{kind}: {item}" if kind else item for item in ones))
     for name, (n, of) in items.known.items():
         show.lines(f"calibration: {name}: {n} of {of} as known")
     for what, found in both.items():
@@ -138,7 +138,7 @@ def agreement(given: Given) -> int:
         show.lines(str(Note("no_two_reviews", {"folder": str(given.folder)})))
         return show.INCOMPLETE
     differ = [*items.differ, *labels.differ]
-    left = sum(one["settled_by"] is None for one in differ)
+    left = sum(record["settled_by"] is None for record in differ)
     of_labels = f" ({len(labels.differ)} of labels)" if labels.differ else ""
     show.lines(f"{path}: {plural(len(differ), 'disagreement')}{of_labels}, {left} to settle")
     return show.OK

@@ -108,7 +108,7 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
     if as_json:
         show.json(
             {
-                "items": [one.id for one in outcome.items],
+                "items": [item.id for item in outcome.items],
                 "total": outcome.total,
                 "wanted": target,
                 "drafts": outcome.n_drafts,
@@ -159,10 +159,10 @@ def _not_finished(outcome: Outcome) -> Note:
     """What kept the run from its end, and what to do."""
     if outcome.unasked:
         # Each may have been given up for its own reason: the most frequent one is shown.
-        ((reason, _),) = Counter(one.detail for one in outcome.unasked).most_common(1)
+        ((reason, _),) = Counter(rejection.detail for rejection in outcome.unasked).most_common(1)
         reason = f"{plural(len(outcome.unasked), 'draft')} not asked: {reason}"
     else:
-        reason = min(one.detail for one in outcome.rejections if one.passing)
+        reason = min(rejection.detail for rejection in outcome.rejections if rejection.passing)
     has_hint = "run the same command again" in reason.casefold()
     kind = "not_finished" if has_hint else "not_finished_run_again"
     return Note(kind, {"reason": reason.rstrip(".")})

@@ -51,20 +51,20 @@ def check(given: Given) -> int:
         show.report(Report("", tuple(_blocks(given.folder, checked))))
         skipped = checked.skipped.items()
         show.warn(f"{name} was not checked throughout: {why}." for name, why in skipped)
-    severities = {one.severity for one in checked.findings}
+    severities = {finding.severity for finding in checked.findings}
     failing = {"error": {"error"}, "look": {"error", "look"}, "never": set[str]()}[given.fail_on]
     return show.GATE_FAILED if severities & failing else show.OK
 
 
 def _blocks(folder: Path, checked: Checked) -> Iterator[Block]:
     """The findings by check, wrong answers that score as right ones, and what has items."""
-    counts = Counter(one.severity for one in checked.findings)
+    counts = Counter(finding.severity for finding in checked.findings)
     items, errors = plural(checked.n_items, "item"), plural(counts["error"], "error")
     yield lines([f"{folder}: {items}, {errors}, {counts['look']} to look at"], "text")
-    for name, ones in grouped((one.check, one) for one in checked.findings).items():
+    for name, ones in grouped((finding.check, finding) for finding in checked.findings).items():
         found = [
-            f"{one.severity}: {f'{one.item}: ' if one.item else ''}{one.sentence}"
-            for one in ones[:_SHOWN]
+            f"{pair.severity}: {f'{pair.item}: ' if pair.item else ''}{pair.sentence}"
+            for pair in ones[:_SHOWN]
         ]
         if len(ones) > _SHOWN:
             found.append(f"and {len(ones) - _SHOWN} more (--json has all)")
@@ -140,30 +140,30 @@ def anchor(given: Given) -> int:
     if added:
         become = "would be" if given.dry_run else either(len(added), "is", "are")
         show.warn([str(Note("documents_taken_in", {"become": become}, tuple(added)))])
-    unplaced = [one for one in spans if one.new is None]
+    unplaced = [anchored for anchored in spans if anchored.new is None]
     if given.json:
-        show.json([one.to_json() for one in spans if one.found != "unchanged"])
+        show.json([anchored.to_json() for anchored in spans if anchored.found != "unchanged"])
     else:
-        counts = Counter(one.found for one in spans)
+        counts = Counter(anchored.found for anchored in spans)
         show.lines(
             f"{given.folder}: {plural(len(spans), 'gold span')}: "
             + ", ".join(f"{n} {name}" for name, n in counts.most_common())
         )
-        for one in spans:
-            if one.found == "changed" and one.new is not None:
-                before, now = differing(one.old.text, one.new.text)
-                look = " (other numbers: look at its references)" if one.has_other_numbers else ""
+        for span in spans:
+            if span.found == "changed" and span.new is not None:
+                before, now = differing(span.old.text, span.new.text)
+                look = " (other numbers: look at its references)" if span.has_other_numbers else ""
                 show.wrapped(
-                    f"changed: {one.item}, distance {one.distance:.2f}: {before} is {now}{look}"
+                    f"changed: {span.item}, distance {span.distance:.2f}: {before} is {now}{look}"
                 )
-            elif one.new is not None and one.new.document != one.old.document:
-                show.wrapped(f"moved: {one.item}: from {one.old.document} to {one.new.document}")
-        for one in unplaced:
-            where = few([f"{name}:{at}" for name, at in one.places])
-            if one.found == "unsure":
+            elif span.new is not None and span.new.document != span.old.document:
+                show.wrapped(f"moved: {span.item}: from {span.old.document} to {span.new.document}")
+        for span in unplaced:
+            where = few([f"{name}:{at}" for name, at in span.places])
+            if span.found == "unsure":
                 where = f"one place, {where}, whose surroundings do not tell that it is the same"
-            old = excerpt(one.old.text)
-            show.wrapped(f"{one.found}: {one.item}: {old}" + (where and f" ({where})"))
+            old = excerpt(span.old.text)
+            show.wrapped(f"{span.found}: {span.item}: {old}" + (where and f" ({where})"))
         if unplaced:
             show.lines(
                 f"Mark the right places on the page of 'ragassay golden review {given.folder}', or "
@@ -183,22 +183,22 @@ def diff(given: Given) -> None:
     from ragassay.golden.golden_folder import GoldenSet
     from ragassay.golden.golden_item import difference, differing
 
-    old, new = (GoldenSet.open(one).items for one in (given.old, given.new))
+    old, new = (GoldenSet.open(value).items for value in (given.old, given.new))
     changes = list(difference(old, new))
     if given.json:
         listed = [
-            {"id": one.id, "kind": one.kind, "fields": one.fields}
-            | ({"gold": one.texts} if one.texts else {})
-            for one in changes
+            {"id": item.id, "kind": item.kind, "fields": item.fields}
+            | ({"gold": item.texts} if item.texts else {})
+            for item in changes
         ]
         show.json({"changes": listed})
         return
-    counts = Counter(one.kind for one in changes)
+    counts = Counter(item.kind for item in changes)
     show.lines(", ".join(f"{n} {name}" for name, n in counts.most_common()) or "nothing changed")
-    for one in changes:
-        fields = f" ({', '.join(one.fields)})" if one.fields else ""
-        texts = "; ".join(" is ".join(differing(*pair)) for pair in one.texts)
-        show.wrapped(f"{one.kind}: {one.id}{fields}" + (texts and f": {texts}"))
+    for change in changes:
+        fields = f" ({', '.join(change.fields)})" if change.fields else ""
+        texts = "; ".join(" is ".join(differing(*pair)) for pair in change.texts)
+        show.wrapped(f"{change.kind}: {change.id}{fields}" + (texts and f": {texts}"))
 
 
 @command("golden isolate")

@@ -131,7 +131,7 @@ def _means(result: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     for metric, value in result.items():
         values = result.get(metric.removeprefix(_MEAN))
         if metric.startswith(_MEAN) and isinstance(values, list):
-            scored = sum(one is not None for one in values)
+            scored = sum(item is not None for item in values)
             n = f"{scored:,}" if scored == len(values) else f"{scored:,} of {len(values):,}"
             yield metric.removeprefix(_MEAN), _number(value), n
         elif not isinstance(value, list):

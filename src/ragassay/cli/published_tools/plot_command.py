@@ -36,7 +36,7 @@ def plot(given: Given) -> None:
         return
     of_runs = all(map(Path.is_dir, given.files))
     named = given.evaluator or (of_runs and "trec")
-    kind = next((one for one in EVALUATORS if one == named), None)
+    kind = next((evaluator for evaluator in EVALUATORS if evaluator == named), None)
     if kind is None:
         every = [*EVALUATORS, *extra]
         problem = "--evaluator is missing: say which evaluator wrote the files."

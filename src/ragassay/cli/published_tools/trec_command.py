@@ -97,7 +97,7 @@ def _measures(given: Given) -> list[TrecMeasure]:
     cutoffs, ultrarag = numbers("--ks", given.ks), given.format == "ultrarag"
     measures = given.measures or (list(trec_names.ULTRARAG) if ultrarag else [])
     if not measures and given.more and given.judgements == "qrels":
-        names = [str(one) for one in suites.get("retrieval").resolve(ks=cutoffs)]
+        names = [str(metric) for metric in suites.get("retrieval").resolve(ks=cutoffs)]
         return trec_names.ours(names, rel=given.level)
     of = given.of("judgements", "n_docs")
     return trec_names.resolve(measures, rel=given.level, ks=cutoffs, ultrarag=ultrarag, **of)
@@ -151,8 +151,8 @@ def _compare(
     from ragassay.reports.views.comparison_view import comparison_report
     from ragassay.texts.document_names import CONVERSATION_KEYS, conversations_of_ids
 
-    of_means = [one for one in measures if one.summary and one.metric is not None]
-    of_means = [one for one in of_means if getattr(one.metric, "aggregate", "") == "mean"]
+    of_means = [measure for measure in measures if measure.summary and measure.metric is not None]
+    of_means = [mean for mean in of_means if getattr(mean.metric, "aggregate", "") == "mean"]
     if not of_means:
         raise UsageError("None of these measures has a mean that could be compared.")
     results = [_score(given, run, of_means, complete=True, query=query) for run in runs]
@@ -169,7 +169,7 @@ def _compare(
     if given.format == "ultrarag":
         show.json(trec_evaluation.ultrarag_comparison(comparisons[0]))
     elif given.json:
-        listed = [one.to_json() for one in comparisons]
+        listed = [item.to_json() for item in comparisons]
         show.json({**trec_evaluation.coverage(results[-1]), "comparisons": listed})
     else:
         n = f"{len(results[-1].queries):,}"

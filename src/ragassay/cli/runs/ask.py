@@ -58,7 +58,7 @@ def ask(given: Given) -> int:
     suites = listed("--suite", given.suite) or []
     for name in suites:
         get(name)
-    options = given.of(*(one.name for one in fields(AskOptions)))
+    options = given.of(*(field.name for field in fields(AskOptions)))
     options |= {"limit": given.limit, "ledger": given.ledger or DEFAULT}
     if given.dry_run:
         _show_plans(plan_asking(given.queries, given.target, **options), given.json)
@@ -76,7 +76,7 @@ def ask(given: Given) -> int:
             with progress_bar("asking", lambda: asking.total) as progress:
                 answers = asking.wait(progress)
     summaries = list(answers.summaries.values())
-    body: dict[str, object] = {"systems": [one.to_json() for one in summaries]}
+    body: dict[str, object] = {"systems": [summary.to_json() for summary in summaries]}
     if not given.json:
         show.report(asked_report(summaries))
         show.lines(*(f"answers of {name}: {path}" for name, path in answers.files.items()))
@@ -89,7 +89,7 @@ def ask(given: Given) -> int:
     codes += [_reported(result, given.json) for result in results.values()]
     if given.json:
         if suites:
-            body["results"] = {name: show.result_json(one) for name, one in results.items()}
+            body["results"] = {name: show.result_json(result) for name, result in results.items()}
         show.json(body)
     return max(codes)
 
@@ -182,7 +182,7 @@ def _show_plans(plans: list[AskPlan], json: bool) -> None:
     from ragassay.reports.model import Column, Report, lines, table
 
     if json:
-        show.json({"systems": [asdict(one) for one in plans]})
+        show.json({"systems": [asdict(plan) for plan in plans]})
         return
     heads = ("samples", "in the ledger", "to send", "takes at least", "costs about")
     rows = (

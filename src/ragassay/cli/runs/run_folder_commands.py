@@ -96,7 +96,7 @@ def diagnose(given: Given) -> None:
         raise UsageError(f"--examples is {given.examples}; give 0 or more.")
     options: dict[str, Any] = {
         **given.of("headline", "below", "headline_only"),
-        "thresholds": Thresholds(**given.of(*(one.name for one in fields(Thresholds)))),
+        "thresholds": Thresholds(**given.of(*(field.name for field in fields(Thresholds)))),
         "n_examples": given.examples,
     }
     new = open_run(given.run)

@@ -143,7 +143,9 @@ def _scored(
     mapper = Mapper(path)
     given_values = GivenValues(fields, not isinstance(asker.judge, UnavailableJudge), refresh)
     label = asker.judge.label
-    rules = [one.rule for one in fields.values() if isinstance(one, Conditioned)]
+    rules = [
+        conditioned.rule for conditioned in fields.values() if isinstance(conditioned, Conditioned)
+    ]
     rule = "spec" if "spec" in rules else "" if rules else None
 
     def samples() -> Iterator[Sample]:
@@ -245,7 +247,7 @@ def _field(name: str, entry: Any, path: Path) -> str:
     func, target = str(entry.get("func")), str(entry.get("target"))
     field = _FIELD_OF.get((func, target))
     if field is None:
-        choices = {f"{one} against {other}" for one, other in _FIELD_OF}
+        choices = {f"{text} against {other}" for text, other in _FIELD_OF}
         wrong = f"{func} against {target}"
         raise InputError(
             f"there is no metric {wrong}",
@@ -287,7 +289,7 @@ class GivenValues:
         """The sample with those of its given values that count."""
         values, why = sample.given, sample.given_unscored
         if self._forgotten:
-            values = {name: one for name, one in values.items() if name not in self._forgotten}
+            values = {name: value for name, value in values.items() if name not in self._forgotten}
         if self._asks and why:
             why = {
                 name: text
@@ -346,7 +348,7 @@ class UnavailableJudge(Judge):
     def add(self, outcomes: Iterable[Outcome]) -> None:
         """Takes in the outcomes of a record: a step is missing where its judgement would count."""
         unscored = (outcome for outcome in outcomes if isinstance(outcome, Unscored))
-        lacking = {self._step_of[one] for outcome in unscored for one in outcome.evidence}
+        lacking = {self._step_of[text] for outcome in unscored for text in outcome.evidence}
         self._lacking |= lacking
         self._n_lacking += bool(lacking)
 

@@ -110,7 +110,7 @@ def _files(file: ConfigFile, *, golden: bool) -> None:
         name = _path_of(file, key)
         if name is not None:
             # The tool looks for them in the folder of the results.
-            inside, beside = (found_from(base, Path(one) / name) for one in (folder or "", ""))
+            inside, beside = (found_from(base, Path(text) / name) for text in (folder or "", ""))
             chosen = inside if inside.exists() or not beside.exists() else beside
             file.put("data", str(chosen), (key,))
 
@@ -143,9 +143,9 @@ def _evaluator(
     """Translates an evaluator, and adds it to those seen."""
     if not isinstance(body, dict):
         raise file.wrong(place, "is not a mapping of keys", _ONE_OF)
-    one = file.validated(EvaluatorEntry, body, place)
-    kind = _kind(file, one, place)
-    options = one.options or {}
+    entry = file.validated(EvaluatorEntry, body, place)
+    kind = _kind(file, entry, place)
+    options = entry.options or {}
     first, first_options = seen.setdefault(kind, (place, options))
     if options != first_options:
         raise file.wrong(
@@ -154,12 +154,12 @@ def _evaluator(
             "One run has each evaluator once: keep one, or make two files.",
         )
     file.add_suite(kind, place)
-    _TRANSLATIONS[kind](file, one, place)
+    _TRANSLATIONS[kind](file, entry, place)
 
 
-def _kind(file: ConfigFile, one: EvaluatorEntry, place: Place) -> str:
+def _kind(file: ConfigFile, entry: EvaluatorEntry, place: Place) -> str:
     """The suite that stands for an evaluator."""
-    words = {key: word for key in ("name", "type") if (word := getattr(one, key))}
+    words = {key: word for key in ("name", "type") if (word := getattr(entry, key))}
     if not words:
         raise file.wrong(place, "has neither a name nor a type", _ONE_OF)
     kinds = set()

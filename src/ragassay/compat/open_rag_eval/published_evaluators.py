@@ -86,15 +86,15 @@ def _translate_judge(file: ConfigFile, model: JudgeModel | None, suite: str, pla
         file.put("key_variable", variable, (*place, "api_key"))
 
 
-def translate_golden(file: ConfigFile, one: EvaluatorEntry, place: Place) -> None:
+def translate_golden(file: ConfigFile, entry: EvaluatorEntry, place: Place) -> None:
     """A golden-answer evaluator: its judge and its embedder; it has no options."""
-    _translate_judge(file, one.model, "golden", (*place, "model"))
-    for key in one.options or {}:
+    _translate_judge(file, entry.model, "golden", (*place, "model"))
+    for key in entry.options or {}:
         raise file.wrong((*place, "options", key), "is not a key that is known", "It has none.")
-    if "embedder" in file.flags or one.embedding_model is None:
+    if "embedder" in file.flags or entry.embedding_model is None:
         return
     where = (*place, "embedding_model")
-    model = file.validated(JudgeModel, one.embedding_model, where)
+    model = file.validated(JudgeModel, entry.embedding_model, where)
     if not model.name:
         raise file.wrong(where, "has no name", "Name it, as in text-embedding-3-small.")
     folded = model.type.strip().casefold().removesuffix("model").removesuffix("embedding")
@@ -156,11 +156,11 @@ class _TrecOptions(Keys):
     model_kwargs: dict[str, Any] | None = None
 
 
-def translate_trec(file: ConfigFile, one: EvaluatorEntry, place: Place) -> None:
+def translate_trec(file: ConfigFile, entry: EvaluatorEntry, place: Place) -> None:
     """A TREC evaluator: judge, cut-offs, parameters, and the metrics that are compared over
     repeated runs."""
-    _translate_judge(file, one.model, "trecrag", (*place, "model"))
-    body, place = one.options or {}, (*place, "options")
+    _translate_judge(file, entry.model, "trecrag", (*place, "model"))
+    body, place = entry.options or {}, (*place, "options")
     parameters = naming.parameters(*suites.get("trecrag").resolve())
     fields: dict[str, Any] = dict.fromkeys(parameters, (Any, None))
     form = create_model("Options", __base__=_TrecOptions, **fields)
@@ -259,9 +259,9 @@ _ROUGE = (
 ROUGE-L."""
 
 
-def translate_consistency(file: ConfigFile, one: EvaluatorEntry, place: Place) -> None:
+def translate_consistency(file: ConfigFile, evaluator_entry: EvaluatorEntry, place: Place) -> None:
     """A consistency evaluator: the metrics that it lists, or else all of the suite."""
-    options = file.validated(_ConsistencyOptions, one.options, (*place, "options"))
+    options = file.validated(_ConsistencyOptions, evaluator_entry.options, (*place, "options"))
     if options.metrics is None:
         return
     where = (*place, "options", "metrics")

@@ -128,7 +128,7 @@ def compared(
     """Each run against the last one, over the same queries (``complete``), of which ``only`` some
     may count; ``test`` are options of `compare_arrays`."""
     chosen = slice(None) if only is None else only
-    matrices = [np.array(one.columns, np.float64)[:, chosen] for one in scores]
+    matrices = [np.array(trec_scores.columns, np.float64)[:, chosen] for trec_scores in scores]
     metrics = [measure.metric for measure in scores[0].measures if measure.metric is not None]
     return [
         compare_arrays(
@@ -253,8 +253,10 @@ def as_json(
 ) -> dict[str, Any]:
     """The scores of a run as plain values."""
     measures: dict[str, dict[str, Any]] = {
-        scores.label(one): {"metric": None if one.metric is None else str(one.metric)}
-        for one in scores.measures
+        scores.label(trec_measure): {
+            "metric": None if trec_measure.metric is None else str(trec_measure.metric)
+        }
+        for trec_measure in scores.measures
     }
     for measure, value in scores.summary() if summary else ():
         measures[scores.label(measure)]["all"] = value

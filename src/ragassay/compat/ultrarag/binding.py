@@ -40,7 +40,7 @@ class Built:
 
 def parameter_file(pipeline: Path) -> Path:
     """The parameter file of a pipeline; where there is none, where ``build`` writes it."""
-    places = [pipeline.parent / one / f"{pipeline.stem}_parameter.yaml" for one in _FOLDERS]
+    places = [pipeline.parent / folder / f"{pipeline.stem}_parameter.yaml" for folder in _FOLDERS]
     return next((place for place in places if place.is_file()), places[0])
 
 

@@ -69,7 +69,7 @@ def address(pipeline: Pipeline, name: str) -> ServerAddress:
     if not isinstance(text, str) or not text.strip():
         raise pipeline.marked.wrong(place, "is not the name of a folder", _FORM)
     tried = (Path(text), pipeline.path.parent / text)
-    folder = next((one for one in tried if os.path.isdir(one)), None)  # noqa: PTH112 - never raises
+    folder = next((path for path in tried if os.path.isdir(path)), None)  # noqa: PTH112 - never raises
     if folder is None:
         if Path(text).name in FLOWS:
             return ServerAddress("builtin", Path(text).name)
@@ -100,7 +100,7 @@ def _interpreter(program: Path) -> str:
     if _OF_OURS.search(program.read_text(encoding="utf-8", errors="replace")):
         return sys.executable
     places = (above / ".venv" / name for above in program.resolve().parents for name in _BINARIES)
-    of_folder = next((str(one) for one in places if one.is_file()), None)
+    of_folder = next((str(place) for place in places if place.is_file()), None)
     return of_folder or shutil.which("python") or shutil.which("python3") or sys.executable
 
 

@@ -120,7 +120,7 @@ class _StepReader:
         if not isinstance(body, list) or not body:
             problem = "holds no step" if body == [] else "is not a list of steps"
             raise self._wrong(place, problem, "Write '- server.tool', a line a step.")
-        return tuple(self._step(one, (*place, str(at))) for at, one in enumerate(body))
+        return tuple(self._step(value, (*place, str(at))) for at, value in enumerate(body))
 
     def _step(self, body: Any, place: Place) -> Step:
         if isinstance(body, str):

@@ -239,7 +239,7 @@ class StepRunner:
         n = len(states)
         after_router = dict(variables)
         for state, steps in branch.branches.items():
-            rows = [row for row, one in enumerate(states) if one == state]
+            rows = [row for row, text in enumerate(states) if text == state]
             if not rows:
                 continue
             own_before = {

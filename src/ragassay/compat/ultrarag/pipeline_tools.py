@@ -12,11 +12,13 @@ from ragassay.base.errors import RagassayError, UsageError
 
 _SERVERS: Mapping[str, Any] = packages.table(__package__, "ultrarag_servers.yaml")
 
-FLOWS: Mapping[str, Mapping[str, str]] = {name: one["tools"] for name, one in _SERVERS.items()}
+FLOWS: Mapping[str, Mapping[str, str]] = {
+    name: server["tools"] for name, server in _SERVERS.items()
+}
 """For each of UltraRAG's servers its tools, with what they take and give."""
 
 PARAMETERS: Mapping[str, Mapping[str, Any]] = {
-    name: one["parameters"] for name, one in _SERVERS.items()
+    name: server["parameters"] for name, server in _SERVERS.items()
 }
 """For each server its parameters, with the values that its ``parameter.yaml`` has."""
 

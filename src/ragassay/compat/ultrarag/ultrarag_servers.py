@@ -179,7 +179,7 @@ def evaluate_trec_pvalue(
         for path in (run_new_path, run_old_path)
     ]
     met = judged[0][0].in_run | judged[1][0].in_run
-    scores = [trec_evaluation.score(*one, measures, complete=True) for one in judged]
+    scores = [trec_evaluation.score(*pair, measures, complete=True) for pair in judged]
     test = {"correction": "none", "n_resamples": n_resamples}
     (comparison,) = trec_evaluation.compared(scores, ("A", "B"), only=met, **test)
     return _saved(trec_evaluation.ultrarag_comparison(comparison), save_path)
@@ -324,7 +324,9 @@ def _records(path: Path) -> list[dict[str, Any]]:
     """All records of a file."""
     suffix = path.suffix.casefold()
     if suffix in (".jsonl", ".json"):
-        return [one for _, one in json_files.json_records(path, is_record=lambda record: True)]
+        return [
+            record for _, record in json_files.json_records(path, is_record=lambda record: True)
+        ]
     if suffix != ".parquet":
         hint = "Name a .jsonl, .json or .parquet file."
         raise InputError(f"ends in {suffix or 'nothing'!r}", path=path, hint=hint)

@@ -272,8 +272,8 @@ def _standing(
         reason = str(not_comparable[name]).rstrip(".")
         return "not comparable", Note("not_comparable", {"reason": reason}, (name,))
     sides = [judge_agreement(run.summary.metrics[name]) for run in (a, b)]
-    judged = [one for one in sides if one is not None]
-    weakest = min(judged, key=lambda one: (not one.indicative, one.sufficient), default=None)
+    judged = [side for side in sides if side is not None]
+    weakest = min(judged, key=lambda value: (not value.indicative, value.sufficient), default=None)
     note = None if weakest is None else weakest.note
     if not is_primary:
         return "exploratory", note
@@ -324,7 +324,7 @@ def _common_metrics(a: Result, b: Result, wanted: str | Sequence[str] | None) ->
     }
     if not both:
         held = [list(run.summary.metrics) for run in (a, b)]
-        of_a, of_b = (", ".join(one[:6]) + (" ..." if len(one) > 6 else "") for one in held)
+        of_a, of_b = (", ".join(group[:6]) + (" ..." if len(group) > 6 else "") for group in held)
         raise UsageError(
             f"{a.name} and {b.name} have no metric in common: {a.name} has {of_a}, and "
             f"{b.name} has {of_b}."
@@ -376,7 +376,7 @@ def fallen_slice(
             )
             if min(fall, fall - overall) >= FALL:
                 found.append((n * (fall - overall), column, value, at, where))
-    for _, column, value, at, where in sorted(found, key=lambda one: -one[0]):
+    for _, column, value, at, where in sorted(found, key=lambda item: -item[0]):
         test = compare_pairs(a[at], b[at], mask=where, correction="none", power=None, **draws)[0]
         if test.p_adjusted is not None and test.p_adjusted < CHANCE:
             counts: dict[str, float | str] = {"n": test.n, "column": column, "value": value}

@@ -29,7 +29,7 @@ def by_system(result: Result) -> list[Result]:
     Means, intervals and counts are each system's own; slices and warnings are left out."""
     results = []
     for system in result.columns.systems:
-        of_system = (one for one in result.columns.identities if one[1] == system)
+        of_system = (identity for identity in result.columns.identities if identity[1] == system)
         only = _only(result, frozenset(of_system))
         summary = replace(only.summary, system=system, title=system or result.summary.title)
         results.append(replace(only, summary=summary))
@@ -39,7 +39,10 @@ def by_system(result: Result) -> list[Result]:
 def of_queries(result: Result, queries: Collection[str]) -> Result:
     """The result of some of the queries alone. Slices and warnings are left out."""
     chosen = frozenset(queries)
-    return _only(result, frozenset(one for one in result.columns.identities if one[0] in chosen))
+    return _only(
+        result,
+        frozenset(identity for identity in result.columns.identities if identity[0] in chosen),
+    )
 
 
 def subset_of(result: Result, conditions: str | Iterable[str]) -> Result:
@@ -49,7 +52,7 @@ def subset_of(result: Result, conditions: str | Iterable[str]) -> Result:
     if not subset:
         return result
     try:
-        chosen = frozenset(one.identity for one in subset.of(result.samples, fields_of))
+        chosen = frozenset(sample.identity for sample in subset.of(result.samples, fields_of))
     except UsageError as error:
         raise UsageError(f"{result.name}: {error}") from error
     only = _only(result, chosen)
@@ -70,7 +73,9 @@ def _only(result: Result, chosen: frozenset[Identity]) -> Result:
         result.summary,
         **facts,
         slices=(),
-        failures=Counter(" ".join(one.failure.split()) for one in samples() if one.failure),
+        failures=Counter(
+            " ".join(sample.failure.split()) for sample in samples() if sample.failure
+        ),
         notes=(),
     )
     return Result(summary, columns, config, None, rows, samples, judge_answers=result.judge_answers)

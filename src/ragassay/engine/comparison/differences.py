@@ -117,7 +117,7 @@ class MatchedRuns:
         scored = self.left_by_both(name, alike=False)
         for run in (self.a, self.b):
             has, rows = run.columns.scored(name), self.rows_of(run)
-            scored |= np.array([has[rows.get(one, [])].any() for one in self.queries], np.bool_)
+            scored |= np.array([has[rows.get(query, [])].any() for query in self.queries], np.bool_)
         return scored
 
     def left_by_both(self, name: str, *, alike: bool) -> Mask:
@@ -154,7 +154,9 @@ class MatchedRuns:
             (self._clusters(run, other), cluster_column(run.config.get("cluster_by")))
             for run, other in ((self.a, self.b), (self.b, self.a))
         ]
-        return min(clusters, key=lambda one: math.inf if one[0] is None else len(np.unique(one[0])))
+        return min(
+            clusters, key=lambda value: math.inf if value[0] is None else len(np.unique(value[0]))
+        )
 
     def _clusters(self, run: Result, other: Result) -> NDArray[np.int64] | None:
         """The clusters of one run. A query that it lacks has its cluster in the other one; where
@@ -240,7 +242,7 @@ def _difference(a: Result, b: Result, name: str) -> str:
         only_b = " ".join(part for part in theirs if part not in ours)
         return f"({only_a} against {only_b})"
     # Two systems of one run have its signature, whoever judged the one and the other.
-    judges = [names_in(one.judges) for one in (first, second)]
+    judges = [names_in(summary.judges) for summary in (first, second)]
     if all(judges) and judges[0] != judges[1]:
         of_a, of_b = (f"judge={'+'.join(of_run)}" for of_run in judges)
         return f"({of_a} against {of_b})"
@@ -267,7 +269,7 @@ def same_replies(a: Result, b: Result, common: Sequence[str]) -> list[Note]:
     """Looks for replies that ``ragassay ask`` recorded once and that both runs hold."""
     of_a, of_b = (_by_query(run, run.columns.replies) for run in (a, b))
     none = {NO_REPLY}
-    same = [one for one in common if (of_a.get(one, none) & of_b.get(one, none)) - none]
+    same = [text for text in common if (of_a.get(text, none) & of_b.get(text, none)) - none]
     n = share(len(same), len(common), "common query")
     counts = {"n": n, "example": same[0] if same else ""}
     return [Note("same_replies", counts, severity="warning")] if same else []

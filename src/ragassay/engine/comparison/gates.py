@@ -129,7 +129,7 @@ def resolve(
 
 def summaries_of(result: Result) -> dict[str, MetricSummary]:
     """The metrics of a run and of its consistency, by the name that they are shown by."""
-    return {name: one for step in result.steps for name, one in step.summary.metrics.items()}
+    return {name: metric for step in result.steps for name, metric in step.summary.metrics.items()}
 
 
 def results_of(
@@ -144,8 +144,8 @@ def results_of(
     if not asked:
         return ()
     metrics = summaries_of(result)
-    names = {name: one.metric for name, one in metrics.items()}
-    bounds = {name: one.bounds for name, one in metrics.items()}
+    names = {name: metric.metric for name, metric in metrics.items()}
+    bounds = {name: metric.bounds for name, metric in metrics.items()}
     options = IntervalOptions.of(config)
     resolved = resolve(asked, names, config.get("suite") or (), bounds, options.level)
     trusted = trust_offline or bool(config.get("trust_offline"))
@@ -215,14 +215,14 @@ def conclude(
 ) -> GateResult:
     """The result of a gate: by what was observed, and by what may be true with the worst and the
     best values for owed scores."""
-    decisions = {gate.decision(one) for one in possible}
+    decisions = {gate.decision(interval) for interval in possible}
     passed, why = (decisions.pop() if len(decisions) == 1 else None), refused
     if passed is None and not refused and (not owed or gate.decision(observed) is None):
         why = "too few samples to tell"
     low, high = None, None
     if gate.which != "mean" or owed:
         of_low, of_high = ("mean", "mean") if gate.which == "mean" else ("low", "high")
-        lows, highs = ([getattr(one, of) for one in possible] for of in (of_low, of_high))
+        lows, highs = ([getattr(interval, of) for interval in possible] for of in (of_low, of_high))
         low = min((end for end in lows if end is not None), default=None)
         high = max((end for end in highs if end is not None), default=None)
     return replace(

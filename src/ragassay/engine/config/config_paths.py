@@ -85,7 +85,7 @@ def _change(
         if not value:
             continue
         if isinstance(value, dict):
-            values[key] = {name: change(str(one)) for name, one in value.items()}
+            values[key] = {name: change(str(item)) for name, item in value.items()}
         else:
             values[key] = [*map(change, value)] if isinstance(value, list) else change(value)
 
@@ -114,9 +114,11 @@ def save_mapping(path: Path, config: RunConfig, placement: Placement) -> None:
     if columns:
         body["columns"] = dict(columns)
     text = yaml.safe_dump(body, sort_keys=False, allow_unicode=True, width=1000)
-    by_name = [f"{one} in {name}" for one, name in placement.placed.items() if one not in columns]
+    by_name = [
+        f"{word} in {name}" for word, name in placement.placed.items() if word not in columns
+    ]
     notes = [f"Found by their names: {', '.join(by_name)}"] if by_name else []
-    if suggested := [one for one in placement.suggested if one not in config.columns]:
+    if suggested := [name for name in placement.suggested if name not in config.columns]:
         notes.append(f"Suggested by their names, to be checked: {', '.join(suggested)}")
     if unplaced := placement.without_field(columns):
         notes.append(f"Columns that are no field: {', '.join(unplaced)}")

@@ -97,7 +97,7 @@ def suite_fits(samples: Sequence[Sample], *, offline: bool) -> dict[str, SuiteFi
             SuiteFit(
                 len(metrics),
                 sum(metric in scored for metric in metrics),
-                sum(not one.isdisjoint(metrics) for one in fitting),
+                sum(not group.isdisjoint(metrics) for group in fitting),
                 len(samples),
             ),
         )
@@ -255,7 +255,7 @@ def _over_runs(
         if isinstance(metric, OfMetric) and metric.of:
             meant = named(metric.of)
             chosen.update(dict.fromkeys(meant))
-            resolved += [dataclasses.replace(metric, of=str(one)) for one in meant]
+            resolved += [dataclasses.replace(metric, of=str(item)) for item in meant]
         else:
             resolved.append(metric)
     # The values of a percentile are those of its metric: latency_p95 of a sample is its latency.

@@ -66,7 +66,9 @@ def options_of(schema: type[BaseModel]) -> Mapping[str, Option]:
     texts = _texts_of_fields(schema.__module__)
     options = {}
     for name, field in schema.model_fields.items():
-        declared = next((one for one in field.metadata if isinstance(one, Option)), Option())
+        declared = next(
+            (option for option in field.metadata if isinstance(option, Option)), Option()
+        )
         own: Any = None if field.default_factory else field.default
         usual = "" if own is None or own is False else str(own)
         text, flag = " ".join(texts.get(name, "").split()), f"--{name.replace('_', '-')}"
@@ -266,7 +268,9 @@ def _as_paths(value: Any) -> Any:
     """The files of a mapping as texts; ``None`` is an empty one."""
     if not isinstance(value, dict):
         return {} if value is None else value
-    return {k: os.fspath(one) if isinstance(one, os.PathLike) else one for k, one in value.items()}
+    return {
+        k: os.fspath(like) if isinstance(like, os.PathLike) else like for k, like in value.items()
+    }
 
 
 class Judging(BaseModel):

@@ -60,7 +60,7 @@ def _cited(row: ScoreRow, sample: Sample) -> float | None:
     that cites nothing, which is no wrong citation."""
     statements = row.parts.get("statements")
     if isinstance(statements, list | tuple) and not any(
-        isinstance(one, Mapping) and one.get("citations") for one in statements
+        isinstance(statement, Mapping) and statement.get("citations") for statement in statements
     ):
         return None
     return _part("precision")(row, sample)
@@ -100,7 +100,7 @@ def _reading(name: str) -> Reading:
     def by_gold(row: ScoreRow, sample: Sample) -> float | None:
         # Where the gold has no relevant passage, nothing could retrieve one (retrieval metrics are
         # 0 there, as in trec_eval).
-        if sample.gold is not None and not any(one.grade > 0 for one in sample.gold):
+        if sample.gold is not None and not any(passage.grade > 0 for passage in sample.gold):
             return None
         return READINGS[rest](row, sample)
 
@@ -152,7 +152,7 @@ def names_by_metric(metrics: Mapping[str, MetricSummary]) -> dict[str, list[str]
         cut = metric.metric.rpartition("@")[2]
         depth = int(cut) if cut.isdigit() else inf
         ranked.append((-depth, canonical_name(metric.metric or shown), shown))
-    ranked.sort(key=lambda one: one[0])
+    ranked.sort(key=lambda value: value[0])
     return grouped((name, shown) for _, name, shown in ranked if name)
 
 
@@ -298,7 +298,7 @@ _RULES: Mapping[str, Rule] = {
     FaultClass(
         name,
         holds=_RULES[name],
-        needs=tuple(tuple(SIGNALS[one] for one in group) for group in row.pop("needs", ())),
+        needs=tuple(tuple(SIGNALS[value] for value in group) for group in row.pop("needs", ())),
         **row,
     )
     for name, row in packages.table("ragassay.engine.diagnosis", "decision_table.yaml").items()
@@ -341,10 +341,10 @@ def not_telling(
     says: Counter[tuple[str, str]] = Counter()
     of: Counter[tuple[str, str]] = Counter()
     for sample, signals in right:
-        for row, one, shown in _checked(signals, sample, limits):
-            if one.metric in doubtful and sample.answerability is not _UNANSWERABLE:
-                of[row.name, one.metric] += 1
-                says[row.name, one.metric] += shown
+        for row, value, shown in _checked(signals, sample, limits):
+            if value.metric in doubtful and sample.answerability is not _UNANSWERABLE:
+                of[row.name, value.metric] += 1
+                says[row.name, value.metric] += shown
     return [NotTelling(*key, says[key], n) for key, n in of.items() if 2 * says[key] >= n]
 
 
@@ -358,8 +358,8 @@ def telling(
     metric of each in ``idle``)."""
     left_out = {
         row.needs[0][0].name
-        for row, one, shown in _checked(signals, sample, limits)
-        if shown and (row.name, one.metric) in idle
+        for row, value, shown in _checked(signals, sample, limits)
+        if shown and (row.name, value.metric) in idle
     }
     return {name: value for name, value in signals.items() if name not in left_out}
 
@@ -369,8 +369,8 @@ def _checked(
 ) -> Iterator[tuple[FaultClass, SignalValue, bool]]:
     """The rows that right samples seldom show, with the sample's signal and whether it shows it."""
     for row in CLASSES:
-        if row.rare_in_right and (one := signals.get(name := row.needs[0][0].name)) is not None:
-            yield row, one, row.holds({name: one.value}, sample, limits)
+        if row.rare_in_right and (value := signals.get(name := row.needs[0][0].name)) is not None:
+            yield row, value, row.holds({name: value.value}, sample, limits)
 
 
 def judged_by(
@@ -378,7 +378,7 @@ def judged_by(
 ) -> Iterator[str]:
     """The metrics among those that put a sample into a class which a judge gave."""
     for group in fault.needs:
-        value = next((signals[one.name] for one in group if one.name in signals), None)
+        value = next((signals[signal.name] for signal in group if signal.name in signals), None)
         if value is not None and value.metric in words:
             yield value.metric
 
@@ -397,8 +397,8 @@ def parts_of(sample: Sample) -> set[str]:
     gold = sample.gold or ()
     parts = {
         "passages": sample.passages is not None,
-        "gold ids": any(one.id is not None for one in gold),
-        "gold spans": any(one.id is None for one in gold),
+        "gold ids": any(passage.id is not None for passage in gold),
+        "gold spans": any(passage.id is None for passage in gold),
         "references": bool(sample.references),
         "labels": sample.answerability is not None,
     }

@@ -90,8 +90,8 @@ class ClassFound:
             "says": self.fault.says,
             "advice": self.fault.advice,
             "judged": dict(self.judged),
-            "samples": [list(one) for one in self.samples],
-            "examples": [one.to_json() for one in self.examples],
+            "samples": [list(sample) for sample in self.samples],
+            "examples": [example.to_json() for example in self.examples],
         }
 
 
@@ -145,20 +145,20 @@ class Diagnosis(Displayed):
     @property
     def counts(self) -> list[tuple[str, str, int]]:
         """Name, title and number of samples of each class that occurs."""
-        return [(one.fault.name, one.fault.title, one.n) for one in self.found]
+        return [(found.fault.name, found.fault.title, found.n) for found in self.found]
 
     def to_json(self) -> dict[str, Any]:
         """The diagnosis as JSON."""
-        body = {one.name: getattr(self, one.name) for one in fields(self) if one.repr} | {
+        body = {item.name: getattr(self, item.name) for item in fields(self) if item.repr} | {
             "thresholds": dict(vars(self.thresholds)),
-            "found": [one.to_json() for one in self.found],
+            "found": [found.to_json() for found in self.found],
             "not_looked_at": [
-                {"class": one.fault.name, "why": one.why, "metrics": list(one.metrics)}
-                for one in self.not_looked_at
+                {"class": item.fault.name, "why": item.why, "metrics": list(item.metrics)}
+                for item in self.not_looked_at
             ],
             "not_telling": [
-                {"class": one.fault, "metric": one.metric, "n_right": one.n, "of_right": one.of}
-                for one in self.not_telling
+                {"class": item.fault, "metric": item.metric, "n_right": item.n, "of_right": item.of}
+                for item in self.not_telling
             ],
             "sources": {name: dict(metrics) for name, metrics in self.sources.items()},
         }
@@ -203,7 +203,9 @@ def headline_of(result: Result) -> str | None:
         if metrics[shown].mean is not None and 2 * metrics[shown].n_scored >= metrics[shown].n_total
     ]
     judged = ((shown, judge_agreement(metrics[shown])) for shown in fit)
-    trusted = (shown for shown, one in judged if one is None or not one.indicative)
+    trusted = (
+        shown for shown, agreement in judged if agreement is None or not agreement.indicative
+    )
     return next(trusted, fit[0] if fit else None)
 
 
@@ -265,7 +267,9 @@ def diagnose(
     names = names_by_metric(metrics)
     if canonical_name(metric.metric) in OF_WORDS and not headline_only:
         said = (known.get("complete") for _, known in _samples(result, names, added))
-        whole = [one is not None and one.metric == metric.name and one.value >= 1 for one in said]
+        whole = [
+            value is not None and value.metric == metric.name and value.value >= 1 for value in said
+        ]
         low &= ~np.array(whole, dtype=np.bool_)
     faults: list[FaultClass | None] = []
     unknown: list[bool] = []
@@ -274,14 +278,16 @@ def diagnose(
     judges: defaultdict[str, dict[str, None]] = defaultdict(dict)
     parts: set[str] = set()
     judged = {
-        name: found for name, one in metrics.items() if (found := judge_agreement(one)) is not None
+        name: found
+        for name, summary in metrics.items()
+        if (found := judge_agreement(summary)) is not None
     }
     agreements = {name: str(found.note) for name, found in judged.items()}
     doubtful = {name for name, found in judged.items() if not found.sufficient}
     is_right = scored & ~low
     right = (found for at, found in enumerate(_samples(result, names, added)) if is_right[at])
     left_out = not_telling(right, doubtful, limits) if doubtful else []
-    idle = {(one.fault, one.metric) for one in left_out}
+    idle = {(item.fault, item.metric) for item in left_out}
     for row, (sample, known) in enumerate(_samples(result, names, added)):
         signals = telling(known, sample, limits, idle)
         parts |= parts_of(sample)
@@ -304,7 +310,7 @@ def diagnose(
             # The lowest headline values first, those without one last.
             examples[fault.name] = sorted(
                 [*examples[fault.name], example],
-                key=lambda one: inf if one.headline is None else one.headline,
+                key=lambda value: inf if value.headline is None else value.headline,
             )[:n_examples]
     fails = np.array([fault is not None for fault in faults], dtype=np.bool_)
     fine = scored & ~fails
@@ -324,7 +330,7 @@ def diagnose(
     )
     classes: list[ClassFound] = []
     for fault in (*CLASSES, UNEXPLAINED):
-        member = np.array([one is fault for one in faults], dtype=np.bool_)
+        member = np.array([fault_class is fault for fault_class in faults], dtype=np.bool_)
         if not member.any():
             continue
         interval = mean_interval(
@@ -341,7 +347,7 @@ def diagnose(
                 {name: agreements[name] for name in judges[fault.name]},
             )
         )  # fmt: skip
-    classes.sort(key=lambda one: (one.fault is UNEXPLAINED, -one.n))
+    classes.sort(key=lambda found: (found.fault is UNEXPLAINED, -found.n))
     return Diagnosis(
         name=result.name,
         headline=metric.name,
@@ -421,9 +427,9 @@ def _added(result: Result) -> Result | None:
         parts |= parts_of(sample)
     sources = {name: {name: known[name]} if known[name] else {} for name in SIGNALS}
     lacking = not_looked_at(result.summary.metrics, names, sources, parts)
-    wanted = list(dict.fromkeys(name for one in lacking for name in one.metrics))
+    wanted = list(dict.fromkeys(name for item in lacking for name in item.metrics))
     samples = list(result.samples)
-    if not wanted or [one.identity for one in samples] != list(result.columns.identities):
+    if not wanted or [item.identity for item in samples] != list(result.columns.identities):
         return None
     from ragassay.engine.run.prepared_run import evaluate
 
@@ -440,5 +446,5 @@ def _samples(
     for (name, system, repeat), kept, own in with_samples(result):
         sample = kept or Sample(id=name, system=system, repeat=repeat)
         rows = {**next(more, ("", {}))[1], **own}
-        values = ((one.name, one.read(rows, names, sample)) for one in SIGNALS.values())
+        values = ((signal.name, signal.read(rows, names, sample)) for signal in SIGNALS.values())
         yield sample, {signal: value for signal, value in values if value is not None}

@@ -74,12 +74,14 @@ def isolated(full: Result, alone: Result, metric: str, threshold: float = 0.5) -
 def _unknown(full: Result, alone: Result, shared: Sequence[str]) -> list[str]:
     """The queries whose gold is unknown, as `isolated` says."""
     gold = {
-        sample.id: any(one.grade > 0 for one in sample.gold)
+        sample.id: any(passage.grade > 0 for passage in sample.gold)
         for run in (full, alone)
         for sample in run.samples
         if sample.gold is not None
     }
-    given = {one.id: bool(one.passages) for one in alone.samples if one.passages is not None}
+    given = {
+        sample.id: bool(sample.passages) for sample in alone.samples if sample.passages is not None
+    }
     if not gold and not given:
         return []
     return [

@@ -71,7 +71,7 @@ class Moved(Displayed):
             "n": self.n,
             "n_unknown": self.n_unknown,
             "level": self.level,
-            "classes": [dict(vars(one)) for one in self.classes],
+            "classes": [dict(vars(class_name)) for class_name in self.classes],
             "transitions": [
                 {"old": old, "new": new, "n": n} for (old, new), n in self.transitions.items()
             ],
@@ -117,7 +117,11 @@ def moved(
     unlike_metrics = incomparable_metrics(new, old, both)
     unlike_queries = differing_queries(new, old, list(dict.fromkeys(q for q, _ in common)))
     not_alike = tuple(dict.fromkeys(map(str, (*unlike_metrics, *unlike_queries))))
-    occurring = [one for one in (*CLASSES, UNEXPLAINED) if one.name in after or one.name in before]
+    occurring = [
+        class_name
+        for class_name in (*CLASSES, UNEXPLAINED)
+        if class_name.name in after or class_name.name in before
+    ]
     keys = new.columns.clusters
     labels = [key[0] if keys is None else keys[rows_new[key]] for key in decided]
     clusters = labels if len(set(labels)) < len(labels) else None
@@ -125,18 +129,21 @@ def moved(
     tested = []
     if occurring:
         now, then = (
-            np.array([[name == one.name for name in names] for one in occurring], dtype=np.float64)
+            np.array(
+                [[name == fault_class.name for name in names] for fault_class in occurring],
+                dtype=np.float64,
+            )
             for names in (after, before)
         )
         spans = [(0.0, 1.0)] * len(occurring)
         tested = compare_pairs(now, then, clusters=clusters, spans=spans, level=level)
     classes = tuple(
         MovedClass(
-            one.name, one.title, after.count(one.name), before.count(one.name), test.wins,
-            test.losses, test.diff, test.low, test.high,
+            fault_class.name, fault_class.title, after.count(fault_class.name),
+            before.count(fault_class.name), test.wins, test.losses, test.diff, test.low, test.high,
             *((None, None) if not_alike else (test.p_value, test.p_adjusted)),
         )
-        for one, test in zip(occurring, tested, strict=True)
+        for fault_class, test in zip(occurring, tested, strict=True)
     )  # fmt: skip
     classes = tuple(sorted(classes, key=lambda moved_class: -abs(moved_class.diff or 0.0)))
     transitions = Counter(zip(before, after, strict=True))

@@ -80,9 +80,9 @@ def _surveyed(
         problem = str(error)
     by_suite = {
         name: [suite.name for suite in suites.all_suites().values() if metric in suite.resolve()]
-        for one, metrics in used.items()
+        for item, metrics in used.items()
         for name, metric in metrics.items()
-        if one.name == weights.name
+        if item.name == weights.name
     }
     return Surveyed(
         name=weights.name,
@@ -106,12 +106,14 @@ def users() -> dict[Weights, dict[str, Metric]]:
         metrics.update(dict.fromkeys(suite.resolve()))
     at_ranks: list[Metric] = []
     for cls in naming.metric_classes().values():
-        needed = [one for one in dataclasses.fields(cls) if one.default is dataclasses.MISSING]
+        needed = [
+            field for field in dataclasses.fields(cls) if field.default is dataclasses.MISSING
+        ]
         if not needed:
             metrics.setdefault(cls(), None)
-        elif all(one.metadata.get("role") == "cutoff" for one in needed):
+        elif all(field.metadata.get("role") == "cutoff" for field in needed):
             with suppress(UsageError):  # it counts something else than ranks
-                at_ranks.append(cls(**{one.name: 5 for one in needed}))
+                at_ranks.append(cls(**{field.name: 5 for field in needed}))
     embedding = [metric for metric in (*by_cosine(metrics), *at_ranks) if metric.embeds]
     metrics.update(dict.fromkeys(embedding))
     by_model: dict[Weights, dict[str, Metric]] = {}
@@ -124,7 +126,7 @@ def users() -> dict[Weights, dict[str, Metric]]:
 def check(name: str, options: ModelOptions) -> Checked:
     """Loads a model and scores one known pair with it."""
     weights = Weights.parse(name)
-    used = [by_name for one, by_name in users().items() if one.name == weights.name]
+    used = [by_name for item, by_name in users().items() if item.name == weights.name]
     metrics = [metric for by_name in used for metric in by_name.values()]
     if not metrics:
         near = did_you_mean(name, KNOWN)

@@ -61,9 +61,9 @@ def cosine_of(config: RunConfig, name: str) -> tuple[Callable[[str, str], float 
     except Unavailable as error:
         raise UsageError(f"offline:{name}: {error}") from error
 
-    def cosine(one: str, other: str) -> float | None:
-        vectors = embedder.embed((one, other))
-        a, b = vectors.get(one), vectors.get(other)
+    def cosine(text: str, other: str) -> float | None:
+        vectors = embedder.embed((text, other))
+        a, b = vectors.get(text), vectors.get(other)
         if a is None or b is None or isinstance(a, Unscored) or isinstance(b, Unscored):
             return None
         size = float(np.linalg.norm(a) * np.linalg.norm(b))
@@ -76,7 +76,7 @@ def weights_among(metrics: Iterable[Metric], embedder: str | None = None) -> lis
     """The models that metrics use, those of their inputs included; the embedder is the last, where
     one of them embeds."""
     used = reached(metrics)
-    weights = [one for metric in used for one in metric.weights]
+    weights = [weight for metric in used for weight in metric.weights]
     if embedder is not None and any(metric.embeds for metric in used):
         weights.append(Weights.parse(embedder))
     return list(dict.fromkeys(weights))
@@ -158,7 +158,9 @@ def check_models(config: RunConfig, metrics: Iterable[Metric]) -> None:
         from ragassay.models.device import device_of
 
         device_of(model_options(config))
-    for metric in (one for one in metrics if isinstance(one, ModelMetric)):
+    for metric in (
+        model_metric for model_metric in metrics if isinstance(model_metric, ModelMetric)
+    ):
         for weights in metric.weights:
             name, has_folder = weights.name, {*weights.spellings} & {*config.models}
             if is_path(name) and not has_folder and not Path(name).is_dir():

@@ -142,7 +142,7 @@ def preview(
         recorded = stack.enter_context(record_warnings())
         planner = _planner(job, stack)
         offline = job.session is None or isinstance(job.session.judge, OfflineJudge)
-        unasked = {name for name, one in metrics.items() if offline and needs_llm(one)}
+        unasked = {name for name, item in metrics.items() if offline and needs_llm(item)}
         options = model_options(job.config)
         embedder = None if job.embedding is not None else job.config.embedder or DEFAULT
         lacks = {name: _lacking(metric, options, embedder) for name, metric in metrics.items()}
@@ -152,7 +152,9 @@ def preview(
                 runs[sample.id, sample.system] += 1
                 systems[sample.system or "(none)"] += 1
                 failures.update([" ".join(sample.failure.split())] if sample.failure else ())
-                parts.update(one for one in PARTS if getattr(sample, one) != getattr(_NONE, one))
+                parts.update(
+                    part for part in PARTS if getattr(sample, part) != getattr(_NONE, part)
+                )
                 for name, metric in metrics.items():
                     lack = metric.lacks(sample)
                     if lack is None and name in unasked:
@@ -160,10 +162,10 @@ def preview(
                     if lack is None:
                         applicable[name] += 1
                         needs_model = lacks[name] and any(
-                            (one.weights or one.embeds)
+                            (item.weights or item.embeds)
                             # The record may bring the value.
-                            and not (isinstance(one, ModelMetric) and one.read(sample))
-                            for one in reached([metric])
+                            and not (isinstance(item, ModelMetric) and item.read(sample))
+                            for item in reached([metric])
                         )
                         without_model.update([name] if needs_model else ())
                     else:

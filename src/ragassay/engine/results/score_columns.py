@@ -274,9 +274,9 @@ def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> It
     for name, judges in judges_of_metrics.items():
         sets = [{*label.split(AND)} for label in judges]
         largest = max(sets, key=len, default=set())
-        lacks_own = judge in largest and any(judge not in one for one in sets)
+        lacks_own = judge in largest and any(judge not in group for group in sets)
         # A value that rests on some of another value's judges is not of different ones.
-        if lacks_own or not all(one <= largest for one in sets):
+        if lacks_own or not all(group <= largest for group in sets):
             ranked = sorted(judges.items(), key=lambda item: -item[1])
             words = [
                 (n, " and ".join("the records" if j == RECORD else j for j in label.split(AND)))
@@ -397,7 +397,7 @@ class SampleColumns:
             counts = Counter(self._languages)
             least = 1 if self._wanted is not None else _SHARE * len(self._languages)
             known = (code if code and counts[code] >= least else None for code in self._languages)
-            columns[_LANGUAGE] = [one or other for one, other in zip(given, known, strict=True)]
+            columns[_LANGUAGE] = [text or other for text, other in zip(given, known, strict=True)]
         names_turns = any(name.casefold() == "turn" for name in self.seen)
         if not names_turns and (self._wanted is None or "turn" in self._wanted):
             columns["turn"] = self._turns
@@ -503,6 +503,6 @@ def numbers_of(sample: Sample) -> tuple[int, int]:
     return of_facts, NO_REPLY if None in reply else of_reply
 
 
-def differing_facts(one: Sample, other: Sample) -> list[str]:
+def differing_facts(sample: Sample, other: Sample) -> list[str]:
     """The names of the facts (`FACTS`) in which two samples of one query differ."""
-    return [name for name in FACTS if getattr(one, name) != getattr(other, name)]
+    return [name for name in FACTS if getattr(sample, name) != getattr(other, name)]

@@ -198,7 +198,7 @@ class Summary(Displayed):
         Raises:
             UsageError: the run has no such metric, or the name means several.
         """
-        canonical = {one: entry.metric for one, entry in self.metrics.items()}
+        canonical = {text: entry.metric for text, entry in self.metrics.items()}
         used = self.suite.split("+")
         names = shown(str(name), canonical, used, "this run", "'metrics' lists them")
         if len(names) != 1:
@@ -257,21 +257,21 @@ class Summary(Displayed):
         from pydantic import TypeAdapter
 
         sentences, facts = data.get("warnings", ()), data.get("notes", ())
-        notes = [Note(**{**one, "names": tuple(one["names"])}) for one in facts]
+        notes = [Note(**{**fact, "names": tuple(fact["names"])}) for fact in facts]
         if len(notes) != len(sentences):  # an older run
-            notes = [Note("text", {"text": one}, severity="warning") for one in sentences]
+            notes = [Note("text", {"text": sentence}, severity="warning") for sentence in sentences]
         return TypeAdapter(cls).validate_python({**data, "notes": notes})
 
 
 def is_incomplete(*summaries: Summary) -> bool:
     """Whether nothing could be scored, or something went unscored that should not have, or the
     recorded answers named as the judge answer fewer than half of the questions."""
-    metrics = [one for summary in summaries for one in summary.metrics.values()]
-    judges = [one.judging for one in summaries if one.judging is not None]
+    metrics = [metric for summary in summaries for metric in summary.metrics.values()]
+    judges = [summary.judging for summary in summaries if summary.judging is not None]
     return (
-        not any(one.n_scored for one in metrics)
+        not any(metric.n_scored for metric in metrics)
         or any(2 * j.failures.get(Reason.MISSING_INPUT, 0) > j.questions for j in judges)
-        or any(one.incomplete for one in summaries)
+        or any(summary.incomplete for summary in summaries)
     )
 
 
@@ -282,10 +282,12 @@ FAILURES = ("questions_unanswered", "votes_lost", "answers_in_part", "texts_with
 def missing_by_failure(*summaries: Summary) -> str:
     """The numbers of scores and votes that runs lack by a failure, in words without a full stop;
     empty where they lack nothing. Votes that a panel lost are no scores: there is an answer."""
-    n = sum(one.n_missing for one in summaries)
+    n = sum(summary.n_missing for summary in summaries)
     missing = [plural(n, "score")] if n else []
     missing += [
-        f"{one.judging.lost} of the panel" for one in summaries if one.judging and one.lost_votes
+        f"{summary.judging.lost} of the panel"
+        for summary in summaries
+        if summary.judging and summary.lost_votes
     ]
     if not missing:
         return ""
@@ -294,7 +296,7 @@ def missing_by_failure(*summaries: Summary) -> str:
 
 def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
     """The metrics beside the headline of their suite, where all of the suite were computed."""
-    by_canonical = {one.metric: name for name, one in summary.metrics.items()}
+    by_canonical = {metric.metric: name for name, metric in summary.metrics.items()}
     shown: set[str] = set()
     own_metrics: dict[str, None] = {}
     for suite in filter(None, map(suites.all_suites().get, used)):
@@ -304,7 +306,7 @@ def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
             shown.update(suite.headline)
         else:
             shown.update(own)
-    return [by_canonical[one] for one in own_metrics if one not in shown]
+    return [by_canonical[own_metric] for own_metric in own_metrics if own_metric not in shown]
 
 
 def shown(

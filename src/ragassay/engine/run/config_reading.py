@@ -261,7 +261,7 @@ def read_config(
     file.sample(_mapping(content, SAMPLING), (SAMPLING,))
     body.pop(SAMPLING, None)
     translators = translators or {}
-    if key := next((one for one in translators if one in body), None):
+    if key := next((translator for translator in translators if translator in body), None):
         translators[key](file)
         # Translated paths are complete; our own keys beside them are as in our own files.
         body = {key: value for key, value in body.items() if key in RunConfig.model_fields}
@@ -317,7 +317,7 @@ def _place_of(error: UsageError, config: RunConfig, keys: Collection[str]) -> Pl
     """The place that a mistake is at: the first key, or item of its list or mapping, without which
     no mistake is found, or else another one. Keys that depend on others are tried before these."""
     first: Place = ()
-    for key in sorted(keys, key=lambda one: _TRIED.index(one) if one in _TRIED else len(_TRIED)):
+    for key in sorted(keys, key=lambda item: _TRIED.index(item) if item in _TRIED else len(_TRIED)):
         value = getattr(config, key)
         parts: list[tuple[Place, Any]] = []
         if isinstance(value, Mapping):

@@ -136,7 +136,7 @@ def consistency_of(
         )
         summary = replace(
             _of_metrics(summary, first, selection),
-            slices=tuple(_of_metrics(one, first, selection) for one in summary.slices),
+            slices=tuple(_of_metrics(slice_, first, selection) for slice_ in summary.slices),
             variances=_variances(first.columns, selection.of),
         )
         # The configuration is that of both steps, because they are run again together.
@@ -145,7 +145,9 @@ def consistency_of(
             make_absolute(resolved, folder.parent)
             make_relative(resolved, folder)
         resolved["cluster_by"] = collected.clustered_by or config.cluster_by
-        resolved["signatures"] = {name: one.signature for name, one in summary.metrics.items()}
+        resolved["signatures"] = {
+            name: metric.signature for name, metric in summary.metrics.items()
+        }
         if writer is not None and inner is not None:
             writer.replace()  # an older run goes only now that all is computed
             inner.finish(resolved, summary)

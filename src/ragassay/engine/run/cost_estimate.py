@@ -246,8 +246,8 @@ class Planner:
         n = self._n_walked if n_samples is None else n_samples
         factor = n / self._n_walked if self._n_walked else 1.0
         amounts = {line: _amount(sums * factor) for line, sums in self._sums.items()}
-        alike = grouped((one, name) for (of, name), one in amounts.items() if of == "metric")
-        calls = {name: one.calls for (of, name), one in amounts.items() if of == "kind"}
+        alike = grouped((amount, name) for (of, name), amount in amounts.items() if of == "metric")
+        calls = {name: amount.calls for (of, name), amount in amounts.items() if of == "kind"}
         total = amounts[TOTAL]
         return CallPlan(
             judge=self._judge.label,
@@ -297,7 +297,7 @@ class Planner:
                 if isinstance(outcome, Unscored) and reason is Reason.FAILED:
                     self._failed[outcome.detail or str(metric)] += 1
                 elif reason is Reason.UNSUPPORTED:
-                    shown = (name for name, one in self._metrics.items() if one == metric)
+                    shown = (name for name, item in self._metrics.items() if item == metric)
                     self._unsupported[next(shown, str(metric))] += 1
                 elif reason is NOT_ASKED:
                     self._follow(metric, sample, certain, lines)

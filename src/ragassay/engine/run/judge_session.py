@@ -143,7 +143,7 @@ def options_of(config: Judging, *, dry: bool = False) -> JudgeOptions:
     from ragassay.judges.own_prompts import read_prompts
 
     reuse: Reuse = "nothing" if config.refresh else "answers" if config.retry_failed else "all"
-    names = {one.name for one in fields(JudgeOptions)}
+    names = {field.name for field in fields(JudgeOptions)}
     names -= {"reuse", "dry", "encoder", "prompts", "named"}
     values: dict[str, Any] = {name: getattr(config, RENAMED.get(name, name)) for name in names}
     chosen = {name: value for name, value in values.items() if value is not None}

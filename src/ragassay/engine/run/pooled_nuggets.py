@@ -51,7 +51,11 @@ def checked(samples: Iterable[Sample], bank: NuggetBank) -> Iterator[Sample]:
 
 def bank_metric(metrics: Iterable[Metric]) -> Nuggets:
     """The metric among some whose limits a bank for them has."""
-    by_options = {one.options: one for one in judged_among(metrics) if isinstance(one, Nuggets)}
+    by_options = {
+        nuggets.options: nuggets
+        for nuggets in judged_among(metrics)
+        if isinstance(nuggets, Nuggets)
+    }
     if len(by_options) > 1:
         raise UsageError(
             "The nuggets metrics have different parameters, so no bank serves them all. Give "

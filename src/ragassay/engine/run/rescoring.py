@@ -62,12 +62,12 @@ class Explained:
             "query": self.sample.query,
             "scores": [
                 {
-                    "score": one.row.to_record(),
-                    "title": one.title,
-                    "signature": one.signature,
-                    "judge_answers": [dict(record) for record in one.judge_answers],
+                    "score": score.row.to_record(),
+                    "title": score.title,
+                    "signature": score.signature,
+                    "judge_answers": [dict(record) for record in score.judge_answers],
                 }
-                for one in self.scores
+                for score in self.scores
             ],
         }
 
@@ -120,7 +120,7 @@ def explain(
     scores = []
     for row in rows:
         entry = entries[row.metric]
-        records = (result.judge_answers.get(one) for one in row.evidence)
+        records = (result.judge_answers.get(text) for text in row.evidence)
         judge_answers = tuple(
             _with_data(record, data.get(record["id"])) for record in records if record is not None
         )
@@ -242,9 +242,11 @@ def _with_data(record: Record, data: Mapping[str, Any] | None) -> Record:
     extended = dict(record)
     judge_answers = (record, *record.get("votes", ()))
     cut = [name for name, _ in too_long(data)]
-    if cut and any(str(one.get("judge", "")).startswith(OFFLINE) for one in judge_answers):
+    if cut and any(
+        str(judge_answer.get("judge", "")).startswith(OFFLINE) for judge_answer in judge_answers
+    ):
         extended["cut"] = cut
-    has_prompt = any(one.get("messages") for one in judge_answers)
+    has_prompt = any(judge_answer.get("messages") for judge_answer in judge_answers)
     return extended if has_prompt else {**extended, "data": data}
 
 
@@ -261,7 +263,8 @@ def _find(result: Result, name: str, system: str | None, repeat: int | None) -> 
         raise UsageError(f"The run has no sample {name!r}. {hint}")
     if len(matches) > 1:
         which = "; ".join(
-            f"--system {shlex.quote(one.system)} --repeat {one.repeat}" for one, _ in matches[:6]
+            f"--system {shlex.quote(sample.system)} --repeat {sample.repeat}"
+            for sample, _ in matches[:6]
         )
         raise UsageError(f"{len(matches)} samples have the id {name!r}: {which}. Say which one.")
     return matches[0]

@@ -199,7 +199,9 @@ class Accumulator:
         self.clustered_by = self.samples.column
         self.missing = MissingScores(metrics, config.embedder is not None)
         self.n_unanswered = self.n_unlabelled = 0
-        self._n_labelled_metrics = sum("answerability" in one.needs for one in metrics.values())
+        self._n_labelled_metrics = sum(
+            "answerability" in metric.needs for metric in metrics.values()
+        )
         self.latin = {
             name: metric
             for name, metric in metrics.items()
@@ -325,7 +327,7 @@ class Accumulator:
             totals=totals(suites, metrics.values()) if any(s.totals for s in suites) else {},
             trust_offline=config.trust_offline,
         )
-        judges = {name: one.judges for name, one in metrics.items() if len(one.judges) > 1}
+        judges = {name: value.judges for name, value in metrics.items() if len(value.judges) > 1}
         own = *(mixed(judges, self.judge) if judges else ()), *warnings_of(self, summary, crowded)
         return replace(summary, notes=(*notes, *own))
 
@@ -380,15 +382,17 @@ def signature(
     metric and judge, not on the questions that a run asked."""
     judged = judged_among([metric])
     parts = [metric.signature]
-    measured = any(one.weights or one.embeds for one in reached([metric]))
+    measured = any(item.weights or item.embeds for item in reached([metric]))
     if measured and models is not None and ALL_GIVEN not in given:
         parts += [f"model={name}" for name in identities(metric, models)]
     if judged and asker is not None and ALL_GIVEN not in given:
         judge = asker.judge
         kinds: dict[type[Question[Any]], Question[Any]] = {}
-        for one in judged:
-            options = {spec.name: getattr(one, spec.name) for spec in fields(one)}
-            kinds.update({kind: kind.blank(options) for kind in one.asks})
+        for judged_metric in judged:
+            options = {
+                spec.name: getattr(judged_metric, spec.name) for spec in fields(judged_metric)
+            }
+            kinds.update({kind: kind.blank(options) for kind in judged_metric.asks})
         for question in kinds.values():
             hashes = sorted({leaf.prompt_hash(question) for leaf in judge.leaves()})
             # Which of the parameters an endpoint rejects.
@@ -422,9 +426,11 @@ def record_warnings() -> Iterator[Callable[[], list[str]]]:
             return [str(fact) for fact in found.values()]
 
         yield ours
-    for one in caught:
-        if not issubclass(one.category, RagassayWarning):
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    for message in caught:
+        if not issubclass(message.category, RagassayWarning):
+            warnings.warn_explicit(
+                message.message, message.category, message.filename, message.lineno
+            )
 
 
 @dataclass
@@ -485,18 +491,20 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
     """What is to be said of a run whose samples are all taken in; ``crowded`` is as of
     `summarise`."""
     total, missing_scores, metrics = summary.n_samples, run.missing, summary.metrics
-    spent = [one for one in (summary.judging, summary.embedding) if one is not None]
-    known = {detail.rstrip(". ") for one in spent for detail in one.details.values() if detail}
+    spent = [spending for spending in (summary.judging, summary.embedding) if spending is not None]
+    known = {
+        detail.rstrip(". ") for spending in spent for detail in spending.details.values() if detail
+    }
     has_scores = any(metric.n_scored for metric in metrics.values())
     gone = summary.all_failed if summary.failures else ""
     if gone:
         yield as_note(gone)
     elif metrics and not has_scores:
         why = (run.cause or missing_scores.first_reason or "no metric applies").rstrip(". ")
-        if any(one in why or why in one for one in known):
+        if any(text in why or why in text for text in known):
             why = ""  # it has a note of its own
-        reasons = {Reason(one) for metric in metrics.values() for one in metric.unscored}
-        has_cause = run.cause or any(one.incomplete or one in BY_MODEL for one in reasons)
+        reasons = {Reason(text) for metric in metrics.values() for text in metric.unscored}
+        has_cause = run.cause or any(reason.incomplete or reason in BY_MODEL for reason in reasons)
         kind = "nothing_scored" if has_cause else "nothing_scored_look"
         yield Note(kind, {"cause": f": {why}" if why else ""})
     elif run.cause:
@@ -511,11 +519,14 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
             wide = ", ".join(dict.fromkeys(run.latin[name].wider for name in names))
             yield Note("script_not_read", {"n": n, "total": total, "wide": wide}, tuple(names))
     for name, (sample, detail) in missing_scores.first.get("failed", {}).items():
-        if detail and not any(one in detail for one in known):
+        if detail and not any(text in detail for text in known):
             known.add(detail)
             yield Note("metric_failed", {"sample": repr(sample), "why": detail}, (name,))
     lacking = any(metric.unscored for metric in metrics.values())
-    if spent and (lacking or any(one.failures or one.lost_votes or one.in_part for one in spent)):
+    if spent and (
+        lacking
+        or any(spending.failures or spending.lost_votes or spending.in_part for spending in spent)
+    ):
         yield from _unanswered(summary.judging, summary.embedding, metrics)
     if run.clustered_by is not None and total > 1 and len(set(run.samples.clusters)) == 1:
         yield Note("one_cluster", {"n": total, "by": run.clustered_by})

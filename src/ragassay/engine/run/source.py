@@ -82,8 +82,10 @@ def _questions(
     except InputError as error:
         if not error.problem.startswith("no column is known"):
             raise
-    expects = any(one.references or one.gold or one.answerability is not None for one in expected)
-    if expects and any(one.query is not None for one in expected):
+    expects = any(
+        sample.references or sample.gold or sample.answerability is not None for sample in expected
+    )
+    if expects and any(sample.query is not None for sample in expected):
         return expected
     placement = formats.place(path, **chosen)
     placed, suggested = placement.placed, placement.suggested
@@ -226,7 +228,7 @@ def _record_of(data: Any) -> Mapping[str, Any] | None:
     if isinstance(data, list) and data and isinstance(data[0], Mapping):
         return data[0]
     if isinstance(data, Mapping):  # a list for each column, or a data set for each split
-        several = any(hasattr(one, "column_names") for one in data.values())
+        several = any(hasattr(value, "column_names") for value in data.values())
         return None if several else data
     names = getattr(data, "column_names", None) or getattr(data, "columns", None)
     if names is None:

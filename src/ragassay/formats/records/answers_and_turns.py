@@ -54,7 +54,7 @@ def with_statements(cell: str) -> Any:
     if isinstance(parsed, dict) and parsed.keys() == {"text", "statements"}:
         return parsed
     items = parsed if isinstance(parsed, list) else [None]
-    ours = all(isinstance(one, dict) and one.keys() == {"text", "citations"} for one in items)
+    ours = all(isinstance(item, dict) and item.keys() == {"text", "citations"} for item in items)
     return parsed if ours else cell
 
 
@@ -75,8 +75,8 @@ def references(value: Any, field: str) -> tuple[tuple[str, ...], tuple[tuple[str
         return tuple([_reference(item, field) for item in value]), ()
     if {*map(type, value)} != {list}:
         raise wrong("mixed_references", field=field)
-    groups = tuple(tuple(_reference(one, field) for one in group) for group in value)
-    return tuple(one for group in groups for one in group), groups
+    groups = tuple(tuple(_reference(value, field) for value in group) for group in value)
+    return tuple(name for group in groups for name in group), groups
 
 
 def answerability(value: Any, field: str) -> Answerability | None:
@@ -112,7 +112,9 @@ def _of_statements(value: Any, field: str, words: str | None = None) -> Answer:
         cited = item.get("citations") or []
         if not isinstance(cited, list):
             raise not_a_list(cited, f"{field}.citations", "passage ids")
-        statements.append(Statement(said, tuple(needed_identifier(one, field) for one in cited)))
+        statements.append(
+            Statement(said, tuple(needed_identifier(element, field) for element in cited))
+        )
     joined = " ".join(statement.text for statement in statements)
     return Answer(joined if words is None else words, tuple(statements))
 
@@ -188,7 +190,7 @@ def are_pairs(value: list[Any]) -> bool:
     """Whether a list holds pairs of texts, as LangChain writes a history: a question and its
     answer, or a speaker and what it said."""
     return bool(value) and all(
-        isinstance(one, list | tuple) and [*map(type, one)] == [str, str] for one in value
+        isinstance(item, list | tuple) and [*map(type, item)] == [str, str] for item in value
     )
 
 
@@ -273,8 +275,8 @@ def asked_in(values: Values, metadata: dict[str, Any]) -> Asked:
     query, history, after = _split_at_query(turns, query, key, may_hold_query)
     label = None
     # MT-RAG's labels of the query are in its turn.
-    of_user = (one for one in reversed(messages) if isinstance(one, dict))
-    asking = next((one for one in of_user if one.get("speaker") == "user"), {})
+    of_user = (message for message in reversed(messages) if isinstance(message, dict))
+    asking = next((record for record in of_user if record.get("speaker") == "user"), {})
     labels = asking.get("enrichments")
     for name, value in labels.items() if isinstance(labels, dict) else ():
         if FIELD_OF.get(folded(name)) == "answerability":

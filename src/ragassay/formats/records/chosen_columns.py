@@ -46,7 +46,7 @@ def canonical(columns: Columns | None) -> dict[str, tuple[str, ...]]:
             raise UsageError(f"columns: {field!r} is named twice.")
         listed = [column] if isinstance(column, str) else column
         are_names = isinstance(listed, list | tuple) and bool(listed)
-        if not are_names or not all(isinstance(one, str) and one.strip() for one in listed):
+        if not are_names or not all(isinstance(text, str) and text.strip() for text in listed):
             raise UsageError(
                 f"columns: {name} must be the name of a column, a path, or a list of them, "
                 f"not {column!r}."
@@ -93,7 +93,7 @@ class _Candidate:
         if self.patterns:
             columns = self.columns(record)
             values = [record[name] for name in columns if record[name] not in (None, "")]
-            objects = [one if isinstance(one := opened(value), dict) else value for value in values]
+            objects = [row if isinstance(row := opened(value), dict) else value for value in values]
             return objects if columns else NOTHING
         return self.path.reach(record, opened) if self.path else NOTHING
 
@@ -116,7 +116,7 @@ class _Candidate:
 def _order(match: re.Match[str]) -> tuple[tuple[int, int, str], ...]:
     """A key that sorts numbers by their value."""
     pieces = re.findall(r"\d+|\D+", "".join(match.groups()))
-    return tuple((0, int(one), "") if one.isdecimal() else (1, 0, one) for one in pieces)
+    return tuple((0, int(piece), "") if piece.isdecimal() else (1, 0, piece) for piece in pieces)
 
 
 def _without(record: dict[str, Any], keys: Sequence[Any]) -> None:
@@ -163,9 +163,9 @@ class ChosenColumns(dict[str, list[_Candidate]]):
     def held(self, record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
         """Those of the chosen columns that a record has."""
         return {
-            field: tuple(one.name for one in listed)
+            field: tuple(candidate.name for candidate in listed)
             for field, listed in self.items()
-            if any(one.value(record) is not NOTHING for one in listed)
+            if any(candidate.value(record) is not NOTHING for candidate in listed)
         }
 
     def used(self, columns: Iterable[str]) -> set[str]:
@@ -188,12 +188,12 @@ class ChosenColumns(dict[str, list[_Candidate]]):
         record is to be checked, too."""
         values, _, missing = self.find(record)
         causes = [values["failure"][1]] if "failure" in values else [
-            one for key, one in record.items() if self.field_of(key) == "failure"
+            value for key, value in record.items() if self.field_of(key) == "failure"
         ]  # fmt: skip
         failed = any(map(says_failure, causes))
         is_whole = True
         for field, name in missing.items():
-            paths = [one.path for one in self[field]]
+            paths = [candidate.path for candidate in self[field]]
             roots = [path.steps[0] if path and path.steps else "" for path in paths]
             if any(path and path.optional for path in paths):
                 continue
@@ -206,7 +206,7 @@ class ChosenColumns(dict[str, list[_Candidate]]):
             more = f" A ? at its end ({name}?) lets records lack it." if any(paths) else ""
             raise wrong(
                 "chosen_column_missing", field=name, of=field, more=more,
-                names=" or ".join(repr(one.name) for one in self[field]),
+                names=" or ".join(repr(candidate.name) for candidate in self[field]),
                 found=", ".join(found), near=did_you_mean(name, found),
             )  # fmt: skip
         return is_whole

@@ -168,7 +168,7 @@ def suggestions(columns: Iterable[str], known: Collection[str]) -> dict[str, str
     listed = list(columns)
     found: dict[str, str] = {}
     for field, other in _SUGGESTED.items():
-        near = {one: _likeness(one, field) for one in listed if one not in found.values()}
+        near = {text: _likeness(text, field) for text in listed if text not in found.values()}
         most = max(near.values(), default=0.0)
         best = [column for column, alike in near.items() if alike == most]
         if most >= 0.8 and len(best) == 1 and {field, other}.isdisjoint(known):
@@ -185,9 +185,11 @@ def _likeness(column: str, field: str) -> float:
         return 0.0
     if words.intersection(NAMES.get(f"of_{field}", ())):
         return 0.9
-    names = [name for name, one in FIELD_OF.items() if one == field and "." not in name]
+    names = [name for name, text in FIELD_OF.items() if text == field and "." not in name]
     if any(name in words and len(name) > 3 for name in names):
         return 0.95
     # A much longer name is not like a known one, whatever it holds.
-    ratios = (SequenceMatcher(None, own, one).ratio() for one in names if len(own) <= 4 * len(one))
+    ratios = (
+        SequenceMatcher(None, own, name).ratio() for name in names if len(own) <= 4 * len(name)
+    )
     return max(ratios, default=0.0)

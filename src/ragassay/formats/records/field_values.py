@@ -276,8 +276,10 @@ def checked_depth(metadata: dict[str, Any], key: str | None) -> dict[str, Any]:
     """The same metadata, after a check that it is not nested too deeply."""
     inner: list[Any] = [metadata]
     for _ in range(_DEEPEST):
-        parts = (one.values() if isinstance(one, Mapping) else one for one in inner)
-        inner = [one for part in parts for one in part if isinstance(one, Mapping | list | tuple)]
+        parts = (record.values() if isinstance(record, Mapping) else record for record in inner)
+        inner = [
+            value for part in parts for value in part if isinstance(value, Mapping | list | tuple)
+        ]
         if not inner:
             return metadata
     raise wrong("deep_metadata", field=key, most=_DEEPEST)

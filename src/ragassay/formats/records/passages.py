@@ -55,7 +55,7 @@ def passages(value: Any, field: str) -> tuple[Passage, ...] | None:
         return tuple([Passage(text(item, field, any_object=True)) for item in items])
     made = tuple([_passage(item, field) for item in items])
     try:
-        ranks_of = (_parts(one, _RANK, field) if isinstance(one, dict) else {} for one in items)
+        ranks_of = (_parts(item, _RANK, field) if isinstance(item, dict) else {} for item in items)
         ranks = [parts.get("rank") for parts in ranks_of]
     except InputError as error:
         raise error.but(hint=wrong("no_rank", at=0, n=0).hint) from None
@@ -99,19 +99,19 @@ def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
     items = value if isinstance(value, list) else _items(value, field, _gold_entry)
     listed = tuple([_gold(item, field) for item in items])
     grades: dict[str, int] = {}
-    for one in listed:
-        if one.id is None or one.text is not None or one.document is not None:
+    for passage in listed:
+        if passage.id is None or passage.text is not None or passage.document is not None:
             continue
-        if (first := grades.setdefault(one.id, one.grade)) != one.grade:
-            raise wrong("two_grades", field=field, id=one.id, first=first, second=one.grade)
+        if (first := grades.setdefault(passage.id, passage.grade)) != passage.grade:
+            raise wrong("two_grades", field=field, id=passage.id, first=first, second=passage.grade)
     return listed
 
 
 def names_any(value: Any, retrieved: Sequence[Passage] | None) -> bool:
     """Whether a list of texts holds the id of a retrieved passage."""
-    if not isinstance(value, list) or not all(type(one) is str for one in value):
+    if not isinstance(value, list) or not all(type(item) is str for item in value):
         return False
-    return not {one.id for one in retrieved or ()}.isdisjoint(value)
+    return not {passage.id for passage in retrieved or ()}.isdisjoint(value)
 
 
 def _gold_entry(key: str, item: Any, field: str) -> dict[str, Any]:
@@ -141,14 +141,16 @@ def with_column(
         raise wrong("other_number", field=field, there=plural(len(listed), called), **facts)
     joined: list[P] = []
     for passage, other in zip(listed, others, strict=True):
-        values = {part: one for part in parts if (one := getattr(other, part)) is not None}
-        for part, one in values.items():
+        values = {part: element for part in parts if (element := getattr(other, part)) is not None}
+        for part, item in values.items():
             own = getattr(passage, part)
             # The grade 1 is also that of a passage that was given none.
-            if own not in (None, one) and (part, own) != ("grade", 1):
-                raise wrong("other_part", field=field, part=part, own=own, value=one)
+            if own not in (None, item) and (part, own) != ("grade", 1):
+                raise wrong("other_part", field=field, part=part, own=own, value=item)
         joined.append(replace(passage, **values))
-    in_order = not isinstance(value, dict) or [*map(str, value)] == [one.id for one in others]
+    in_order = not isinstance(value, dict) or [*map(str, value)] == [
+        element.id for element in others
+    ]
     if column == "passage_ids" and not in_order:
         raise wrong("ids_in_another_order", field=field)
     return tuple(joined)
@@ -173,7 +175,7 @@ def _retrieved_ids(ids: Any, field: str) -> tuple[Sequence[str], list[Passage]]:
 def _scores(scores: Any, field: str) -> tuple[Sequence[str], list[Passage]]:
     if not isinstance(scores, list):
         raise not_a_list(scores, field, "scores")
-    return ("score",), [Passage(id="", score=score(one, field)) for one in scores]
+    return ("score",), [Passage(id="", score=score(value, field)) for value in scores]
 
 
 def _gold_ids(ids: Any, field: str) -> tuple[Sequence[str], Sequence[GoldPassage]]:
@@ -181,7 +183,7 @@ def _gold_ids(ids: Any, field: str) -> tuple[Sequence[str], Sequence[GoldPassage
     if isinstance(ids, dict):
         return ("id", "text", "grade"), gold(ids, field) or ()
     listed = ids if isinstance(ids, list) else [ids]
-    rows = [one if isinstance(one, list) else [one] for one in listed]
+    rows = [group if isinstance(group, list) else [group] for group in listed]
     names = [needed_identifier(item, field) for row in rows for item in row]
     return ("id",), [GoldPassage(id=name) for name in names]
 
@@ -241,7 +243,7 @@ def _passage(item: Any, field: str) -> Passage:
 def _names(item: Mapping[str, Any], parts: Mapping[str, Any]) -> tuple[str, ...]:
     """The title and the address of a passage."""
     own, metadata = item.get("names"), item.get("metadata")
-    found = [one for one in own if isinstance(one, str)] if isinstance(own, list) else []
+    found = [name for name in own if isinstance(name, str)] if isinstance(own, list) else []
     for place in (item, metadata if isinstance(metadata, dict) else {}):
         found += [place[key] for key in NAMES["passage.names"] if isinstance(place.get(key), str)]
     others = (parts.get("id"), parts.get("document"), "")

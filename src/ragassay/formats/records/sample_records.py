@@ -272,7 +272,7 @@ class Mapper:
                 every[LINE] = line
             self._has_begun = self._has_begun or self.columns.check(every)
             chosen, rest, missing = self.columns.find(every)
-            rest = {key: one for key, one in rest.items() if key not in beside}
+            rest = {key: value for key, value in rest.items() if key not in beside}
             for column in missing.values():
                 self.tell("no_column", line, column=column)
         known = field_names.known_fields(rest, self._words, self.columns)
@@ -319,12 +319,14 @@ class Mapper:
                 parts[field] = self._chunks(field, values, line, parts.get("passages"))
         name, own = values.get("metadata", ("", None))
         metadata = dict(own) if isinstance(own, dict) else {} if own is None else {name: own}
-        metadata |= {key: one for key, one in rest.items() if self.fits_metadata(key, one, line)}
+        metadata |= {key: item for key, item in rest.items() if self.fits_metadata(key, item, line)}
         asked = asked_in(values, metadata)
         if asked.steps and not self.from_tools:
             self.tell("tools", line)
         if asked.results and self.from_tools and parts.get("passages") is None:
-            documents = [one for result in asked.results for one in step_contents.documents(result)]
+            documents = [
+                document for result in asked.results for document in step_contents.documents(result)
+            ]
             parts["passages"] = passages.passages(documents, values.get("history", ("",))[0])
         if asked.history:
             parts["history"] = asked.history
@@ -384,7 +386,7 @@ class Mapper:
             "queries": [parts["query"]],
             "answers": [parts["answer"] and parts["answer"].text],
             "references": parts.get("references", ()),
-            "passages": [one.text for one in parts.get("passages") or ()],
+            "passages": [passage.text for passage in parts.get("passages") or ()],
         }
         for subject, texts in texts_of.items():
             short = (text for text in texts if text and len(text) < 8)

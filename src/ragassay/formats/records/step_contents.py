@@ -49,7 +49,7 @@ def are_documents(value: Any) -> bool:
     value = unwrapped(value)
     if isinstance(value, Mapping):
         listed = [unpacked(value.get(name)) for name in _LISTS]
-        return any(isinstance(one, list) and are_documents(one) for one in listed)
+        return any(isinstance(item, list) and are_documents(item) for item in listed)
     return isinstance(value, list) and bool(value) and all(map(_is_document, value))
 
 
@@ -90,16 +90,16 @@ _WORDS = re.compile(r"(?:[!-~\u00c0-\u052f]+ ){0,3}[!-~\u00c0-\u052f]+(?<![.!?])
 def are_names(items: list[Any], under: str = "") -> bool:
     """Whether a list in an output names documents in place of holding their texts: file names,
     addresses, ids; under ``sources`` also a few words that are no sentence."""
-    texts = [one for one in items if isinstance(one, str)]
-    others = [one for one in texts if not _NAME.fullmatch(one)]
+    texts = [item for item in items if isinstance(item, str)]
+    others = [text for text in texts if not _NAME.fullmatch(text)]
     if others and under == "sources":
-        others = [one for one in others if not _WORDS.fullmatch(one)]
+        others = [other for other in others if not _WORDS.fullmatch(other)]
     return bool(texts) and len(texts) == len(items) and not others
 
 
 def _listed(items: list[Any], under: str = "") -> list[Any]:
     if are_names(items, under):
-        return [{"id": one} for one in items]
+        return [{"id": item} for item in items]
     return [_document(item) for item in items]
 
 
@@ -144,7 +144,7 @@ def asked(value: Any) -> dict[str, Any]:
     turns = (_turns(unpacked(fields_of_value.get(name))) for name in NAMES["history"])
     # It may end with the query.
     fields = {"query": content, "chat_history": next(filter(None, turns), None)}
-    return {name: one for name, one in fields.items() if one is not None}
+    return {name: field for name, field in fields.items() if field is not None}
 
 
 def _turns(value: Any) -> list[Any] | None:
@@ -160,8 +160,8 @@ def answer(value: Any) -> str | None:
         parsed = unpacked(value)
         is_object = isinstance(parsed, Mapping)
         values = [parsed.get(name) for name in NAMES["answer"]] if is_object else [parsed]
-        numbers = (one for one in values if field_values.is_number(one) and abs(one) < EXACT)
-        content = next((field_values.text(one, "") for one in numbers), None)
+        numbers = (item for item in values if field_values.is_number(item) and abs(item) < EXACT)
+        content = next((field_values.text(item, "") for item in numbers), None)
     return content if isinstance(content, str) else None
 
 
@@ -193,23 +193,23 @@ def _content(value: Any, names: tuple[str, ...], of_messages: Any) -> Any:
             return content
     arguments = value.get("args")
     if isinstance(arguments, list):  # of a function that Langfuse observes
-        content = [one for one in arguments if isinstance(one, str)]
+        content = [argument for argument in arguments if isinstance(argument, str)]
         return content[0] if len(content) == 1 else _content(arguments, names, of_messages)
     if "lc" in value:
         return _content(value.get("kwargs"), names, of_messages)
     if isinstance(value.get("parts"), list):
         return _content([value], names, of_messages)
-    texts = [one for one in value.values() if isinstance(one, str)]
+    texts = [text for text in value.values() if isinstance(text, str)]
     return texts[0] if len(value) == 1 and texts else None
 
 
 def _messages(listed: list[Any]) -> list[Any] | None:
     """The list, where it is one of messages, without the objects of OpenInference around them."""
-    if listed and all(isinstance(one, list) for one in listed):
+    if listed and all(isinstance(value, list) for value in listed):
         return _messages(listed[0])
-    inner = (one.get("message") if isinstance(one, dict) else None for one in listed)
+    inner = (record.get("message") if isinstance(record, dict) else None for record in listed)
     pairs = zip(listed, inner, strict=True)
-    listed = [message if isinstance(message, dict) else one for one, message in pairs]
+    listed = [message if isinstance(message, dict) else value for value, message in pairs]
     return listed if listed and all(map(_has_role, listed)) else None
 
 
@@ -223,13 +223,13 @@ def _last_agent(listed: list[Any]) -> str | None:
     return None
 
 
-def _has_role(one: Any) -> bool:
-    if not isinstance(one, dict):
+def _has_role(value: Any) -> bool:
+    if not isinstance(value, dict):
         return False
-    if "lc" in one and isinstance(one.get("id"), list) and one["id"]:
+    if "lc" in value and isinstance(value.get("id"), list) and value["id"]:
         return True
-    has_text = any(key in one for key in ("content", "parts", "text", "tool_calls", "data"))
-    return has_text and isinstance(one.get("role", one.get("type")), str)
+    has_text = any(key in value for key in ("content", "parts", "text", "tool_calls", "data"))
+    return has_text and isinstance(value.get("role", value.get("type")), str)
 
 
 def failure(error: Any) -> tuple[Any, str]:
@@ -241,7 +241,7 @@ def failure(error: Any) -> tuple[Any, str]:
     line = error
     if traces:
         # Frames are indented; the exception comes after them, and its message may have more lines.
-        ends = [one for one in traces[-1].splitlines() if one.strip() and not one[0].isspace()]
+        ends = [text for text in traces[-1].splitlines() if text.strip() and not text[0].isspace()]
         line = ends[0] if ends else before
     line = " ".join((line if line.strip() else error).split())
     return line, "" if line == error.strip() else error

@@ -114,7 +114,7 @@ _DEEPEST = 6
 
 def is_list_of_texts(value: Any) -> bool:
     """Whether a value is a list that holds texts alone, and any."""
-    return isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)
 
 
 def text_paths(
@@ -122,7 +122,11 @@ def text_paths(
 ) -> list[str]:
     """The paths to the texts and lists of texts in the values of a column. With ``listed``, the
     paths into lists of objects lead to every item, also of a list of one."""
-    paths = [column] if any(isinstance(one, str) or is_list_of_texts(one) for one in values) else []
+    paths = (
+        [column]
+        if any(isinstance(value, str) or is_list_of_texts(value) for value in values)
+        else []
+    )
     if depth >= _DEEPEST:
         return paths
     objects = [value for value in values if isinstance(value, dict)]
@@ -131,10 +135,14 @@ def text_paths(
         plain = str(key).replace("_", "").replace("-", "").isalnum()
         inner = [value[key] for value in objects if key in value]
         below[f"{column}.{key}" if plain else f'{column}["{key}"]'] = inner
-    lists = [one for one in values if isinstance(one, list) and one and isinstance(one[0], dict)]
+    lists = [
+        value
+        for value in values
+        if isinstance(value, list) and value and isinstance(value[0], dict)
+    ]
     if lists:
         step = "[*]" if listed or any(len(items) > 1 for items in lists) else "[0]"
-        below[column + step] = [item for one in lists for item in one if isinstance(item, dict)]
+        below[column + step] = [item for group in lists for item in group if isinstance(item, dict)]
     for path, inner in below.items():
         paths += text_paths(inner, path, listed=listed, depth=depth + 1)
     return list(dict.fromkeys(paths))
@@ -145,13 +153,13 @@ def unread(value: Any, texts: set[str]) -> Any:
     if isinstance(value, str):
         return None if value.strip() in texts or not value.strip() else value
     if isinstance(value, dict):
-        entries = {key: unread(one, texts) for key, one in value.items() if key != "type"}
-        return {key: one for key, one in entries.items() if one is not None} or None
+        entries = {key: unread(item, texts) for key, item in value.items() if key != "type"}
+        return {key: entry for key, entry in entries.items() if entry is not None} or None
     if isinstance(value, list):
-        items = [unread(one, texts) for one in value]
-        if all(one is None for one in items):
+        items = [unread(item, texts) for item in value]
+        if all(item is None for item in items):
             return None
-        return [one or {} for one in items] if isinstance(value[0], dict) else value
+        return [item or {} for item in items] if isinstance(value[0], dict) else value
     return None
 
 
@@ -160,8 +168,8 @@ def all_texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value.strip()
     elif isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from all_texts(one)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from all_texts(item)
 
 
 _LISTS, _ABOUT = NAMES["lists_of_records"], frozenset(NAMES["around_records"])
@@ -236,27 +244,27 @@ def records_within(
     if names and _says_nothing(outer, names):
         if len(names) > 1:
             raise wrong("several_lists", names=", ".join(map(repr, names)))
-        others = [key for key, one in outer.items() if key != names[0] and one is not None]
+        others = [key for key, value in outer.items() if key != names[0] and value is not None]
         return outer[names[0]], others
     # A table holds nothing but columns (in one of its forms under that name).
-    is_table = "columns" in outer or all(isinstance(one, dict | list) for one in outer.values())
+    is_table = "columns" in outer or all(isinstance(value, dict | list) for value in outer.values())
     table = _table_rows(outer) if is_table else None
     return None if table is None else (table, [])
 
 
 def _are_objects(value: Any) -> bool:
     """Whether a value is a list of objects that hold more than an id, which would only refer."""
-    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         return False
-    return any(FIELD_OF.get(folded(name)) != "id" for one in value for name in one)
+    return any(FIELD_OF.get(folded(name)) != "id" for item in value for name in item)
 
 
 def _says_nothing(value: Mapping[str, Any], lists: list[str]) -> bool:
     """Whether nothing beside lists in an object looks like a part of a record."""
-    others = {folded(name): one for name, one in value.items() if name not in lists}
+    others = {folded(name): item for name, item in value.items() if name not in lists}
     return all(
-        FIELD_OF.get(name) not in SUBSTANCE and (name in _ABOUT or not any(all_texts(one)))
-        for name, one in others.items()
+        FIELD_OF.get(name) not in SUBSTANCE and (name in _ABOUT or not any(all_texts(other)))
+        for name, other in others.items()
     )
 
 
@@ -269,21 +277,21 @@ def _table_rows(value: Mapping[str, Any]) -> Iterator[dict[str, Any]] | None:
         rows_fit = all(isinstance(row, list) and len(row) == len(names) for row in data)
         if rows_fit and all(isinstance(name, str) for name in names):
             return (dict(zip(names, row, strict=True)) for row in data)
-    if value and all(isinstance(one, dict) and one for one in value.values()):
-        index, *others = {tuple(one) for one in value.values()}
+    if value and all(isinstance(item, dict) and item for item in value.values()):
+        index, *others = {tuple(item) for item in value.values()}
         if others:
             return None
-        columns = {key: [*one.values()] for key, one in value.items()}
+        columns = {key: [*item.values()] for key, item in value.items()}
         if not all(map(str.isdecimal, index)):  # names of rows: pandas leaves out what they are
             if len(value) == 1 or len(index) == 1 or not _OF_A_PART.isdisjoint(map(folded, index)):
                 return None
             if all(FIELD_OF.get(folded(name)) != "id" for name in value):
                 columns = {"id": list(index), **columns}
-    elif value and all(isinstance(one, list) and one for one in value.values()):
+    elif value and all(isinstance(item, list) and item for item in value.values()):
         columns = dict(value)
         # An id or a query is no list in a record.
-        single = [one for key, one in columns.items() if FIELD_OF.get(folded(key)) in _SINGLE]
-        if not single or any(isinstance(item, dict | list) for one in single for item in one):
+        single = [column for key, column in columns.items() if FIELD_OF.get(folded(key)) in _SINGLE]
+        if not single or any(isinstance(item, dict | list) for group in single for item in group):
             return None
     else:
         return None

@@ -114,7 +114,7 @@ def opened(path: Path, encoding: str | None = None) -> Iterator[IO[bytes]]:
             raise wrong("pipe", path=path)
         raw: IO[bytes] = file.open("rb")
     except FileNotFoundError:
-        names = [one.name for one in path.parent.glob("*")]
+        names = [item.name for item in path.parent.glob("*")]
         near = did_you_mean(path.name, names, at_least=0.8)
         raise wrong("no_file", path=path, near=near) from None
     except IsADirectoryError:

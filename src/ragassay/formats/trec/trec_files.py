@@ -46,9 +46,9 @@ def is_mapping(value: Any) -> bool:
     if not isinstance(value, Mapping):
         return False
     inner = list(islice(value.values(), 20))
-    if not all(isinstance(one, Mapping) for one in inner):
+    if not all(isinstance(item, Mapping) for item in inner):
         return False
-    values = [value for one in inner for value in islice(one.values(), 20)]
+    values = [value for item in inner for value in islice(item.values(), 20)]
     return any(map(_is_number, values)) and not any(
         isinstance(value, Mapping | list) for value in values
     )
@@ -104,9 +104,9 @@ def _frame(rows: Iterable[tuple[int, Any, Any, Any]], number: str, path: Path) -
     kept: list[tuple[str, str, float]] = []
     for at, query, document, value in rows:
         place: dict[str, Any] = {"path": path, "line": at or None}
-        for name, one in (("query", query), ("document", document)):
-            if not isinstance(one, str | int) or isinstance(one, bool) or one == "":
-                raise wrong("no_id", field=name, id=one, **place)
+        for name, item in (("query", query), ("document", document)):
+            if not isinstance(item, str | int) or isinstance(item, bool) or item == "":
+                raise wrong("no_id", field=name, id=item, **place)
         fault = None if _is_number(value) else unexpected(value, "a finite number", number)
         if fault is None and number == "grade" and value != int(value):
             fault = not_whole(str(value))

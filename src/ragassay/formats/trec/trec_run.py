@@ -37,7 +37,7 @@ def with_gold(
     """Samples (of TREC runs among the files, else those given) with the judgements of their query
     as gold; queries without any stay unchanged. A judged query that the data lacks becomes a sample
     that retrieved nothing, for each system: a mean over judged queries counts it."""
-    if files and all(one is RUN for one, _ in files) and not isinstance(gold, Mapping):
+    if files and all(item is RUN for item, _ in files) and not isinstance(gold, Mapping):
         for _, run in files:
             yield from judged_samples(run, Path(gold), mapper)
         return
@@ -151,7 +151,7 @@ def _is_qrels(head: Head) -> int:
         # A column called score may hold a run's; Parquet shows no value here.
         shown = head.record.get(known["grade"], known["grade"] != "score")
         return SURE if _WHOLE.fullmatch(str(shown)) else NO
-    lines = [one for one in head.start.split(b"\n") if one.strip() and not one.startswith(b"#")]
+    lines = [part for part in head.start.split(b"\n") if part.strip() and not part.startswith(b"#")]
     return SURE if lines and all(map(_QRELS_LINE.fullmatch, lines[:5])) else NO
 
 
@@ -167,19 +167,19 @@ def _read_beir(path: Path, mapper: Mapper) -> Iterator[Sample]:
     runs = _runs(path)
     if not runs and not mapper.queries_alone:
         raise wrong("beir_without_run", path=path, folder=path)
-    samples = [one for run in runs for one in judged_samples(run, path, mapper)]
+    samples = [judged_sample for run in runs for judged_sample in judged_samples(run, path, mapper)]
     if not runs:
         judged = trec_files.read_qrels_by_query(path)
         samples = [Sample(id=name, gold=judged_documents(each)) for name, each in judged.items()]
     queries = _beir_texts(path, "queries", {sample.id for sample in samples})
-    wanted = {one.id for sample in samples for one in sample.passages or ()}
-    wanted |= {one.id for sample in samples for one in sample.gold or ()}
+    wanted = {passage.id for sample in samples for passage in sample.passages or ()}
+    wanted |= {passage.id for sample in samples for passage in sample.gold or ()}
     corpus = _beir_texts(path, "corpus", wanted)
 
-    def filled(one: P) -> P:
-        if (text := corpus.get(one.id or "")) is None:
+    def filled(passage: P) -> P:
+        if (text := corpus.get(passage.id or "")) is None:
             mapper.tell("not_in_corpus")
-        return one if text is None else replace(one, text=text)
+        return passage if text is None else replace(passage, text=text)
 
     for number, sample in enumerate(samples, 1):
         if sample.id not in queries:
@@ -210,11 +210,11 @@ def _beir_texts(folder: Path, name: str, wanted: set[str | None]) -> dict[str, s
 
 def _runs(folder: Path) -> list[Path]:
     paths = [*folder.glob("*"), *folder.glob("runs/*")]
-    files = (one for one in sorted(paths) if one.is_file() and one.suffix not in _OTHERS)
+    files = (path for path in sorted(paths) if path.is_file() and path.suffix not in _OTHERS)
     runs: list[Path] = []
-    for one in files:
-        with opened(one) as stream:
-            runs += [one] if _begins_like_run(stream.read(1 << 12)) else []
+    for file in files:
+        with opened(file) as stream:
+            runs += [file] if _begins_like_run(stream.read(1 << 12)) else []
     return runs
 
 

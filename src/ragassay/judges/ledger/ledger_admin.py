@@ -74,7 +74,7 @@ class Selection:
 
     def chosen(self, *kinds: str) -> tuple[str, Sequence[Any]]:
         """The condition in SQL for the selected rows of some kinds, and the values of its marks."""
-        found = [one for one in kinds if (self.of_systems if one == ANSWER else not self.system)]
+        found = [kind for kind in kinds if (self.of_systems if kind == ANSWER else not self.system)]
         wanted = {
             "name = ?": self.model or self.system,
             "subject = ?": self.kind,
@@ -117,7 +117,7 @@ class Row:
         """Plain values."""
         values = {"judge": self.judge, **asdict(self), "cost": round(self.cost, 6)}
         values |= {"first": moment(self.first), "last": moment(self.last)}
-        return {"question" if name == "kind" else name: one for name, one in values.items()}
+        return {"question" if name == "kind" else name: value for name, value in values.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +246,7 @@ def rejections(ledger: Ledger, model: str | None = None) -> dict[str, list[str]]
     """The parameters that endpoints were found not to take, by the judge's label."""
     chosen, values = Selection(model).chosen(REJECTED)
     rows = ledger.select(f"SELECT source, name, subject FROM {TABLE} WHERE {chosen}", values)
-    return grouped((label_of(endpoint, name), one) for endpoint, name, one in sorted(rows))
+    return grouped((label_of(endpoint, name), value) for endpoint, name, value in sorted(rows))
 
 
 def forget_rejections(ledger: Ledger, model: str | None = None) -> int:
@@ -260,7 +260,7 @@ def latencies(ledger: Ledger, model: str, most: int) -> list[float]:
     """The seconds that a call took, of the youngest answers of a model."""
     chosen, values = Selection(model).chosen(JUDGE_ANSWER)
     rows = ledger.rows(f"{chosen} AND reason IS NULL", *values, youngest=True, page=most)
-    taken = (one.facts for one in islice(rows, most))
+    taken = (row.facts for row in islice(rows, most))
     return [facts["latency"] / max(facts["attempts"], 1) for facts in taken]
 
 
@@ -288,7 +288,11 @@ def label_of(endpoint: str, model: str) -> str:
 @cache
 def _hosted() -> dict[str, str]:
     """The names of providers by their URL; servers of one's own are known by their URL."""
-    return {one.url: name for name, one in providers().items() if one.url and one.key_needed}
+    return {
+        provider.url: name
+        for name, provider in providers().items()
+        if provider.url and provider.key_needed
+    }
 
 
 def moment(seconds: float) -> str:

@@ -224,7 +224,7 @@ class Ledger:
                     self._writer.executemany(KEEP, rows)
             except Exception as error:
                 if len(batch) > 1:
-                    attempts.extend([one] for one in batch)
+                    attempts.extend([pair] for pair in batch)
                     continue
                 lost = error
                 if isinstance(error, RagassayError):  # it would meet all others, too

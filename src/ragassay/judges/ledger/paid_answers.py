@@ -61,7 +61,7 @@ class Paid:
 
 
 TABLE = "paid_answers"
-COLUMNS = [one.name for one in fields(Paid)]
+COLUMNS = [item.name for item in fields(Paid)]
 FACTS = COLUMNS.index("facts")
 _LISTED = ", ".join(COLUMNS)
 

@@ -41,10 +41,10 @@ class SystemAnswers:
         self.has_answered = bool(answered)
         self._failures: dict[str, KeptFailure] = {}
         self._times: dict[tuple[str, int], int] = {}
-        for one in ledger.rows(f"{_OWN} NOT NULL", ANSWER, fingerprint):
-            times = one.facts["times"]
-            self._failures[one.key] = KeptFailure(times, one.payload.decode())
-            self._times[one.subject, one.facts["repeat"]] = times
+        for row in ledger.rows(f"{_OWN} NOT NULL", ANSWER, fingerprint):
+            times = row.facts["times"]
+            self._failures[row.key] = KeptFailure(times, row.payload.decode())
+            self._times[row.subject, row.facts["repeat"]] = times
 
     def find(self, request: bytes) -> str | None:
         """The record of the answer to a request; ``None`` where it was not answered before."""

@@ -172,14 +172,14 @@ def tokens_of(text: str) -> float:
 
 def tokens_of_messages(messages: Iterable[Message]) -> float:
     """The approximate number of tokens of a chat, with the tokens around its messages."""
-    return sum(tokens_of(one["content"]) + PER_MESSAGE for one in messages)
+    return sum(tokens_of(message["content"]) + PER_MESSAGE for message in messages)
 
 
 def tokens_of_question(question: Question[Any], model: str = "", own: str = "") -> float:
     """The tokens of a question's prompt, the answer's schema included. The text around the data is
     the same for all questions of one shape, so it is rendered once: plans ask this a million
     times."""
-    values = [one for name, one in question.data.items() if name not in question.unsent]
+    values = [value for name, value in question.data.items() if name not in question.unsent]
     shape = (type(question), own or question.template(model), tuple(map(_shape, values)))
     material = sum(map(_material, values))
     around = _around.get(shape)
@@ -317,10 +317,10 @@ def _in_parts(question: Question[Any], shape: type[ReplyInParts], source: str) -
     try:
         reply = _read(shape, values)
     except ValidationError as error:
-        for one in error.errors(include_url=False, include_context=False, include_input=False):
-            name, *place = one["loc"]
-            faults.setdefault(str(name), _problem(place, one["msg"]))
-        reply = _read(shape, {name: one for name, one in values.items() if name not in faults})
+        for item in error.errors(include_url=False, include_context=False, include_input=False):
+            name, *place = item["loc"]
+            faults.setdefault(str(name), _problem(place, item["msg"]))
+        reply = _read(shape, {name: value for name, value in values.items() if name not in faults})
     for name, fault in question.faults(reply).items():
         faults.setdefault(name, fault)
     if not faults:
@@ -341,7 +341,7 @@ def _read(shape: type[ReplyInParts], values: Mapping[str, Any]) -> ReplyInParts:
 def _object_in_prose(question: Question[R_co], text: str) -> R_co:
     """The answer, where the text holds exactly one object of the agreed form."""
     fields = set(question.schema()["properties"])
-    objects = [one for one in _objects(text[:_LONGEST]) if fields & one[0].keys()]
+    objects = [pair for pair in _objects(text[:_LONGEST]) if fields & pair[0].keys()]
     if not objects:
         raise Unreadable("the reply holds no JSON object of the agreed form")
     if len(objects) > 1:
@@ -407,7 +407,7 @@ def _texts(data: Any) -> Iterator[str]:
 def _problems(error: ValidationError) -> str:
     """The first problems, in words that can be sent back."""
     errors = error.errors(include_url=False, include_context=False, include_input=False)
-    problems = [_problem(one["loc"] or ("the reply",), one["msg"]) for one in errors[:3]]
+    problems = [_problem(item["loc"] or ("the reply",), item["msg"]) for item in errors[:3]]
     more = f" (and {len(errors) - 3} more)" if len(errors) > 3 else ""
     return "; ".join(problems) + more
 

@@ -55,10 +55,10 @@ class Evidence:
     def holds(self, stems: Iterable[str], beside: Iterable[str]) -> bool:
         """Whether the passages hold each of the stems, and each number in a sentence with another
         one of the stems ``beside`` it (where there are any)."""
-        near = {one: set(self._places.get(one, ())[:MOST_PLACES]) for one in beside}
+        near = {text: set(self._places.get(text, ())[:MOST_PLACES]) for text in beside}
 
         def sits(word: str) -> bool:
-            others = [at for one, at in near.items() if one != word]
+            others = [at for text, at in near.items() if text != word]
             own = self._places[word][:MOST_PLACES]
             return not others or any(not at.isdisjoint(own) for at in others)
 
@@ -122,7 +122,7 @@ def _asked(query: str, earlier: Sequence[str]) -> dict[str, float]:
     for turn in (query, *reversed(earlier)):
         if words := dict.fromkeys(content(turn)):
             given = before if turn is query else ()
-            return {one: weight(one) * (GIVEN if one in given else 1.0) for one in words}
+            return {word: weight(word) * (GIVEN if word in given else 1.0) for word in words}
     return {}
 
 
@@ -137,14 +137,16 @@ def score(query: str, passage: str, earlier: tuple[str, ...] = ()) -> float:
     if not asked or not parts or (len(head) > 20 and len(set(head)) < _VARIED * len(head)):
         return 0.0
     places = {word: {at for at, part in enumerate(parts) if word in part} for word in asked}
-    alone = sum(heavy * len(places[one]) / (len(places[one]) + 1) for one, heavy in asked.items())
+    alone = sum(
+        heavy * len(places[text]) / (len(places[text]) + 1) for text, heavy in asked.items()
+    )
     alone /= sum(asked.values())
     words = list(asked)
-    near = [(one, two) for at, one in enumerate(words) for two in words[at + 1 : at + 3]]
+    near = [(word, two) for at, word in enumerate(words) for two in words[at + 1 : at + 3]]
     if not near:
         return alone
-    shared = sum(asked[one] + asked[two] for one, two in near if places[one] & places[two])
-    together = shared / sum(asked[one] + asked[two] for one, two in near)
+    shared = sum(asked[text] + asked[two] for text, two in near if places[text] & places[two])
+    together = shared / sum(asked[text] + asked[two] for text, two in near)
     return (1 - TOGETHER) * alone + TOGETHER * together
 
 

@@ -115,7 +115,7 @@ def read(sentence: str) -> tuple[Word, ...]:
         elif stemmed in named:
             kind = "name"
         by = "by" in each[at + 1 : at + 1 + _REACH]
-        passive = by and any(one.removesuffix("n't") in _BE for one in each[max(0, at - 2) : at])
+        passive = by and any(name.removesuffix("n't") in _BE for name in each[max(0, at - 2) : at])
         words.append(Word(stemmed, kind, denied % 2, by + passive))
         denied = 0
     if denied and words:
@@ -175,7 +175,7 @@ def compared(own: tuple[Word, ...], other: tuple[Word, ...]) -> Comparison:
     alike = near >= NEAR and len(same) >= 2 and dense
     if not alike or (places and held < LEAST) or places > 1 + swapped:
         return Comparison(near)
-    kind = next((one for one in kinds if one != "opposite"), None)
+    kind = next((text for text in kinds if text != "opposite"), None)
     if places == 2:
         kind = "roles"
     elif kind is None and odd:
@@ -187,18 +187,18 @@ def compared(own: tuple[Word, ...], other: tuple[Word, ...]) -> Comparison:
 
 def _against(word: Word, there: tuple[Word, ...]) -> Kind | None:
     """How a word is contradicted by those in its place."""
-    if any(_opposed(word.stem, one.stem) for one in there):
+    if any(_opposed(word.stem, element.stem) for element in there):
         return "opposite"
-    alike = [one for one in there if word.kind and one.kind == word.kind]
+    alike = [element for element in there if word.kind and element.kind == word.kind]
     number, _, unit = word.stem.partition(" ")
-    for one in alike:
-        if word.kind == "number" and one.stem.partition(" ")[0] == number:
-            return "unit" if unit and " " in one.stem else None
+    for item in alike:
+        if word.kind == "number" and item.stem.partition(" ")[0] == number:
+            return "unit" if unit and " " in item.stem else None
     return word.kind or None if alike else None
 
 
-def _opposed(one: str, other: str) -> bool:
-    ones, others = _OPPOSITES.get(one, {}), _OPPOSITES.get(other, {})
+def _opposed(text: str, other: str) -> bool:
+    ones, others = _OPPOSITES.get(text, {}), _OPPOSITES.get(other, {})
     return any(ones[entry] != others[entry] for entry in ones.keys() & others.keys())
 
 
@@ -207,15 +207,15 @@ def _turned(own: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
     them, or only one is passive and they have not."""
     mine = {word.stem: at for at, word in enumerate(own)}
     theirs = {word.stem: at for at, word in enumerate(other)}
-    common = [one for one in mine if one in theirs]
+    common = [text for text in mine if text in theirs]
     if len(common) < 3 or len(common) < ALIKE * max(len(mine), len(theirs)):
         return False
     for word in common:
         a, b = mine[word], theirs[word]
         if own[a].kind:
             continue
-        before = [theirs[one] < b for one in common if mine[one] < a]
-        after = [theirs[one] > b for one in common if mine[one] > a]
+        before = [theirs[text] < b for text in common if mine[text] < a]
+        after = [theirs[text] > b for text in common if mine[text] > a]
         turned = False in before and False in after
         voice = {own[a].voice, other[b].voice} == {0, 2}
         if turned != voice and (turned or (True in before and True in after)):
@@ -228,7 +228,9 @@ def near_copy(sentence: str, passages: Evidence) -> Comparison:
     """The comparison with the nearest sentence of the passages; of those that are about as near,
     one that does not contradict it counts."""
     own = read(sentence)
-    found = [compared(own, read(one)) for one in passages.nearest(content(sentence))]
-    found = [one for one in found if one.kind or one.copy] or [Comparison(0.0)]
-    best = max(one.near for one in found)
-    return max(found, key=lambda one: (one.near >= best - 0.1, one.copy, one.near))
+    found = [compared(own, read(text)) for text in passages.nearest(content(sentence))]
+    found = [comparison for comparison in found if comparison.kind or comparison.copy] or [
+        Comparison(0.0)
+    ]
+    best = max(comparison.near for comparison in found)
+    return max(found, key=lambda value: (value.near >= best - 0.1, value.copy, value.near))

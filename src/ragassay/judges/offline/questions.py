@@ -151,9 +151,9 @@ def extract_nuggets(question: asked.ExtractNuggets) -> asked.NuggetList:
         for passage in question.passages
         for sentence in evidence_sentences(passage)
     ]
-    seen = [set(content(one)) for one in question.known]
+    seen = [set(content(text)) for text in question.known]
     chosen = list(question.known) if question.refined else []
-    for share, sentence in sorted(near, key=lambda one: -one[0]):
+    for share, sentence in sorted(near, key=lambda value: -value[0]):
         for clause in _clauses(sentence, question.words) if share >= NEAR_QUERY else ():
             stems = set(content(clause))
             known = any(len(stems & other) >= SAME * len(stems | other) for other in seen)
@@ -171,22 +171,22 @@ def _clauses(sentence: str, most: int) -> list[str]:
             runs.append([])
         runs[-1] += words
     pieces = (run[at : at + most] for run in runs for at in range(0, len(run), most))
-    clauses = (" ".join(one).strip(" ,;:.") for one in pieces)
+    clauses = (" ".join(piece).strip(" ,;:.") for piece in pieces)
     return [clause for clause in clauses if len(content(clause)) >= 3]
 
 
 def importance(question: asked.NuggetImportance) -> asked.NuggetImportances:
     """``vital`` where the nugget is near the query."""
     query = content(question.query)
-    near = (share_of(query, set(content(one))) >= NEAR_QUERY for one in question.nuggets)
-    return asked.NuggetImportances(labels=tuple("vital" if one else "okay" for one in near))
+    near = (share_of(query, set(content(nugget))) >= NEAR_QUERY for nugget in question.nuggets)
+    return asked.NuggetImportances(labels=tuple("vital" if flag else "okay" for flag in near))
 
 
 def assign(question: asked.AssignNuggets) -> asked.NuggetAssignments:
     """Each nugget as a statement that the answer holds."""
     label = {"full": "support", "partial": "partial_support", "none": "not_support"}
     answer = evidence((question.answer,))
-    labels = tuple(label[held(one, answer)] for one in question.nuggets)
+    labels = tuple(label[held(nugget, answer)] for nugget in question.nuggets)
     return asked.NuggetAssignments.model_validate({"labels": labels})
 
 
@@ -236,7 +236,7 @@ def match(question: asked.AnswerMatch) -> asked.Match | None:
         return None
     answer = " ".join(evidence_sentences(question.answer))
     best, worst = (
-        max((_matched(question.query, answer, one) for one in texts), default=0.0)
+        max((_matched(question.query, answer, text) for text in texts), default=0.0)
         for texts in (question.references, question.wrong)
     )
     why = "a reference" if best > worst else "a wrong answer as well" if best else "no reference"
@@ -257,7 +257,7 @@ def _matched(query: str, answer: str, reference: str) -> float:
     stems = content(reference)
     if not stems or (None not in says and says[0] != says[1]):
         return float((says[1] is not None and says[0] == says[1]) or own == wanted)
-    new = [one for one in stems if one not in content(query)] or stems
+    new = [stem for stem in stems if stem not in content(query)] or stems
     text = evidence((answer,))
     if near_copy(reference, text).kind or not text.holds(strict(reference) & set(new), ()):
         return 0.0
@@ -315,9 +315,13 @@ def unread(text: str, beside: str, language: str) -> str:
 
 def _joined(question: Question[Any], names: Iterable[str]) -> str:
     values = (question.data.get(name) for name in names)
-    lists = ([one] if isinstance(one, str) else one for one in values)
+    lists = ([value] if isinstance(value, str) else value for value in values)
     return " ".join(
-        text for one in lists if isinstance(one, list | tuple) for text in one if type(text) is str
+        text
+        for value in lists
+        if isinstance(value, list | tuple)
+        for text in value
+        if type(text) is str
     )
 
 

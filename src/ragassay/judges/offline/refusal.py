@@ -118,7 +118,7 @@ def says_idk(answer: str, conversation: str = "") -> Literal["yes", "partial", "
     if is_small_talk(answer):
         return "no"
     if refuses(answer, conversation):
-        own = [one for one in sentences(answer) if not is_hostile(one)]
+        own = [sentence for sentence in sentences(answer) if not is_hostile(sentence)]
         return "partial" if any(map(_PLACES.search, own)) else "yes"
     return "partial" if "refusal" in dict(parts(answer, conversation)) else "no"
 

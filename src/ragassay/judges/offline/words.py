@@ -45,11 +45,11 @@ _BLANK_LINES = re.compile(r"\n(?: ?\n)+")
 
 _SMALL = frozenset(LISTS["small"])
 _SMALL_ENDINGS = ("n't", "'re", "'ve", "'ll", "'m")
-_NUMERALS = {word: value for value, word in (one.split("=") for one in LISTS["numerals"])}
-_UNITS = {form: one.split("=")[0] for one in LISTS["units"] for form in one.split("=")}
+_NUMERALS = {word: value for value, word in (numeral.split("=") for numeral in LISTS["numerals"])}
+_UNITS = {form: unit.split("=")[0] for unit in LISTS["units"] for form in unit.split("=")}
 """The first form of each unit, by each of its forms."""
 _FORMS, _ENDINGS = (
-    [(end, new, int(least)) for end, new, least in (one.split("=") for one in LISTS[name])]
+    [(end, new, int(least)) for end, new, least in (text.split("=") for text in LISTS[name])]
     for name in ("forms", "endings")
 )
 """Ending, its replacement, and the smallest number of letters before it."""
@@ -280,5 +280,5 @@ def is_hostile(sentence: str) -> bool:
 def evidence_sentences(text: str) -> tuple[str, ...]:
     """The plain sentences of a text that may be evidence: none that addresses the judge, nothing
     after an explicit order."""
-    before_orders = takewhile(lambda one: not _ORDERS.search(one), sentences(text))
+    before_orders = takewhile(lambda name: not _ORDERS.search(name), sentences(text))
     return tuple(part for part in before_orders if not _PRAISE.search(part))

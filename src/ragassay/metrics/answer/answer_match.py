@@ -106,7 +106,7 @@ def accepted(sample: Sample) -> tuple[str, ...]:
     groups = [group for group in map(_filled, sample.reference_groups) if group]
     if len(groups) < 2:
         return _filled(sample.references)
-    items = (f"{one} (or: {' / '.join(others)})" if others else one for one, *others in groups)
+    items = (f"{text} (or: {' / '.join(others)})" if others else text for text, *others in groups)
     return ("; ".join(items),)
 
 

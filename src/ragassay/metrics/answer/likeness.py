@@ -138,8 +138,10 @@ def bertscores(
     if base is None:
         return matches
     return [
-        one if one is None else TokenMatch(*base.rescaled(one.p, one.r, one.f), one.cut, one.empty)
-        for one in matches
+        match
+        if match is None
+        else TokenMatch(*base.rescaled(match.p, match.r, match.f), match.cut, match.empty)
+        for match in matches
     ]
 
 
@@ -149,8 +151,10 @@ def against(
     """Compares the answers of the samples ``rows`` with their references, or passages; for
     `Window.once`. For each one `TokenMatch` a text; ``None`` where no token has any idf weight."""
     chosen = [window.samples[at] for at in rows]
-    others = [passage_texts(one) if passages else one.references for one in chosen]
-    pairs = [(one.answer_text, text) for one, of in zip(chosen, others, strict=True) for text in of]
+    others = [passage_texts(sample) if passages else sample.references for sample in chosen]
+    pairs = [
+        (sample.answer_text, text) for sample, of in zip(chosen, others, strict=True) for text in of
+    ]
     matches = iter(bertscores(window, scale, pairs))
     return [[next(matches) for _ in of] for of in others]
 
@@ -224,15 +228,15 @@ class BertScore(EncoderMetric):
         weighed = [match for match in matches if match is not None]
         if not weighed:
             return Unscored(Reason.UNDEFINED, NO_WEIGHT)
-        best = {name: max(getattr(one, name) for one in weighed) for name in ("p", "r", "f")}
+        best = {name: max(getattr(pair, name) for pair in weighed) for name in ("p", "r", "f")}
         parts: dict[str, Any] = dict(best)
         if self.idf:
             parts["idf_references"] = window.all_samples.once(
                 _idf, encoder_of(window, self.scale)
             ).n
         if len(matches) > 1:
-            parts["values"] = [one and [one.p, one.r, one.f] for one in matches]
-        notes = [EMPTY] if all(one.empty for one in weighed) else []
+            parts["values"] = [match and [match.p, match.r, match.f] for match in matches]
+        notes = [EMPTY] if all(pair.empty for pair in weighed) else []
         notes.append(cut_note(matches, window, self.scale, "reference"))
         return Score(best[self.part], parts, "; ".join(filter(None, notes)))
 

@@ -90,9 +90,12 @@ def _embedded(window: Window) -> tuple[Mapping[str, Embedded], str] | Unscored:
         text or ""
         for sample in window.samples
         if sample.passages and not any(sample.given.get(key) is not None for key in _GIVEN)
-        for gold in [[one for one in sample.gold or () if one.grade >= 1]]
+        for gold in [[passage for passage in sample.gold or () if passage.grade >= 1]]
         if gold and lacks_vectors(sample) is None
-        for text in (*(one.text for one in gold), *(one.text for one in sample.passages))
+        for text in (
+            *(passage.text for passage in gold),
+            *(passage.text for passage in sample.passages),
+        )
     ]
     if not texts:
         return {}, ""

@@ -108,10 +108,10 @@ def _named_alike(
     named: dict[str, str] = {}
     for document in dict.fromkeys(span.document for span in retrieved):
         found = names.find(document)
-        others = [one for one, of_gold in named.items() if of_gold in found]
+        others = [text for text, of_gold in named.items() if of_gold in found]
         if len(found) > 1:
             return _ambiguous(document, found)
-        if found and not all(same_document(document, one) for one in others):
+        if found and not all(same_document(document, other) for other in others):
             return _ambiguous(found[0], (*others, document))
         named[document] = found[0] if found else document
     return tuple(span._replace(document=named[span.document]) for span in retrieved)
@@ -321,7 +321,7 @@ def character_ndcg(spans: Spans, k: int | None = cutoff()) -> Score:
         gains.append(common - total)
         total = common
     ideal, left = [], gold
-    for span in sorted(top, key=lambda one: one.start - one.end):
+    for span in sorted(top, key=lambda value: value.start - value.end):
         ideal.append(min(left, span.end - span.start))
         left -= ideal[-1]
     best = _discounted(ideal)
@@ -341,7 +341,7 @@ def evidence_density(spans: Spans, k: int | None = cutoff()) -> Outcome:
     """
     top = spans.retrieved[:k]
     shares = overlaps(top, spans.gold)
-    holding = [one for one, row in zip(top, shares, strict=True) if row.any()]
+    holding = [pair for pair, row in zip(top, shares, strict=True) if row.any()]
     size, gold = covered(holding), covered(spans.gold)
     common = size + gold - covered([*holding, *spans.gold])
     if not common:

@@ -106,13 +106,13 @@ class Citable:
                 self._by_name.setdefault(bare(passage.id), index)
             label = _LABEL.match(passage.text or "")
             sources = (passage.document, *passage.names, label and label[1], passage.id)
-            whole = [bare(one) for one in sources if one]
-            self._places.append({place for one in whole if (place := _placed(one)[1])})
-            for name in {*whole, *(_placed(one)[0] for one in whole)} - {""}:
+            whole = [bare(source) for source in sources if source]
+            self._places.append({place for text in whole if (place := _placed(text)[1])})
+            for name in {*whole, *(_placed(text)[0] for text in whole)} - {""}:
                 self._by_source.setdefault(name, []).append(index)
-            self._words |= {_spaced(_placed(one)[0]) for one in sources if one}
-        self.names_sources = any(one.document or one.names for one in passages) or any(
-            _LABEL.match(one.text or "") for one in passages
+            self._words |= {_spaced(_placed(source)[0]) for source in sources if source}
+        self.names_sources = any(item.document or item.names for item in passages) or any(
+            _LABEL.match(item.text or "") for item in passages
         )
 
     def __contains__(self, name: object) -> bool:
@@ -127,8 +127,8 @@ class Citable:
     def _among_words(self) -> re.Pattern[str] | None:
         """Finds the longest name of a document among other words, which no letter or digit
         touches."""
-        words = {one.rpartition("/")[2] for one in self._words} | self._words
-        names = sorted((one for one in words if len(one) >= _SHORTEST), key=len, reverse=True)
+        words = {word.rpartition("/")[2] for word in self._words} | self._words
+        names = sorted((word for word in words if len(word) >= _SHORTEST), key=len, reverse=True)
         if not names:
             return None
         return re.compile(rf"(?<![a-z0-9])(?:{'|'.join(map(re.escape, names))})(?![a-z0-9])")
@@ -145,7 +145,7 @@ class Citable:
         if not found and self._among_words and (named := self._among_words.search(text)):
             found = self._sources.find(bare(named[0]))
             place = tuple(re.findall(r"\d+", text[named.end() :]))
-        indices = {index for one in found for index in self._by_source[one]}
+        indices = {index for word in found for index in self._by_source[word]}
         return sorted(at for at in indices if not place or place in (self._places[at] or [place]))
 
     def find(self, citation: str) -> int | None:
@@ -238,7 +238,9 @@ def marks(text: str, ids: Container[str] = (), n_passages: int = 0) -> list[Mark
     single = [*_single(_BRACKETED, text, ids, code), *_single(_CIRCLED, text, ids, code)]
     most = 0 if single else n_passages
     single += _single(_ADDRESS, text, ids, code)
-    unsure = chain.from_iterable(_single(one, text, ids, code) for one in (_PARENTHESISED, _RAISED))
+    unsure = chain.from_iterable(
+        _single(pattern, text, ids, code) for pattern in (_PARENTHESISED, _RAISED)
+    )
     single += [mark for mark in unsure if _plausible(text, mark, most)]
     groups: list[list[Mark]] = []
     for mark in sorted(single):
@@ -250,7 +252,9 @@ def marks(text: str, ids: Container[str] = (), n_passages: int = 0) -> list[Mark
             groups.append([mark])
     return [
         Mark(
-            group[0].start, group[-1].end, tuple(dict.fromkeys(chain(*(one.keys for one in group))))
+            group[0].start,
+            group[-1].end,
+            tuple(dict.fromkeys(chain(*(pair.keys for pair in group)))),
         )
         for group in groups
     ]
@@ -296,8 +300,8 @@ def _keys(inside: str, ids: Container[str], *, bracketed: bool) -> tuple[str, ..
         return known or looks if bracketed else known and (looks or bool(re.search(_SAYS_SO, text)))
 
     if re.fullmatch("[①-⑳❶-❿]|[⁰¹²³⁴-⁹,]+", content):
-        digits = {one: str(int(unicodedata.numeric(one))) for one in content if one != ","}
-        return tuple("".join(map(digits.__getitem__, one)) for one in content.split(",") if one)
+        digits = {text: str(int(unicodedata.numeric(text))) for text in content if text != ","}
+        return tuple("".join(map(digits.__getitem__, part)) for part in content.split(",") if part)
     if "†" in content:
         before, name = (piece.strip() for piece in content.split("†")[:2])
         if names(name):

@@ -94,7 +94,9 @@ def published_parts(text: str) -> tuple[Statement, ...]:
 def text_for_models(answer: Answer) -> str:
     """The answer as Open RAG Eval passes it to its models: its statements, or the parts of its text
     without citations, joined by spaces."""
-    return " ".join(one.text for one in answer.statements or published_parts(answer.text))
+    return " ".join(
+        statement.text for statement in answer.statements or published_parts(answer.text)
+    )
 
 
 def without_citations(text: str, passages: Sequence[Passage]) -> str:

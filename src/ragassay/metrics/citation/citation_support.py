@@ -47,15 +47,15 @@ def _by_passage(statements: Cited) -> dict[str, list[float]]:
     """What each cited passage is worth wherever it is cited, in order of first mention."""
     worths: dict[str, list[float]] = defaultdict(list)
     for cited in statements:
-        for one in cited:
-            worths[one.passage].append(one.value)
+        for pair in cited:
+            worths[pair.passage].append(pair.value)
     return worths
 
 
 def _scores(statements: Cited, worth: Callable[[Sequence[float]], float]) -> CitationScores:
     if not statements:
         return CitationScores(None, None, None)
-    values = [[one.value for one in cited] for cited in statements]
+    values = [[pair.value for pair in cited] for cited in statements]
     flat = [value for cited in values for value in cited]
     recall = sum(worth(cited) for cited in values if cited) / len(values)
     if not flat:
@@ -87,7 +87,7 @@ async def links(
     retrieved is not asked about; of several passages of one cited document the one that supports
     most counts."""
     citable, keys = Citable(passages), passage_keys(passages)
-    citations = [_cited(one, citable) for one in statements]
+    citations = [_cited(item, citable) for item in statements]
     questions: dict[tuple[int, int], CitationSupport] = {}
     unknown = [key for cited in citations for key, found in cited if not found and is_source(key)]
     if unknown and not citable.names_sources:
@@ -97,13 +97,13 @@ async def links(
             "titles or addresses as answers cite them"
         )
         return Unscored(Reason.MISSING_INPUT, detail)
-    for at, (one, cited) in enumerate(zip(statements, citations, strict=True)):
+    for at, (statement, cited) in enumerate(zip(statements, citations, strict=True)):
         for index in (index for _, found in cited for index in found):
             text = passages[index].text
             if text is None:
                 detail = f"the cited passage {keys[index]} has no text"
                 return Unscored(Reason.MISSING_INPUT, detail)
-            questions[at, index] = CitationSupport(_asked(one.text), text)
+            questions[at, index] = CitationSupport(_asked(statement.text), text)
     distinct = list(dict.fromkeys(questions.values()))
     answers = await ask.each(distinct)
     replies = dict(zip(distinct, answers, strict=True))
@@ -150,7 +150,7 @@ def _keys(sample: Sample) -> list[str]:
     passages = sample.passages or ()
     given = sample.answer.statements if sample.answer is not None else ()
     cited = given or citation_parser.parts(sample.answer_text, passages)
-    return [key for one in cited for key in one.citations]
+    return [key for statement in cited for key in statement.citations]
 
 
 def _cited(statement: Statement, citable: Citable) -> list[tuple[str, tuple[int, ...]]]:
@@ -344,7 +344,7 @@ class CitationOre(_Citation):
             for sample in window.samples
             if sample.answer is not None and not sample.answer.statements
             if (keys := _keys(sample))
-            and not any(one.citations for one in self.cut(sample.answer.text, ()))
+            and not any(statement.citations for statement in self.cut(sample.answer.text, ()))
         ]
         fact = CountedFact(_UNREAD, len(unread), next(iter(unread), ""))
         return [*super().remarks(window), fact]
@@ -353,9 +353,9 @@ class CitationOre(_Citation):
     def combine(statements: Cited) -> CitationScores:
         if not statements:
             return CitationScores(None, None, None)
-        retrieved = [[one for one in cited if one.retrieved] for cited in statements]
+        retrieved = [[pair for pair in cited if pair.retrieved] for cited in statements]
         parts = [
-            _mean([one.value for one in of_retrieved]) if of_retrieved else 0.0
+            _mean([pair.value for pair in of_retrieved]) if of_retrieved else 0.0
             for cited, of_retrieved in zip(statements, retrieved, strict=True)
             if of_retrieved or not cited
         ]
@@ -381,7 +381,7 @@ class CitationTrec(_OfSentences):
 
     def considered(self, statements: Sequence[Statement]) -> tuple[Statement, ...]:
         """Keeps the first citation of each sentence; the others are not asked about."""
-        return tuple(Statement(one.text, one.citations[:1]) for one in statements)
+        return tuple(Statement(statement.text, statement.citations[:1]) for statement in statements)
 
 
 @register

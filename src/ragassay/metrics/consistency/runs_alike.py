@@ -222,9 +222,9 @@ def union_lcs(hypothesis: Sentences, reference: Sentences) -> PRF:
     """Precision, recall and F of a text against a reference: the words of the longest common
     subsequence of each reference sentence with each sentence of the hypothesis, over the distinct
     words of each."""
-    here, there = ({word for one in side for word in one} for side in (hypothesis, reference))
+    here, there = ({word for group in side for word in group} for side in (hypothesis, reference))
     common = {
-        word for one in reference for other in hypothesis for word in _common_words(one, other)
+        word for group in reference for other in hypothesis for word in _common_words(group, other)
     }
     p, r = len(common) / len(here), len(common) / len(there)
     return PRF(p, r, 2.0 * ((p * r) / (p + r + _TINY)))
@@ -299,9 +299,12 @@ def _matches(
 ) -> list[Pairs[TokenMatch | None] | Unscored]:
     """All pairs of the window go through the model together: each answer is encoded once."""
     groups = answers_in_pairs([window.samples[at] for at in rows], str)
-    pairs = [pair for one in groups if isinstance(one, Pairs) for pair in one.each]
+    pairs = [pair for group in groups if isinstance(group, Pairs) for pair in group.each]
     matches = iter(bertscores(window, scale, [(later, earlier) for earlier, later in pairs]))
-    return [one if isinstance(one, Unscored) else _matched(one, matches, scale) for one in groups]
+    return [
+        group if isinstance(group, Unscored) else _matched(group, matches, scale)
+        for group in groups
+    ]
 
 
 def _matched(
@@ -350,7 +353,8 @@ class RunsBertScore(AnswersMetric, EncoderMetric):
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         groups = window.once(_matches, self.scale, tuple(rows))
         return [
-            one if isinstance(one, Unscored) else one.outcome(_EMPTY, self.part) for one in groups
+            group if isinstance(group, Unscored) else group.outcome(_EMPTY, self.part)
+            for group in groups
         ]
 
 
@@ -377,7 +381,7 @@ class _RunsRetrieval(PairsMetric):
         return compare(lists, self.alike)
 
     @abstractmethod
-    def alike(self, one: Sequence[str], other: Sequence[str]) -> float | None:
+    def alike(self, group: Sequence[str], other: Sequence[str]) -> float | None:
         """How similar two lists of passages are, 0 to 1; ``None`` where both are empty."""
 
 
@@ -418,5 +422,5 @@ class RunsRbo(_RunsRetrieval):
 
     name = "runs_rbo"
 
-    def alike(self, one: Sequence[str], other: Sequence[str]) -> float | None:
-        return rank_biased_overlap(one, other, self.p)
+    def alike(self, group: Sequence[str], other: Sequence[str]) -> float | None:
+        return rank_biased_overlap(group, other, self.p)

@@ -114,7 +114,7 @@ class SpreadMetric(OfMetric):
     def figure(self, values: Values | Unscored) -> Outcome:
         if isinstance(values, Unscored):
             return values
-        numbers = [float(one) for one in _known(values) if not isinstance(one, str | list)]
+        numbers = [float(number) for number in _known(values) if not isinstance(number, str | list)]
         if len(numbers) < len(_known(values)):
             return not_applicable(f"{self.of} says labels, and labels have no spread")
         try:

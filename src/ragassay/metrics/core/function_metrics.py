@@ -105,7 +105,9 @@ class FunctionMetric(Metric):
         return Unscored(Reason.FAILED, f"{self} raised {described(error, place=True)}")
 
     def _arguments(self, sample: Sample) -> dict[str, Any]:
-        own_parameters = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
+        own_parameters = {
+            field.name: getattr(self, field.name) for field in dataclasses.fields(self)
+        }
         return {**{name: _part_of(sample, name) for name in self.fields}, **own_parameters}
 
     def _outcome(self, value: Any) -> Outcome:
@@ -256,24 +258,24 @@ def own_names(names: Sequence[Any], *, typed: bool = True) -> list[str]:
     classes: dict[str, type[Metric]] = {}
     for name in names:
         if not isinstance(name, str):
-            one = as_metric(name)
-            printed.append(str(one))
+            item = as_metric(name)
+            printed.append(str(item))
         elif ":" in name.partition("(")[0]:
             place, bracket, rest = name.partition("(")
             if not PYTHON_WORD.fullmatch(place):
                 raise UsageError(f"{name!r} is no metric's name; a function's is module:function.")
-            one = as_metric(load_object(place, "metric", typed=typed))
-            printed.append(f"{one.name}{bracket}{rest}")
+            item = as_metric(load_object(place, "metric", typed=typed))
+            printed.append(f"{item.name}{bracket}{rest}")
         else:
             printed.append(name)
             continue
-        if classes.setdefault(one.name, type(one)) is not type(one):
+        if classes.setdefault(item.name, type(item)) is not type(item):
             raise UsageError(
-                f"Two metrics are called {one.name!r}. Rename either: @ragassay.metric(name=...)."
+                f"Two metrics are called {item.name!r}. Rename either: @ragassay.metric(name=...)."
             )
-        own_metric = isinstance(name, str) or isinstance(one, FunctionMetric)
-        if own_metric and naming.metric_classes().get(one.name) is not type(one):
-            naming.register(type(one))  # another one had its name in the meantime
+        own_metric = isinstance(name, str) or isinstance(item, FunctionMetric)
+        if own_metric and naming.metric_classes().get(item.name) is not type(item):
+            naming.register(type(item))  # another one had its name in the meantime
     return printed
 
 
@@ -301,7 +303,7 @@ def _part_of(sample: Sample, name: str) -> Any:
     if name == "answer":
         return None if value is None else value.text
     if name == "passages":
-        return None if value is None else [one.text for one in value]
+        return None if value is None else [item.text for item in value]
     if isinstance(value, tuple):
         return list(value) or None if name in ("references", "history") else list(value)
     return str(value) if name == "answerability" and value is not None else value
@@ -314,33 +316,33 @@ def _signature_of(
     needed: set[str] = set()
     sample_parts: list[str] = []
     parameters: dict[str, Any] = {}
-    for one in inspect.signature(function).parameters.values():
-        where = f"The metric {name}: its parameter {one.name!r}"
-        if one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
+    for parameter in inspect.signature(function).parameters.values():
+        where = f"The metric {name}: its parameter {parameter.name!r}"
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise UsageError(f"{where} has no fixed name. Name the parts of a sample it takes.")
-        if one.name in (*_NEEDS, *_FREE):
-            sample_parts.append(one.name)
-            if one.default is one.empty:
-                needed.add(one.name)
-            elif one.default is not None:
+        if parameter.name in (*_NEEDS, *_FREE):
+            sample_parts.append(parameter.name)
+            if parameter.default is parameter.empty:
+                needed.add(parameter.name)
+            elif parameter.default is not None:
                 raise UsageError(
                     f"{where} is a part of the sample; its default can only be None, which it gets "
                     "where the sample lacks it."
                 )
-        elif one.default is one.empty:
-            hint = did_you_mean(one.name, (*_NEEDS, *_FREE))
+        elif parameter.default is parameter.empty:
+            hint = did_you_mean(parameter.name, (*_NEEDS, *_FREE))
             raise UsageError(
                 f"{where} is no part of a sample. {hint} There are: "
                 f"{', '.join((*_NEEDS, *_FREE))}; any other parameter needs a default."
             )
-        elif not isinstance(one.default, bool | int | float | str):
-            kind = type(one.default).__name__
+        elif not isinstance(parameter.default, bool | int | float | str):
+            kind = type(parameter.default).__name__
             raise UsageError(
                 f"{where} has a {kind} as its default; a metric's parameter is a number, a flag or "
                 "a text."
             )
         else:
-            parameters[one.name] = one.default
+            parameters[parameter.name] = parameter.default
     needs = tuple(need for need in _NEEDS if need in needed)
     uses = tuple(need for need in _NEEDS if need in sample_parts and need not in needed)
     return needs, uses, tuple(sample_parts), parameters

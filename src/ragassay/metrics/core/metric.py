@@ -45,11 +45,13 @@ def said(docstring: str | None) -> dict[str, Any]:
     """The facts in a docstring, each on one line."""
     text = inspect.cleandoc(docstring or "")
     found = {label: " ".join(rest.split()) for label, rest in _SECTION.findall(text)}
-    sections: dict[str, Any] = {SECTIONS[one]: found[one] for one in SECTIONS if one in found}
-    if parts := {one[5:]: found[one] for one in found if one.startswith("Part ")}:
+    sections: dict[str, Any] = {
+        SECTIONS[section]: found[section] for section in SECTIONS if section in found
+    }
+    if parts := {value[5:]: found[value] for value in found if value.startswith("Part ")}:
         sections["parts_titles"] = parts
-    title, *prose = (" ".join(one.split()) for one in _SECTION.sub("", text).split("\n\n"))
-    details = " ".join(one for one in prose if not one.startswith(_FOR_PROGRAMMERS))
+    title, *prose = (" ".join(name.split()) for name in _SECTION.sub("", text).split("\n\n"))
+    details = " ".join(name for name in prose if not name.startswith(_FOR_PROGRAMMERS))
     return {"title": title.rstrip("."), "details": details.replace("`", "").strip(), **sections}
 
 
@@ -183,7 +185,7 @@ class Window(Remembering):
             raise  # such as a missing device: no sample is to blame
         except Exception as error:
             alone = [] if n == 1 else map(self.alone, range(n))
-            outcomes = [one.outcomes(metric)[0] for one in alone] or [failed(metric, error)]
+            outcomes = [window.outcomes(metric)[0] for window in alone] or [failed(metric, error)]
         if len(outcomes) != n:
             raise AssertionError(f"{metric} gave {len(outcomes)} outcomes for {n} samples")
         self._memo[metric] = outcomes
@@ -427,7 +429,9 @@ def register(cls: type[M]) -> type[M]:
     aliases, and printed by its name."""
     if "__dataclass_params__" not in vars(cls):
         cls = dataclass(frozen=True)(cls)
-    places = [f"{one.__module__}.{one.__qualname__}" for one in (_CLASSES.get(cls.name, cls), cls)]
+    places = [
+        f"{kind.__module__}.{kind.__qualname__}" for kind in (_CLASSES.get(cls.name, cls), cls)
+    ]
     if places[0] != places[1]:
         raise UsageError(
             f"Two metrics are called {cls.name!r}: {' and '.join(places)}. Rename either of them."
@@ -453,7 +457,7 @@ def measure(name: str, *aliases: str, base: type[Measured], **facts: Any) -> Cal
     def made(function: F) -> F:
         types, known = (
             typing.get_type_hints(function),
-            [one.name for one in dataclasses.fields(base)],
+            [item.name for item in dataclasses.fields(base)],
         )
         parameters = inspect.signature(function).parameters.values()
         own = {p.name: copy(p.default) for p in parameters if hasattr(p.default, "metadata")}
@@ -478,7 +482,9 @@ def registered() -> tuple[Mapping[str, type[Metric]], Mapping[str, str]]:
     ``naming.metric_classes``)."""
     names = sorted(_CLASSES, key=lambda name: (name.casefold(), name))
     classes = {name: _CLASSES[name] for name in names}
-    return classes, {one: target for cls in classes.values() for one, target in cls.aliases.items()}
+    return classes, {
+        text: target for cls in classes.values() for text, target in cls.aliases.items()
+    }
 
 
 def scored(value: float | bool | str, explanation: str = "", **parts: Any) -> Score:

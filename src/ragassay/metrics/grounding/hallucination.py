@@ -153,7 +153,7 @@ class HhemWindows(_Hhem):
             place = pieces[row.index(max(row))]
             of = {"passage": keys[place.passage], "start": place.start, "end": place.end}
             details.append({"text": sentence, "value": max(row), **of})
-        values = [one["value"] for one in details]
+        values = [detail["value"] for detail in details]
         weakest = min(values)
         least = f"{texts[values.index(weakest)]!r} is borne out least, {weakest:.3f}"
         parts = {"minimum": weakest, "sentences": details, "windows": len(pieces)}
@@ -189,7 +189,7 @@ def _answer(sample: Sample) -> Answer:
 def _sentences(sample: Sample) -> list[str]:
     """The sentences of the answer, without citations of any form."""
     answer, passages = _answer(sample), sample.passages or ()
-    texts = [one.text for one in answer.statements] or [answer.text]
+    texts = [statement.text for statement in answer.statements] or [answer.text]
     return [sentence.text for text in texts for sentence in sentences(text, passages)]
 
 
@@ -278,7 +278,7 @@ class FactualCorrectness(JudgedMetric):
             candidates.append((f1, parts))
         if not candidates:
             return Unscored(Reason.UNDEFINED, "the reference claims nothing")
-        _, best = max(candidates, key=lambda one: one[0])
+        _, best = max(candidates, key=lambda item: item[0])
         value = best[self.part]
         if value is None:
             return Unscored(
@@ -343,7 +343,7 @@ class Contradicted(SampleMetric):
 
 def _others(sample: Sample) -> dict[str, list[str]]:
     """The texts that may contradict an answer, references first."""
-    passages = [one.text or "" for one in sample.passages or ()]
+    passages = [passage.text or "" for passage in sample.passages or ()]
     return {
         "references": [text for text in sample.references if text.strip()],
         "passages": [text for text in passages if text.strip()],

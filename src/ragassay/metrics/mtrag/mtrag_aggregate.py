@@ -110,7 +110,7 @@ class _BertScore(Given, ByBertScore, EncoderMetric):
                 f"{error}; values in the records' metrics, under the published names, need no model"
             ) from error
         return [
-            self._outcome(window, [one for one in each if one is not None]) for each in compared
+            self._outcome(window, [pair for pair in each if pair is not None]) for each in compared
         ]
 
     def _outcome(self, window: Window, matches: Sequence[TokenMatch]) -> Score:
@@ -315,8 +315,8 @@ class RBAgg(_Aggregate):
         an impossible value."""
         pairs = zip(window.samples, window.outcomes(self), strict=True)
         n = sum(
-            one.passages is None and isinstance(outcome, Score) and not outcome.value
-            for one, outcome in pairs
+            sample.passages is None and isinstance(outcome, Score) and not outcome.value
+            for sample, outcome in pairs
         )
         return [CountedFact(_NO_CONTEXTS, n), *super().remarks(window)]
 

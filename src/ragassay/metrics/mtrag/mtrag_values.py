@@ -52,7 +52,7 @@ def values_of(sample: Sample, *names: str) -> list[Any] | None:
         return None
     value = sample.given[name]
     values = value if isinstance(value, list | tuple) else [value]
-    return [_number(one) if isinstance(one, str) else one for one in values]
+    return [_number(text) if isinstance(text, str) else text for text in values]
 
 
 def _present(sample: Sample, names: Iterable[str]) -> str:
@@ -60,7 +60,7 @@ def _present(sample: Sample, names: Iterable[str]) -> str:
     for name in names:
         value = sample.given.get(name)
         values = value if isinstance(value, list | tuple) else [value]
-        if any(one is not None for one in values):
+        if any(item is not None for item in values):
             return name
     return ""
 

@@ -127,7 +127,7 @@ async def _best(
     replies = await ask.each([NuggetImportance(query, batch) for batch in batches])
     labels = [label for reply in replies for label in reply.labels]
     made = [Nugget(text, label) for text, label in zip(texts, labels, strict=True)]
-    return tuple(sorted(made, key=lambda one: one.importance != "vital")[: options.best])
+    return tuple(sorted(made, key=lambda value: value.importance != "vital")[: options.best])
 
 
 def most_asked(
@@ -248,7 +248,7 @@ async def assign(
     the judge is not asked."""
     if not answer.strip():
         return tuple[Assignment, ...](["not_support"] * len(nuggets))
-    batches = batched([one.text for one in nuggets], batch)
+    batches = batched([nugget.text for nugget in nuggets], batch)
     replies = await ask.each([AssignNuggets(query, answer, texts) for texts in batches])
     labels: list[Assignment] = [label for reply in replies for label in reply.labels]
     return tuple(labels)
@@ -283,7 +283,9 @@ class _Nuggets(JudgedMetric, NuggetOptions):
     @property
     def options(self) -> NuggetOptions:
         """How nuggets are made."""
-        return NuggetOptions(**{one.name: getattr(self, one.name) for one in fields(NuggetOptions)})
+        return NuggetOptions(
+            **{field.name: getattr(self, field.name) for field in fields(NuggetOptions)}
+        )
 
     def most_asked(self, sample: Sample, context: Mapping[str, Any]) -> Iterator[Question[Any]]:
         """As many rounds and nuggets as the limits allow."""
@@ -302,14 +304,14 @@ class _Nuggets(JudgedMetric, NuggetOptions):
         if isinstance(nuggets, Unscored):
             return nuggets
         held = await ask.once(assign, sample.query_text, sample.answer_text, nuggets, self.batch)
-        labels = [one.importance for one in nuggets]
+        labels = [nugget.importance for nugget in nuggets]
         value = self.nugget_score(self.part, labels, held)
         if value is None:
             return Unscored(Reason.UNDEFINED, f"none of {plural(len(nuggets), 'nugget')} is vital")
         return Score(
             value,
             {
-                "nuggets": [one.text for one in nuggets],
+                "nuggets": [nugget.text for nugget in nuggets],
                 "labels": labels,
                 "assignments": list(held),
             },

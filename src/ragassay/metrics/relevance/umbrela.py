@@ -35,7 +35,7 @@ async def grades(
     """The grade of each distinct text, 0 to 3; for `Ask.once`."""
     distinct = list(dict.fromkeys(texts))
     answers = await ask.each([RelevanceGrade(query, text, shots, earlier) for text in distinct])
-    return {text: one.grade for text, one in zip(distinct, answers, strict=True)}
+    return {text: answer.grade for text, answer in zip(distinct, answers, strict=True)}
 
 
 def earlier_queries(sample: Sample) -> tuple[str, ...]:

@@ -153,8 +153,8 @@ def _by_group(at: int, counts: Counts) -> float:
 
 
 def _by_pair(at: int, counts: Counts) -> float:
-    both, one = counts.shares
-    shares = both if SCOPES[at] == "_ret" else np.append(both, one)
+    both, array = counts.shares
+    shares = both if SCOPES[at] == "_ret" else np.append(both, array)
     return _ratio(sum(shares.tolist()), len(shares) + (0 if SCOPES[at] else counts.n_neither))
 
 
@@ -366,5 +366,5 @@ def grouped_from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> GroupedRankin
     repeated = run.join(groups, on="query").select(both, "document", "score")
     rankings = ranking_sources.from_frames(judged, repeated)
     places = {query: at for at, query in enumerate(plain.queries)}
-    owner = np.array([places[one.split(_BETWEEN)[0]] for one in rankings.queries], np.int64)
+    owner = np.array([places[query.split(_BETWEEN)[0]] for query in rankings.queries], np.int64)
     return GroupedRankings(plain.queries, rankings, owner, plain.n_unjudged_queries)

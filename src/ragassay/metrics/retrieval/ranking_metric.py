@@ -121,7 +121,10 @@ def _unusable(sample: Sample) -> Unscored | None:
     for rank, passage in enumerate(sample.passages or (), 1):
         if passage.id is None:
             detail = f"retrieved passage {rank} has no id; {_NAME_IDS}"
-            if all(one.text is not None or one.document is not None for one in sample.gold or ()):
+            if all(
+                gold_passage.text is not None or gold_passage.document is not None
+                for gold_passage in sample.gold or ()
+            ):
                 detail += "; the suite 'chunks' compares texts and spans"
             return Unscored(Reason.MISSING_INPUT, detail)
     return None

@@ -181,7 +181,7 @@ def resolve(
     has = "prefs" if judgements == "qrels_prefs" else judgements
     for measure in measures:
         if measure.takes not in (None, has):
-            formats = [one for one in _DEFAULTS if one.endswith(measure.takes)]
+            formats = [default for default in _DEFAULTS if default.endswith(measure.takes)]
             raise UsageError(
                 f"{measure.label} cannot be computed with -R {judgements}; it takes "
                 f"-R {' or '.join(formats)}."

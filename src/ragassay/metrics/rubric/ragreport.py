@@ -149,7 +149,9 @@ class ReportUsefulness(_OnContext):
     def remarks(self, window: Window) -> Iterable[CountedFact]:
         """How many samples are on the topic only."""
         outcomes = window.outcomes(self)
-        n = sum(isinstance(one, Score) and ON_TOPIC_ONLY in one.parts for one in outcomes)
+        n = sum(
+            isinstance(outcome, Score) and ON_TOPIC_ONLY in outcome.parts for outcome in outcomes
+        )
         return [CountedFact(_SUMMED, n)]
 
 
@@ -270,7 +272,7 @@ def missing_components(sample: Sample, needed: Sequence[Component]) -> Mapping[C
         "context": ("".join(passage_texts(sample)), "" if sample.passages is None else of_context),
         "response": (sample.answer_text, failed if sample.answer is None else "it is empty"),
     }
-    return {one: texts[one][1] for one in needed if not texts[one][0].strip()}
+    return {text: texts[text][1] for text in needed if not texts[text][0].strip()}
 
 
 def _sentence(absent: Mapping[Component, str]) -> str:

@@ -51,7 +51,7 @@ class RubricMetric(JudgedMetric):
     async def judge(self, sample: Sample, ask: Ask) -> Outcome:
         rubric, shown = self.rubric, _shown(sample)
         low, high = rubric.scale.low, rubric.scale.high
-        parts = tuple(one for part in (*rubric.sees, *rubric.also_sees) for one in shown[part])
+        parts = tuple(pair for part in (*rubric.sees, *rubric.also_sees) for pair in shown[part])
         reply = await ask(RubricGrade(rubric.criteria, low, high, rubric.levels, parts))
         unit = (reply.score - low) / (high - low)
         value = unit if rubric.normalise else reply.score
@@ -89,7 +89,7 @@ def _shown(sample: Sample) -> Mapping[RubricPart, Parts]:
         "query": () if sample.query is None else (("query", sample.query),),
         "history": (("earlier turns", turns),) if turns else (),
         "passages": tuple(
-            (f"passage {n}", one.text) for n, one in passages if one.text is not None
+            (f"passage {n}", passage.text) for n, passage in passages if passage.text is not None
         ),
         "answer": () if sample.answer is None else (("answer", sample.answer.text),),
         "references": tuple(

@@ -193,7 +193,7 @@ class ErrorRate(_Recorded):
         failure to count."""
         records = [_asked(sample) for sample in window.samples]
         for name, sentence in _OF_EARLIER_RUNS.items():
-            yield CountedFact(sentence, sum(name in one for one in records))
+            yield CountedFact(sentence, sum(name in record for record in records))
 
     def score_window(self, window: Window) -> Sequence[Outcome]:
         """Scores each sample; one with an answer alone only if another of the data failed."""

@@ -205,7 +205,7 @@ class LocalEmbedder(Embedder):
 
     def _embed(self, texts: Sequence[str]) -> Sequence[Embedded]:
         starts = range(0, len(texts), _AT_ONCE)
-        return [one for at in starts for one in self._embed_part(texts[at : at + _AT_ONCE])]
+        return [value for at in starts for value in self._embed_part(texts[at : at + _AT_ONCE])]
 
     def _embed_part(self, texts: Sequence[str]) -> list[Embedded]:
         sent = [self.prefix + text for text in texts]

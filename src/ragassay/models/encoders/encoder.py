@@ -110,4 +110,4 @@ class Encoder(TextModel):
 
 
 def _present(*ids: int | None) -> frozenset[int]:
-    return frozenset(one for one in ids if one is not None)
+    return frozenset(number for number in ids if number is not None)

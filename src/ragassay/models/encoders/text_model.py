@@ -188,7 +188,7 @@ def _one_precision(model: Any, dtype: torch.dtype) -> None:
         in_single |= set(getattr(model, "_keep_in_fp32_modules", None) or ())
     for name, parameter in model.named_parameters():
         if parameter.is_floating_point() and not any(
-            f".{one}." in f".{name}." for one in in_single
+            f".{value}." in f".{name}." for value in in_single
         ):
             parameter.data = parameter.data.to(dtype)
 

@@ -63,7 +63,9 @@ class Idf:
     def weights(self, row: Tokens) -> np.ndarray:
         """The weight of each token, shape (n,); a token that no reference holds has the largest."""
         tokens = row.ids.tolist()
-        return np.array([log((self.n + 1) / (self.counts[one] + 1)) for one in tokens], np.float32)
+        return np.array(
+            [log((self.n + 1) / (self.counts[token] + 1)) for token in tokens], np.float32
+        )
 
 
 class WordVectors:
@@ -154,8 +156,8 @@ def _matched(
             *(_padded(encoder, vectors, weights, side) for side in sides)  # candidates, references
         )
         matches: list[TokenMatch | None] = []
-        for at, (p, r, f), one, other in zip(batch, values, *sides, strict=True):
-            if not (weights[one].any() and weights[other].any()):
+        for at, (p, r, f), value, other in zip(batch, values, *sides, strict=True):
+            if not (weights[value].any() and weights[other].any()):
                 matches.append(None)
                 continue
             if not (isfinite(p) and isfinite(r)):
@@ -164,7 +166,7 @@ def _matched(
             matches.append(TokenMatch(p, r, f, cut))
         return matches
 
-    return batches.run([len(one) + len(other) for one, other in pairs], forward)
+    return batches.run([len(tokens) + len(other) for tokens, other in pairs], forward)
 
 
 class _Side(NamedTuple):

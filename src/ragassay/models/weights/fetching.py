@@ -127,7 +127,7 @@ def _download(
         info = HfApi().model_info(
             weights.name, revision=weights.revision or None, files_metadata=True
         )
-        sizes = {one.rfilename: one.size or 0 for one in info.siblings or ()}
+        sizes = {sibling.rfilename: sibling.size or 0 for sibling in info.siblings or ()}
         names = needed(sizes, tokenizer=tokenizer)
         if beside:
             names = [name for name in names if name in TOKENIZERS]

@@ -102,7 +102,7 @@ class BoxPanel:
         """The scale of the metric, the same for all files."""
         if self.share:
             return 0.0, 1.0
-        metrics = [m for one in self.series if (m := one.metric(self.metric)) is not None]
+        metrics = [m for series in self.series if (m := series.metric(self.metric)) is not None]
         ends = [end for metric in metrics for end in svg.scale_of(metric)]
         ends += [end for metric in metrics for end in (metric.low, metric.high) if end is not None]
         return min(ends), max(ends)
@@ -110,7 +110,7 @@ class BoxPanel:
     def shapes(self) -> str:
         """SVG, from the upper left corner."""
         left, beside = self.names, self.names + self.width
-        metrics = [one.metric(self.metric) for one in self.series]
+        metrics = [series.metric(self.metric) for series in self.series]
         notes = [wording.aggregate_note(m) for m in metrics if m is not None]
         word = next(filter(None, notes), "share" if self.share else "mean")
         heads = [(_MEAN, word)] + ([] if self.share else [(_MEDIAN, "median")])
@@ -119,8 +119,8 @@ class BoxPanel:
         x = svg.axis(low, high, 0, self.width)
         rows = [
             f'<g transform="translate(0,{at * self.row:.1f})" '
-            f'color="{svg.COLORS[at % len(svg.COLORS)]}">{self._row(one, metric, x)}</g>'
-            for at, (one, metric) in enumerate(zip(self.series, metrics, strict=True))
+            f'color="{svg.COLORS[at % len(svg.COLORS)]}">{self._row(series, metric, x)}</g>'
+            for at, (series, metric) in enumerate(zip(self.series, metrics, strict=True))
         ]
         form = ".0%" if self.share else ",.6g"
         scale = svg.grid(x, svg.ticks(low, high), self.row * len(self.series), form)
@@ -134,20 +134,20 @@ class BoxPanel:
             ]
         )
 
-    def _row(self, one: Series, metric: MetricSummary | None, x: svg.Axis) -> str:
+    def _row(self, series: Series, metric: MetricSummary | None, x: svg.Axis) -> str:
         half = min((0.33 if self.share else 0.2) * self.row, 60.0)
         y = (0.5 if self.share else 0.3) * self.row
-        shapes = [words(one.name, -12, y, "end")] if self.names else []
+        shapes = [words(series.name, -12, y, "end")] if self.names else []
         if metric is None or metric.mean is None:
             room = self.width + _N
-            lines = svg.wrapped(one.why(self.metric), room, SMALL, max(int(self.row / 15), 1))
+            lines = svg.wrapped(series.why(self.metric), room, SMALL, max(int(self.row / 15), 1))
             top = (self.row - 13 * (len(lines) - 1)) / 2
             shapes += [
                 words(said, 6, top + 13 * at, size=SMALL, color=MUTED)
                 for at, said in enumerate(lines)
             ]
             return "".join(shapes)
-        values = one.values(self.metric)
+        values = series.values(self.metric)
         if self.share:
             for width, kind in ((self.width, "track"), (x(metric.mean), "share")):
                 shapes.append(svg.rect(0, y - half, width, 2 * half, kind))
@@ -177,15 +177,15 @@ def is_hint(metric: MetricSummary) -> bool:
 def boxplots(result: Result) -> Chart:
     """A box with its points for each metric of a run, and the mean with its interval."""
     name = wording.one_line(result.name)
-    one = Series(name, result)
+    series = Series(name, result)
     panels = [
-        BoxPanel(m.name, m.name, wording.direction(m.higher_is_better), (one,))
+        BoxPanel(m.name, m.name, wording.direction(m.higher_is_better), (series,))
         for m in result.summary.metrics.values()
-        if one.values(m.name).size
+        if series.values(m.name).size
     ]
     if not panels:
         raise UsageError("There is nothing to draw: no metric has a number.")
-    judged = f" (judged by {', '.join(one.judges)})" if one.judges else ""
+    judged = f" (judged by {', '.join(series.judges)})" if series.judges else ""
     return boxes(panels, f"{name}: scores of all samples{judged}", [], "sample")
 
 
@@ -194,14 +194,14 @@ def boxes(panels: Sequence[BoxPanel], title: str, notes: Sequence[str], point: s
     n, series = len(panels), panels[0].series
     columns = n if n <= 3 else 2 if n == 4 else 3 if n <= 9 else 4
     notes = [*notes, *_key(panels, point)]
-    names = max(len(wording.one_line(one.name)) for one in series) * NORMAL * svg.CHAR + 12
+    names = max(len(wording.one_line(item.name)) for item in series) * NORMAL * svg.CHAR + 12
     across = (svg.WIDTH - 2 * svg.MARGIN - names + svg.GAP) / columns - svg.GAP
     around = 2 * svg.TITLE + svg.NOTE_LINES * svg.NOTE_PITCH
     down = (svg.HEIGHT - 2 * svg.MARGIN - around) / math.ceil(n / columns) - _ABOVE - _AXIS
     width, row = max(across - _BESIDE, _WIDTH), max(down / len(series), _ROW)
     placed = (
-        replace(one, names=0.0 if at % columns else names, width=width, row=row)
-        for at, one in enumerate(panels)
+        replace(panel, names=0.0 if at % columns else names, width=width, row=row)
+        for at, panel in enumerate(panels)
     )
     return Chart(title, tuple(notes), tuple(placed), columns)
 
@@ -212,7 +212,7 @@ def _key(panels: Sequence[BoxPanel], point: str) -> list[str]:
     shown = [panel.metric for panel in panels if not panel.share]
     if not shown:
         return []
-    metrics = [m for one in series for m in one.result.summary.metrics.values()]
+    metrics = [m for item in series for m in item.result.summary.metrics.values()]
     better = " ↑ higher is better." if any(m.higher_is_better for m in metrics) else ""
     levels = {wording.percent(m.level) for m in metrics if m.low is not None}
     mean = f"mean, {' and '.join(sorted(levels))} interval" if levels else "mean"
@@ -220,7 +220,7 @@ def _key(panels: Sequence[BoxPanel], point: str) -> list[str]:
         f"Point: one {point}. Box: middle half and median; whiskers: up to 1.5 boxes. "
         f"Diamond: {mean}.{better}"
     ]
-    most = max(one.values(name).size for one in series for name in shown)
+    most = max(item.values(name).size for item in series for name in shown)
     if most > MAX_POINTS:
         notes.append(
             f"Points: at most {MAX_POINTS:,} a row are drawn, evenly spaced by rank (of up to "
@@ -253,8 +253,8 @@ class DifferencePanel:
                  ("end", _SCALE, "new higher →"))  # fmt: skip
         drawn = [svg.grid(x, places, height, "+,.6g"), svg.line(x(0), 0, x(0), height, "zero")]
         drawn += [words(said, at, -14, end, size=SMALL, color=MUTED) for end, at, said in heads]
-        for at, one in enumerate(self.differences):
-            drawn.append(self._line(one, x, (at + 0.5) * _LINE))
+        for at, difference in enumerate(self.differences):
+            drawn.append(self._line(difference, x, (at + 0.5) * _LINE))
         return f'<g transform="translate({self.names:.1f},{_HEADS})">{"".join(drawn)}</g>'
 
     def _line(self, d: Difference, x: svg.Axis, y: float) -> str:

@@ -199,7 +199,7 @@ class Layout:
                 for name in available
                 for form in (name, f"{_CONSISTENCY}{name}", plain(name))
             }
-            return [spellings.get(one.casefold(), one) for one in naming.split(list(wanted))]
+            return [spellings.get(text.casefold(), text) for text in naming.split(list(wanted))]
         names = []
         for word in wanted:
             name = re.sub(r"\Arun_\d+_(?=retrieval_score_|generation_score_)", "", word)

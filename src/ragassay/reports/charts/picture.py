@@ -22,12 +22,12 @@ _METRICS, _FILES = 8, 3
 def draw(sources: Sources, metrics: Sequence[str], missing: Sequence[str] = ()) -> Chart:
     """The box plots of some metrics; ``missing`` are those left out because no file has a value."""
     series, layout = sources.series, sources.layout
-    found = [m for name in metrics for one in series if (m := one.metric(name)) is not None]
+    found = [m for name in metrics for item in series if (m := item.metric(name)) is not None]
     notes = [*remarks(sources, metrics), *[DASHED] * any(map(is_hint, found))]
     notes += [_size_note(sources), *_judged(series)]
     if missing:
         notes.append(f"Not drawn, because no file has a value: {', '.join(missing)}.")
-    several = any(one.result.summary.n_samples > one.result.summary.n_queries for one in series)
+    several = any(item.result.summary.n_samples > item.result.summary.n_queries for item in series)
     of = f": {series[0].name}" if len(series) == 1 else ""
     panels = [_panel(name, sources) for name in metrics]
     title = f"{layout.title(metrics)}{of}"
@@ -39,7 +39,7 @@ def remarks(sources: Sources, drawn: Sequence[str]) -> list[str]:
     scores were not computed alike, or that no metric has a value. One sentence each."""
     series = sources.series
     sentences = [*_unshared(sources), *differences_in_computation(series, drawn)]
-    metrics = [m for one in series for name in drawn if (m := one.metric(name)) is not None]
+    metrics = [m for item in series for name in drawn if (m := item.metric(name)) is not None]
     if sources.layout.over_runs and not any(metric.n_scored for metric in metrics):
         sentences.append(
             "No metric has a value: two runs make one pair of answers, which has no spread."
@@ -49,7 +49,9 @@ def remarks(sources: Sources, drawn: Sequence[str]) -> list[str]:
 
 def _unshared(sources: Sources) -> list[str]:
     """A note that the series are not of the same queries (by id); none where they are."""
-    queries = [{query for query, _, _ in one.result.columns.identities} for one in sources.series]
+    queries = [
+        {query for query, _, _ in series.result.columns.identities} for series in sources.series
+    ]
     every, common = set[str]().union(*queries), set.intersection(*queries)
     if common == every:
         return []
@@ -67,7 +69,7 @@ def _panel(name: str, sources: Sources) -> BoxPanel:
     """The panel of a metric, with "not comparable" above it where its files were not computed
     alike, else with "only a hint" where the values of a file are no more."""
     series, layout = sources.series, sources.layout
-    metrics = [m for one in series if (m := one.metric(name)) is not None]
+    metrics = [m for item in series if (m := item.metric(name)) is not None]
     short, arrow = plain(name), wording.ARROWS[metrics[0].higher_is_better]
     title = layout.titles.get(short, short)
     named = f"{short} of grade / 3" if layout.is_scaled(name) else short
@@ -84,9 +86,9 @@ def _panel(name: str, sources: Sources) -> BoxPanel:
 def _size_note(sources: Sources) -> str:
     """A note on the number of queries, and on how their runs count."""
     series = sources.series
-    n = sorted({one.result.summary.n_queries for one in series})
+    n = sorted({item.result.summary.n_queries for item in series})
     queries = wording.plural(n[-1], "query") if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} queries"
-    most = max(max(run_numbers(one.result.columns.identities).values()) for one in series)
+    most = max(max(run_numbers(item.result.columns.identities).values()) for item in series)
     if most == 1:
         over_runs = sources.layout.over_runs
         return f"{queries}{', each with one value over its repeated runs' if over_runs else ''}."
@@ -94,7 +96,7 @@ def _size_note(sources: Sources) -> str:
 
 
 def _judged(series: Sequence[Series]) -> list[str]:
-    files = grouped((", ".join(one.judges), one.name) for one in series)
+    files = grouped((", ".join(item.judges), item.name) for item in series)
     without = files.pop("", [])
     if len(files) + bool(without) == 1:
         return [f"Judged by {judges}." for judges in files]
@@ -107,7 +109,9 @@ def differences_in_computation(series: Sequence[Series], metrics: Sequence[str])
     signatures; what a CSV does not say is no difference."""
     pairs = []
     for name in metrics:
-        of_files = {one.name: _facts(m) for one in series if (m := one.metric(name)) and m.n_scored}
+        of_files = {
+            item.name: _facts(m) for item in series if (m := item.metric(name)) and m.n_scored
+        }
         how = [
             said for fact in ("formula", "judge", "rest") if (said := _differing(of_files, fact))
         ]

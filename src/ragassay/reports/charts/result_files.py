@@ -111,8 +111,8 @@ def chosen(sources: Sources, wanted: Sequence[str] | None) -> tuple[list[str], l
     value, else all of its own; and the evaluator's own that are left out."""
     available: dict[str, str] = {}
     valued: set[str] = set()
-    for one in sources.series:
-        for metric in one.result.summary.metrics.values():
+    for series in sources.series:
+        for metric in series.result.summary.metrics.values():
             if not metric.labels and metric.aggregate != "sum":
                 available.setdefault(metric.name, metric.metric)
                 valued |= {metric.name} if metric.n_scored else set()
@@ -211,10 +211,10 @@ class _Cell:
                     raise self.error(f"{key!r} is {kind(value)}, and neither yes nor no")
                 yield name, None if value is None else float(str(value).casefold() == "yes")
             elif path.endswith(".*"):
-                for tail, one in self.object(value, key).items():
+                for tail, item in self.object(value, key).items():
                     whole = f"{name}{tail.casefold().replace(' ', '_')}"
                     if in_trecrag(whole):
-                        yield whole, self.number(one, f"{key}{tail}")
+                        yield whole, self.number(item, f"{key}{tail}")
             elif key in inner:
                 yield name, self.number(value, key)
 
@@ -224,12 +224,14 @@ class _Cell:
         stats = self.object(content.get("stats"), "stats")
         if not scaled and INDEX in stats:
             return self.number(stats[INDEX], INDEX)
-        plain = [one for one in content.get("values") or () if not isinstance(one, dict | list)]
-        numbers = [n for one in plain if (n := self.number(one, "values")) is not None]
+        plain = [
+            value for value in content.get("values") or () if not isinstance(value, dict | list)
+        ]
+        numbers = [n for value in plain if (n := self.number(value, "values")) is not None]
         if len(numbers) < 2:
             return None
         try:
-            return spread([one / (HIGHEST_GRADE if scaled else 1.0) for one in numbers]).cai
+            return spread([number / (HIGHEST_GRADE if scaled else 1.0) for number in numbers]).cai
         except ValueError as error:
             raise self.error(str(error)) from None
 
@@ -270,7 +272,8 @@ def _read_table(path: Path, layout: Layout, signatures: Mapping[str, str]) -> li
         described.append(replace(metric, signature=signature, judge=judge if by else ""))
     summary = Summary(
         title=path.stem, suite=layout.suite, system="", n_samples=len(scores),
-        n_queries=scores.n_queries, averaged_over="", metrics={one.name: one for one in described},
+        n_queries=scores.n_queries, averaged_over="",
+        metrics={each.name: each for each in described},
     )  # fmt: skip
     return by_system(Result(summary, scores, {}, None, lambda: iter(()), lambda: iter(())))
 
@@ -308,7 +311,7 @@ def _values(
 
 def _reasons(said: str) -> dict[str, Reason]:
     """Why metrics are unscored, by the column in which we say it: ``hhem: needs_extra; ...``."""
-    pairs = (one.rpartition(": ") for one in said.split("; "))
+    pairs = (part.rpartition(": ") for part in said.split("; "))
     return {name: Reason(reason) for name, _, reason in pairs if reason in set(Reason)}
 
 

@@ -144,7 +144,9 @@ def wrapped(said: str, width: float, size: float, most: int | None = None) -> li
         wording.one_line(said), chars, max_lines=most, placeholder=" …",
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
-    return [one if len(one) <= chars or most is None else f"{one[: chars - 1]}…" for one in lines]
+    return [
+        name if len(name) <= chars or most is None else f"{name[: chars - 1]}…" for name in lines
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,8 +332,8 @@ def trend(metric: str, points: Sequence[Point]) -> Markup:
         corners = " ".join(f"{x:.1f},{y(end):.1f}" for x, end in edge)
         shapes.append(f'<polygon class="interval" points="{corners}"/>')
         shapes += [
-            line(x, y(one.mean), then, y(other.mean), "trend")
-            for (x, one), (then, other) in pairwise(places)
+            line(x, y(item.mean), then, y(other.mean), "trend")
+            for (x, item), (then, other) in pairwise(places)
         ]
     for at, point in enumerate(points):
         title = f"<title>{escape(wording.one_line(_said(point)))}</title>"
@@ -403,7 +405,7 @@ class Chart:
         """The picture as SVG, which needs no script and no other file."""
         starts = range(0, len(self.panels), self.columns)
         rows = [self.panels[at : at + self.columns] for at in starts]
-        across = [sum(one.size[0] + GAP for one in row) - GAP for row in rows]
+        across = [sum(panel.size[0] + GAP for panel in row) - GAP for row in rows]
         width = max(2 * MARGIN + max(across), WIDTH)
         shapes = [words(self.title, MARGIN, MARGIN + TITLE / 2, size=TITLE, bold=True)]
         y = MARGIN + 2 * TITLE

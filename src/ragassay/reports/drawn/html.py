@@ -19,7 +19,7 @@ def cell_html(report: Report) -> str:
     title = f"<p><b>{escape(report.title)}</b>{about}</p>" if report.title else ""
     verdict = f"<p><b>{escape(report.verdict)}</b></p>" if report.verdict else ""
     blocks = [_block(block) for block in report.blocks]
-    at = next((n for n, one in enumerate(report.blocks) if isinstance(one, Lines)), len(blocks))
+    at = next((n for n, block in enumerate(report.blocks) if isinstance(block, Lines)), len(blocks))
     body = "\n".join([title, *blocks[:at], verdict, *blocks[at:]])
     style = (resources.files(__package__) / "cell_html.css").read_text(encoding="utf-8").strip()
     # A notebook is a file, too, and its cells are printed to terminals (nbconvert, git diff).
@@ -30,18 +30,22 @@ def page_of(report: Report) -> dict[str, Any]:
     """The parts of a page: title, head, titles of sections by their ids, body, and the asides,
     which are folded below the list of samples, in the same form."""
     facts = "".join(
-        f"<div><dt>{escape(one.label)}</dt><dd>{escape(one.text)}</dd></div>"
-        for one in report.facts
+        f"<div><dt>{escape(fact.label)}</dt><dd>{escape(fact.text)}</dd></div>"
+        for fact in report.facts
     )
     facts = f'<dl class="facts">{facts}</dl>' if facts else ""
     about = f'<p class="about">{escape(report.about)}</p>' if report.about else ""
     verdict = f'<p class="verdict">{escape(report.verdict)}</p>' if report.verdict else ""
-    above = "\n".join(_block(one) for one in report.blocks if not isinstance(one, Part))
+    above = "\n".join(_block(block) for block in report.blocks if not isinstance(block, Part))
     head = f"<h1>{escape(report.title)}</h1>\n{about}{verdict}{facts}\n{above}"
     page: dict[str, Any] = {"title": report.title, "head": head}
     for aside, (titles, content) in enumerate((("sections", "body"), ("asides", "last"))):
-        parts = [one for one in report.blocks if isinstance(one, Part) and one.aside == bool(aside)]
-        page[titles] = {_id(one): one.title.text for one in parts}
+        parts = [
+            block
+            for block in report.blocks
+            if isinstance(block, Part) and block.aside == bool(aside)
+        ]
+        page[titles] = {_id(part): part.title.text for part in parts}
         page[content] = "\n".join(map(_section, parts))
     return page
 
@@ -69,7 +73,7 @@ def _block(block: Block) -> str:
     title, blocks = f"<h3>{_text(block.title)}</h3>", "\n".join(map(_block, block.blocks))
     if not block.aside:
         return f"{title}\n{blocks}"
-    opened = " open" if any(isinstance(one, Table) for one in block.blocks) else ""
+    opened = " open" if any(isinstance(value, Table) for value in block.blocks) else ""
     return f"<details{opened}><summary>{title}</summary>\n{blocks}\n</details>"
 
 
@@ -81,7 +85,7 @@ def _lines(block: Lines) -> str:
         for cell in block.lines:
             name = f'<span class="metric">{_breakable(cell.text)}</span>{escape(cell.tail)}'
             figure = cell.figure() if cell.figure is not None else ""
-            below = "".join(f"<small>{escape(one)}</small>" for one in cell.below)
+            below = "".join(f"<small>{escape(text)}</small>" for text in cell.below)
             cards.append(f"<figure><figcaption>{name}</figcaption>{figure}{below}</figure>")
         return f'<div class="cards">{"".join(cards)}</div>'
     role = ' role="note"' if block.level == "warning" else ""
@@ -95,10 +99,10 @@ _CLASSES = {"number": ' class="n"', "label": ' class="nowrap"', "figure": ' clas
 
 def _table(table: Table) -> str:
     columns = table.columns
-    numbers = any(one.kind == "number" for one in columns)
-    words = [at for at, one in enumerate(columns) if one.kind == "words" and numbers]
-    under = {one.under: at for at, one in enumerate(columns) if one.under}
-    shown = [at for at, one in enumerate(columns) if at not in words and not one.under]
+    numbers = any(column.kind == "number" for column in columns)
+    words = [at for at, column in enumerate(columns) if column.kind == "words" and numbers]
+    under = {column.under: at for at, column in enumerate(columns) if column.under}
+    shown = [at for at, column in enumerate(columns) if at not in words and not column.under]
     heads, rows, group = [], [], ""
     # On a phone, a cell of a wide table stands below the name of its column.
     wide = sum(columns[at].kind != "figure" for at in shown) > 3
@@ -106,7 +110,7 @@ def _table(table: Table) -> str:
         first, *more = columns[at].head.split("\n")
         if first in under:
             more.append(columns[under[first]].head)
-        small = "".join(f"<small>{escape(one)}</small>" for one in more)
+        small = "".join(f"<small>{escape(text)}</small>" for text in more)
         heads.append(
             f'<th scope="col"{_CLASSES.get(columns[at].kind, "")}>{escape(first)}{small}</th>'
         )
@@ -129,7 +133,11 @@ def _table(table: Table) -> str:
         if beside:
             words_cell = f'<td colspan="{len(shown)}"><div>{beside}</div></td>'
             rows.append(f'<tr class="words">{words_cell}</tr>')
-    head = f"<thead><tr>{''.join(heads)}</tr></thead>" if any(one.head for one in columns) else ""
+    head = (
+        f"<thead><tr>{''.join(heads)}</tr></thead>"
+        if any(column.head for column in columns)
+        else ""
+    )
     label, body = escape(columns[0].head), "\n".join(rows)
     box = f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">'
     kinds = "shown wide" if wide else "shown"
@@ -153,7 +161,7 @@ def _text(cell: Cell, column: Column | None = None) -> str:
     if style:
         text = f'<span class="{style}">{text}</span>'
     tail = f'<span class="tail">{escape(cell.tail)}</span>' if cell.tail else ""
-    below = "".join(f"<small>{escape(one)}</small>" for one in cell.below)
+    below = "".join(f"<small>{escape(word)}</small>" for word in cell.below)
     return figure + label + text + tail + below
 
 

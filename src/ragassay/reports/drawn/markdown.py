@@ -19,8 +19,10 @@ def markdown(report: Report) -> str:
     pieces = [f"### {escape(report.title)}"] if report.title else []
     pieces += [f"{escape(report.about)}."] if report.about else []
     pieces += [f"**{escape(report.verdict)}**"] if report.verdict else []
-    warnings = [one for one in report.blocks if isinstance(one, Lines) and one.level == "warning"]
-    others = [one for one in report.blocks if one not in warnings]
+    warnings = [
+        block for block in report.blocks if isinstance(block, Lines) and block.level == "warning"
+    ]
+    others = [block for block in report.blocks if block not in warnings]
     pieces += [piece for block in (*warnings, *others) for piece in _block(block)]
     return "\n\n".join(pieces) + "\n"
 
@@ -36,7 +38,7 @@ def _block(block: Block) -> Iterator[str]:
         if block.rows:
             yield _table(block)
     elif isinstance(block, Lines):
-        texts = [escape(one.label + one.text + one.tail) for one in block.lines]
+        texts = [escape(line.label + line.text + line.tail) for line in block.lines]
         if block.level == "warning":
             yield from (f"> ⚠ {text}" for text in texts)
         elif block.level == "text":
@@ -50,20 +52,20 @@ def _block(block: Block) -> Iterator[str]:
     else:
         title = escape(block.title.text)
         yield f"<details><summary>{title}</summary>" if block.aside else f"#### {title}"
-        yield from (piece for one in block.blocks for piece in _block(one))
+        yield from (piece for value in block.blocks for piece in _block(value))
         if block.aside:
             yield "</details>"
 
 
 def _table(table: Table) -> str:
-    shown = [at for at, one in enumerate(table.columns) if one.kind != "figure"]
+    shown = [at for at, column in enumerate(table.columns) if column.kind != "figure"]
     heads = [escape(table.columns[at].head.replace("\n", ", ")) for at in shown]
     rows = [heads, ["---:" if table.columns[at].kind == "number" else ":---" for at in shown]]
     for row in table.rows:
         named = f"{row.group}: " if row.group else ""
         cells = [row.cells[at] for at in shown]
-        marks = [_MARKS.get(one.style, "") for one in cells]
-        texts = [escape(f"{one.text}{one.tail}") for one in cells]
+        marks = [_MARKS.get(cell.style, "") for cell in cells]
+        texts = [escape(f"{cell.text}{cell.tail}") for cell in cells]
         rows.append([mark + text for mark, text in zip(marks, texts, strict=True)])
         rows[-1][0] = escape(named) + rows[-1][0]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)

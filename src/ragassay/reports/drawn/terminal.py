@@ -72,7 +72,7 @@ class _Pen:
             bold = "" if block.title.style else "bold"
             yield Padding(self.text(block.title, bold), (0, 1, 0, self.indent))
             deeper = replace(self, indent=self.indent + _INDENT)
-            yield from (piece for one in block.blocks for piece in deeper.block(one))
+            yield from (piece for value in block.blocks for piece in deeper.block(value))
 
     def text(self, cell: Cell, style: str = "") -> Text:
         """A cell that commands no terminal, in the characters that this one has; its line breaks
@@ -86,9 +86,9 @@ class _Pen:
     def _table(self, table: Table) -> Iterator[RenderableType]:
         """The table; what may not be left out and does not fit is in further tables below."""
         names, *others = (
-            _Drawn(one, [row.cells[at] for row in table.rows], self)
-            for at, one in enumerate(table.columns)
-            if one.kind != "figure" or any(row.cells[at].share is not None for row in table.rows)
+            _Drawn(column, [row.cells[at] for row in table.rows], self)
+            for at, column in enumerate(table.columns)
+            if column.kind != "figure" or any(row.cells[at].share is not None for row in table.rows)
         )
         space = self.width - self.indent - _EDGES - names.least
         while sum(c.taken for c in others) > space and (most := max(c.column.drop for c in others)):
@@ -105,7 +105,7 @@ class _Pen:
         self, rows: Sequence[Row], names: _Drawn, columns: Sequence[_Drawn], room: int
     ) -> RichTable:
         """These columns, which leave so much room for the names."""
-        heads = any(one.column.head for one in (names, *columns))
+        heads = any(drawn.column.head for drawn in (names, *columns))
         grid = RichTable(
             box=SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0),
             show_header=heads,
@@ -113,13 +113,13 @@ class _Pen:
         wide = min(names.full, max(room, names.least))
         spare = room - wide  # below 0, words take less: long ones are cut
         grid.add_column(names.title, width=wide, overflow="fold")
-        for one in columns:
-            kind, style, size = one.column.kind, one.column.style, one.least
+        for column in columns:
+            kind, style, size = column.column.kind, column.column.style, column.least
             if kind == "words":
-                size = max(_LEAST_NAME, min(one.full, one.least + spare))
-                spare -= size - one.least
+                size = max(_LEAST_NAME, min(column.full, column.least + spare))
+                spare -= size - column.least
             grid.add_column(
-                one.title, width=size, overflow="fold", no_wrap=kind != "words",
+                column.title, width=size, overflow="fold", no_wrap=kind != "words",
                 justify="right" if kind == "number" else "left", style=_STYLES.get(style, style),
             )  # fmt: skip
         group = ""
@@ -127,7 +127,7 @@ class _Pen:
             if row.group != group:
                 group = row.group
                 grid.add_row(self.text(Cell(group), "italic dim"))
-            grid.add_row(*(one.texts[at] for one in (names, *columns)))
+            grid.add_row(*(drawn.texts[at] for drawn in (names, *columns)))
         return grid
 
 
@@ -154,7 +154,7 @@ class _Drawn:
             tails = [pen.text(Cell(cell.tail)).cell_len for cell in cells]
             for text, tail in zip(self.texts, tails, strict=True):
                 text.append(" " * (max(tails) - tail))
-        drawn = [line for one in (*self.texts, self.title) for line in one.plain.split("\n")]
+        drawn = [line for item in (*self.texts, self.title) for line in item.plain.split("\n")]
         self.full = self.least = max(map(cell_len, drawn))
         if column.kind == "words":
             longest = max((cell_len(word) for line in drawn for word in line.split()), default=1)

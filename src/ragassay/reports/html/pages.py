@@ -87,7 +87,7 @@ def _moved(a: Result, b: Result) -> Moved | None:
     if any(run.summary.all_failed or len(run.columns.systems) > 1 for run in (a, b)):
         return None
     headline = headline_of(a)
-    queries, others = ({one[0] for one in run.columns.identities} for run in (a, b))
+    queries, others = ({identity[0] for identity in run.columns.identities} for run in (a, b))
     if headline is None or headline not in b.summary.metrics or queries.isdisjoint(others):
         return None
     return moved(a, b, headline=headline)
@@ -101,7 +101,7 @@ def _distributions(result: Result) -> Block:
         if scored.any():
             ends = {"median": metric.median, "sd": metric.std, "min": metric.minimum,
                     "max": metric.maximum}  # fmt: skip
-            below = " · ".join(f"{word} {wording.number(one)}" for word, one in ends.items())
+            below = " · ".join(f"{word} {wording.number(end)}" for word, end in ends.items())
             values = result.columns.values(metric.name)[scored]
             figure = partial(svg.distribution, metric, values)
             name = name_of(metric.name, metric.higher_is_better)
@@ -142,7 +142,9 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result, change: Moved
     if change is not None:
         parts.append(part("Why samples fail", *moved_report(change, linked=True).blocks))
     details = lines(wording.all_said(comparison.notes, "detail"))
-    others = [one for one in comparison.with_scores if one not in shown.differences]
+    others = [
+        with_score for with_score in comparison.with_scores if with_score not in shown.differences
+    ]
     if others:
         parts.append(
             part("Other metrics", differences(replace(comparison, differences=tuple(others))))

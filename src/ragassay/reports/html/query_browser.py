@@ -81,9 +81,9 @@ class TextPool:
                 self._length += len(value)
             return f"{MARK}{self._numbers[key]}"
         if isinstance(value, dict):
-            return {name: self.take(one) for name, one in value.items()}
+            return {name: self.take(item) for name, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self.take(one) for one in value]
+            return [self.take(item) for item in value]
         return value
 
     def drain(self, *, end: bool = False) -> Iterator[tuple[str, str]]:
@@ -132,13 +132,13 @@ class Browser:
             self._places.append({at: place for place, at in enumerate(listed)})
             room = share(TEXT_BUDGET // len(self._runs), len(listed))
             every = islice(enumerate(with_samples(run)), listed[-1] + 1 if listed else 0)
-            wanted = (one for at, one in every if at in self._places[number])
+            wanted = (pair for at, pair in every if at in self._places[number])
             for at, chunk in enumerate(batched(wanted, CHUNK)):
                 for identity, sample, _ in chunk:
                     self._queries.setdefault(identity[0], headline(sample.query if sample else ""))
                     if number == 0:
                         self._answers.append(headline(sample.answer_text if sample else ""))
-                details = [details_of(*one, run.judge_answers, room) for one in chunk]
+                details = [details_of(*pair, run.judge_answers, room) for pair in chunk]
                 yield f"d{number}-{at}", packed(self._pool.take(details))
                 yield from self._pool.drain()
         yield from self._pool.drain(end=True)
@@ -147,14 +147,14 @@ class Browser:
         """The rows as columns; call it after `chunks`."""
         columns, first = self._runs[0].columns, [row[0] for row in self._rows[0]]
         identities = [columns.identities[at] for at in first]
-        several = len({one[1:] for one in identities}) > 1 and not self.metrics
+        several = len({identity[1:] for identity in identities}) > 1 and not self.metrics
         table = {
             **self._columns,
             "chunk": CHUNK,
             "pooled": self._pool.starts,
-            "id": [one[0] for one in identities],
-            "tag": [tag(one) if several else "" for one in identities],
-            "query": [self._queries.get(one[0], "") for one in identities],
+            "id": [identity[0] for identity in identities],
+            "tag": [tag(identity) if several else "" for identity in identities],
+            "query": [self._queries.get(identity[0], "") for identity in identities],
             "answer": [] if self.metrics else self._answers,
             # Their names are spelled as in the page.
             "slices": {
@@ -167,7 +167,7 @@ class Browser:
             ],
         }
         if self._diagnoses:
-            table["faults"] = [{"title": one.title, "says": one.says} for one in FAULTS]
+            table["faults"] = [{"title": fault.title, "says": fault.says} for fault in FAULTS]
             table["faulty"] = []
             for diagnosis, rows in zip(self._diagnoses, self._rows, strict=True):
                 of_rows = ((diagnosis.classes[at] for at in row) for row in rows)
@@ -215,7 +215,7 @@ def comparison_browser(
     for run, rows in zip((a, b), by_query, strict=True):
         means, scored = query_matrix(run, names, rows, common[:MAX_ROWS])
         pairs = zip(means.tolist(), scored.tolist(), strict=True)
-        values.append([[v if ok else None for v, ok in zip(*one, strict=True)] for one in pairs])
+        values.append([[v if ok else None for v, ok in zip(*pair, strict=True)] for pair in pairs])
     diagnoses = () if change is None else (change.new, change.old)
     browser = Browser(
         (a, b),
@@ -237,8 +237,8 @@ def comparison_browser(
     words = {"": "all queries", "differs": "differs", "a": "new higher", "b": "old higher",
              "equal": "equal", "any": "unscored in either"}  # fmt: skip
     browser.filters = [("", list(words.items()))]
-    for at, (run_name, one) in enumerate(zip(("new", "old"), diagnoses, strict=False)):
-        browser.filters.append((f"failing in the {run_name} run", _faults(one, at)))
+    for at, (run_name, diagnosis) in enumerate(zip(("new", "old"), diagnoses, strict=False)):
+        browser.filters.append((f"failing in the {run_name} run", _faults(diagnosis, at)))
     return browser
 
 
@@ -315,13 +315,13 @@ def details_of(
     entry = {"system": identity[1], "repeat": identity[2], "scores": scores, **shared}
     if sample is not None:
         entry |= _texts(sample, limit)
-    evidence = list(dict.fromkeys(one for row in rows.values() for one in row.evidence))
-    records = [record for one in evidence if (record := judge_answers.get(one))]
+    evidence = list(dict.fromkeys(text for row in rows.values() for text in row.evidence))
+    records = [record for text in evidence if (record := judge_answers.get(text))]
     each, ranks = _each(limit, records), evidence_view.ranks_of(sample if records else None)
     entry["judge_answers"] = [_judge_answer(record, each, ranks) for record in records]
     places = {record["id"]: at for at, record in enumerate(records)}
     entry["evidence"] = {
-        name: [places[one] for one in row.evidence if one in places]
+        name: [places[text] for text in row.evidence if text in places]
         for name, row in rows.items()
         if row.evidence and places
     }
@@ -355,13 +355,13 @@ def _texts(sample: Sample, main: int) -> dict[str, Any]:
     labels = {} if sample.answerability is None else {"answerability": str(sample.answerability)}
     return {
         "query": _clip(sample.query, main),
-        "history": [[one.speaker, _clip(one.text, turn)] for one in sample.history],
+        "history": [[item.speaker, _clip(item.text, turn)] for item in sample.history],
         "answer": None if answer is None else _clip(answer.text, main),
         "cited": None if answer is None else _cited(answer, main),
         "runs": [
-            [one.repeat, None if one.answer is None else _clip(one.answer.text, run), one.failure,
-             None if one.passages is None else len(one.passages)]
-            for one in sample.runs
+            [each.repeat, None if each.answer is None else _clip(each.answer.text, run),
+             each.failure, None if each.passages is None else len(each.passages)]
+            for each in sample.runs
         ],
         "failure": sample.failure,
         "references": [_clip(text, _each(main, right, 120)) for text in right],
@@ -403,12 +403,21 @@ def _matches(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> list[s
     labels = same_chunks([*passages, *gold])
     names = labels[len(passages) :]
 
-    def overlap(one: Passage, two: GoldPassage) -> bool:
-        if one.document is None or two.document is None or one.start is None or two.start is None:
+    def overlap(passage: Passage, two: GoldPassage) -> bool:
+        if (
+            passage.document is None
+            or two.document is None
+            or passage.start is None
+            or two.start is None
+        ):
             return False
-        if one.end is None or two.end is None or not same_document(two.document, one.document):
+        if (
+            passage.end is None
+            or two.end is None
+            or not same_document(two.document, passage.document)
+        ):
             return False
-        return max(two.start, one.start) < min(two.end, one.end)
+        return max(two.start, passage.start) < min(two.end, passage.end)
 
     return [
         {at for at, g in enumerate(gold) if names[at] == label or overlap(passage, g)}
@@ -426,8 +435,8 @@ def _shared(rows: Rows, answer: str, limit: int) -> tuple[dict[str, Any], Collec
         if not tables[name]
     }
     named = grouped((some, name) for name, some in pieces.items() if some)
-    different = [one for one in dict.fromkeys(tables.values()) if one]
-    each = _each(limit, [row for one in different for row in one], 80)
+    different = [pair for pair in dict.fromkeys(tables.values()) if pair]
+    each = _each(limit, [row for pair in different for row in pair], 80)
     each_piece = _each(limit, [piece for some in named for piece in some], 80)
     shared = {
         "nuggets": [
@@ -438,9 +447,9 @@ def _shared(rows: Rows, answer: str, limit: int) -> tuple[dict[str, Any], Collec
                 "of": of,
                 "list": [
                     # The answer has the text of a piece that has a place in it.
-                    ["" if one.start is not None else _clip(one.text, each_piece), one.start,
-                     one.end, one.held, one.by]
-                    for one in some
+                    ["" if piece.start is not None else _clip(piece.text, each_piece), piece.start,
+                     piece.end, piece.held, piece.by]
+                    for piece in some
                 ],
             }
             for some, of in named.items()
@@ -475,7 +484,7 @@ def _judge_answer(
     }
     sent = shared or record.get("messages")
     if prompt and sent:
-        entry["messages"] = [[one["role"], _clip(one["content"], limit)] for one in sent]
+        entry["messages"] = [[value["role"], _clip(value["content"], limit)] for value in sent]
     if record.get("model") or record.get("messages"):
         entry |= {
             "model": record.get("model"),

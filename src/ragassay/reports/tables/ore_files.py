@@ -105,10 +105,10 @@ def _comparing(result: Result) -> Compare:
     inner = consistency_of(result)
     if inner is None:
         return lambda query, runs: {}
-    parsed = {name: naming.parse(one.metric) for name, one in inner.summary.metrics.items()}
-    of = dict.fromkeys(one.of for one in parsed.values() if isinstance(one, OfMetric))
+    parsed = {name: naming.parse(metric.metric) for name, metric in inner.summary.metrics.items()}
+    of = dict.fromkeys(metric.of for metric in parsed.values() if isinstance(metric, OfMetric))
     columns = [NUMBERS[name] for name in of if name in NUMBERS]
-    similar = {name: title for name, one in parsed.items() if (title := _similarity(one))}
+    similar = {name: title for name, metric in parsed.items() if (title := _similarity(metric))}
     pairs_of: dict[str, dict[str, Pairs]] = {title: {} for title in similar.values()}
     for row in inner.scores:
         if row.metric in similar and row.value is not None:
@@ -175,7 +175,7 @@ def _queries(result: Result) -> Iterator[Query]:
 
 def _table(queries: Sequence[Query], path: Path, heads: Sequence[str]) -> None:
     def cells(query: Query) -> list[str]:
-        line = {f"consistency_{name}": one for name, one in query["consistency"].items()}
+        line = {f"consistency_{name}": value for name, value in query["consistency"].items()}
         for at, run in enumerate(query["runs"], start=1):
             line |= {f"run_{at}_{name}": value for name, value in run.items()}
         texts = [json.dumps(line[head], allow_nan=False) if head in line else "" for head in heads]

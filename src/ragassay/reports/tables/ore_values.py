@@ -194,7 +194,7 @@ class RunColumns:
             return citation if index is None else keys[index]
 
         columns["generated_answer"] = [
-            {"text": one.text, "citations": [*map(key_of, one.citations)]} for one in parts
+            {"text": part.text, "citations": [*map(key_of, part.citations)]} for part in parts
         ]
         return columns
 
@@ -210,7 +210,9 @@ class RunColumns:
         for record in filter(None, map(self._judge_answers.get, asked)):
             if step := STEPS.get(record["question"]):
                 answers = record.get("votes") or [record]  # a panel's are those of its votes
-                inputs, outputs = (sum(one.get(key, 0) for one in answers) for key in _USAGE[:2])
+                inputs, outputs = (
+                    sum(answer.get(key, 0) for answer in answers) for key in _USAGE[:2]
+                )
                 for key, n in zip(_USAGE, (inputs, outputs, inputs + outputs), strict=True):
                     steps[step][key] += n
         totals = {
@@ -246,12 +248,12 @@ def _citation_object(parts: Mapping[str, Any], *, published: bool = False) -> di
     by_part: dict[str, float] = {}
     for at, statement in enumerate(parts["statements"], start=1):
         cited = statement["citations"]
-        counted = [one for one in cited if one["passage"] is not None or not published]
-        for one in counted:
-            name = one["citation"] if one["passage"] is None else one["passage"]
-            by_passage[f"citation_score_{name}"].append(one["score"])
+        counted = [item for item in cited if item["passage"] is not None or not published]
+        for value in counted:
+            name = value["citation"] if value["passage"] is None else value["passage"]
+            by_passage[f"citation_score_{name}"].append(value["score"])
         if counted or not cited:
-            by_part[f"part_score_{at}"] = _mean([one["score"] for one in counted])
+            by_part[f"part_score_{at}"] = _mean([item["score"] for item in counted])
     return {
         **{name: _mean(values) for name, values in by_passage.items()},
         **by_part,

@@ -166,7 +166,7 @@ def write_consistency(result: Result, path: str | Path) -> None:
                 cells |= {f"run_{at}_{key}": cell(value) for key, value in run_texts}
         return cells
 
-    lines = (line(*one) for one in with_samples(inner))
+    lines = (line(*with_sample) for with_sample in with_samples(inner))
     write_lines(path, head, ([cells.get(name) for name in head] for cells in lines))
 
 
@@ -213,14 +213,14 @@ def _similarities(parsed: Mapping[str, Metric]) -> dict[str, str]:
 
 def _rouge_parts(parsed: Mapping[str, Metric], name: str) -> dict[str, str]:
     """The metrics of a ROUGE's precision, recall and F, by their names in a cell."""
-    rouges, one = (RunsRouge1, RunsRouge2, RunsRougeL), parsed[name]
-    if not isinstance(one, rouges):
+    rouges, item = (RunsRouge1, RunsRouge2, RunsRougeL), parsed[name]
+    if not isinstance(item, rouges):
         return {}
     titles = {"p": "precision", "r": "recall", "f": "f1"}
     return {
         titles[metric.part]: other
         for other, metric in parsed.items()
-        if isinstance(metric, rouges) and replace(metric, part=one.part) == one
+        if isinstance(metric, rouges) and replace(metric, part=item.part) == item
     }
 
 

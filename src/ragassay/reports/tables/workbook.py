@@ -95,17 +95,27 @@ def _summary(summary: Summary) -> Iterator[_Row]:
     yield "", []
     heads = ["metric", "mean", "low", "high", "scored", "of"]
     heads += ["for missing parts", "mean without them", "unscored"]
-    for group, metrics in grouped((one.group, one) for one in summary.metrics.values()).items():
+    for group, metrics in grouped(
+        (metric_summary.group, metric_summary) for metric_summary in summary.metrics.values()
+    ).items():
         if group:
             yield "strong", [group]
         yield "head", heads
-        for one in metrics:
+        for metric in metrics:
             # A mean of values for missing parts does not stand alone; a dash is for no mean.
-            without = wording.NOTHING if one.mean_measured is None else one.mean_measured
-            mean = wording.NOTHING if one.mean is None and one.n_assumed else one.mean
-            beside = [one.n_assumed, without] if one.n_assumed else [None, None]
-            cells = [one.name, mean, one.low, one.high, one.n_scored, one.n_total, *beside]
-            yield "", [*cells, wording.reasons(one.unscored)]
+            without = wording.NOTHING if metric.mean_measured is None else metric.mean_measured
+            mean = wording.NOTHING if metric.mean is None and metric.n_assumed else metric.mean
+            beside = [metric.n_assumed, without] if metric.n_assumed else [None, None]
+            cells = [
+                metric.name,
+                mean,
+                metric.low,
+                metric.high,
+                metric.n_scored,
+                metric.n_total,
+                *beside,
+            ]
+            yield "", [*cells, wording.reasons(metric.unscored)]
         yield "", []
     yield from (("", [warning]) for warning in summary.warnings)
 
@@ -137,7 +147,7 @@ def _add_prompts(judge_answer: Record | None, prompts: dict[str, str]) -> None:
     if judge_answer is None:
         return
     if messages := judge_answer.get("messages"):
-        text = "\n\n".join(f"{one['role']}: {one['content']}" for one in messages)
+        text = "\n\n".join(f"{message['role']}: {message['content']}" for message in messages)
         prompts.setdefault(f"{judge_answer['question']}: a prompt", text)
     for vote in judge_answer.get("votes", ()):
         _add_prompts(vote, prompts)

@@ -50,7 +50,9 @@ def all_entries(suite: str | None = None) -> list[Entry]:
     if suite is None:
         return _entries((cls, cls.name, None) for cls in naming.metric_classes().values())
     columns, metrics = suites.get(suite).columns, suites.get(suite).resolve()
-    return _entries((type(one), columns.get(str(one), str(one)), str(one)) for one in metrics)
+    return _entries(
+        (type(metric), columns.get(str(metric), str(metric)), str(metric)) for metric in metrics
+    )
 
 
 def entries_named(name: str, suite: str | None = None) -> list[Entry]:
@@ -99,7 +101,7 @@ def entries_report(entries: Sequence[Entry]) -> Report:
 def overview_report(entries: Sequence[Entry]) -> Report:
     """The names of metrics by family, for one screen."""
     families = grouped((entry["family"], entry["name"]) for entry in entries)
-    rows = ((Cell(one, style="strong"), "  ".join(names)) for one, names in families.items())
+    rows = ((Cell(value, style="strong"), "  ".join(names)) for value, names in families.items())
     hint = (
         "'ragassay metrics NAME' explains one, '--family FAMILY' and '--suite SUITE' describe "
         "those of one, '--long' describes all."
@@ -158,14 +160,15 @@ def question_report(kind: str) -> Report:
     """A kind of question: what a prompt for it holds, and the package's own."""
     question = kinds()[kind]
     asking = [
-        one
-        for one in naming.metric_classes().values()
-        if issubclass(one, JudgedMetric) and kind in (asked.kind for asked in one.asks)
+        metric_class_name
+        for metric_class_name in naming.metric_classes().values()
+        if issubclass(metric_class_name, JudgedMetric)
+        and kind in (asked.kind for asked in metric_class_name.asks)
     ]
     rows = [
         ("asks", said(question.__doc__)["details"]),
         ("version", str(question.version)),
-        ("asked by", ", ".join(sorted(one.name for one in asking))),
+        ("asked by", ", ".join(sorted(cls.name for cls in asking))),
         ("placeholders", _placeholders(placeholders(question))),
         ("answer", ", ".join(question.schema()["properties"])),
         ("replace", f"--prompt {kind}=FILE (prompts={{'{kind}': 'FILE'}}); see docs/judges.md"),
@@ -231,8 +234,8 @@ def _entries(metrics: Iterable[tuple[type[Metric], str, str | None]]) -> list[En
             "offline_agreement": {
                 kind: {
                     "said": "; ".join(map(str, rows)) or "agreement not measured",
-                    "rows": [dataclasses.asdict(one) | {"sufficient": one.sufficient}
-                             for one in rows],
+                    "rows": [dataclasses.asdict(row) | {"sufficient": row.sufficient}
+                             for row in rows],
                 }
                 for kind, rows in measured.items()
             },
@@ -263,7 +266,9 @@ def _steps(
     of_suites: Iterable[tuple[suites.Suite, Sequence[Metric]]],
 ) -> dict[str, str]:
     """Step by suite that holds the metric: with ``canonical`` parameters, else with any."""
-    found = [(suite, str(one)) for suite, of in of_suites for one in of if type(one) is cls]
+    found = [
+        (suite, str(metric)) for suite, of in of_suites for metric in of if type(metric) is cls
+    ]
     steps: dict[str, str] = {}
     for suite, name in [pair for pair in found if pair[1] == canonical] or found:
         steps.setdefault(suite.name, suite.steps.get(suite.columns.get(name, name), ""))
@@ -273,7 +278,7 @@ def _steps(
 def models_report(models: Sequence[Surveyed]) -> Report:
     """Each model with what it is for, its licence and size, and where it is."""
     columns = [Column("model", "name", style="strong"), Column("what it is for", "words")]
-    rows = ((one.name, Cell(one.facts.what, below=_about(one))) for one in models)
+    rows = ((model.name, Cell(model.facts.what, below=_about(model))) for model in models)
     hint = (
         "'ragassay models fetch NAME' downloads one, 'ragassay models check' tries those that are "
         "here; --model NAME=FOLDER names a folder that holds one."
@@ -285,37 +290,37 @@ def models_as_json(models: Sequence[Surveyed]) -> list[Mapping[str, Any]]:
     """The same as data: sizes in bytes, ``null`` for what is not known or not here."""
     return [
         {
-            "name": one.name,
-            "commit": one.commit or None,
-            "what": one.facts.what,
-            "licence": one.facts.licence or None,
-            "size": one.facts.size or None,
-            "tokenizer_only": one.facts.tokenizer,
-            "needs": list(one.facts.companions),
-            "metrics": {name: list(suites) for name, suites in one.metrics.items()},
-            "here": not one.problem,
-            "folder": None if one.folder is None else str(one.folder),
-            "named": one.given,
-            "bytes_here": one.size or None,
-            "problem": one.problem or None,
+            "name": model.name,
+            "commit": model.commit or None,
+            "what": model.facts.what,
+            "licence": model.facts.licence or None,
+            "size": model.facts.size or None,
+            "tokenizer_only": model.facts.tokenizer,
+            "needs": list(model.facts.companions),
+            "metrics": {name: list(suites) for name, suites in model.metrics.items()},
+            "here": not model.problem,
+            "folder": None if model.folder is None else str(model.folder),
+            "named": model.given,
+            "bytes_here": model.size or None,
+            "problem": model.problem or None,
         }
-        for one in models
+        for model in models
     ]
 
 
-def _about(one: Surveyed) -> tuple[str, ...]:
+def _about(surveyed: Surveyed) -> tuple[str, ...]:
     """The metrics of a model (those of suites first), its licence and size, and where it is."""
-    facts, here = one.facts, one.folder is not None
-    ordered = sorted(one.metrics.items(), key=lambda item: not item[1])
+    facts, here = surveyed.facts, surveyed.folder is not None
+    ordered = sorted(surveyed.metrics.items(), key=lambda item: not item[1])
     names = [f"{name} ({', '.join(suites)})" if suites else name for name, suites in ordered]
-    size = one.size if here and not one.problem else facts.size
+    size = surveyed.size if here and not surveyed.problem else facts.size
     about = (
         f"for {few(names, _SHOWN)}" if names else "",
-        f"commit {one.commit}" if one.commit else "",
+        f"commit {surveyed.commit}" if surveyed.commit else "",
         f"licence {facts.licence or '?'}, {readable(size) if size else '?'}",
         f"with the tokenizer of {', '.join(facts.companions)}" if facts.companions else "",
-        f"{'named folder' if one.given else 'cache'}: {one.folder}" if here else "",
-        one.problem if here or one.given else "not here",
+        f"{'named folder' if surveyed.given else 'cache'}: {surveyed.folder}" if here else "",
+        surveyed.problem if here or surveyed.given else "not here",
     )
     return tuple(filter(None, about))
 
@@ -363,7 +368,7 @@ def example_of(cls: type[Metric], canonical: str | None) -> Metric:
     try:
         return naming.parse(canonical or cls.name)
     except UsageError:
-        required = [one.name for one in dataclasses.fields(cls) if one.default is _REQUIRED]
+        required = [field.name for field in dataclasses.fields(cls) if field.default is _REQUIRED]
         return cls(**dict.fromkeys(required, 1))  # only cut-offs are required
 
 

@@ -35,8 +35,10 @@ def comparison_report(comparison: Comparison, *, full: bool = False) -> Report:
 
 def primary_of(comparison: Comparison) -> Comparison:
     """The comparison with its primary metrics alone; what was tested together stays as it is."""
-    names = comparison.primary or [one.name for one in comparison.differences]
-    differences = tuple(one for one in comparison.differences if one.name in names)
+    names = comparison.primary or [difference.name for difference in comparison.differences]
+    differences = tuple(
+        difference for difference in comparison.differences if difference.name in names
+    )
     brought = tuple(
         replace(note, names=kept)
         for note in comparison.brought
@@ -48,9 +50,9 @@ def primary_of(comparison: Comparison) -> Comparison:
 def _most_telling(comparison: Comparison) -> Comparison:
     """The comparison with the metrics that a short table has: first those with a verdict."""
     rows = comparison.with_scores
-    ranked = sorted(rows, key=lambda one: wording.verdict(one) == "no difference shown")
+    ranked = sorted(rows, key=lambda value: wording.verdict(value) == "no difference shown")
     kept = ranked[:MOST_ROWS]
-    return replace(comparison, differences=tuple(one for one in rows if one in kept))
+    return replace(comparison, differences=tuple(row for row in rows if row in kept))
 
 
 def below(comparison: Comparison, *, full: bool = False) -> tuple[Lines, Lines]:
@@ -78,7 +80,9 @@ def verdicts(comparison: Comparison, runs: str = "") -> list[str]:
     said = wording.all_said(shown.notes, "headline")
     if any(note.kind == "too_few" for note in shown.notes):
         return said
-    by_word = grouped((wording.verdict(one), one.name) for one in shown.differences)
+    by_word = grouped(
+        (wording.verdict(difference), difference.name) for difference in shown.differences
+    )
     if not by_word:
         return ["The two runs share no metric."]
     found = [

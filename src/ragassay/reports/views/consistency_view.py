@@ -69,22 +69,30 @@ def consistency_report(summary: Summary) -> Report:
             pairs[f"{SIMILARITIES[type(metric)][0]}{space}{tail}"] = entry
         else:
             others[entry.name] = entry
-    most = {name: max(row.values(), key=lambda one: one.n_scored) for name, row in spreads.items()}
+    most = {
+        name: max(row.values(), key=lambda value: value.n_scored) for name, row in spreads.items()
+    }
     columns: dict[Column, list[str]] = {}
     own = False
     for stat, (head, drop) in _STATS.items():
         if any(stat in row for row in spreads.values()):
             cells = columns[Column(head, drop=drop)] = []
             for name, row in spreads.items():
-                cells.append(_mean(one := row.get(stat)))
+                cells.append(_mean(metric_summary := row.get(stat)))
                 # A CV without the means of 0 is a mean over fewer queries than its row says.
-                if one and one.mean is not None and one.n_scored != most[name].n_scored:
+                if (
+                    metric_summary
+                    and metric_summary.mean is not None
+                    and metric_summary.n_scored != most[name].n_scored
+                ):
                     own = True
-                    cells[-1] += f" ({wording.coverage(one)})"
+                    cells[-1] += f" ({wording.coverage(metric_summary)})"
     icc = any(name in summary.variances for name in spreads)
     if icc:
         known = (summary.variances.get(name) for name in spreads)
-        columns[Column("ICC", drop=3)] = [wording.number(one.icc if one else None) for one in known]
+        columns[Column("ICC", drop=3)] = [
+            wording.number(components.icc if components else None) for components in known
+        ]
     kinds = {"pairs_of_runs": pairs, "spread_of_runs": spreads, "own_count": own, "icc": icc}
     notes = [sentence("values_over", what=summary.averaged_over)]
     notes += [sentence(kind) for kind, holds in kinds.items() if holds]
@@ -102,16 +110,16 @@ def consistency_report(summary: Summary) -> Report:
 
 
 def _values(rows: _Rows) -> dict[Column, list[str]]:
-    intervals = [wording.bounds(one.low, one.high) for one in rows.values()]
+    intervals = [wording.bounds(row.low, row.high) for row in rows.values()]
     return {Column("value"): [*map(_mean, rows.values())], Column("interval", drop=1): intervals}
 
 
 def _table(first: str, rows: _Rows, columns: Mapping[Column, Sequence[str]]) -> Table:
     """A row for each name, with the number of scored queries, and below it why there is none."""
     shown = []
-    for (name, one), *values in zip(rows.items(), *columns.values(), strict=True):
-        why = () if one.n_scored else (f"unscored: {wording.reasons(one.unscored)}",)
-        shown.append([Cell(name, below=why), *values, wording.coverage(one)])
+    for (name, value), *values in zip(rows.items(), *columns.values(), strict=True):
+        why = () if value.n_scored else (f"unscored: {wording.reasons(value.unscored)}",)
+        shown.append([Cell(name, below=why), *values, wording.coverage(value)])
     return table([Column(first, "name"), *columns, Column("scored")], shown)
 
 

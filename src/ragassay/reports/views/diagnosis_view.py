@@ -16,13 +16,13 @@ from ragassay.reports.text.wording import sentence
 FAULTS = (*CLASSES, UNEXPLAINED)
 """The classes of failing samples."""
 
-FAULT_NUMBERS = {one.name: at for at, one in enumerate(FAULTS)}
+FAULT_NUMBERS = {fault.name: at for at, fault in enumerate(FAULTS)}
 """Their numbers in a page."""
 
 _MOVES = 12
 """Ways in which samples moved that are listed, the most frequent first."""
 
-_TITLES = {one.name: one.title for one in FAULTS} | {FINE: "does not fail"}
+_TITLES = {fault.name: fault.title for fault in FAULTS} | {FINE: "does not fail"}
 """What each class is called, by name."""
 
 
@@ -34,9 +34,9 @@ def _means(diagnosis: Diagnosis) -> str:
 
 def _idle_lines(diagnosis: Diagnosis) -> Iterator[str]:
     """The judges' metrics that were left out."""
-    for one in diagnosis.not_telling:
-        same, fault = share(one.n, one.of, "right answer"), _TITLES[one.fault]
-        yield sentence("fault_in_right", fault=fault, names=[one.metric], same=same)
+    for telling in diagnosis.not_telling:
+        same, fault = share(telling.n, telling.of, "right answer"), _TITLES[telling.fault]
+        yield sentence("fault_in_right", fault=fault, names=[telling.metric], same=same)
 
 
 def verdict_of(diagnosis: Diagnosis) -> str:
@@ -63,12 +63,12 @@ def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
                Column("what to try", "words")]  # fmt: skip
     rows = (
         (
-            one.fault.title,
-            _filtered(one.n, 0, one.fault.name, linked),
-            wording.percent(round(one.share, 2)),
-            f"{one.fault.says} To try: {one.fault.advice}",
+            found.fault.title,
+            _filtered(found.n, 0, found.fault.name, linked),
+            wording.percent(round(found.share, 2)),
+            f"{found.fault.says} To try: {found.fault.advice}",
         )
-        for one in diagnosis.found
+        for found in diagnosis.found
     )
     means = [sentence("right_means", names=[diagnosis.headline])]
     means = means if diagnosis.measures == "answers" else []
@@ -95,33 +95,39 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
             notes.append(sentence("cost_unknown"))
         else:
             notes.append(sentence("cost", names=names, mean=mean, fine=diagnosis.fine_mean))
-            if any(one.cost is None for one in diagnosis.found):
+            if any(class_found.cost is None for class_found in diagnosis.found):
                 notes.append(sentence("cost_of_unscored", mark=wording.NOTHING, names=names))
         interval = f"interval, {wording.percent(diagnosis.level)}"
         columns = [Column("class", "name"), Column("n"), Column("share"),
                    Column(interval, drop=1, under="share"), Column("cost")]  # fmt: skip
         rows = (
             (
-                one.fault.title,
-                f"{one.n:,}",
-                f"{one.share:.1%}",
-                wording.bounds(one.low, one.high),
-                wording.number(one.cost),
+                class_found.fault.title,
+                f"{class_found.n:,}",
+                f"{class_found.share:.1%}",
+                wording.bounds(class_found.low, class_found.high),
+                wording.number(class_found.cost),
             )
-            for one in diagnosis.found
+            for class_found in diagnosis.found
         )
         blocks += [table(columns, rows), lines(notes)]
-    several = len({system for one in diagnosis.found for _, system, _ in one.samples}) > 1
-    for one in diagnosis.found:
-        title = f"{one.fault.title} ({one.n:,})"
-        blocks.append(part(title, lines(_about(one, several), "text")))
-    not_seen = grouped((one.why, one.fault.title) for one in diagnosis.not_looked_at)
+    several = (
+        len({system for class_found in diagnosis.found for _, system, _ in class_found.samples}) > 1
+    )
+    for found in diagnosis.found:
+        title = f"{found.fault.title} ({found.n:,})"
+        blocks.append(part(title, lines(_about(found, several), "text")))
+    not_seen = grouped(
+        (not_looked_at.why, not_looked_at.fault.title) for not_looked_at in diagnosis.not_looked_at
+    )
     missing = (
         sentence("not_looked_at", classes="; ".join(titles), why=why)
         for why, titles in not_seen.items()
     )
     computed = [sentence("computed_here", names=diagnosis.added)] if diagnosis.added else []
-    wanted = dict.fromkeys(name for one in diagnosis.not_looked_at for name in one.metrics)
+    wanted = dict.fromkeys(
+        name for not_looked_at in diagnosis.not_looked_at for name in not_looked_at.metrics
+    )
     further = [sentence("to_look_at", metrics=", ".join(wanted))] if wanted else []
     said = (*_idle_lines(diagnosis), *missing, *computed, *further)
     blocks.append(lines(said, "text", "doubt"))
@@ -134,11 +140,11 @@ def _filtered(n: int, run: int, name: str, linked: bool) -> Cell:
     return Cell(f"{n:,}", link=link)
 
 
-def _about(one: ClassFound, several: bool) -> Iterator[Cell]:
-    yield Cell(one.fault.says)
-    if words := " ".join(one.judged.values()):
+def _about(found: ClassFound, several: bool) -> Iterator[Cell]:
+    yield Cell(found.fault.says)
+    if words := " ".join(found.judged.values()):
         yield Cell(words)
-    for example in one.examples:
+    for example in found.examples:
         name, system, repeat = example.identity
         tags = [name, system if several else "", f"repeat {repeat}" if repeat else ""]
         yield Cell(" ".join(filter(None, tags)), f"  {example.query}", style="info")
@@ -151,19 +157,19 @@ def _about(one: ClassFound, several: bool) -> Iterator[Cell]:
                 signals.append("refused" if signal == "refused" else f"{signal} {value:.2f}")
         if signals:
             yield Cell(f"  – {', '.join(signals)}", style="dim")
-    yield Cell(f"To try: {one.fault.advice}", style="good")
+    yield Cell(f"To try: {found.fault.advice}", style="good")
 
 
 def _moved_notes(change: Moved) -> Iterator[str]:
     """How the numbers of a change were computed."""
-    yield from (f"{one} What moved may be due to that." for one in change.not_alike)
+    yield from (f"{text} What moved may be due to that." for text in change.not_alike)
     yield sentence("diff_untested") if change.not_alike else sentence("diff_tested")
     if change.unlike:
         yield sentence("classes_unlike", metrics=", ".join(change.unlike))
     for run, diagnosis in (("new", change.new), ("old", change.old)):
         yield from (f"In the {run} run: {line}" for line in _idle_lines(diagnosis))
     both = (*change.old.found, *change.new.found)
-    yield from dict.fromkeys(words for one in both for words in one.judged.values())
+    yield from dict.fromkeys(words for found in both for words in found.judged.values())
 
 
 def moved_report(change: Moved, *, linked: bool = False) -> Report:
@@ -172,16 +178,16 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
                Column("interval", drop=1, under="difference"), Column("p")]  # fmt: skip
     rows = (
         (
-            one.title,
-            _filtered(one.new, 0, one.name, linked),
-            _filtered(one.old, 1, one.name, linked),
-            f"{one.entered:,}",
-            f"{one.left:,}",
-            wording.number(one.diff, sign=True),
-            wording.bounds(one.low, one.high, sign=True),
-            wording.p_value(one.p_adjusted),
+            class_name.title,
+            _filtered(class_name.new, 0, class_name.name, linked),
+            _filtered(class_name.old, 1, class_name.name, linked),
+            f"{class_name.entered:,}",
+            f"{class_name.left:,}",
+            wording.number(class_name.diff, sign=True),
+            wording.bounds(class_name.low, class_name.high, sign=True),
+            wording.p_value(class_name.p_adjusted),
         )
-        for one in change.classes
+        for class_name in change.classes
     )
     new, old = change.new, change.old
     n, old_n, of = f"{new.n_failing:,}", f"{old.n_failing:,}", f"{old.n:,}"

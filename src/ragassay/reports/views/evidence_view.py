@@ -66,9 +66,9 @@ def answer_pieces(parts: Mapping[str, Any], answer: str) -> list[AnswerPiece]:
         if not isinstance(statement, Mapping) or "text" not in statement:
             return []
         cited = statement.get("citations") or []
-        levels = [_SUPPORT.get(str(one.get("support")), "no") for one in cited]
+        levels = [_SUPPORT.get(str(value.get("support")), "no") for value in cited]
         best: Held = min(levels, key=("yes", "partly", "no").index, default="no")
-        by = [f"{one.get('citation')}: {one.get('support') or 'not there'}" for one in cited]
+        by = [f"{value.get('citation')}: {value.get('support') or 'not there'}" for value in cited]
         pieces.append(piece(statement["text"], best, ", ".join(by) or "cites nothing"))
     return pieces
 
@@ -85,7 +85,7 @@ def nugget_table(parts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Each nugget of a score, its importance, and whether the answer holds it (``support``,
     ``partial``, ``not``); empty where its parts are of another kind."""
     columns = [parts.get(name) or () for name in _NUGGETS]
-    if not all(isinstance(one, list | tuple) and one for one in columns):
+    if not all(isinstance(column, list | tuple) and column for column in columns):
         return []
     if len({*map(len, columns)}) != 1:
         return []
@@ -118,11 +118,11 @@ def spread(record: Mapping[str, Any]) -> str:
     if len(answers) < 2:
         return ""
     differences = []
-    for name in (one for one in answers[0] if one.rpartition("_")[2] not in _WORDS):
+    for name in (answer for answer in answers[0] if answer.rpartition("_")[2] not in _WORDS):
         said = [answer.get(name) for answer in answers]
-        if all(isinstance(one, list) for one in said):
-            differences += [name] * any(one != said[0] for one in said)
-        elif all(isinstance(one, int | float) or str(one).isidentifier() for one in said):
+        if all(isinstance(value, list) for value in said):
+            differences += [name] * any(value != said[0] for value in said)
+        elif all(isinstance(value, int | float) or str(value).isidentifier() for value in said):
             several = dict.fromkeys(map(str, said))
             differences += [f"{name} {', '.join(several)}"] * (len(several) > 1)
     words = f"differ: {'; '.join(differences)}" if differences else "agree"
@@ -157,8 +157,8 @@ def evidence_report(explanation: Explained, *, full: bool = False) -> Report:
 def labels_to_give(explanation: Explained) -> list[str]:
     """For each question that a file of labels did not answer, the line to add to it."""
     lines: dict[str, None] = {}
-    for one in explanation.scores:
-        for record in one.judge_answers:
+    for score in explanation.scores:
+        for record in score.judge_answers:
             if record.get("reason") == "missing_input" and record.get("data"):
                 label = {"question": record["question"], "data": record["data"], "answer": None}
                 lines[dumps(label).decode()] = None
@@ -178,23 +178,23 @@ class _Scores:
         """A text with its name."""
         return Cell(self._clip(text), label=f"{name}: ")
 
-    def part(self, one: Evidence) -> Part:
+    def part(self, evidence: Evidence) -> Part:
         """A score with its parts and answers."""
-        row = one.row
+        row = evidence.row
         if row.value is None:
             shown = Cell(f"unscored: {wording.reason(row.reason or '')}", style="doubt")
         else:
             assumed = " (a published value for a missing part)" if row.status == "assumed" else ""
             shown = Cell(wording.value(row.value), assumed, style="strong")
-        said = [replace(shown, tail=f"{shown.tail}  {one.title}")]
+        said = [replace(shown, tail=f"{shown.tail}  {evidence.title}")]
         said += [Cell(row.explanation)] if row.explanation else []
         blocks: list[Block] = [lines(said, "text"), *self._parts(row.parts)]
-        blocks.append(lines([one.signature], "text", "dim"))
-        above = [str(self.seen[r["id"]]) for r in one.judge_answers if r["id"] in self.seen]
+        blocks.append(lines([evidence.signature], "text", "dim"))
+        above = [str(self.seen[r["id"]]) for r in evidence.judge_answers if r["id"] in self.seen]
         if above:
             text = f"answer{'s' if above[1:] else ''} {few(above)} (above)"
             blocks.append(lines([text], "text", "dim"))
-        for record in one.judge_answers:
+        for record in evidence.judge_answers:
             if record["id"] not in self.seen:
                 self.seen[record["id"]] = len(self.seen) + 1
                 blocks.append(self._judge_answer(record))
@@ -211,7 +211,7 @@ class _Scores:
                 heads = ("nugget", "importance", "in the answer")
                 few_rows = rows if self._full else rows[:_MOST]
                 if rows is nuggets:
-                    yield table((Column(one, "words") for one in heads), few_rows)  # type: ignore[arg-type]
+                    yield table((Column(head, "words") for head in heads), few_rows)  # type: ignore[arg-type]
                 else:
                     yield lines(map(self._piece, few_rows), "text")  # type: ignore[arg-type]
                 if more := len(rows) - len(few_rows):
@@ -283,7 +283,8 @@ class _Scores:
             yield Cell(" · ".join(filter(None, known)), style="dim")
         if self._full and prompt:
             yield from (
-                self.field(one["role"], one["content"]) for one in record.get("messages", ())
+                self.field(message["role"], message["content"])
+                for message in record.get("messages", ())
             )
         if facts and (self._full or record.get("answer") is None):
             yield self.field("reply", record.get("reply") or "")

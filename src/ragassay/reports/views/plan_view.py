@@ -144,7 +144,7 @@ def _lines(plan: CallPlan) -> Iterator[Cell]:
     )
     facts = {"kinds": by_kind, "walked": plan.n_walked, "samples": plan.n_samples, "day": as_of()}
     said = [sentence(kind, **facts) for holds, kind in dim if holds]
-    yield from (Cell(one, style="dim") for one in (*said, *map(str, plan.notes)))
+    yield from (Cell(note, style="dim") for note in (*said, *map(str, plan.notes)))
     for detail, n in plan.failed.items():
         yield Cell(sentence("not_planned", n=n, why=detail), style="doubt")
 

@@ -71,7 +71,7 @@ def result_report(
     """A run, with the consistency of its repeats (alone in a run of only that suite)."""
     summary, inner = result.summary, result.consistency
     beside = [] if every else left_out(summary, result.config.get("suite") or ())
-    metrics = {name: one for name, one in summary.metrics.items() if name not in beside}
+    metrics = {name: metric for name, metric in summary.metrics.items() if name not in beside}
     report = summary_report(replace(summary, metrics=metrics), slices=slices)
     blocks: list[Block] = list(report.blocks)
     if beside:
@@ -127,7 +127,7 @@ def written_report(result: Result, *, linked: bool = False, in_folder: bool = Fa
             blocks.append(part("Further metrics", tables[1], aside=True))
         blocks.append(part("Slices", *slice_parts(summary), aside=True))
     about = ", ".join(filter(None, (_date(result), wording.size(summary))))
-    kept = (one for one in blocks if not isinstance(one, Part) or one.blocks)
+    kept = (block for block in blocks if not isinstance(block, Part) or block.blocks)
     return Report(_title(summary), tuple(kept), about, _verdict(result))
 
 
@@ -168,7 +168,7 @@ def _verdict(result: Result) -> str:
 def gate_lines(gates: Iterable[GateResult]) -> Block:
     """What gates found, one a line."""
     styles: dict[bool | None, Style] = {True: "good", False: "bad", None: "doubt"}
-    return lines((Cell(one.sentence, style=styles[one.passed]) for one in gates), "text")
+    return lines((Cell(gate.sentence, style=styles[gate.passed]) for gate in gates), "text")
 
 
 def summary_report(summary: Summary, *, slices: bool = False) -> Report:
@@ -208,21 +208,21 @@ def metric_table(metrics: Iterable[MetricSummary], *, judge: bool = False) -> Ta
         Column("judge" if judge else "measures", "words", drop=2, style="dim"),
     ]
     rows = []
-    for one in metrics:
-        low, high = one.bounds
-        placed = low is not None and high is not None and one.mean is not None and high > low
+    for metric in metrics:
+        low, high = metric.bounds
+        placed = low is not None and high is not None and metric.mean is not None and high > low
         cells = (
-            name_of(one.name, one.higher_is_better, wording.aggregate_note(one)),
-            Cell(wording.number(one.mean)),
-            Cell(wording.bounds(one.low, one.high)),
-            Cell(wording.coverage(one)),
+            name_of(metric.name, metric.higher_is_better, wording.aggregate_note(metric)),
+            Cell(wording.number(metric.mean)),
+            Cell(wording.bounds(metric.low, metric.high)),
+            Cell(wording.coverage(metric)),
             Cell(
-                share=(one.mean - low) / (high - low) if placed else None,  # type: ignore[operator]
-                figure=partial(svg.interval_bar, one),
+                share=(metric.mean - low) / (high - low) if placed else None,  # type: ignore[operator]
+                figure=partial(svg.interval_bar, metric),
             ),
-            Cell(one.title if not judge else one.judge and wording.judge_of(one)),
+            Cell(metric.title if not judge else metric.judge and wording.judge_of(metric)),
         )
-        rows.append(Row(cells, one.group.partition(" (")[0]))
+        rows.append(Row(cells, metric.group.partition(" (")[0]))
     return Table(tuple(columns), tuple(rows)).without_empty()
 
 
@@ -230,8 +230,8 @@ def _notes(summary: Summary) -> Iterator[Block]:
     """What stands below the table of metrics."""
     metrics = summary.metrics.values()
     warned = " ".join(summary.warnings)
-    spent = [one for one in (summary.judging, summary.embedding) if one is not None]
-    failed = {code for one in spent for code in one.failures if Reason(code).incomplete}
+    spent = [spending for spending in (summary.judging, summary.embedding) if spending is not None]
+    failed = {code for spending in spent for code in spending.failures if Reason(code).incomplete}
     found = grouped(
         ((_why(Reason(code), metric), n, metric.n_total), metric.name)
         for metric in metrics
@@ -249,7 +249,7 @@ def _notes(summary: Summary) -> Iterator[Block]:
 
 def _why(reason: Reason, metric: MetricSummary) -> tuple[str, str]:
     """The kind of sentence that says why samples have no score, and the reason in a word."""
-    needs = {need for one in naming.known(metric.metric) for need in one.needs}
+    needs = {need for item in naming.known(metric.metric) for need in item.needs}
     lacked = needs & _LACKED.get(reason, set())
     kind = f"lacks_{min(lacked)}" if len(lacked) == 1 else f"unscored_{reason}"
     return kind if kind in wording.words() else "unscored", wording.reason(reason)
@@ -260,17 +260,23 @@ def slice_parts(summary: Summary) -> list[Block]:
     parts: list[Block] = []
     for column, pieces in grouped((piece.column, piece) for piece in summary.slices).items():
         # Numbers (a turn, a year) by value, then the rest as they come.
-        pieces.sort(key=lambda one: float(one.value) if _NUMERIC.fullmatch(one.value) else math.inf)
-        metrics = {name: one for piece in pieces for name, one in piece.metrics.items()}
+        pieces.sort(
+            key=lambda item: float(item.value) if _NUMERIC.fullmatch(item.value) else math.inf
+        )
+        metrics = {name: item for piece in pieces for name, item in piece.metrics.items()}
         heads = [Column("metric", "name")]
-        heads += [Column(f"{wording.one_line(one.value)}\nn={one.n:,}") for one in pieces]
+        heads += [Column(f"{wording.one_line(piece.value)}\nn={piece.n:,}") for piece in pieces]
         rows = []
         for name, metric in metrics.items():
             row = [name_of(name, metric.higher_is_better)]
-            for one in (piece.metrics.get(name) for piece in pieces):
-                bounds = wording.bounds(one.low, one.high) if one and one.low is not None else ""
-                mean = wording.number(one.mean) if one else ""
-                n = f" {wording.coverage(one)}" if one else ""
+            for metric_summary in (piece.metrics.get(name) for piece in pieces):
+                bounds = (
+                    wording.bounds(metric_summary.low, metric_summary.high)
+                    if metric_summary and metric_summary.low is not None
+                    else ""
+                )
+                mean = wording.number(metric_summary.mean) if metric_summary else ""
+                n = f" {wording.coverage(metric_summary)}" if metric_summary else ""
                 row.append(Cell(mean, n, below=(bounds,) if bounds else ()))
             rows.append(row)
         parts.append(part(f"By {column}", table(heads, rows), aside=True))
@@ -287,7 +293,9 @@ def name_of(name: str, higher_is_better: bool | None, note: str = "") -> Cell:
 def summary_notes(summary: Summary) -> Iterator[str]:
     """What a reader must know to read the means of a run; one sentence each."""
     metrics = summary.metrics.values()
-    level = next((one.level for one in metrics if one.low is not None), None)
+    level = next(
+        (metric_summary.level for metric_summary in metrics if metric_summary.low is not None), None
+    )
     if summary.averaged_over:
         kind = "means_over" if level is None else "intervals"
         yield sentence(kind, what=summary.averaged_over, level=level)
@@ -307,8 +315,8 @@ def summary_notes(summary: Summary) -> Iterator[str]:
         yield f"Embedded by {spent.judge}: {', '.join(pieces)}."
     # How far the offline judge is known to agree with people.
     found = [judge_agreement(metric) for metric in metrics if metric.judge or metric.judges]
-    if offline := [one for one in found if one is not None and one.offline]:
-        agreement = (trusted(one) if summary.trust_offline else one.note for one in offline)
+    if offline := [item for item in found if item is not None and item.offline]:
+        agreement = (trusted(item) if summary.trust_offline else item.note for item in offline)
         yield from wording.all_said(joined(agreement))
     every = suites.all_suites()
     used = [every[name] for name in summary.suite.split("+") if name in every]
@@ -339,7 +347,9 @@ def _total_notes(summary: Summary, used: Iterable[suites.Suite]) -> Iterator[str
     for name, value in summary.totals.items():
         if name not in totals:
             yield f"{name}: {wording.number(value)}."
-    by_name = {plain(one.metric): one for one in summary.metrics.values()} if totals else {}
+    by_name = (
+        {plain(metric.metric): metric for metric in summary.metrics.values()} if totals else {}
+    )
     for name, total in totals.items():
         means = [by_name[metric] for metric in total.means.values() if metric in by_name]
         if len(means) < len(total.means):
@@ -349,8 +359,11 @@ def _total_notes(summary: Summary, used: Iterable[suites.Suite]) -> Iterator[str
             tail = f" Not over all samples: {', '.join(gaps)} scored." if gaps else ""
             yield f"{name}: {wording.number(summary.totals[name])}. {total.title}.{tail}"
         else:
-            lacking = [one for one in means if not lacks_no_sample(one)]
-            why = "; ".join(f"{one.name}: {wording.reasons(one.unscored)}" for one in lacking)
+            lacking = [mean for mean in means if not lacks_no_sample(mean)]
+            why = "; ".join(
+                f"{metric_summary.name}: {wording.reasons(metric_summary.unscored)}"
+                for metric_summary in lacking
+            )
             yield f"{name}: none ({why}). {total.title}."
 
 

@@ -128,6 +128,6 @@ def _invalid(error: RequestValidationError) -> JSONResponse:
     if first["loc"] == ("body",) and isinstance(first.get("input"), bytes):
         return problem(422, "The body is not sent as JSON. Send 'Content-Type: application/json'.")
     place, mistake = mistakes(error)[0]
-    field = ".".join(one for one in place if one not in ("body", "query", "path"))
+    field = ".".join(text for text in place if text not in ("body", "query", "path"))
     sentence = f"{'' if field else 'The body '}{mistake.rstrip('.')}."
     return problem(422, f"{field}: {sentence}" if field else sentence, field=field or None)

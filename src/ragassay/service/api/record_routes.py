@@ -64,7 +64,7 @@ class NewTask(Body):
 @projects_router.get("/projects", responses=READS)
 def get_projects(store: InStore, access: Allowed) -> list[Project]:
     """The projects that the token may read, oldest first."""
-    return [one for one in projects.list_projects(store) if access.may("read", one.id)]
+    return [project for project in projects.list_projects(store) if access.may("read", project.id)]
 
 
 @projects_router.post("/projects", status_code=201, responses=WRITES)

@@ -65,7 +65,7 @@ def samples_of(
     """Samples of uploaded tables, joined by id: one for each row of inputs (queries and contexts)
     and each model (``MODEL@VERSION``), whose rows have the answers. Rows of no row of the inputs,
     two of one, and predictions without the column of their model are refused."""
-    key = next(str(one["name"]) for one in columns if one.get("role") == "id")
+    key = next(str(column["name"]) for column in columns if column.get("role") == "id")
     ids = {_id_of(row, key) for row in inputs}
     by_id = _by_id("the metadata", metadata, key, ids)
     answers = {}

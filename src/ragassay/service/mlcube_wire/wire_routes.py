@@ -85,8 +85,8 @@ def _post_project(
 
 @router.get("/projects")
 def _get_projects(store: InStore, access: Allowed) -> list[dict[str, Any]]:
-    seen = (one for one in projects.list_projects(store) if access.may("read", one.id))
-    return [{"project_id": one.id, "name": one.name} for one in seen]
+    seen = (project for project in projects.list_projects(store) if access.may("read", project.id))
+    return [{"project_id": project.id, "name": project.name} for project in seen]
 
 
 @router.get("/project/{project_id}")
@@ -118,7 +118,7 @@ def _post_task(
 
 @router.get("/tasks/{project_id}")
 def _get_tasks(project_id: ProjectToRead, store: InStore) -> list[dict[str, Any]]:
-    return [_shown_task(one) for one in projects.list_tasks(store, project_id)]
+    return [_shown_task(task) for task in projects.list_tasks(store, project_id)]
 
 
 @router.get("/task/{task_id}")
@@ -140,11 +140,11 @@ def _post_schema(
 ) -> None:
     task = task_for("write", task_id, store, access)
     columns = data_schema.get("columns")
-    if not isinstance(columns, list) or not all(isinstance(one, dict) for one in columns):
+    if not isinstance(columns, list) or not all(isinstance(column, dict) for column in columns):
         raise UsageError("The data schema has no list of columns.")
-    if not all(isinstance(one.get("name"), str) for one in columns):
+    if not all(isinstance(column.get("name"), str) for column in columns):
         raise UsageError("A column of the data schema has no name.")
-    if "id" not in [one.get("role") for one in columns]:
+    if "id" not in [column.get("role") for column in columns]:
         raise UsageError("The data schema has no column with the role 'id'.")
     projects.change_task(store, task.id, TaskOptions(data_schema=columns))
 
@@ -158,7 +158,7 @@ def _get_schema(task: TaskToRead) -> dict[str, Any]:
 
 @router.get("/data-schema-template/{task_id}")
 def _get_template(task: TaskToRead) -> dict[str, Any]:
-    return {"columns": [{"is_nullable": False, **one} for one in TEMPLATE]}
+    return {"columns": [{"is_nullable": False, **record} for record in TEMPLATE]}
 
 
 @router.post("/model")
@@ -169,7 +169,7 @@ def _post_model(store: InStore, access: Allowed, task_id: Sent, name: Sent, vers
 
 @router.get("/models/{task_id}")
 def _get_models(task: TaskToRead, store: InStore) -> list[dict[str, Any]]:
-    return [_shown_model(one) for one in projects.list_models(store, task.id)]
+    return [_shown_model(model) for model in projects.list_models(store, task.id)]
 
 
 @router.get("/model/{model_id}")
@@ -231,7 +231,7 @@ def _post_data(new: _Data, store: InStore, access: Allowed) -> str:
         raise UsageError("There are no inputs: upload the table with ids, queries and contexts.")
     if new.target is not None:
         raise UsageError("ragassay does not store targets. Send inputs, metadata and predictions.")
-    inputs, metadata = (_rows(store, task, one) for one in (new.inputs, new.metadata))
+    inputs, metadata = (_rows(store, task, table) for table in (new.inputs, new.metadata))
     predictions = {}
     for key, source in new.predictions or []:
         model = projects.get_model(store, key)
@@ -240,7 +240,7 @@ def _post_data(new: _Data, store: InStore, access: Allowed) -> str:
         predictions[f"{model.name}@{model.version}"] = _rows(store, task, source)
     columns = task.options.data_schema or TEMPLATE
     done = add_records(store, task.id, samples_of(task, columns, inputs, metadata, predictions))
-    for part in (new.inputs, new.metadata, *(one for _, one in new.predictions or [])):
+    for part in (new.inputs, new.metadata, *(table for _, table in new.predictions or [])):
         if part is not None:
             store.remove(uploads_table, part.source.storing_process_id)
     facts = {"status": "completed", "arguments": done.model_dump()}
@@ -271,8 +271,8 @@ def _get_jobs(
     status: Status | None = None,
 ) -> list[dict[str, Any]]:
     jobs = list_jobs(store, key=job_id, task_id=task_id, project_id=project_id)
-    shown = [_shown_job(one) for one in jobs if access.may("read", one.project_id)]
-    return [one for one in shown if status in (None, one["status"])]
+    shown = [_shown_job(job) for job in jobs if access.may("read", job.project_id)]
+    return [record for record in shown if status in (None, record["status"])]
 
 
 def _state(status: Status, headline: Mapping[str, Any] | None) -> str:
@@ -280,7 +280,7 @@ def _state(status: Status, headline: Mapping[str, Any] | None) -> str:
     ones: one with any score is completed, and its error says what is missing."""
     if status != "incomplete":
         return status
-    has_scores = any(one["n_scored"] for one in (headline or {}).values())
+    has_scores = any(value["n_scored"] for value in (headline or {}).values())
     return "completed" if has_scores else "error"
 
 
@@ -308,15 +308,15 @@ def _post_evaluation(
 def _get_evaluations(task: TaskToRead, store: InStore) -> list[dict[str, Any]]:
     return [
         {
-            "id": one.id,
-            "creation_datetime": _iso(one.created),
-            "name": one.name,
-            "status": _state(one.status, one.headline),
-            "from_datetime": _iso(one.from_timestamp),
-            "to_datetime": _iso(one.to_timestamp),
+            "id": report.id,
+            "creation_datetime": _iso(report.created),
+            "name": report.name,
+            "status": _state(report.status, report.headline),
+            "from_datetime": _iso(report.from_timestamp),
+            "to_datetime": _iso(report.to_timestamp),
         }
-        for one in list_reports(store, task.id)
-        if one.from_timestamp is not None
+        for report in list_reports(store, task.id)
+        if report.from_timestamp is not None
     ]
 
 

@@ -100,7 +100,7 @@ class Store:
     def write(self, *statements: sa.Executable) -> int:
         """Executes statements in one transaction; how many rows the last one concerned."""
         with self.writing() as connection:
-            return [connection.execute(one).rowcount for one in statements][-1]
+            return [connection.execute(statement).rowcount for statement in statements][-1]
 
     def remove(self, table: sa.Table, key: str) -> None:
         """Deletes the row of an id, and what belongs to it: of a project also its paid answers."""

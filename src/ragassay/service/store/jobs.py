@@ -65,7 +65,7 @@ def list_jobs(store: Store, **wanted: str | None) -> list[Job]:
         .outerjoin(reports, reports.c.id == jobs.c.report_id)
         .order_by(jobs.c.created, jobs.c.id)
     )
-    given = [_CONDITIONS[name] == one for name, one in wanted.items() if one is not None]
+    given = [_CONDITIONS[name] == text for name, text in wanted.items() if text is not None]
     return [Job(**row._mapping) for row in store.rows(chosen.where(*given))]
 
 

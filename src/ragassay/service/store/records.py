@@ -58,7 +58,8 @@ def add_records(
     for sample in batch:
         repeated += sample.identity in incoming
         n_empty += sum(
-            one.text is not None and not one.text.strip() for one in sample.passages or ()
+            passage.text is not None and not passage.text.strip()
+            for passage in sample.passages or ()
         )
         incoming[sample.identity] = _row(sample, now)
     get_task(store, task_id)
@@ -142,7 +143,7 @@ def read_page(
         chosen = chosen.where(records.c.search.contains(text.lower(), autoescape=True))
     if after is not None:
         chosen = chosen.where(tuple_(*after) > _PLACE)
-    order = (one.desc() for one in _PLACE.clauses)
+    order = (clause.desc() for clause in _PLACE.clauses)
     rows = store.rows(chosen.order_by(*order).limit(limit + 1))
     page = [_stored(row) for row in rows[:limit]]
     last = rows[limit - 1] if len(rows) > limit else None
@@ -344,12 +345,12 @@ def _check_identity(sample: Sample) -> None:
 def check_values(value: Any, field: str = "", line: int | None = None) -> None:
     """Refuses NUL, and integers beyond 64 bits, which not every database keeps, in a record or a
     part of one, with its path within the record as the field."""
-    for path, one in _leaves(field, value):
+    for path, item in _leaves(field, value):
         path = path.replace("\0", "")
-        if isinstance(one, str) and "\0" in one:
+        if isinstance(item, str) and "\0" in item:
             problem = "holds the character NUL, which a database cannot keep"
             raise InputError(problem, field=path, line=line)
-        if isinstance(one, int) and not -(2**63) <= one < 2**63:
+        if isinstance(item, int) and not -(2**63) <= item < 2**63:
             problem, hint = "is an integer beyond 64 bits", "Send it as text."
             raise InputError(problem, field=path, line=line, hint=hint)
 
@@ -360,10 +361,10 @@ def _leaves(field: str, value: Any) -> Iterator[tuple[str, Any]]:
     while left:
         path, found = left.pop()
         if isinstance(found, Mapping):
-            for name, one in found.items():
+            for name, item in found.items():
                 inner = f"{path}.{name}" if path else str(name)
-                left += [(inner, one), (inner, name)]
+                left += [(inner, item), (inner, name)]
         elif isinstance(found, list | tuple):
-            left += [(path, one) for one in found]
+            left += [(path, element) for element in found]
         else:
             yield path, found

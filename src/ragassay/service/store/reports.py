@@ -51,7 +51,7 @@ def samples_where(samples: Iterator[Sample], options: Mapping[str, Any]) -> Iter
 def report_options() -> list[str]:
     """The options of a run that a report takes: none that names a file of the server's."""
     options = options_of(RunConfig).items()
-    return [name for name, one in options if one.path is None and name not in _OF_THE_TASK]
+    return [name for name, option in options if option.path is None and name not in _OF_THE_TASK]
 
 
 def create_report(
@@ -142,7 +142,7 @@ def run_options(store: Store, task: Task, options: Mapping[str, Any]) -> dict[st
     """The options of the run that makes a report: its own before those of its task. Judges are
     named as the operator named them, and no option names a file of the service's machine."""
     own = {"judge": list(task.options.judge), "budget": task.options.budget}
-    given = {name: one for name, one in {**own, **options}.items() if one not in (None, [])}
+    given = {name: value for name, value in {**own, **options}.items() if value not in (None, [])}
     chosen = store.models.chosen({"judge": store.models.default or None, **given})
     for name in named_files({**chosen, "judge": [], "embedder": None}):
         raise UsageError(

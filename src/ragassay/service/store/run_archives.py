@@ -77,8 +77,8 @@ def headline_of(result: Result) -> dict[str, Any]:
     systems = result.columns.systems
     of = {"n_systems": len(systems), "system": systems[0] if len(systems) == 1 else ""}
     return {
-        name: {key: getattr(one, key) for key in shown} | of
-        for name, one in result.summary.metrics.items()
+        name: {key: getattr(metric, key) for key in shown} | of
+        for name, metric in result.summary.metrics.items()
     }
 
 

@@ -118,9 +118,9 @@ def upload_on_disk(store: Store, key: str) -> Iterator[tuple[Upload, Path]]:
 
 def _suffixes(file_name: str) -> str:
     """The endings of a client's name that a reader knows. Only these become part of a path."""
-    readable = {suffix for one in formats.all_formats().values() for suffix in one.suffixes}
-    endings = [one.casefold() for one in PurePosixPath(file_name).suffixes[-2:]]
-    return "".join(one for one in endings if one in readable | {".gz"})
+    readable = {suffix for item in formats.all_formats().values() for suffix in item.suffixes}
+    endings = [suffix.casefold() for suffix in PurePosixPath(file_name).suffixes[-2:]]
+    return "".join(ending for ending in endings if ending in readable | {".gz"})
 
 
 def preview_upload(
@@ -140,7 +140,7 @@ def preview_upload(
             samples = list(islice(reader.read(path, mapper), limit))
         except InputError as error:
             mapper.problem = mapper.problem or error
-        readable = [one for one in samples if one.id not in mapper.unread_ids]
+        readable = [sample for sample in samples if sample.id not in mapper.unread_ids]
         names = list(dict.fromkeys(name for row in mapper.rows for name in row))
         place: dict[str, Any] = {}
         if mapper.problem is not None:

@@ -98,7 +98,8 @@ def build_view(folder: str | Path, report: str, facts: Mapping[str, str]) -> Non
             f"INSERT INTO samples VALUES (?{', ?' * len(names)})", _indexed(folder / RUN, result)
         )
         rows.executemany(
-            "INSERT OR REPLACE INTO answers VALUES (?, ?)", ((one["id"], at) for at, one in placed)
+            "INSERT OR REPLACE INTO answers VALUES (?, ?)",
+            ((record["id"], at) for at, record in placed),
         )
         shown = ((printable.escaped(name), at) for at, name in enumerate(slices))
         rows.executemany("INSERT INTO slices VALUES (?, ?)", shown)
@@ -124,7 +125,7 @@ def _served_browser(result: Result, address: str) -> SimpleNamespace:
         "deciding": deciding(result),
         "metrics": [metric_entry(metric) for metric in metrics],
         "scored": [metric.n_scored > 0 for metric in metrics],
-        "faults": [{"title": one.title} for one in FAULTS],
+        "faults": [{"title": fault.title} for fault in FAULTS],
         "slices": {
             printable.escaped(name): sorted({value for value in values if value is not None})
             for name, values in result.columns.slices.items()
@@ -167,8 +168,8 @@ def _texts(folder: Path, n_metrics: int) -> Iterator[Iterator[str]]:
         if line.strip():
             record = orjson.loads(line)
             record.pop("given", None)  # what other tools measured, and vectors
-            rows = (orjson.loads(one) for one in islice(scores, n_metrics))
-            explanations = [[one.get("reason"), one.get("explanation")] for one in rows]
+            rows = (orjson.loads(score) for score in islice(scores, n_metrics))
+            explanations = [[row.get("reason"), row.get("explanation")] for row in rows]
             yield _texts_in([record, explanations])
 
 
@@ -253,10 +254,10 @@ class ReportView:
                 for line in self._read(SCORES, scores_at, n_metrics)
             ]
             of_rows = "SELECT id, at FROM answers WHERE id IN (SELECT value FROM json_each(?))"
-            keys = json.dumps([key for one in rows for key in one.evidence])
+            keys = json.dumps([key for score_row in rows for key in score_row.evidence])
             judge_answers = dict(index.execute(of_rows, [keys]))
         details = details_of(
-            sample.identity, sample, {one.metric: one for one in rows},
+            sample.identity, sample, {score_row.metric: score_row for score_row in rows},
             AnswerFile(self.run / JUDGE_ANSWERS, judge_answers), share(TEXT_OF_ONE, 1),
         )  # fmt: skip
         return {"id": key, **details}
@@ -344,8 +345,8 @@ def _texts_in(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for one in value.values():
-            yield from _texts_in(one)
+        for item in value.values():
+            yield from _texts_in(item)
     elif isinstance(value, list):
-        for one in value:
-            yield from _texts_in(one)
+        for item in value:
+            yield from _texts_in(item)

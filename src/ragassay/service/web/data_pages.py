@@ -47,8 +47,8 @@ _PATH = re.compile(r"/(?:[\w.%:-][\w.%:/-]*)?(?:\?[\w.%:/=&+-]*)?")
 @router.get("/")
 def projects_page(store: InStore, access: Allowed) -> Response:
     """All projects with their tasks."""
-    projects = [one for one in list_projects(store) if access.may("read", one.id)]
-    tasks = {one.id: list_tasks(store, one.id) for one in projects}
+    projects = [project for project in list_projects(store) if access.may("read", project.id)]
+    tasks = {project.id: list_tasks(store, project.id) for project in projects}
     may_write = access.may("write", None)
     return page("projects.html.j2", projects=projects, tasks=tasks, may_write=may_write)
 
@@ -92,7 +92,7 @@ def reports_page(task: TaskToRead, store: InStore, access: Allowed) -> Response:
 
 def _listed(report: Report, task: Task, store: Store) -> tuple[Report, int | None, str | None]:
     """A report, how many samples it has, and who judged them."""
-    sizes = [one["n_total"] for one in (report.headline or {}).values()]
+    sizes = [value["n_total"] for value in (report.headline or {}).values()]
     judges = report.options.get("judge") or task.options.judge or store.models.judge_names[:1]
     return report, max(sizes, default=None), ", ".join(judges) if report.job_id else None
 
@@ -100,13 +100,15 @@ def _listed(report: Report, task: Task, store: Store) -> tuple[Report, int | Non
 def _trends(reports: list[Report]) -> dict[str, list[Point]]:
     """The means of the metrics of a task's last reports, in the order of their records."""
     found: dict[str, list[Point]] = {}
-    for report in sorted(reports, key=lambda one: one.to_timestamp or one.created)[-MOST_POINTS:]:
-        for name, one in (report.headline or {}).items():
-            if one["mean"] is not None:
-                interval = None if one["low"] is None else (one["low"], one["high"])
-                facts = (one.get("system", ""), one.get("signature", ""))
+    for report in sorted(reports, key=lambda item: item.to_timestamp or item.created)[
+        -MOST_POINTS:
+    ]:
+        for name, value in (report.headline or {}).items():
+            if value["mean"] is not None:
+                interval = None if value["low"] is None else (value["low"], value["high"])
+                facts = (value.get("system", ""), value.get("signature", ""))
                 address = f"/reports/{report.id}"
-                point = Point(report.name, address, one["mean"], interval, *facts)
+                point = Point(report.name, address, value["mean"], interval, *facts)
                 found.setdefault(name, []).append(point)
     return found
 
@@ -237,8 +239,8 @@ def docs_page(request: Request) -> Response:
     api = request.app.openapi()
     groups: dict[str, list[tuple[str, str, dict[str, Any]]]] = {}
     for path, methods in api["paths"].items():
-        for method, one in methods.items():
-            groups.setdefault(one["tags"][0], []).append((method, path, one))
+        for method, value in methods.items():
+            groups.setdefault(value["tags"][0], []).append((method, path, value))
     crumbs = [("Projects", "/")]
     address = request.app.openapi_url
     return page("docs.html.j2", api=api, groups=groups, address=address, crumbs=crumbs)

@@ -104,7 +104,13 @@ def report_row(
     if wants_json(request):
         return details
     task, beside = get_task(store, report.task_id), view.beside(row, wanted)
-    query = urlencode([one for one in request.query_params.multi_items() if one[0] != "first"])
+    query = urlencode(
+        [
+            multi_item
+            for multi_item in request.query_params.multi_items()
+            if multi_item[0] != "first"
+        ]
+    )
     first = 0 if beside is None else beside.at // wanted.size * wanted.size
     back = f"/reports/{report.id}?{query}&first={first}#browse"
     return page(
@@ -147,7 +153,7 @@ def compare_page(
                 why, option = why.removesuffix(ending), name
         if option is None or wants_json(request):
             raise
-        query = urlencode({"a": a, "b": b} | {one: "true" for one in chosen if chosen[one]})
+        query = urlencode({"a": a, "b": b} | {text: "true" for text in chosen if chosen[text]})
         other = f"/compare?{query}&{option}=true"
         return page("reports/refused.html.j2", status=422, why=why, option=option, other=other)
     return HTMLResponse(made)

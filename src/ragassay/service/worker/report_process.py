@@ -82,11 +82,13 @@ def _facts_of(error: RagassayError | OSError) -> dict[str, str]:
 def _lacking(result: Result) -> str | None:
     """What a result lacks, and why, in sentences; ``None`` where it is complete."""
     summaries = [result.summary, *([result.consistency.summary] if result.consistency else [])]
-    n = sum(one.n_missing for one in summaries)
+    n = sum(summary.n_missing for summary in summaries)
     lacking = [f"{plural(n, 'score')} {either(n, 'is', 'are')} missing."] if n else []
-    metrics = [one for summary in summaries for one in summary.metrics.values()]
+    metrics = [metric for summary in summaries for metric in summary.metrics.values()]
     for reason, why in _UNABLE.items():
-        empty = [one.name for one in metrics if not one.n_scored and reason in one.unscored]
+        empty = [
+            metric.name for metric in metrics if not metric.n_scored and reason in metric.unscored
+        ]
         lacking += [f"No score for {', '.join(empty)}: {why}."] if empty else []
     if is_incomplete(*summaries):
         lacking += result.summary.warnings[:2] or ["Nothing could be scored."]

@@ -65,9 +65,9 @@ def summarise(target: Target, samples: Sequence[Sample], from_ledger: int) -> As
     """The summary of a system's samples, so many of which an earlier run got."""
     asked = [sample.metadata[ASKED] for sample in samples]
     failures = grouped(
-        (one["failure"], f"query {sample.id!r}: {(sample.failure or '').partition(': ')[2]}")
-        for sample, one in zip(samples, asked, strict=True)
-        if "failure" in one
+        (value["failure"], f"query {sample.id!r}: {(sample.failure or '').partition(': ')[2]}")
+        for sample, value in zip(samples, asked, strict=True)
+        if "failure" in value
     )
     counts = {kind: len(sentences) for kind, sentences in failures.items()}
     return AskSummary(
@@ -77,9 +77,9 @@ def summarise(target: Target, samples: Sequence[Sample], from_ledger: int) -> As
         answered=sum(sample.answer is not None for sample in samples),
         no_answer=sum(NO_ANSWER in sample.metadata for sample in samples),
         from_ledger=from_ledger,
-        failed=dict(sorted(counts.items(), key=lambda one: (one[0] == STOPPED, -one[1]))),
-        ways={kind: tuple(distinct_failures(one)) for kind, one in failures.items()},
-        retries=sum(max(0, one.get("attempts", 1) - 1) for one in asked),
+        failed=dict(sorted(counts.items(), key=lambda value: (value[0] == STOPPED, -value[1]))),
+        ways={kind: tuple(distinct_failures(failure)) for kind, failure in failures.items()},
+        retries=sum(max(0, value.get("attempts", 1) - 1) for value in asked),
         latency=_percentiles(_values(asked, "latency")),
         first_token=_percentiles(_values(asked, "first_token")),
         input_tokens=_sum(asked, "input_tokens"),
@@ -93,12 +93,12 @@ def summarise(target: Target, samples: Sequence[Sample], from_ledger: int) -> As
 def _notes(samples: Sequence[Sample]) -> Iterator[Note]:
     """What measurements are missing, and what had failed before."""
     asked = [sample.metadata[ASKED] for sample in samples]
-    n_answered = sum(one.answer is not None for one in samples)
-    missing = Counter(path for one in asked for path in one.get("not_found", {}).items())
+    n_answered = sum(sample.answer is not None for sample in samples)
+    missing = Counter(path for value in asked for path in value.get("not_found", {}).items())
     for (path, file), n in missing.items():
         if n == n_answered:
             yield Note("ask_path_never_fits", {"n": n, "path": path, "file": file})
-    what = "queries, repeats counted," if any(one.repeat for one in samples) else "queries"
+    what = "queries, repeats counted," if any(sample.repeat for sample in samples) else "queries"
     facts: dict[str, Any] = {"total": len(samples), "what": what}
     if n := len(_values(asked, FAILED_BEFORE)):
         yield Note("ask_failed_before", {**facts, "n": n})
@@ -117,7 +117,7 @@ def _percentiles(values: Sequence[float]) -> dict[str, float]:
 
 
 def _values(asked: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
-    return [one[name] for one in asked if name in one]
+    return [record[name] for record in asked if name in record]
 
 
 def _sum(asked: Sequence[Mapping[str, Any]], name: str) -> Any:
@@ -140,7 +140,7 @@ _DOLLARS_EXACT = 10.0
 
 def asked_report(summaries: Sequence[AskSummary]) -> Report:
     """What came of asking: counts, times and costs of each system, and why answers are missing."""
-    rows = [_row(one) for one in summaries]
+    rows = [_row(summary) for summary in summaries]
     _, *values = zip(*rows, strict=True)
     columns = [Column("system", "name")]
     for (head, drop), cells in zip(_COLUMNS.items(), values, strict=True):
@@ -151,41 +151,49 @@ def asked_report(summaries: Sequence[AskSummary]) -> Report:
 
 def failure_lines(summaries: Sequence[AskSummary]) -> Iterator[str]:
     """Why answers are missing: a line for each system and different failure, by type."""
-    for one, kind in ((each, kind) for each in summaries for kind in each.failed):
-        n, ways = one.failed[kind], one.ways[kind]
+    for summary, kind in ((each, kind) for each in summaries for kind in each.failed):
+        n, ways = summary.failed[kind], summary.ways[kind]
         for sentence, of in ways[:MOST_WAYS]:
-            yield f"{one.system}: {f'{of:,} of ' if len(ways) > 1 else ''}{n:,} {kind}: {sentence}"
+            how_many = f"{of:,} of " if len(ways) > 1 else ""
+            yield f"{summary.system}: {how_many}{n:,} {kind}: {sentence}"
         if others := ways[MOST_WAYS:]:
             left, further = sum(of for _, of in others), plural(len(others), "further way")
-            yield f"{one.system}: {left:,} of {n:,} {kind}: in {further}."
+            yield f"{summary.system}: {left:,} of {n:,} {kind}: in {further}."
 
 
 def lines_below(summaries: Sequence[AskSummary]) -> list[str]:
     """What stands below the table: answers from the ledger, failures and notes."""
     from_ledger = (
-        f"{one.system}: {one.from_ledger:,} of {plural(one.answered, 'answer')} "
-        f"{either(one.from_ledger, 'is', 'are')} from the ledger; --refresh asks the system again."
-        for one in summaries
-        if one.from_ledger
+        f"{summary.system}: {summary.from_ledger:,} of {plural(summary.answered, 'answer')} "
+        f"{either(summary.from_ledger, 'is', 'are')} from the ledger; "
+        "--refresh asks the system again."
+        for summary in summaries
+        if summary.from_ledger
     )
     return [*from_ledger, *failure_lines(summaries), *note_lines(summaries)]
 
 
 def note_lines(summaries: Sequence[AskSummary]) -> list[str]:
     """The notes of all systems: measurements that are missing, and so on."""
-    return [f"{one.system}: {note}" for one in summaries for note in one.notes]
+    return [f"{summary.system}: {note}" for summary in summaries for note in summary.notes]
 
 
-def _row(one: AskSummary) -> list[str]:
-    read, written = one.input_tokens, one.output_tokens
+def _row(summary: AskSummary) -> list[str]:
+    read, written = summary.input_tokens, summary.output_tokens
     tokens = "-" if read is None or written is None else _count(read + written)
-    counts = (one.asked, one.answered, one.no_answer, one.from_ledger, sum(one.failed.values()))
+    counts = (
+        summary.asked,
+        summary.answered,
+        summary.no_answer,
+        summary.from_ledger,
+        sum(summary.failed.values()),
+    )
     return [
-        one.system,
-        *(f"{n:,}" for n in (*counts, one.retries)),
-        *(_seconds(one.latency.get(at)) for at in ("p50", "p95", "p99")),
+        summary.system,
+        *(f"{n:,}" for n in (*counts, summary.retries)),
+        *(_seconds(summary.latency.get(at)) for at in ("p50", "p95", "p99")),
         tokens,
-        "-" if one.cost is None else _dollars(one.cost),
+        "-" if summary.cost is None else _dollars(summary.cost),
     ]
 
 
@@ -225,7 +233,7 @@ class Answers:
     @property
     def complete(self) -> bool:
         """Whether there is an answer to each query."""
-        return all(one.answered == one.asked for one in self.summaries.values())
+        return all(summary.answered == summary.asked for summary in self.summaries.values())
 
     def __repr__(self) -> str:
         return f"<Answers: systems={len(self.summaries)} samples={len(self.samples)}>"

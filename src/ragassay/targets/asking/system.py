@@ -94,7 +94,7 @@ class System:
 def _given_up(details: Sequence[str]) -> str:
     """Why no more are asked of a system that answered none of its first queries."""
     ways = distinct_failures(details)[:MOST_WAYS]
-    listed = "; ".join(f"{n} of them: {one.rstrip('. ')}" for one, n in ways)
+    listed = "; ".join(f"{n} of them: {text.rstrip('. ')}" for text, n in ways)
     return f"the first {len(details)} queries failed, so no more are asked. {listed}."
 
 
@@ -112,7 +112,7 @@ def distinct_failures(details: Iterable[str]) -> list[tuple[str, int]]:
         way = _VARYING.sub("", detail)
         first, n = ways.get(way, (detail, 0))
         ways[way] = first, n + 1
-    return sorted(ways.values(), key=lambda one: -one[1])
+    return sorted(ways.values(), key=lambda value: -value[1])
 
 
 class SystemAccount(Account):
@@ -224,7 +224,7 @@ def questions_of(samples: Sequence[Sample]) -> list[Sample]:
 
 def request_of(query: Sample, history: tuple[Turn, ...], repeat: int, *, gold: bool) -> Request:
     """What a system is sent: with the texts of the gold passages, where it is to be given them."""
-    passages = (one.text for one in query.gold or () if one.grade > 0 and one.text)
+    passages = (passage.text for passage in query.gold or () if passage.grade > 0 and passage.text)
     given = tuple(passages) if gold else None
     return Request(query.id, query.query_text, history, repeat, query.metadata, given)
 

@@ -70,7 +70,7 @@ class SystemsRun:
     ) -> None:
         self._queries, self._targets, self.files = queries, targets, files
         self._options, self._ledger = options, ledger
-        self.arriving = {one.name: Arriving() for one in targets}
+        self.arriving = {target.name: Arriving() for target in targets}
         self.done, self.total = 0, len(queries) * len(targets) * options.repeat
         self._systems: list[System] = []
         # Samples that may still be to come.
@@ -78,8 +78,8 @@ class SystemsRun:
         self._samples = defaultdict(lambda: asyncio.get_running_loop().create_future())
         self._begun: set[_Key] = set()
         self._places = asyncio.Semaphore(options.concurrency)
-        self._ids = {one.id for one in queries}
-        self._by_turns = {_user_turns(one): one for one in reversed(queries)}
+        self._ids = {query.id for query in queries}
+        self._by_turns = {_user_turns(query): query for query in reversed(queries)}
         self._from_ledger = Counter[str]()  # answers that an earlier run got, by system
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopped = False
@@ -88,7 +88,7 @@ class SystemsRun:
     def expected(self) -> list[Sample]:
         """The queries as a system would answer them: with an answer and a passage."""
         answer, passages = Answer("An answer."), (Passage("A passage."),)
-        return [replace(one, answer=answer, passages=passages) for one in self._queries]
+        return [replace(query, answer=answer, passages=passages) for query in self._queries]
 
     def __enter__(self) -> SystemsRun:
         self._asked = background_loop.run(self._ask_all())
@@ -121,10 +121,10 @@ class SystemsRun:
                 self._asked.exception(LOOK_EVERY_S)
         self._asked.result()
         tell(self.done)
-        samples = {name: one.samples for name, one in self.arriving.items()}
+        samples = {name: arriving.samples for name, arriving in self.arriving.items()}
         summaries = {
-            one.name: summarise(one, samples[one.name], self._from_ledger[one.name])
-            for one in self._targets
+            target.name: summarise(target, samples[target.name], self._from_ledger[target.name])
+            for target in self._targets
         }
         return Answers(tuple(chain.from_iterable(samples.values())), summaries, self.files)
 
@@ -201,7 +201,7 @@ class SystemsRun:
         if not self._options.refresh:
             units.sort(
                 key=lambda unit: sum(
-                    one.answers.times_failed(unit[0].id, unit[1]) for one in self._systems
+                    system.answers.times_failed(unit[0].id, unit[1]) for system in self._systems
                 )
             )
         for query, repeat in units:
@@ -338,7 +338,7 @@ def _user_turns(query: Sample) -> tuple[str, ...]:
 
 async def _all(*work: Coroutine[Any, Any, None]) -> None:
     """Runs coroutines side by side; the first error of one ends them all."""
-    tasks = [asyncio.ensure_future(one) for one in work]
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in work]
     try:
         await asyncio.gather(*tasks)
     except BaseException:

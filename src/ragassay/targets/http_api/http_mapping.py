@@ -36,7 +36,7 @@ _BY_NAME = "event:"
 
 def _each(paths: str | list[str] | None) -> list[JsonPath]:
     """The paths, parsed; a `ValueError` where one is none."""
-    return [JsonPath.parse(one) for one in ([paths] if isinstance(paths, str) else paths or ())]
+    return [JsonPath.parse(path) for path in ([paths] if isinstance(paths, str) else paths or ())]
 
 
 def _checked(paths: str | list[str] | None) -> str | list[str] | None:
@@ -72,13 +72,13 @@ def find_first(values: Iterable[Any], paths: Paths) -> Any:
 def value_at(value: Any, paths: Paths) -> Any:
     """What the paths find in a value; ``None`` for nothing."""
     found = (path.reach(value) for path in _each(paths))
-    return next((one for one in found if one is not NOTHING), None)
+    return next((item for item in found if item is not NOTHING), None)
 
 
 def texts_joined(value: Any, paths: Paths) -> Any:
     """The text whose pieces a path with ``[*]`` finds; anything else unchanged."""
-    is_pieces = isinstance(value, list) and all(isinstance(one, str) for one in value)
-    if is_pieces and any(EVERY in one.steps for one in _each(paths)):
+    is_pieces = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if is_pieces and any(EVERY in path.steps for path in _each(paths)):
         return "".join(value)
     return value
 
@@ -86,10 +86,10 @@ def texts_joined(value: Any, paths: Paths) -> Any:
 def end_marks(written: str | Sequence[str]) -> tuple[frozenset[str], tuple[str, ...]]:
     """What marks the end of a stream, beside `DONE`: names of server-sent events that are the last
     (``event: NAME``), and paths to what only an event at the end holds."""
-    marks = [one.strip() for one in ([written] if isinstance(written, str) else written)]
-    names = [one.removeprefix(_BY_NAME).strip() for one in marks if one.startswith(_BY_NAME)]
-    paths = [one for one in marks if one != DONE and not one.startswith(_BY_NAME)]
-    return frozenset(names), tuple(one.text for one in _each(paths))
+    marks = [text.strip() for text in ([written] if isinstance(written, str) else written)]
+    names = [mark.removeprefix(_BY_NAME).strip() for mark in marks if mark.startswith(_BY_NAME)]
+    paths = [mark for mark in marks if mark != DONE and not mark.startswith(_BY_NAME)]
+    return frozenset(names), tuple(path.text for path in _each(paths))
 
 
 class _Part(BaseModel):
@@ -200,13 +200,13 @@ def unset(text: str) -> Iterator[str]:
 
 def with_environment(text: str) -> str:
     """The text with ``${NAME}`` and ``${NAME:-default}`` filled in."""
-    return _VARIABLE.sub(lambda one: os.environ.get(one[1]) or one[2] or "", text)
+    return _VARIABLE.sub(lambda value: os.environ.get(value[1]) or value[2] or "", text)
 
 
 def with_defaults(text: str) -> str:
     """The text with the defaults of variables that are not set; values of others stay hidden."""
     return _VARIABLE.sub(
-        lambda one: f"${{{one[1]}}}" if os.environ.get(one[1]) else one[2] or one[0], text
+        lambda value: f"${{{value[1]}}}" if os.environ.get(value[1]) else value[2] or value[0], text
     )
 
 
@@ -236,7 +236,7 @@ def filled(value: Any, request: Request) -> Any:
     alone = _SLOT.fullmatch(value.strip())
     if alone is not None:
         return _part(alone[1], request)
-    return _SLOT.sub(lambda one: _as_text(_part(one[1], request)), value)
+    return _SLOT.sub(lambda item: _as_text(_part(item[1], request)), value)
 
 
 def _part(name: str, request: Request) -> Any:
@@ -259,15 +259,15 @@ def _as_text(value: Any) -> str:
 
 def filled_url(url: str, request: Request) -> str:
     """A URL with a request's parts in it, each in the form that a URL can hold."""
-    return re.sub(r"\{\{.*?\}\}", lambda one: quote(str(filled(one[0], request)), safe=""), url)
+    return re.sub(r"\{\{.*?\}\}", lambda value: quote(str(filled(value[0], request)), safe=""), url)
 
 
 def filled_params(params: Mapping[str, Any], request: Request) -> dict[str, str]:
     """The parameters of a URL with a request's parts in them: texts, or JSON."""
     parts = {name: filled(value, request) for name, value in params.items()}
     return {
-        name: "" if one is None else one if isinstance(one, str) else orjson.dumps(one).decode()
-        for name, one in parts.items()
+        name: "" if part is None else part if isinstance(part, str) else orjson.dumps(part).decode()
+        for name, part in parts.items()
     }
 
 

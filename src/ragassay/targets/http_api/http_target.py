@@ -90,25 +90,25 @@ class HttpTarget(Target):
     ) -> None:
         if lacking := lacks_package():
             raise UsageError(lacking)
-        variables = {one for value in mapping.headers.values() for one in secrets_in(value)}
-        hidden = [from_environment([one], os.environ) for one in sorted(variables)]
-        self._secrets = [one for one in (key, *hidden) if one]
+        variables = {text for value in mapping.headers.values() for text in secrets_in(value)}
+        hidden = [from_environment([variable], os.environ) for variable in sorted(variables)]
+        self._secrets = [secret for secret in (key, *hidden) if secret]
         first = self._secrets[0] if self._secrets else NO_KEY
         super().__init__(name, without_secrets(with_defaults(mapping.url)), first)
         self.mapping, self._origin, self.price = mapping, origin, price
         self._url = with_environment(mapping.url)
         bearer = {"Authorization": f"Bearer {key.reveal()}"} if key else {}
-        own = {one: with_environment(value) for one, value in mapping.headers.items()}
+        own = {text: with_environment(value) for text, value in mapping.headers.items()}
         self._headers = {**bearer, **own}
         # Also what is written in the file itself; these are not what a message names as the key.
         self._secrets += [
-            Secret(value.split()[-1], f"the header {one}")
-            for one, value in own.items()
-            if _SECRET.search(one) and value.strip()
+            Secret(value.split()[-1], f"the header {text}")
+            for text, value in own.items()
+            if _SECRET.search(text) and value.strip()
         ]
         # An answer may hold such a word, the name of an index, for another reason.
-        in_url = [one for one in secrets_in_url(mapping.url) if _IS_KEY.fullmatch(one)]
-        self.secrets = [*self._secrets, *(Secret(one, "the URL") for one in in_url)]
+        in_url = [text for text in secrets_in_url(mapping.url) if _IS_KEY.fullmatch(text)]
+        self.secrets = [*self._secrets, *(Secret(text, "the URL") for text in in_url)]
         self._usage_paths = mapping.usage.model_dump(exclude_none=True)
         self._passage_paths = (mapping.passage or PassagePaths()).model_dump(exclude_none=True)
         self._session: aiohttp.ClientSession | None = None
@@ -190,7 +190,11 @@ class HttpTarget(Target):
                     raise self._failure(event.text)
                 raw = raw or event.text
                 value = self._event(event, last)
-                ended = ended or last or any(value_at(value, one) for one in self._last_paths)
+                ended = (
+                    ended
+                    or last
+                    or any(value_at(value, last_path) for last_path in self._last_paths)
+                )
                 self._refuse_failure(value)
                 piece = texts_joined(value_at(value, self.mapping.answer), self.mapping.answer)
                 if isinstance(piece, str):
@@ -255,8 +259,8 @@ class HttpTarget(Target):
         if isinstance(passages, list) and mapping.passage is not None:
             passages = [
                 {part: found for part, path in self._passage_paths.items()
-                 if (found := self._find([one], f"passage.{part}", path)) is not NOTHING}
-                for one in passages
+                 if (found := self._find([passage], f"passage.{part}", path)) is not NOTHING}
+                for passage in passages
             ]  # fmt: skip
         usage = {part: measured(f"usage.{part}", path) for part, path in self._usage_paths.items()}
         citations = self._last(values, "citations", mapping.citations)
@@ -431,9 +435,9 @@ async def _lines_of(
     async for piece in pieces_of(response, shown):
         rest_of_line, *next_lines = piece.split(b"\n")
         line.append(rest_of_line)
-        for one in next_lines:
+        for next_line in next_lines:
             yield b"".join(line).removesuffix(b"\r").decode("utf-8", "replace"), True
-            line = [one]
+            line = [next_line]
     if rest := b"".join(line):
         yield rest.decode("utf-8", "replace"), False
 

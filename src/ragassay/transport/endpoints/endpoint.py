@@ -48,8 +48,10 @@ class Prompt:
 
     def rules_and_turns(self) -> tuple[str, list[Message]]:
         """The rules as one text, empty where there are none; and the other messages."""
-        rules = [one["content"] for one in self.messages if one["role"] == SYSTEM]
-        return "\n\n".join(rules), [one for one in self.messages if one["role"] != SYSTEM]
+        rules = [message["content"] for message in self.messages if message["role"] == SYSTEM]
+        return "\n\n".join(rules), [
+            message for message in self.messages if message["role"] != SYSTEM
+        ]
 
 
 @dataclass(frozen=True, slots=True)

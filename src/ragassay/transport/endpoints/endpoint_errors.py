@@ -65,12 +65,16 @@ def from_status(
     message, code, param = _read_error(body)
     all_text = f"{message} {code} {param}"[:_READ]
     shown = _shown(message) or code or "it gave no reason"
-    for one in _table()["meanings"]:
-        if status in one["always"] or (status in one["with"] and _says(one["words"], all_text)):
-            sentence = one["says"] if key or "without_key" not in one else one["without_key"]
+    for meaning in _table()["meanings"]:
+        if status in meaning["always"] or (
+            status in meaning["with"] and _says(meaning["words"], all_text)
+        ):
+            sentence = (
+                meaning["says"] if key or "without_key" not in meaning else meaning["without_key"]
+            )
             words = {"url": url, "status": status, "model": model, "shown": shown, "role": role}
             detail = sentence.format(**words, advice=key.advice, source=key.source)
-            return EndpointError(Reason(one["reason"]), detail)
+            return EndpointError(Reason(meaning["reason"]), detail)
     if status in (400, 422):
         detail = f"{url} rejects the request ({status}): {shown}"
         parameters = frozenset(rejected(message, param, body, sent))
@@ -113,12 +117,12 @@ def foreign(content: bytes, url: str, expected: str, why: str = "") -> EndpointE
 def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
     """The error for a request that the client could not send, or whose reply never came."""
     chain = list(causes(error))
-    if any(isinstance(one, UnicodeError) or _ILLEGAL.search(str(one)) for one in chain):
+    if any(isinstance(item, UnicodeError) or _ILLEGAL.search(str(item)) for item in chain):
         # These quote the header; and what cannot be sent now cannot be sent later.
         detail = f"{url} cannot be asked: a header of the request holds what no header may hold."
         return EndpointError(Reason.CONNECTION, detail, free=True, sent=False)
-    free = any(type(one).__name__ in _NEVER_SENT for one in chain)
-    names = [type(one).__name__ for one in chain if type(one) is not TimeoutError]
+    free = any(type(item).__name__ in _NEVER_SENT for item in chain)
+    names = [type(item).__name__ for item in chain if type(item) is not TimeoutError]
     if isinstance(error, TimeoutError) or any("Timeout" in name for name in names):
         detail = f"{url} did not answer in time"
         return EndpointError(Reason.TIMEOUT, detail, again=True, free=free, sent=not free)
@@ -178,7 +182,7 @@ def retry_after(headers: Mapping[str, str], body: bytes = b"") -> float | None:
 def _table() -> Mapping[str, Any]:
     """What errors mean, and the words that say so: ``errors.yaml``."""
     listed = packages.table("ragassay.transport.endpoints", "errors.yaml")
-    words = {name: re.compile("|".join(one), re.I) for name, one in listed["words"].items()}
+    words = {name: re.compile("|".join(word), re.I) for name, word in listed["words"].items()}
     return {**listed, "words": words}
 
 

@@ -216,7 +216,7 @@ class OpenAIChat(HttpEndpoint):
         yield from body.keys() - {"model", "messages", "input", "response_format"}
         if form := body.get("response_format"):
             yield form["type"]
-        if any(one["role"] == SYSTEM for one in body.get("messages", ())):
+        if any(message["role"] == SYSTEM for message in body.get("messages", ())):
             yield SYSTEM
 
     def read(self, reply: Any, sent: bytes) -> Completion:
@@ -314,8 +314,8 @@ class GoogleGenAI(HttpEndpoint):
         if prompt.mode == "json_schema":
             config["response_json_schema"] = prompt.schema
         contents = [
-            {"role": roles.get(one["role"], one["role"]), "parts": [{"text": one["content"]}]}
-            for one in turns
+            {"role": roles.get(turn["role"], turn["role"]), "parts": [{"text": turn["content"]}]}
+            for turn in turns
         ]
         return {"model": prompt.model, "contents": contents, "config": config}
 

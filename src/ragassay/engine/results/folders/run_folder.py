@@ -84,7 +84,7 @@ class ReportFormat:
 
 def report_files() -> dict[str, str]:
     """The file names of reports by format, those of installed packages included."""
-    return {**{name: one.file_name for name, one in added("reports").items()}, **REPORTS}
+    return {**{name: value.file_name for name, value in added("reports").items()}, **REPORTS}
 
 
 class FolderWriter:
@@ -276,7 +276,7 @@ def read_rows(folder: Path) -> Iterator[ScoreRow]:
 
 def read_samples(folder: Path) -> Iterator[Sample]:
     """The samples of a run folder, streamed. Raises `InputError` for a line that is none."""
-    return (one for *_, one in read_lines(folder / SAMPLES, native.from_record, "a sample"))
+    return (sample for *_, sample in read_lines(folder / SAMPLES, native.from_record, "a sample"))
 
 
 @contextmanager
