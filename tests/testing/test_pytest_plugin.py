@@ -160,7 +160,7 @@ def test_the_plugin_imports_and_prints_nothing_where_no_test_uses_it(
             heavy = {"numpy", "polars", "pydantic", "rich", "orjson"} & sys.modules.keys()
             assert not heavy
             assert ours <= {
-                "ragassay", "ragassay.base", "ragassay.base.counts", "ragassay.base.note",
+                "ragassay", "ragassay.base", "ragassay.base.printable", "ragassay.base.note",
                 "ragassay.testing", "ragassay.testing.pytest_plugin",
             }
         """

@@ -21,7 +21,6 @@ from rich.console import Console, ConsoleOptions
 from rich.segment import Segment
 
 from ragassay.base import printable
-from ragassay.base.json_data import dumps
 
 if TYPE_CHECKING:
     from ragassay.cli.command import Given
@@ -197,6 +196,8 @@ def result_json(result: Result) -> dict[str, Any]:
 
 def json(body: Any) -> None:
     """Strict JSON on standard output."""
+    from ragassay.base.json_data import dumps
+
     sys.stdout.write(printable.in_json(dumps(body, indent=True)).decode() + "\n")
 
 
