@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ragassay.base.errors import UsageError
-from ragassay.base.printable import either, plural
+from ragassay.base.note import Note
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.comparison.differences import MatchedRuns
 from ragassay.engine.comparison.verdict_rules import judge_agreement
@@ -182,9 +182,9 @@ def decide(
         metrics=(metric.name,), threshold=gate.threshold,
     )  # fmt: skip
     if observed.mean is None:
-        return replace(facts, why=f"nothing was {'measured' if metric.n_scored else 'scored'}")
+        return replace(facts, why=_said("not_measured" if metric.n_scored else "not_scored"))
     if getattr(observed, gate.which) is None:
-        return replace(facts, why="there is no interval of its scores")
+        return replace(facts, why=_said("no_interval"))
     # With scores owed: what would have been found had they all been the lowest, and the highest.
     possible = [observed]
     if n_owed:
@@ -196,13 +196,17 @@ def decide(
     if n_owed:
         reasons = columns.tally(metric.name, owed).reasons.items()
         why = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in reasons)
-        counts = f"{either(n_owed, 'counts', 'count')} at the worst and the best value ({why})"
-        counted = f"{plural(n_owed, 'sample')} without a score {counts}"
+        counted = _said("count_at_ends", n=n_owed, why=why)
     judged = judge_agreement(metric)
     refused = ""
     if judged is not None and judged.indicative and not trust_offline:
-        refused = f"{str(judged.note).rstrip('.')}; --trust-offline lets it decide"
+        refused = _said("trust_decides", why=str(judged.note).rstrip("."))
     return conclude(gate, facts, observed, possible, counted, refused)
+
+
+def _said(kind: str, **counts: float | str) -> str:
+    """Why a gate is decided or not, in the words of a note."""
+    return str(Note(f"gate_{kind}", counts))
 
 
 def conclude(
@@ -218,7 +222,7 @@ def conclude(
     decisions = {gate.decision(interval) for interval in possible}
     passed, why = (decisions.pop() if len(decisions) == 1 else None), refused
     if passed is None and not refused and (not owed or gate.decision(observed) is None):
-        why = "too few samples to tell"
+        why = _said("too_few_samples")
     low, high = None, None
     if gate.which != "mean" or owed:
         of_low, of_high = ("mean", "mean") if gate.which == "mean" else ("low", "high")
@@ -302,14 +306,9 @@ def resolve_drops(
 def missing(n_owed: int, n_lacking: int) -> tuple[str, str]:
     """What is missing, empty where nothing is; and what to do about queries that are. ``n_owed``
     counts scores that should be there, ``n_lacking`` queries of B that A lacks."""
-    facts = []
-    if n_owed:
-        facts.append(
-            f"{plural(n_owed, 'score')} that should be there {either(n_owed, 'is', 'are')} missing"
-        )
-    if n_lacking:
-        facts.append(f"the new run lacks {plural(n_lacking, 'query')} of the old one")
-    return " and ".join(facts), ". Make both runs of the same queries" if n_lacking else ""
+    facts = [_said("scores_owed", n=n_owed)] if n_owed else []
+    facts += [_said("queries_lacking", n=n_lacking)] if n_lacking else []
+    return " and ".join(facts), _said("of_same_queries") if n_lacking else ""
 
 
 def decide_drop(
@@ -333,10 +332,11 @@ def decide_drop(
     observed, owed, refused = bounds(difference), f"{why}{advice}", ""
     possible = [observed]
     if difference.standing in ("indicative", "not comparable"):
-        hint = "; --trust-offline lets it decide" if difference.standing == "indicative" else ""
-        refused, owed = f"{str(difference.why).rstrip('.')}{hint}", ""
+        refused, owed = str(difference.why).rstrip("."), ""
+        if difference.standing == "indicative":
+            refused = _said("trust_decides", why=refused)
     elif difference.n < 2:
-        refused, owed = "fewer than two common queries have a score", ""
+        refused, owed = _said("fewer_than_two"), ""
     elif why:
         # Queries that A lacks do not save it from a drop that is shown without them.
         ends = (False, True) if n_owed else ()
@@ -345,7 +345,7 @@ def decide_drop(
         possible = [bounds(test) for test in tests if test is not None]
         possible += [] if n_owed else [observed]
         if None in tests:
-            refused, owed = f"{why}, and may have any value{advice}", ""
+            refused, owed = _said("any_value", why=why, advice=advice), ""
     size = abs(gate.threshold)
     drop = difference.diff if falls or difference.diff is None else 0.0 - difference.diff
     facts = GateResult(
@@ -356,8 +356,7 @@ def decide_drop(
     result = conclude(gate, facts, observed, possible, owed, refused)
     seen = difference.most if falls else difference.least
     if result.passed is None and not (owed or refused) and seen is not None and gate.holds(seen):
-        n = plural(difference.n, "query")
-        few = f"{n} of which {difference.n_differ} differ are too few to exclude such a drop"
+        few = _said("too_few_for_drop", n=difference.n, differ=difference.n_differ)
         return replace(result, why=few)
     return result
 
@@ -396,22 +395,19 @@ def with_not_worse(comparison: Comparison) -> Comparison:
     """The comparison with the gate that no tested metric is worse: undecided where worse could not
     have been shown, or may be hidden by what is missing."""
     differences = comparison.differences
-    passed, why, unscored = None, "no metric has a verdict", 0
+    passed, why, unscored = None, _said("no_verdict"), 0
     if metrics := [d for d in differences if d.verdict == "worse"]:
-        passed, why = False, f"worse: {_names(metrics)}"
+        passed, why = False, _said("worse", metrics=_names(metrics))
     elif metrics := [d for d in differences if d.doubtful and d.hint == "worse"]:
-        why = f"the new run seems worse, but that is only a hint: {_names(metrics)}"
+        why = _said("hint_of_worse", metrics=_names(metrics))
     elif metrics := [
         d for d in differences if d.p_adjusted is not None and d.too_few and d.seems_worse
     ]:
-        why = f"too few queries to tell whether the new run is worse: {_names(metrics)}"
+        why = _said("too_few_for_worse", metrics=_names(metrics))
     elif hidden := _hidden(comparison):
         metrics, why, unscored = hidden
     elif metrics := [d for d in differences if d.hint == "worse"]:
-        why = (
-            f"the new run may be worse, by offline judgments: {_names(metrics)}; --trust-offline "
-            "tests them with the others"
-        )
+        why = _said("offline_worse", metrics=_names(metrics))
     elif any(d.p_adjusted is not None and not d.doubtful for d in differences):
         passed, why = True, ""
     names = tuple(d.name for d in metrics)
@@ -459,5 +455,5 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
     if not metrics:
         return None
     what, advice = missing(n_owed, len({*absent}))
-    why = f"{what}, and may hide that the new run is worse: {_names(metrics)}{advice}"
+    why = _said("may_hide_worse", what=what, metrics=_names(metrics), advice=advice)
     return metrics, why, n_owed + len(absent)

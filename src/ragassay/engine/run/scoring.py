@@ -558,10 +558,10 @@ def as_note(sentence: str) -> Note:
 
 _ADVICE: Mapping[str, str] = {
     Reason.AUTH: "",  # the detail says what to do
-    Reason.BUDGET: "The same run with a larger budget goes on from here",
-    Reason.REFUSED: "--retry-failed asks again",
-    Reason.UNPARSABLE: "--retry-failed asks again",
-    Reason.CONTEXT_TOO_LONG: "It needs a longer context, or shorter passages",
+    Reason.BUDGET: "advice_larger_budget",
+    Reason.REFUSED: "advice_retry_failed",
+    Reason.UNPARSABLE: "advice_retry_failed",
+    Reason.CONTEXT_TOO_LONG: "advice_longer_context",
 }
 """What to do about questions without an answer; after other passing failures: run again."""
 
@@ -589,9 +589,8 @@ def _unanswered(
                 continue
             why = spent.details.get(f"{reason}{suffix}", "").strip().rstrip(".")
             why = f": {why}" if why else ""
-            again = "Run again to ask these" if Reason(reason).passing else ""
-            advice = _ADVICE.get(reason, again)
-            if advice and "again" not in why:
-                why += f". {advice}"
-            counts: dict[str, float | str] = {"n": n, "total": spent.votes}
-            yield Note(kind, counts | {"reason": reason.replace("_", " "), "why": why})
+            again = "advice_run_again" if Reason(reason).passing else ""
+            facts: dict[str, float | str] = {"n": n, "total": spent.votes, "why": why}
+            facts["reason"] = reason.replace("_", " ")
+            facts["advice"] = "" if "again" in why else _ADVICE.get(reason, again)
+            yield Note(kind, facts)

@@ -71,6 +71,8 @@ class _Words(string.Formatter):
         n = len(value) if is_list else value
         if "/" in format_spec:
             return either(n, *format_spec.split("/"))
+        if format_spec == "said":
+            return sentence(value) if value else ""
         if format_spec == "%":
             return percent(value)
         if format_spec == "$":
