@@ -191,8 +191,10 @@ MARGINS = (
 def compared(pairs: Pairs, seed: int, power: float | None = None) -> PairedResult:
     """One comparison."""
     new, old, clusters = pairs
+    # Differences of more than 1 are of scores without a range.
+    span = (0, 1) if np.abs(np.subtract(new, old)).max() <= 1 else (None, None)
     (found,) = compare_pairs(
-        new, old, clusters=clusters, spans=[(0, 1)], n_resamples=1_000, seed=seed, power=power
+        new, old, clusters=clusters, spans=[span], n_resamples=1_000, seed=seed, power=power
     )
     return found
 

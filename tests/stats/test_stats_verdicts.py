@@ -92,6 +92,23 @@ def test_rare_large_differences_on_the_other_side_make_a_finding_doubtful() -> N
     assert not compared(losses).doubt
 
 
+@pytest.mark.parametrize(("n", "lost"), [(20, 10), (20, 15), (20, 18), (20, 19), (60, 55)])
+def test_the_more_queries_are_lost_the_surer_is_the_finding(n: int, lost: int) -> None:
+    scores = np.where(np.arange(n) < lost, -1.0, 0.0)
+    found = compared(scores, spans=[(0.0, 1.0)])
+    assert found.p_adjusted < 0.01 and not found.doubt
+
+
+def test_gains_that_were_not_drawn_could_undo_small_losses_only() -> None:
+    """No gain in 30 queries leaves about one in nine that may gain the whole range."""
+    small, large = (np.linspace(0.5, 1.5, 30) * -size for size in (0.08, 0.3))
+    for losses in (small, large):
+        losses[:4] = 0.0  # the shorter tail lies at the losses
+    assert compared(small, spans=[(0.0, 1.0)]).doubt == "skewed"
+    assert not compared(large, spans=[(0.0, 1.0)]).doubt
+    assert compared(large).doubt == "skewed"  # without a range any gain may have been missed
+
+
 def test_false_findings_of_skewed_differences_carry_the_sentence() -> None:
     g, firm = np.random.default_rng(5), np.zeros(2)
     for _ in range(150):

@@ -197,7 +197,7 @@ def compare_pairs(
                 safe_most=safe_most,
                 p_value=float(p_values[row]) if n else None,
                 p_adjusted=adjusted.get(row),
-                doubt=_doubt(units, halves),
+                doubt=_doubt(units, halves, span, tails[row]),
                 halves=halves,
                 # A pattern and its mirror image are one, unless ties count half.
                 too_few=0.5 ** (units.n_units - (not halves)) > tails[row] + _SAME_LEVEL,
@@ -214,14 +214,30 @@ def compare_pairs(
     return results
 
 
-def _doubt(units: Units, halves: bool) -> Doubt:
+def _doubt(units: Units, halves: bool, span: Span, tail: float) -> Doubt:
     """Why a finding by these differences would be doubtful."""
     if not units.n_units:
         return ""
     if not halves and np.count_nonzero(units.sums) < FEW_DIFFER:
         return "few differ"
-    away = -skewness(units) * math.copysign(1.0, units.mean)
-    return "skewed" if away > SKEWED * math.sqrt(max(units.n_units / SKEWED_UP_TO, 1.0)) else ""
+    side = math.copysign(1.0, units.mean)
+    if -skewness(units) * side <= SKEWED * math.sqrt(max(units.n_units / SKEWED_UP_TO, 1.0)):
+        return ""
+    # As many more differences on the other side as may have been missed, each of the full range:
+    # do they undo the finding?
+    low, high = span
+    if low is None or high is None or not tail:
+        return "skewed"
+    missed = _most(units, -side, tail) - float((side * units.sums < 0.0).mean())
+    return "skewed" if missed * (high - low) >= abs(units.mean) else ""
+
+
+def _most(units: Units, sign: float, tail: float) -> float:
+    """The largest share of clusters that may differ with this sign, given those drawn that do.
+    Clusters of unequal size count as fewer (Kish)."""
+    n = units.n_values**2 / float((units.counts**2).sum())
+    share = float((sign * units.sums > 0.0).mean())
+    return beta_bounds(share * n, (1.0 - share) * n, 1.0 - tail)[1] if n >= 2 else 1.0
 
 
 def skewness(units: Units) -> float:
@@ -236,20 +252,12 @@ def skewness(units: Units) -> float:
 
 def _safe(units: Units, least: float | None, most: float | None, span: Span, tail: float) -> Bounds:
     """One-sided bounds that hold although clusters that differ were not drawn."""
-    n_up, n_down = (int((sign * units.sums > 0.0).sum()) for sign in (1.0, -1.0))
-    if n_up + n_down >= FEW_DIFFER:
+    if np.count_nonzero(units.sums) >= FEW_DIFFER:
         return least, most
     low, high = span
-    if low is None or high is None or not tail:
+    if low is None or high is None or not tail or units.n_units < 2:
         return None, None
-    # Clusters of unequal size count as fewer (Kish).
-    n = units.n_values**2 / float((units.counts**2).sum()) if units.n_units else 0.0
-    if n < 2:
-        return None, None
-    up, down = (
-        (high - low) * beta_bounds(share * n, (1.0 - share) * n, 1.0 - tail)[1]
-        for share in (n_up / units.n_units, n_down / units.n_units)
-    )
+    up, down = ((high - low) * _most(units, sign, tail) for sign in (1.0, -1.0))
     mean = units.mean
     return min(-down, mean if least is None else least), max(up, mean if most is None else most)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,17 @@ def test_a_finding_on_few_differing_queries_is_indicative_with_one_warning() -> 
     assert wording.verdict(difference) == "only a hint: worse"
     (firm,) = compare_arrays(["m"], *doubtful(12)).differences
     assert firm.verdict == "worse" and "few_differ" not in kinds(["m"], *doubtful(12))
+
+
+def test_a_hint_has_a_direction_where_the_interval_excludes_zero() -> None:
+    """The raw p-value, which UltraRAG publishes, counts ties in full; the interval does not."""
+    (found,) = compare_arrays(["m"], *doubtful(12)).differences
+    hint = replace(found, standing="indicative", low=0.02, high=0.26, diff=0.14, p_value=0.0546)
+    assert hint.hint == "better" and wording.verdict(hint) == "only a hint: better"
+    unsure = replace(hint, low=0.0, p_value=0.049)
+    assert unsure.hint is None and wording.verdict(unsure) == "no difference shown"
+    equal = replace(hint, low=None, high=None, p_value=0.001)  # all differences are equal
+    assert equal.hint == "better"
 
 
 def run(folder: Path, name: str, values: list[float]) -> str:

@@ -88,10 +88,12 @@ class Difference(PairedResult):
 
     @property
     def hint(self) -> Verdict | None:
-        """Of an indicative verdict: its direction, where the test finds one; else ``None``."""
-        if self.verdict != "indicative" or not (self.doubtful or self.significant):
-            return None
-        return self._direction
+        """Of an indicative verdict: its direction, where the test finds one (its interval excludes
+        zero; there is none where all differences are equal); else ``None``."""
+        found = self.significant
+        if self.low is not None and self.high is not None:
+            found = not self.low <= 0.0 <= self.high
+        return self._direction if self.verdict == "indicative" and found else None
 
     @property
     def seems_worse(self) -> bool:
