@@ -97,14 +97,14 @@ def test_only_the_headline_of_a_suite_is_tested_unless_metrics_are_named() -> No
 
 
 def test_the_sentence_names_what_got_worse() -> None:
-    @ragassay.metric(name="brief")
-    def brief(answer: str) -> float:
+    @ragassay.metric(name="few_letters")
+    def few_letters(answer: str) -> float:
         return float(answer == "no")
 
-    new = run("1" * 20 + " 1", "new", ["em", brief])
-    old = run("0" * 20 + " 0", "old", ["em", brief])
+    new = run("1" * 20 + " 1", "new", ["em", few_letters])
+    old = run("0" * 20 + " 0", "old", ["em", few_letters])
     said = verdict_line(ragassay.compare(new, old))
-    assert "better on em" in said and "worse on brief" in said
+    assert "better on em" in said and "worse on few_letters" in said
 
 
 def test_where_all_queries_are_too_few_the_sentence_says_how_many_are_enough() -> None:

@@ -296,10 +296,11 @@ def _beside(comparison: Comparison) -> Iterator[Note]:
         yield Note(kind, {"n": n, "enough": ENOUGH}, _names(too_few), severity)
     unshown = [d for d in shown if d.verdict == "no difference shown" and not d.too_few]
     found = [d for d in shown if d.verdict in ("better", "worse", "different")]
-    sizes = sorted(abs(d.detectable) for d in unshown if d.detectable is not None)
+    known = [d for d in unshown if d.detectable is not None]
+    sizes = sorted(abs(d.detectable or 0.0) for d in known)
     if unshown and not found and sizes:
         kind = "would_find" if sizes[0] < sizes[-1] else "would_find_one"
-        yield Note(kind, {"least": sizes[0], "most": sizes[-1]})
+        yield Note(kind, {"least": sizes[0], "most": sizes[-1]}, _names(known))
     empty = [d for d in comparison.differences if d not in shown]
     if empty:
         yield Note("without_common_scores", names=_names(empty))

@@ -32,7 +32,7 @@ from ragassay.reports.views.comparison_view import (
     statistics,
     verdicts,
 )
-from ragassay.reports.views.diagnosis_view import moved_report
+from ragassay.reports.views.diagnosis_view import moved_report, right_moved
 from ragassay.reports.views.summary_view import gate_lines, name_of, written_report
 
 if TYPE_CHECKING:
@@ -151,6 +151,7 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result, change: Moved
         )
     parts.append(_method(a, b, first=[details, statistics(comparison)]))
     said, *further = verdicts(comparison)
+    further[:0] = [] if change is None else right_moved(change)
     first, verdict = (lines(further, "text"), warnings), f"{said[0].upper()}{said[1:]}"
     blocks: tuple[Block, ...] = (*first, *(part for part in parts if part.blocks))
     known = tuple(Cell(text, label=name) for name, text in facts.items() if text)

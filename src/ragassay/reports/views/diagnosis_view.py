@@ -7,7 +7,7 @@ from math import inf
 
 from ragassay.base.printable import grouped, share
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
-from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
+from ragassay.engine.diagnosis.diagnosing import OF_WORDS, ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 from ragassay.reports.text import wording
@@ -29,7 +29,11 @@ _TITLES = {fault.name: fault.title for fault in FAULTS} | {FINE: "does not fail"
 def _means(diagnosis: Diagnosis) -> str:
     """What failing means."""
     means = f"{diagnosis.headline} below {diagnosis.below:g}"
-    return means if diagnosis.headline_only else f"{means}, or another fault"
+    if diagnosis.headline_only:
+        return means
+    if diagnosis.headline.partition(".")[0] in OF_WORDS:
+        means += " and words of the reference missing"
+    return f"{means}, or another fault"
 
 
 def _idle_lines(diagnosis: Diagnosis) -> Iterator[str]:
@@ -53,6 +57,19 @@ def verdict_of(diagnosis: Diagnosis) -> str:
         title = f"{most.fault.title[0].lower()}{most.fault.title[1:]}"
         said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n))
     return " ".join(said)
+
+
+def right_moved(change: Moved) -> list[str]:
+    """The shares of right answers in both runs, and how many samples a change mended and broke."""
+    new, old = (diagnosis.share_right for diagnosis in (change.new, change.old))
+    if new is None or old is None or change.new.measures != "answers":
+        return []
+    mended, broken = (
+        sum(n for ways, n in change.transitions.items() if ways[at] == FINE != ways[1 - at])
+        for at in (1, 0)
+    )
+    shares = {"new": round(new, 2), "old": round(old, 2)}
+    return [sentence("right_moved", **shares, mended=mended, broken=broken)]
 
 
 def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
