@@ -51,7 +51,7 @@ def test_tables_fit_the_width_and_show_the_numbers_given(width: int) -> None:
 def test_no_width_cuts_a_verdict_or_a_number_of_a_comparison(width: int, full: bool) -> None:
     comparison, _, _ = pair()
     first, *others = comparison.differences
-    hinted = replace(first, standing="indicative", p_value=0.01)
+    hinted = replace(first, standing="indicative", low=0.0123, high=0.2345)
     comparison = replace(comparison, differences=(hinted, *others))
     table = full_report if full else comparison_report
     text = shown(table(comparison), width)

@@ -122,6 +122,8 @@ def prepare(
             looked, data = begun, chain(begun, looked)
         with record_warnings():  # they are issued when the samples are scored
             samples = list(islice(open_source(looked, config).samples, LOOKED_AT))
+        if samples and all(sample.passages is None for sample in samples):
+            notes.append(Note("no_passages"))
         every = suite.fitted(samples, lambda metric: True)
         # What is named is measured, whoever is asked.
         if config.metrics or judge or set(config.judge) - {OFFLINE}:
