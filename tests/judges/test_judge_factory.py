@@ -18,7 +18,7 @@ from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.replay import Replay
-from ragassay.transport.providers import aliases, providers
+from ragassay.transport.providers_and_prices import aliases, providers
 
 KEYS = {name: KEY for provider in providers().values() for name in provider.keys}
 ANSWER = {"match": 1, "trust": 1, "grade": 1}

@@ -8,7 +8,7 @@ from ragassay.base.sample import Sample
 from ragassay.engine.run.cost_estimate import CallPlan, Planner, Throughput
 from ragassay.judges.judge import Judge
 from ragassay.metrics.core.metric import Metric
-from ragassay.transport.providers import Price
+from ragassay.transport.providers_and_prices import Price
 
 
 def plan_calls(

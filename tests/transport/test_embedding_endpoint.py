@@ -21,7 +21,7 @@ from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.models.embedders.embedding_endpoint import EndpointEmbedder
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.http_chats import OpenAIEmbeddings
-from ragassay.transport.providers import Price
+from ragassay.transport.providers_and_prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
 
 pytestmark = pytest.mark.usefixtures("no_long_waits")

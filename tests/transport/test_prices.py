@@ -10,7 +10,7 @@ from ragassay.base.errors import UsageError
 from ragassay.judges.llm.messages import tokens_of, tokens_of_messages, tokens_of_question
 from ragassay.judges.questions.checklists import AssignNuggets
 from ragassay.judges.questions.grading import RelevanceGrade
-from ragassay.transport.providers import FREE, Price, as_of, price_of, prices
+from ragassay.transport.providers_and_prices import FREE, Price, as_of, price_of, prices
 
 MINI = Price(0.15, 0.60)
 

@@ -11,7 +11,7 @@ from typing import Any, Generic
 from ragassay.base.score import Reason
 from ragassay.judges.question import Question, R_co
 from ragassay.transport.endpoints.endpoint import Message
-from ragassay.transport.providers import Price
+from ragassay.transport.providers_and_prices import Price
 
 
 class Judge(ABC):

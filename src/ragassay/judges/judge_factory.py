@@ -4,7 +4,7 @@
 ``offline``                         the embedded judge
 ``offline:MODEL``                   the same, with a sentence encoder for relevance
 ``openai``                          the suite's published default model
-``openai:gpt-5-mini``               a model of a provider; see `ragassay.transport.providers`
+``openai:gpt-5-mini``               a model of a provider (`ragassay.transport.Provider`)
 ``http://localhost:8000/v1#model``  any OpenAI-compatible endpoint
 ``replay:FILE``                     recorded answers, or the labels of people
 =================================== ============================================================
@@ -36,7 +36,7 @@ from ragassay.judges.python_judge import PythonJudge, word_of
 from ragassay.transport import Provider, secrets
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import SAMPLING, TIMEOUT_S
-from ragassay.transport.providers import (
+from ragassay.transport.providers_and_prices import (
     OWN_KEY,
     OWN_URL,
     Price,

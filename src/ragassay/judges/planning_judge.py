@@ -17,7 +17,7 @@ from ragassay.base.score import Reason
 from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance, evidence_id
 from ragassay.judges.llm.messages import keys_wanted, tokens_of, tokens_of_question
 from ragassay.judges.question import Question, R_co
-from ragassay.transport.providers import Price
+from ragassay.transport.providers_and_prices import Price
 
 NOT_ASKED = Reason.BUDGET
 """Why a question of a plan has no answer: it would have to be sent. No ledger keeps this reason."""

@@ -17,7 +17,7 @@ from ragassay.base.sample import Turn
 from ragassay.base.score import Reason
 from ragassay.targets.reply_shapes import SystemReply, foreign, reply_of
 from ragassay.transport.endpoints import Completion, EndpointError
-from ragassay.transport.providers import Price
+from ragassay.transport.providers_and_prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
 
 PASSAGES = frozenset({"passages", "contexts", "context", "documents"})

@@ -19,7 +19,7 @@ from ragassay.targets.target import Target
 from ragassay.transport import secrets
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S
-from ragassay.transport.providers import aliases, price_of, providers
+from ragassay.transport.providers_and_prices import aliases, price_of, providers
 from ragassay.user_code.object_loading import PYTHON_WORD, load_object
 
 _NAMED = re.compile(r"(?P<name>[\w.-]+)=(?P<word>.+)", re.DOTALL)

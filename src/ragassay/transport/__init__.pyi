@@ -1,1 +1,1 @@
-from .providers import Provider as Provider
+from .providers_and_prices import Provider as Provider

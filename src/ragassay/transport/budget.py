@@ -13,7 +13,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.printable import plural, share
 from ragassay.base.score import Reason
 from ragassay.transport.endpoints.endpoint import Completion, Stopped
-from ragassay.transport.providers import Price
+from ragassay.transport.providers_and_prices import Price
 
 _AMOUNT = re.compile(
     r"(?P<dollar>\$)?\s*(?P<number>(?:\d[\d,_]*)?\.?\d+(?:e\+?\d+)?)\s*(?P<scale>[kKmM](?![a-zA-Z]))?"

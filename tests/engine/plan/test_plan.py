@@ -35,7 +35,7 @@ from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, scored
-from ragassay.transport.providers import Price, price_of
+from ragassay.transport.providers_and_prices import Price, price_of
 from valid_answers import largest, smallest
 
 

@@ -27,7 +27,7 @@ from ragassay.transport.endpoints.endpoint import (
 )
 from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after
 from ragassay.transport.endpoints.http_chats import MOST_TOKENS
-from ragassay.transport.providers import Price
+from ragassay.transport.providers_and_prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
 from ragassay.transport.sending import (
     ALIKE_IN_A_ROW,

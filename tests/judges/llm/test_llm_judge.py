@@ -21,7 +21,7 @@ from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import Completion
 from ragassay.transport.endpoints.endpoint_errors import from_status
 from ragassay.transport.endpoints.http_chats import OpenAIChat
-from ragassay.transport.providers import Price
+from ragassay.transport.providers_and_prices import Price
 from ragassay.transport.secrets import NO_KEY
 from ragassay.transport.sending import Limiter
 from valid_answers import largest

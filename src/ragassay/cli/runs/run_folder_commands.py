@@ -169,6 +169,7 @@ def compare(given: Given) -> int:
     ragassay compare runs/three-systems --baseline reference
     ragassay compare runs/new runs/old --primary em --fail-if-drop 'token_f1.f>0.02'
     ragassay compare runs/new runs/old --fail-if-worse --junit junit.xml
+    ragassay compare runs/new runs/old --where type=short
     ```
     """
     from ragassay.engine.comparison.compare_runs import compare as carry_out

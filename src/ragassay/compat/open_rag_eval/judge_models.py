@@ -80,7 +80,7 @@ def judge_keywords(model: LLMJudgeModel | Judge | str) -> dict[str, Any]:
             f"{type(model).__name__} has no method call(prompt, model_kwargs=None) that returns "
             "the reply as a text; parse alone cannot answer our questions."
         )
-    from ragassay.transport.providers import OWN_KEY, OWN_URL, providers
+    from ragassay.transport.providers_and_prices import OWN_KEY, OWN_URL, providers
     from ragassay.transport.secrets import Secret, from_environment
 
     if model.api_key is None:

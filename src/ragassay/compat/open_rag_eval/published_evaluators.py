@@ -19,7 +19,7 @@ from ragassay.metrics.core import naming
 from ragassay.models.classifiers.hhem import HHEM
 from ragassay.models.encoders.token_matching import has_baseline
 from ragassay.models.weights.weight_files import is_path, no_folder
-from ragassay.transport.providers import OWN_KEY, aliases, providers
+from ragassay.transport.providers_and_prices import OWN_KEY, aliases, providers
 
 Cutoff = Annotated[int, Field(ge=1)]
 

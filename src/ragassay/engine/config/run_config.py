@@ -370,7 +370,7 @@ class Judging(BaseModel):
     @classmethod
     def _readable(cls, value: str | None, info: ValidationInfo) -> str | None:
         from ragassay.transport.budget import Budget
-        from ragassay.transport.providers import Price
+        from ragassay.transport.providers_and_prices import Price
 
         if value is not None:
             try:

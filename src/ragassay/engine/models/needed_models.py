@@ -128,7 +128,7 @@ def is_endpoint(word: str) -> bool:
         return True
     if Path(word).is_dir():
         return False
-    from ragassay.transport.providers import aliases, providers
+    from ragassay.transport.providers_and_prices import aliases, providers
 
     if is_path(word):
         raise UsageError(f"--embedder {word}: there is no such folder ({Path(word).absolute()}).")
@@ -217,7 +217,7 @@ def address_for(
         return None
     from ragassay.judges.judge_factory import address_of
     from ragassay.transport import secrets
-    from ragassay.transport.providers import protocols
+    from ragassay.transport.providers_and_prices import protocols
 
     places = os.environ if environment is None else environment
     # No key is asked for where the address cannot be used.
@@ -307,7 +307,7 @@ def _endpoint(
     from ragassay.models.embedders.embedding_endpoint import TEXTS, EndpointEmbedder
     from ragassay.transport.budget import Budget
     from ragassay.transport.endpoints.http_chats import OpenAIEmbeddings
-    from ragassay.transport.providers import price_of
+    from ragassay.transport.providers_and_prices import price_of
     from ragassay.transport.sending import MOST, Limiter
 
     if ledger is None:

@@ -26,7 +26,7 @@ from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 from ragassay.models.embedders.embedder import DEFAULT
 from ragassay.models.model_options import ModelOptions
 from ragassay.models.weights.weight_files import Unavailable, needs_packages, place_of
-from ragassay.transport.providers import Price
+from ragassay.transport.providers_and_prices import Price
 
 
 def _lacking(metric: Metric, options: ModelOptions, embedder: str | None) -> str:

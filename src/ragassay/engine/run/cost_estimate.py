@@ -26,7 +26,7 @@ from ragassay.judges.planning_judge import NOT_ASKED, PlanningJudge
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
 from ragassay.transport.budget import Budget
-from ragassay.transport.providers import Price
+from ragassay.transport.providers_and_prices import Price
 from ragassay.transport.sending import MOST
 
 if TYPE_CHECKING:

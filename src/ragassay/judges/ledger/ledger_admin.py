@@ -30,7 +30,7 @@ from ragassay.judges.ledger.paid_answers import (
     damaged,
     unreadable,
 )
-from ragassay.transport.providers import providers
+from ragassay.transport.providers_and_prices import providers
 
 
 @dataclass(frozen=True, slots=True)

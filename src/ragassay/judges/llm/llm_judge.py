@@ -46,7 +46,7 @@ from ragassay.judges.question import Question, R_co, Reply, ReplyInParts
 from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Completion, Endpoint, EndpointError
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Message, Stopped
-from ragassay.transport.providers import Price
+from ragassay.transport.providers_and_prices import Price
 from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Limiter, Sender, Tally
 
 Reuse = Literal["all", "answers", "nothing"]

@@ -24,7 +24,7 @@ from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Completion, EndpointError
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Stopped
 from ragassay.transport.endpoints.http_chats import OpenAIEmbeddings, VectorReply
-from ragassay.transport.providers import Price
+from ragassay.transport.providers_and_prices import Price
 from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Limiter, Sender, Tally
 
 TEXTS = 64  # most texts in a request, unless a batch size is given

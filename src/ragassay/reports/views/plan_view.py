@@ -12,7 +12,7 @@ from ragassay.engine.run.cost_estimate import CallPlan, Range
 from ragassay.reports.model import Block, Cell, Column, Part, Report, Style, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
-from ragassay.transport.providers import as_of
+from ragassay.transport.providers_and_prices import as_of
 
 _FITS: dict[str, tuple[str, Style]] = {
     "fits": ("budget_fits", "good"),

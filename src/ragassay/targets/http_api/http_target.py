@@ -52,7 +52,7 @@ from ragassay.transport.endpoints import EndpointError
 from ragassay.transport.endpoints.endpoint import CONNECT_S
 from ragassay.transport.endpoints.endpoint_errors import passing, redirected, unreached
 from ragassay.transport.endpoints.http_chats import parsed
-from ragassay.transport.providers import Price
+from ragassay.transport.providers_and_prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret, from_environment
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from ragassay.base.score import Reason
 from ragassay.transport.secrets import Secret
 
 if TYPE_CHECKING:
-    from ragassay.transport.providers import Provider
+    from ragassay.transport.providers_and_prices import Provider
 
 Mode = Literal["json_schema", "json_object", "text"]
 """How the form of the answer is asked for: structured output, JSON mode, in words only."""

@@ -32,7 +32,7 @@ from ragassay.transport.endpoints.endpoint_errors import (
     redirected,
     unreached,
 )
-from ragassay.transport.providers import speakers
+from ragassay.transport.providers_and_prices import speakers
 
 if TYPE_CHECKING:
     import httpx2
