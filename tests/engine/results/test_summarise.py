@@ -60,6 +60,23 @@ def test_a_mean_near_the_end_of_its_range_is_named_as_crowded(
     assert summarise(data, [metric(aggregate)], IntervalOptions())[1] == tuple(names)
 
 
+def test_a_slice_of_values_for_missing_parts_alone_has_no_mean() -> None:
+    data = columns(["q0"])
+    data.identities.append(("q1", "", 0))
+    data.add("f1", Score(0.0, assumed=True))
+    data.slices = {"topic": ["a", "b"]}
+    found = slice_summaries(data, [metric()], IntervalOptions())
+    assert [one.metrics["f1"].mean for one in found] == [0.5, None]
+
+
+def test_the_fingerprint_is_that_of_a_set_of_queries() -> None:
+    once, again = columns(["a", "b"]), columns(["b", "a", "b"])
+    once.asked.extend([1, 2])
+    again.asked.extend([2, 1, 2])
+    facts, others = (facts_of(one, [metric()], IntervalOptions(), None)[0] for one in (once, again))
+    assert facts["fingerprint"] == others["fingerprint"] != ""
+
+
 def test_a_sum_has_no_slices() -> None:
     data = columns(["q0", "q1"])
     data.slices = {"topic": ["a", "b"]}
@@ -73,13 +90,16 @@ def test_a_zero_counts_as_a_hundred_thousandth_in_a_geometric_mean() -> None:
     assert found.mean == pytest.approx((1e-5 * 0.1) ** 0.5)
 
 
-@pytest.mark.parametrize(("n_values", "is_slice"), [(1, False), (2, True), (5, True), (6, False)])
-def test_a_column_is_a_slice_where_its_values_are_at_most_half_as_many_as_its_samples(
-    n_values: int, is_slice: bool
+@pytest.mark.parametrize(
+    ("n", "n_values", "is_slice"),
+    [(10, 1, False), (10, 2, True), (10, 5, True), (10, 6, False), (63, 20, True), (63, 21, False)],
+)
+def test_a_column_is_a_slice_where_its_values_are_at_most_twenty_and_half_as_many_as_its_samples(
+    n: int, n_values: int, is_slice: bool
 ) -> None:
     scores = ScoreColumns([])
     collected = SampleColumns(scores, None, None)
-    for at in range(10):
+    for at in range(n):
         collected.add(Sample(id=f"q{at}", query="?", metadata={"topic": f"t{at % n_values}"}))
     collected.close(clustered=False)
     assert ("topic" in scores.slices) is is_slice

@@ -46,6 +46,7 @@ def test_a_run_in_several_languages_is_sliced_by_them_unasked() -> None:
 def test_a_few_queries_that_seem_to_be_in_another_language_make_no_slice() -> None:
     many = [{**one, "id": f"{one['id']}-{n}"} for n in range(10) for one in records("en")]
     assert slices([*many, *records("de")[:2]]) == {}
+    assert slices([*many[:18], *records("de")[:2]]) == {"language": ["de", "en"]}, "a tenth"
     assert slices([*many, *records("de")[:2]], slice_by=["language"]) == {"language": ["de", "en"]}
 
 
