@@ -86,6 +86,7 @@ def test_what_the_offline_judge_is_not_known_to_answer_well_is_left_to_an_llm(
     assert list(means(ragassay.evaluate([record]))) == [
         *("faithfulness", "token_f1.f", "citation_f1", "answered")
     ]
+    assert set(note.names) <= means(ragassay.evaluate([record], judge=Scripted(REPLIES))).keys()
 
 
 TRACES: dict[str, list[dict[str, Any]]] = {

@@ -17,7 +17,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
 from ragassay.engine.results.folders.run_folder import open_run
-from ragassay.engine.run import rescoring
+from ragassay.engine.run import prepared_run, rescoring
 from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.question import Question
@@ -108,6 +108,8 @@ def test_the_run_folder_holds_each_answer_once_and_scores_name_theirs(tmp_path: 
     lines = (tmp_path / "run" / "judge_answers.jsonl").read_bytes().splitlines()
     judge_answers = {record["id"]: record for record in map(orjson.loads, lines)}
     assert len(lines) == len(judge_answers) == 300
+    prepared_run.job_of(records(3), BOTH, False, judge=Rule(), save=tmp_path / "r").run(keep=False)
+    assert len((tmp_path / "r" / "judge_answers.jsonl").read_bytes().splitlines()) == 3
     for row in open_run(tmp_path / "run").scores:
         (one,) = row.evidence
         assert (judge_answers[one]["answer"] is None) == (row.value is None)
