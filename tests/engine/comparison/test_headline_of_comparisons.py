@@ -9,6 +9,7 @@ import pytest
 
 import ragassay
 from ragassay.base.note import Note
+from ragassay.engine.comparison.gates import with_not_worse, worst_queries
 from ragassay.engine.results.comparison_result import ENOUGH
 from ragassay.reports.views.comparison_view import primary_of, verdict_line
 
@@ -47,6 +48,8 @@ def test_a_slice_that_fell_while_its_metric_rose_is_in_the_sentence() -> None:
     assert note.names == ("em",) and note.severity == "headline"
     assert note.counts == {"n": 14, "column": "kind", "value": "b", "new": 0.0, "old": 1.0}
     assert str(note) in verdict_line(found) and "better on em" in verdict_line(found)
+    five = ragassay.compare(run("1" * 30 + " 00000", "new"), run("0" * 30 + " 11111", "old"))
+    assert [note.counts["n"] for note in fallen(five)] == [5]
 
 
 SILENT = [
@@ -72,7 +75,9 @@ def test_a_rise_of_what_should_be_low_is_a_fall() -> None:
 
     new, old = run(UP, "new", [wrong]), run(DOWN, "old", [wrong])
     assert [note.counts["value"] for note in fallen(ragassay.compare(new, old))] == ["b"]
-    assert fallen(ragassay.compare(old, new)) == [], "worse as a whole"
+    worse = with_not_worse(ragassay.compare(old, new))
+    assert fallen(worse) == [], "worse as a whole"
+    assert worst_queries(worse, worse.gates[0], 1) == ["a0: wrong 1.0000, before 0.0000"]
 
 
 def test_no_slice_is_named_where_the_runs_are_not_comparable() -> None:
