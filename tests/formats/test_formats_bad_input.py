@@ -68,6 +68,7 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
         for blanks in (" ", "\n\n", "  \r\n\t" * 40_000)
     ),
     ("a.jsonl.gz", gzip.compress(b""), "holds nothing"),
+    ("a.jsonl.GZ", gzip.compress(b"garbage"), "line 1: not valid JSON"),
     ("a.json", "[]", "no records"),
     *(("a.csv", f"id,query{end}", "no records") for end in ("\n", "\n\n")),
     *(("a.csv", "id,query\n1,a\n".encode(code), "text in UTF-16") for code in UTF_16),
@@ -246,6 +247,12 @@ def test_nan_is_null_where_python_wrote_it(tmp_path: Path) -> None:
     assert sample.answer is None
     assert sample.metadata == {"Validity": None}
     assert sample.given == {"RL_F": [None]}
+
+
+def test_up_to_three_files_without_records_are_all_named(tmp_path: Path) -> None:
+    (path := tmp_path / "a.json").write_text("[]")
+    with pytest.raises(InputError, match=r"a\.json: there are no records"):
+        load([path] * 3)
 
 
 def test_an_unknown_format_is_a_usage_error_with_the_nearest(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from ragassay import InputError, Sample
 from ragassay.formats import Notes, load, place
+from ragassay.formats.records.step_contents import measured
 
 Q, A = "Who founded it?", "Ada."
 BEGAN = 1_772_445_600
@@ -140,3 +141,7 @@ def test_metadata_that_are_nested_are_told_and_known_names_stay(tmp_path: Path) 
     assert told.metadata == {"name": "rag", "lang": "de"}
     (nested,) = notes
     assert nested.startswith("values of the unknown field 'user' that are large or nested: 1")
+
+
+def test_of_two_latencies_that_in_seconds_counts() -> None:
+    assert measured(latency="2.50s", latency_ms=9000) == {"latency": 2.5}
