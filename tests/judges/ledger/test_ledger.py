@@ -324,8 +324,14 @@ def test_stats_add_up_by_judge_and_question(filled: Ledger) -> None:
     assert body["rows"][1]["first"] == "2025-06-14T15:06:40+00:00"
 
 
+def test_the_seconds_of_an_answer_are_those_of_all_its_attempts(ledger: Ledger) -> None:
+    keep(ledger, entry(1, latency=3.0, attempts=3), entry(2, latency=0.5))
+    assert ledger_admin.latencies(ledger, "gpt-4o", 9) == [0.5, 1.0]
+
+
 def test_an_export_holds_every_entry_once_and_oldest_first(filled: Ledger) -> None:
-    keep(filled, *(entry(n) for n in range(100, 1400)))  # more than a page
+    moment = 1_750_000_100.0  # the same for more than a page
+    keep(filled, *(entry(n, created=moment) for n in range(100, 1400)))
     lines = [orjson.loads(line) for line in ledger_admin.export(filled)]
     assert len(lines) == 1310
     assert len({line["request"] for line in lines}) == 1310

@@ -49,6 +49,21 @@ def test_of_failures_alike_the_first_is_told_and_of_unsupported_questions_each_k
     assert usage.details["unsupported"] == "it cannot tell A; it cannot tell B"
 
 
+def test_each_request_without_a_price_is_counted() -> None:
+    usage, made = asking.Usage(), Provenance("late", request="1", attempts=3)
+    usage.add(Failure(RelevanceGrade("q", "p"), Reason.TIMEOUT, "late", made))
+    assert usage.calls == usage.unpriced == 3
+
+
+def test_what_is_computed_once_a_window_is_computed_for_each_stated_language() -> None:
+    async def stated(ask: Ask) -> str:
+        return ask.language
+
+    with Asker(Scripted({})) as asker:
+        asks = [Ask(asker, memory, code) for memory in ({},) for code in ("de", "fi", "de")]
+        assert [asker.submit(ask.once(stated)).result(10) for ask in asks] == ["de", "fi", "de"]
+
+
 def test_windows_of_a_run_share_the_evidence_and_each_answer_counts_once() -> None:
     class Late(Scripted):
         n_asked = 0
