@@ -132,9 +132,11 @@ async def test_a_request_that_was_alone_and_told_when_to_come_back_costs_no_conc
         async with limiter.slot():
             limiter.throttled(1.0)
     assert limiter.limit == 64
-    async with limiter.slot():
-        limiter.throttled(None)
-    assert limiter.limit == 1, "without a time to come back only the pace can be lowered"
+    for pause, again in ((None, False), (1.0, True)):
+        limiter.limit = 64
+        async with limiter.slot():
+            limiter.throttled(pause, again=again)
+        assert limiter.limit == 1, "without a time, or in vain, only the pace can be lowered"
 
 
 @given(rpm=st.integers(1, 3000), latency=st.sampled_from([0.01, 0.5, 20.0]))
