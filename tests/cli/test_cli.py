@@ -56,6 +56,8 @@ def test_dry_run_and_validate_say_what_is_there_and_write_nothing(data, tmp_path
     assert not out.exists()
     assert run("validate", data) == 0
     assert "3 samples" in capsys.readouterr().out
+    (tmp_path / "RUN.YAML").write_text("data: data.jsonl\nmetrics: [em]\n")
+    assert run("run", tmp_path / "RUN.YAML", "--dry-run") == 0, "a configuration in capitals"
 
 
 def test_compare_prints_the_published_fields(data: Path, tmp_path: Path, capsys) -> None:
@@ -247,6 +249,9 @@ def test_a_warning_of_a_reader_is_one_note_and_no_python_warning(tmp_path: Path,
     assert run("trec", tmp_path, tmp_path / "run.txt") == 0
     error = capsys.readouterr().err
     assert "note: " in error and "test.tsv was read" in error and "Warning" not in error
+    for n, last in ((12, "note: n11"), (13, "note: and 1 more of these.")):
+        show.warn(f"n{at}" for at in range(n))
+        assert capsys.readouterr().err.splitlines()[n - 1 :] == [last]
 
 
 @pytest.mark.parametrize("judge", [[], ["--judge", "offline"]])

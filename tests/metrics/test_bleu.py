@@ -50,6 +50,7 @@ def test_chinese_needs_its_tokeniser_and_the_signature_says_which() -> None:
         score("BLEU", "北京是中国的首都", "北京是中国首都").value
     )
     assert "tok:zh" in naming.parse("BLEU(tokenize=zh)").signature
+    assert "|case:lc|" in naming.parse("BLEU(lowercase=true)").signature
     assert naming.parse("BLEU").signature != naming.parse("BLEU(smooth=floor)").signature
 
 

@@ -19,7 +19,7 @@ from ragassay.reports.drawn.markdown import markdown
 from ragassay.reports.html import pages
 from ragassay.reports.model import Report
 from ragassay.reports.text import wording
-from ragassay.reports.views.comparison_view import comparison_report, verdict_line
+from ragassay.reports.views.comparison_view import comparison_report, reach_of, verdict_line
 from ragassay.reports.views.diagnosis_view import verdict_of
 from ragassay.reports.views.summary_view import slice_parts, summary_notes, summary_report
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
@@ -211,6 +211,15 @@ def test_labels_sums_and_directions_are_shown() -> None:
 )  # fmt: skip
 def test_numbers_are_spelled_one_way(value: float | None, said: str) -> None:
     assert wording.number(value) == said
+
+
+def test_cents_are_enough_from_a_dollar_on() -> None:
+    assert [*map(wording.dollars, (0.0123, 0.9996, 1))] == ["$0.0123", "$1.00", "$1.00"]
+
+
+def test_an_axis_reaches_as_far_as_the_interval_on_either_side() -> None:
+    fell = replace(pair()[0].differences[0], name="m", diff=-0.2, low=-0.5, high=0.1)
+    assert reach_of([fell], {"m": "scale"}) == {"scale": 0.5}
 
 
 def test_metrics_without_scores_in_both_runs_share_one_line_and_have_no_row() -> None:
