@@ -14,9 +14,8 @@ from ragassay.reports.model import Block, Cell, Column, Lines, Report, Style, Ta
 from ragassay.reports.text import wording
 from ragassay.reports.views.summary_view import name_of
 
-MOST_NOTES, MOST_ROWS, MOST_SAMPLES = 4, 10, 2_000
-"""Sentences below a comparison, metrics in its table unless everything is shown, and samples of a
-run up to which right answers are counted."""
+MOST_NOTES, MOST_ROWS = 4, 10
+"""Sentences below a comparison, and metrics in its table, unless everything is shown."""
 
 _VERDICT_STYLES: dict[str, Style] = {"better": "good", "worse": "bad", "different": "doubt"}
 
@@ -31,17 +30,7 @@ def comparison_report(comparison: Comparison, *, full: bool = False) -> Report:
     if n := len(shown.with_scores) - len(rows.with_scores):
         blocks.append(lines([f"{plural(n, 'more metric')}: --full, or the HTML page."]))
     report = Report(wording.against(comparison), (*blocks, *below(shown, full=full)), about)
-    return replace(report, verdict=" ".join([verdict_line(comparison), *_right(comparison)]))
-
-
-def _right(comparison: Comparison) -> list[str]:
-    """The sentence on right answers in both runs, where they are soon diagnosed."""
-    if comparison.runs is None or max(len(run.columns) for run in comparison.runs) > MOST_SAMPLES:
-        return []
-    from ragassay.reports.views.diagnosis_view import change_of, right_moved
-
-    change = change_of(*comparison.runs)
-    return [] if change is None else right_moved(change)
+    return replace(report, verdict=verdict_line(comparison))
 
 
 def primary_of(comparison: Comparison) -> Comparison:

@@ -7,9 +7,8 @@ from math import inf
 
 from ragassay.base.printable import grouped, share
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
-from ragassay.engine.diagnosis.diagnosing import OF_WORDS, ClassFound, Diagnosis, headline_of
-from ragassay.engine.diagnosis.moved_classes import FINE, Moved, moved
-from ragassay.engine.results import Result
+from ragassay.engine.diagnosis.diagnosing import OF_WORDS, ClassFound, Diagnosis
+from ragassay.engine.diagnosis.moved_classes import FINE, Moved
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
@@ -58,18 +57,6 @@ def verdict_of(diagnosis: Diagnosis) -> str:
         title = f"{most.fault.title[0].lower()}{most.fault.title[1:]}"
         said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n))
     return " ".join(said)
-
-
-def change_of(a: Result, b: Result) -> Moved | None:
-    """Which classes of failing samples a change moved; ``None`` where that cannot be told: no
-    metric says which samples fail, a run holds several systems, or its system failed for each."""
-    if any(run.summary.all_failed or len(run.columns.systems) > 1 for run in (a, b)):
-        return None
-    headline = headline_of(a)
-    queries, others = ({identity[0] for identity in run.columns.identities} for run in (a, b))
-    if headline is None or headline not in b.summary.metrics or queries.isdisjoint(others):
-        return None
-    return moved(a, b, headline=headline)
 
 
 def right_moved(change: Moved) -> list[str]:
