@@ -257,15 +257,11 @@ def test_a_given_aggregate_counts_where_its_parts_are_not_there() -> None:
 @pytest.mark.parametrize(
     ("field", "name", "value"),
     [
-        ("RB_llm", "RB_llm", 7),
-        ("RL_F", "RL_F", -0.1),
-        ("RL_F", "RL_F", "85"),
-        ("BertscoreR", "BertscoreR", [87.3]),
-        ("BertKPrec", "BertKPrec", [1.1]),
-        ("idk_eval", "idk_eval", 0.7),
-        ("idk_eval", "idk_eval", "yes"),
+        ("RB_llm", "RB_llm", 7), ("RL_F", "RL_F", -0.1), ("RL_F", "RL_F", "85"),
+        ("BertscoreR", "BertscoreR", [87.3]), ("BertKPrec", "BertKPrec", [1.1]),
+        ("idk_eval", "idk_eval", 0.7), ("idk_eval", "idk_eval", "yes"),
     ],
-)
+)  # fmt: skip
 def test_a_given_value_outside_the_range_is_unscored(field: str, name: str, value: Any) -> None:
     outcome = score(field, sample(given={name: value}))
     assert isinstance(outcome, Unscored) and outcome.reason is Reason.UNDEFINED

@@ -49,13 +49,10 @@ ROOT = run("root", "chain", inputs={"question": Q}, outputs={"output": A})
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (DOCS, TEXTS),
-        (TEXTS, TEXTS),
-        ({"documents": DOCS}, TEXTS),
-        ("\n\n".join(TEXTS), ["\n\n".join(TEXTS)]),
-        ([], []),
+        (DOCS, TEXTS), (TEXTS, TEXTS), ({"documents": DOCS}, TEXTS),
+        ("\n\n".join(TEXTS), ["\n\n".join(TEXTS)]), ([], []),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("kind", ["retriever", "tool"])
 def test_what_traceable_wraps_is_unwrapped(
     tmp_path: Path, given: Any, expected: list[str], kind: str

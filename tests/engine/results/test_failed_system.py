@@ -60,13 +60,10 @@ def test_a_run_says_it_in_place_of_tables(runs: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     "words",
     [
-        ["diagnose", "down"],
-        ["diagnose", "down", "--headline", "exact_match"],
-        ["diagnose", "up", "down"],
-        ["compare", "down", "up"],
-        ["compare", "up", "down"],
+        ["diagnose", "down"], ["diagnose", "down", "--headline", "exact_match"],
+        ["diagnose", "up", "down"], ["compare", "down", "up"], ["compare", "up", "down"],
     ],
-)
+)  # fmt: skip
 def test_it_is_neither_diagnosed_nor_compared(
     runs: Path, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:

@@ -45,9 +45,7 @@ def test_an_id_holds_a_conversation_and_a_turn(name: str, found: str | None) -> 
 def test_there_must_be_two_conversations_and_one_with_two_turns() -> None:
     assert conversations_of_ids(["a::1", "a::2", "b::1"]) == ["a", "a", "b"]
     assert conversations_of_ids(["a::1", "a::2"]) is None
-    assert (
-        conversations_of_ids(["a::1", "b::1"]) is None
-    )  # each by itself: nothing to keep together
+    assert conversations_of_ids(["a::1", "b::1"]) is None  # each by itself
     assert conversations_of_ids(["a::1", "a::2", "b"]) is None
     assert conversations_of_ids(["a::1", "a::2", "b::1", "x"]) == ["a", "a", "b", "id x"]
 
