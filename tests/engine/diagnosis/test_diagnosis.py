@@ -252,6 +252,11 @@ def judged(verdicts: dict[str, bool | None], name: str, query: str = "q") -> rag
     return ragassay.evaluate(data, ["answer_match"], judge=judge, judge_name=name, refresh=True)
 
 
+def test_a_run_of_fewer_metrics_is_compared_with_one_of_more() -> None:
+    change = moved(ragassay.evaluate(RUN, "f1"), ragassay.evaluate(RUN, "qa"))
+    assert change.n == len(RUN) and not change.not_alike
+
+
 def test_a_sample_that_a_run_says_nothing_of_has_not_moved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,7 +113,8 @@ def moved(
     after = [first.classes[rows_new[key]] or FINE for key in decided]
     before = [second.classes[rows_old[key]] or FINE for key in decided]
     used = [first.headline, *(name for metrics in first.sources.values() for name in metrics)]
-    both = [name for name in dict.fromkeys(used) if name in old.summary.metrics]
+    measured = new.summary.metrics.keys() & old.summary.metrics.keys()
+    both = [name for name in dict.fromkeys(used) if name in measured]
     unlike_metrics = incomparable_metrics(new, old, both)
     unlike_queries = differing_queries(new, old, list(dict.fromkeys(q for q, _ in common)))
     not_alike = tuple(dict.fromkeys(map(str, (*unlike_metrics, *unlike_queries))))

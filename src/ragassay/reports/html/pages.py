@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 import ragassay
 from ragassay.base import files, printable
 from ragassay.engine.comparison.derived_runs import aligned
-from ragassay.engine.diagnosis.diagnosing import headline_of
-from ragassay.engine.diagnosis.moved_classes import Moved, moved
+from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.reports.charts import svg
@@ -32,7 +31,7 @@ from ragassay.reports.views.comparison_view import (
     statistics,
     verdicts,
 )
-from ragassay.reports.views.diagnosis_view import moved_report, right_moved
+from ragassay.reports.views.diagnosis_view import change_of, moved_report, right_moved
 from ragassay.reports.views.summary_view import gate_lines, name_of, written_report
 
 if TYPE_CHECKING:
@@ -75,22 +74,10 @@ def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | P
 def comparison_parts(comparison: Comparison, a: Result, b: Result) -> dict[str, Any]:
     """What the template ``browsed.html.j2`` shows of a new run (A) and an old one (B)."""
     b = aligned(b, a)
-    change = _moved(a, b)
+    change = change_of(a, b)
     page = page_of(_comparison_page(replace(comparison, runs=(a, b)), a, b, change))
     browser = None if comparison.unpaired else comparison_browser(comparison, a, b, change)
     return {"page": page, "kind": "comparison", "browser": browser}
-
-
-def _moved(a: Result, b: Result) -> Moved | None:
-    """Which classes of failing samples a change moved; ``None`` where that cannot be told: no
-    metric says which samples fail, a run holds several systems, or its system failed for each."""
-    if any(run.summary.all_failed or len(run.columns.systems) > 1 for run in (a, b)):
-        return None
-    headline = headline_of(a)
-    queries, others = ({identity[0] for identity in run.columns.identities} for run in (a, b))
-    if headline is None or headline not in b.summary.metrics or queries.isdisjoint(others):
-        return None
-    return moved(a, b, headline=headline)
 
 
 def _distributions(result: Result) -> Block:

@@ -14,8 +14,9 @@ from ragassay.reports.model import Block, Cell, Column, Lines, Report, Style, Ta
 from ragassay.reports.text import wording
 from ragassay.reports.views.summary_view import name_of
 
-MOST_NOTES, MOST_ROWS = 4, 10
-"""Sentences below a comparison, and metrics in its table, unless everything is shown."""
+MOST_NOTES, MOST_ROWS, MOST_SAMPLES = 4, 10, 2_000
+"""Sentences below a comparison, metrics in its table unless everything is shown, and samples of a
+run up to which right answers are counted."""
 
 _VERDICT_STYLES: dict[str, Style] = {"better": "good", "worse": "bad", "different": "doubt"}
 
@@ -29,8 +30,20 @@ def comparison_report(comparison: Comparison, *, full: bool = False) -> Report:
     about = wording.compared_on(comparison)
     if n := len(shown.with_scores) - len(rows.with_scores):
         blocks.append(lines([f"{plural(n, 'more metric')}: --full, or the HTML page."]))
-    report = Report(wording.against(comparison), (*blocks, *below(shown, full=full)), about)
-    return replace(report, verdict=verdict_line(comparison))
+    right = _right(comparison)
+    blocks += below(shown, MOST_NOTES - len(right), full=full)
+    verdict = " ".join([verdict_line(comparison), *right])
+    return Report(wording.against(comparison), tuple(blocks), about, verdict=verdict)
+
+
+def _right(comparison: Comparison) -> list[str]:
+    """The sentence on right answers in both runs, where they are soon diagnosed."""
+    if comparison.runs is None or max(len(run.columns) for run in comparison.runs) > MOST_SAMPLES:
+        return []
+    from ragassay.reports.views.diagnosis_view import change_of, right_moved
+
+    change = change_of(*comparison.runs)
+    return [] if change is None else right_moved(change)
 
 
 def primary_of(comparison: Comparison) -> Comparison:
@@ -55,14 +68,16 @@ def _most_telling(comparison: Comparison) -> Comparison:
     return replace(comparison, differences=tuple(row for row in rows if row in kept))
 
 
-def below(comparison: Comparison, *, full: bool = False) -> tuple[Lines, Lines]:
-    """Warnings and notes below a comparison: at most `MOST_NOTES`, where not all are asked for."""
+def below(
+    comparison: Comparison, most: int = MOST_NOTES, *, full: bool = False
+) -> tuple[Lines, Lines]:
+    """Warnings and notes below a comparison: at most so many, where not all are asked for."""
     warnings = list(comparison.warnings)
     notes = wording.all_said(comparison.notes, "note")
     if full:
         notes += wording.all_said(comparison.notes, "detail")
-    elif (n := len(warnings) + len(notes)) > MOST_NOTES:
-        kept = MOST_NOTES - 1
+    elif (n := len(warnings) + len(notes)) > most:
+        kept = most - 1
         warnings, notes = warnings[:kept], notes[: max(0, kept - len(warnings))]
         notes.append(f"{plural(n - kept, 'more note')}: --full, or the HTML page.")
     return lines(warnings, "warning"), lines(notes)

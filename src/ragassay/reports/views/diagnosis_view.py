@@ -7,8 +7,9 @@ from math import inf
 
 from ragassay.base.printable import grouped, share
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
-from ragassay.engine.diagnosis.diagnosing import OF_WORDS, ClassFound, Diagnosis
-from ragassay.engine.diagnosis.moved_classes import FINE, Moved
+from ragassay.engine.diagnosis.diagnosing import OF_WORDS, ClassFound, Diagnosis, headline_of
+from ragassay.engine.diagnosis.moved_classes import FINE, Moved, moved
+from ragassay.engine.results import Result
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
@@ -59,16 +60,28 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     return " ".join(said)
 
 
+def change_of(a: Result, b: Result) -> Moved | None:
+    """Which classes of failing samples a change moved; ``None`` where that cannot be told: no
+    metric says which samples fail, a run holds several systems, or its system failed for each."""
+    if any(run.summary.all_failed or len(run.columns.systems) > 1 for run in (a, b)):
+        return None
+    headline = headline_of(a)
+    queries, others = ({identity[0] for identity in run.columns.identities} for run in (a, b))
+    if headline is None or headline not in b.summary.metrics or queries.isdisjoint(others):
+        return None
+    return moved(a, b, headline=headline)
+
+
 def right_moved(change: Moved) -> list[str]:
-    """The shares of right answers in both runs, and how many samples a change mended and broke."""
-    new, old = (diagnosis.share_right for diagnosis in (change.new, change.old))
-    if new is None or old is None or change.new.measures != "answers":
+    """The shares of right answers in both runs, and how many samples a change mended and broke;
+    nothing where none moved, or where that may be due to something else than the system."""
+    moves, n = change.transitions, sum(change.transitions.values())
+    mended = sum(moves[old, new] for old, new in moves if old != FINE == new)
+    broken = sum(moves[old, new] for old, new in moves if old == FINE != new)
+    if change.new.measures != "answers" or change.not_alike or not mended + broken:
         return []
-    mended, broken = (
-        sum(n for ways, n in change.transitions.items() if ways[at] == FINE != ways[1 - at])
-        for at in (1, 0)
-    )
-    shares = {"new": round(new, 2), "old": round(old, 2)}
+    old = moves.get((FINE, FINE), 0) + broken
+    shares = {"new": round((old + mended - broken) / n, 2), "old": round(old / n, 2)}
     return [sentence("right_moved", **shares, mended=mended, broken=broken)]
 
 
