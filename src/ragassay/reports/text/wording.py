@@ -43,7 +43,9 @@ _SHORT = (
 
 def said(note: Note) -> str:
     """The sentence of a note."""
-    return _Words().vformat(words()[note.kind], (), {**note.counts, "names": note.names})
+    # Runs of older versions hold notes without advice.
+    counts = {"advice": "", **note.counts, "names": note.names}
+    return _Words().vformat(words()[note.kind], (), counts)
 
 
 def sentence(kind: str, **counts: Any) -> str:
