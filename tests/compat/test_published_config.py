@@ -324,7 +324,7 @@ def test_a_key_in_the_file_is_refused_with_its_line_and_not_echoed(
     line = next(n for n, one in enumerate(text.splitlines(), 1) if KEY in one)
     assert call(["run", DATA, "--config", str(written(text))]) == 2
     out, err = capsys.readouterr()
-    assert f"line {line}, field" in err and "a key must not stand in the file" in err
+    assert f"line {line}, field" in err and "a key must not be in the file" in err
     assert KEY not in out + err and KEY[8:20] not in out + err
     assert endpoint.stats()["requests"] == 0
 

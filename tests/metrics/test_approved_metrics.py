@@ -31,7 +31,7 @@ from ragassay.models.weights.weight_files import BY_MODEL
 from ragassay.texts import sentences as sentence_spans
 
 APPROVED = Path(__file__).parent / "approved"
-PLACES = Path(ragassay.__file__).parent / "metrics" / "places.txt"
+PLACES = Path(ragassay.__file__).parent / "metrics" / "modules_of_names.txt"
 LEVELS = {"levels": ["0.5;1"], "gains": ["1:3;2:9"], "of": ["em"], "tokens": ["ascii", "unicode"]}
 """Values of the parameters that are texts."""
 

@@ -113,7 +113,7 @@ def test_rows_of_a_csv_are_documents(config: Path, tmp_path: Path) -> None:
         ("path: ", "folder: ", "folder"),
         ("unanswerable: 25", "unanswered: 25", "no type of question"),
         ("min_words: 5", "min_words: 90", "larger than max_words"),
-        ("${oc.env:WRITERS_KEY}", "sk-written-out", "a key must not stand in the file"),
+        ("${oc.env:WRITERS_KEY}", "sk-written-out", "a key must not be in the file"),
         ("OpenAIModel", "OpenMindModel", "no model 'OpenMindModel'"),
         ("min_doc_size: 100", "min_doc_size: 1000000", "no document that counts"),
         ("n_questions: 8", "n_questions: none", "n_questions"),

@@ -41,8 +41,8 @@ class Turn:
 class Passage:
     """A retrieved chunk.
 
-    Passages stand in a sample in the order in which the system ranked them. ``score`` is the
-    system's own (finite; higher is better). ``document``, ``start`` and ``end`` say where the text
+    Passages are in the order in which the system ranked them. ``score`` is the system's own
+    (finite; higher is better). ``document``, ``start`` and ``end`` say where the text
     came from: characters ``[start, end)`` of that document. ``names`` are its title and address,
     by which an answer may cite it.
 

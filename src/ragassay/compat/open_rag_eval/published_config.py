@@ -150,7 +150,7 @@ def _evaluator(
     if options != first_options:
         raise file.wrong(
             place,
-            f"stands here again with other options than in line {file.content.line(first)}",
+            f"is named again, with other options than in line {file.content.line(first)}",
             "One run has each evaluator once: keep one, or make two files.",
         )
     file.add_suite(kind, place)

@@ -98,7 +98,7 @@ class ConfigFile:
         """An error about a key of ours or an item of it, with the line where the file has it."""
         in_file = next((self.places[p] for p in (place, place[:1]) if p in self.places), place)
         while len(in_file) > 1 and in_file not in self.content.lines:
-            in_file = in_file[:-1]  # one value may stand where a list is meant
+            in_file = in_file[:-1]  # one value may be where a list is meant
         return self.content.wrong(in_file, problem, hint)
 
 
@@ -203,7 +203,7 @@ def variable_of(value: Any, content: Marked, place: Place) -> str | None:
         return reference["name"]
     raise content.wrong(
         place,
-        "a key must not stand in the file",
+        "a key must not be in the file",
         "Write ${oc.env:NAME} and set that environment variable, or keep the key in a file of "
         "its own (--key-file). For a server that needs none, leave it out.",
     )

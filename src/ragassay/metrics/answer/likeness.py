@@ -81,7 +81,7 @@ class OnScale(Metric):
         for value in (self.model, self.lang, self.baseline):
             if set(value) & set("(),"):
                 raise UsageError(
-                    f"{self.name}: {value!r} cannot stand in a metric's name, because of its "
+                    f"{self.name}: {value!r} cannot be part of a metric's name, because of its "
                     "brackets or commas. Point to it by --model NAME=FOLDER, or rename it."
                 )
         if self.rescale and self.layer is None and layer_for(self.model) is None:

@@ -78,10 +78,10 @@ def _import_all() -> None:
 
 @cache
 def _places() -> Mapping[str, Sequence[str]]:
-    """The modules that define each name or alias of ours. ``places.txt`` lists them; where it lacks
-    a name, all modules are imported to find it."""
+    """The modules that define each name or alias of ours, by ``modules_of_names.txt``; where it
+    lacks a name, all modules are imported to find it."""
     places: dict[str, list[str]] = {}
-    for module, names in packages.word_lists("ragassay.metrics", "places.txt").items():
+    for module, names in packages.word_lists("ragassay.metrics", "modules_of_names.txt").items():
         for name in names:
             places.setdefault(name, []).append(f"ragassay.metrics.{module}")
     return places

@@ -235,7 +235,7 @@ def _shares(
 
 _NO_CONTEXTS = (
     "{n} {record has|records have} no contexts. Extractiveness and RB_agg are 0 there, as "
-    "published; where the contexts stand in another file, name that, too."
+    "published; where another file holds the contexts, name it, too."
 )
 
 _FROM = f"from BERTScores {READ}"

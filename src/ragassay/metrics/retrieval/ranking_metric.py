@@ -30,7 +30,7 @@ from ragassay.metrics.retrieval.rankings import JUDGED, Floats, Rankings, share
 SHOWN_RANKS = 10
 _BY_SCORE = "ranked by score, which is not the order given"
 _CONTRADICTED = (
-    "Samples whose passages do not stand in the order of their scores: {n}. The retrieval metrics "
+    "Samples whose passages are not in the order of their scores: {n}. The retrieval metrics "
     "rank them by score, highest first; chunks and spans keep the order given. If the order given "
     "is right (a reranker's, or by distance, where lower is better), leave the scores out."
 )
