@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from question_examples import ANSWER, EXAMPLES, PASSAGE, QUERY, name_of
-from ragassay.base.errors import UsageError
+from ragassay.base.errors import LedgerError, UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Usage
 from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
-from ragassay.judges.panel import Panel, combinable, combine, disagreed
+from ragassay.judges.panel import Panel, combinable, combine, decided, differ, disagreed
 from ragassay.judges.question import Lost, Question, R_co, Reply
 from ragassay.judges.questions.checklists import Claims, ExtractClaims
 from ragassay.judges.questions.grading import (
@@ -95,12 +95,18 @@ def test_a_panel_takes_the_median_and_keeps_every_vote() -> None:
     panel = Panel([Fixed("a", grade(0)), Fixed("b", grade(3)), Fixed("c", grade(2))])
     judge_answer = ask(panel)
     assert judge_answer.answer == grade(2)
-    assert [(vote.provenance.judge, vote.answer.grade) for vote in judge_answer.votes] == [
-        ("a", 0),
-        ("b", 3),
-        ("c", 2),
-    ]
-    assert judge_answer.provenance.judge == "panel(a, b, c)"
+    votes = [(vote.provenance.judge, vote.answer.grade) for vote in judge_answer.votes]
+    assert votes == [("a", 0), ("b", 3), ("c", 2)]
+    # What was sent is counted by vote: the panel sends nothing, and waits for its slowest member.
+    for cached in (True, False):
+        made = (
+            Provenance("a", latency=2.0, cached=cached),
+            Provenance("b", latency=1.5, cached=True),
+        )
+        said = [JudgeAnswer(QUESTION, grade(1), one) for one in made]
+        found = decided(QUESTION, said, 2, 2, "p", 3)
+        assert found.provenance == Provenance("p", latency=2.0, attempts=0, cached=cached)
+        assert found.repeat == 3 and found.votes == tuple(said)
 
 
 def test_below_the_quorum_there_is_no_answer_but_the_most_frequent_reason() -> None:
@@ -139,6 +145,9 @@ def test_a_judge_that_raises_costs_its_own_vote_and_says_no_secret() -> None:
     assert judge_answer.answer.grade == 2
     assert judge_answer.votes[0].reason is Reason.FAILED
     assert "sk-123" not in judge_answer.votes[0].detail
+    assert judge_answer.votes[0].provenance.judge == "a"
+    with pytest.raises(LedgerError):  # which ends a run
+        ask(Panel([Fixed("a", LedgerError("full")), Fixed("b", grade(2))], quorum=1))
 
 
 def test_opening_draining_and_closing_reach_each_member_once() -> None:
@@ -175,9 +184,49 @@ def test_claims_are_asked_of_one_judge_and_of_the_next_only_where_it_fails() -> 
     judge_answer = ask(Panel([broken, second]), question)
     assert judge_answer.answer.claims == ("y", "z")
     assert [type(vote) for vote in judge_answer.votes] == [Failure, JudgeAnswer]
+    late = Fixed("d", Reason.TIMEOUT)
+    assert len(ask(Panel([broken, late, second, first]), question).votes) == 3
     assert ask(Panel([broken, broken]), question).reason is Reason.UNPARSABLE
-    known = Panel([Fixed("a", Claims(claims=("x",)), cached=True), second]).known(question)
-    assert isinstance(known, JudgeAnswer)
+
+
+def test_a_plan_knows_whom_a_panel_would_ask_and_what_is_known() -> None:
+    new, other = Fixed("new", grade(1)), Fixed("other", grade(1))
+    kept, lost = Fixed("kept", grade(2), cached=True), Fixed("lost", Reason.REFUSED, cached=True)
+    panel = Panel([new, other, new])
+    assert panel.requests(QUESTION, 1) == ((new, 2), (other, 1), (new, 3))
+    assert panel.known(QUESTION) is Panel([kept, new]).known(QUESTION) is None
+    known = Panel([kept, lost, kept], 1).known(QUESTION)
+    assert isinstance(known, JudgeAnswer) and len(known.votes) == 3 and known.provenance.cached
+    claims = ExtractClaims(f"user: {QUERY}", ANSWER)
+    said = Fixed("said", Claims(claims=("x",)), cached=True)
+    for members, requests, is_known in (
+        ([new, other], [new], False),
+        ([said, new], [said], True),
+        ([lost, said, new], [lost, said], True),
+        ([lost, new, said], [lost, new], False),
+        ([lost, lost], [lost, lost], True),
+    ):
+        panel = Panel(members)
+        assert [judge for judge, _ in panel.requests(claims)] == requests
+        assert (panel.known(claims) is not None) == is_known
+
+
+def test_a_panel_speaks_for_each_member_once() -> None:
+    class Remarking(Fixed):
+        def remarks(self) -> tuple[str, ...]:
+            return (f"of {self.name}",)
+
+        def without(self, names: Any) -> tuple[str, ...]:
+            return tuple(name for name in names if name in (self.name, "seed"))
+
+    a, b = Remarking("a", grade(1)), Remarking("b", grade(1))
+    a.width = 3
+    panel = Panel([b, a, b])
+    assert panel.remarks() == ("of b", "of a") and panel.width == b.width == 64
+    assert panel.without(iter(["b", "c", "seed", "a"])) == ("a", "b", "seed")
+    plain = Fixed("plain", grade(1))
+    assert (plain.known(QUESTION), plain.remarks(), plain.without(["seed"])) == (None, (), ())
+    assert plain.remembered and plain.requests(QUESTION, 2) == ((plain, 2),)
 
 
 @pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
@@ -253,6 +302,7 @@ def test_disagreement_is_counted_by_answers_and_not_by_words() -> None:
         usage.add(ask(Panel([Fixed(str(at), vote) for at, vote in enumerate(votes)]), RATING))
     usage.add(ask(Panel([Fixed("a", rate(3, "x")), Fixed("b", Reason.TIMEOUT)], quorum=1), RATING))
     assert (usage.questions, usage.disagreed) == (4, 1)
+    assert differ([grade(3), grade(3).model_copy(update={"trust": 2})]) and not differ([grade(3)])
 
 
 def test_where_a_member_does_not_open_the_others_are_closed_and_its_error_is_told() -> None:

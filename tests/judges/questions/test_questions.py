@@ -188,6 +188,9 @@ def test_chunks_are_attributed_that_more_than_half_of_the_judges_name() -> None:
     votes = [base.model_copy(update={"attribution": chunks}) for chunks in [(3, 1), (1,), (2, 3)]]
     assert combine(votes).attribution == (1, 3)
     assert combine(votes[:2]).attribution == (1,)
+    more = [base.model_copy(update={"attribution": chunks}) for chunks in [(1, 2), (2,), ()]]
+    assert combine([*votes, *more[:2]]).attribution == (1, 2)
+    assert combine([*votes, *more]).attribution == (), "half is not more than half"
 
 
 @given(st.data(), st.sampled_from(EXAMPLES))

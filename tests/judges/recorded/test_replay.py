@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from question_examples import EXAMPLES, OTHER, PASSAGE, QUERY, name_of
 from ragassay.base.errors import InputError
 from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
-from ragassay.judges.judge import JudgeAnswer, Provenance, to_record
+from ragassay.judges.judge import Failure, JudgeAnswer, Provenance, provenance_of, short, to_record
 from ragassay.judges.ledger.ledger_admin import record_of
 from ragassay.judges.ledger.paid_answers import JUDGE_ANSWER, Paid
 from ragassay.judges.panel import Panel
@@ -162,6 +163,44 @@ def test_a_recorded_answer_comes_back_with_its_provenance(
     again = ask(judge, question)
     assert again.answer == judge_answer.answer
     assert to_record(again) == {**to_record(judge_answer), "request": "", "attempts": 0}
+
+
+def test_a_record_names_its_question_and_keeps_every_vote() -> None:
+    question = RelevanceGrade(QUERY, f"first  words,\n{'x' * 100}")
+    late = Failure(question, Reason.TIMEOUT, "late", Provenance("b"), 1)
+    votes = (JudgeAnswer(question, largest(question), MADE, 1), late)
+    panel = Provenance("panel(a, b)", latency=2.0, attempts=0)
+    record = to_record(JudgeAnswer(question, largest(question), panel, 1, votes))
+    named = {"id": f"{question.key}.1", "question": "relevance_grade", "version": 2}
+    named |= {"key": question.key, "repeat": 1}
+    answer = largest(question).model_dump(mode="json")
+    about = {"passage": f"first words, {'x' * 67} …"}
+    first, second = record.pop("votes")
+    assert record == {**named, "answer": answer, "judge": "panel(a, b)", "about": about}
+    failed = {"answer": None, "reason": "timeout", "detail": "late", "judge": "b"}
+    assert second == {**named, **failed}
+    assert first == to_record(votes[0], is_vote=True) and first["latency"] == 0.5
+    chunks = ReportOnContext(QUERY, ("a  b", "c" * 99, *"defghij"))
+    (about,) = to_record(Failure(chunks, Reason.TIMEOUT, "late"))["about"].items()
+    assert about == ("chunks (9)", short(f"a b | {'c' * 99}"))
+    many = ClaimSupport(tuple("abcdefghijk"), ("p",))
+    shown = to_record(Failure(many, Reason.TIMEOUT, "late", Provenance("a", "m")))
+    assert shown["about"] == {
+        "claims (11)": "a | b | c | d | e | f | g | h | i",
+        "passages (1)": "p",
+    }
+    assert (shown["id"], shown["model"], shown["attempts"]) == (many.key, "m", 1)
+    assert [short(text) for text in ("x" * 80, "x" * 79 + " yz", " a\n b ")] == [
+        "x" * 80, f"{'x' * 79} …", "a b",
+    ]  # fmt: skip
+
+
+def test_a_record_gives_its_origin_back_as_far_as_it_states_one() -> None:
+    made = replace(MADE, cached=True)
+    found = provenance_of(to_record(JudgeAnswer(QUESTION, largest(QUESTION), made)))
+    assert replace(found, messages=made.messages) == made
+    assert provenance_of({"judge": None}) == Provenance("", messages=[], attempts=0)
+    assert provenance_of({"cost": 0.0}).cost == 0.0
 
 
 def answered(judge: Replay, *questions: Question[Any]) -> tuple[str, ...]:
