@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from question_examples import EXAMPLES, OTHER, PASSAGE, QUERY, name_of
-from ragassay.base.errors import InputError
+from ragassay.base.errors import InputError, UsageError
 from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
 from ragassay.judges.judge import Failure, JudgeAnswer, Provenance, provenance_of, short, to_record
@@ -102,6 +102,28 @@ def test_explanations_may_be_left_out_and_lists_given_bare(tmp_path: Path) -> No
     report = ask(judge, ReportOnContext("q", ("a", "b"))).answer
     assert {name: getattr(report, name) for name in parts} == {**parts, "attribution": ()}
     assert ask(judge, ExtractClaims("user: q", "a")).answer.claims == ("one claim",)
+
+
+def test_blanks_accents_and_the_marks_of_a_file_make_no_other_question(tmp_path: Path) -> None:
+    data = {"query": f" {QUERY}\n", "passage": "cafe\u0301  ? au lait"}
+    claims = {"question": "claim_support", "data": {"claims": ["a  b"], "passages": ["p"]}}
+    judge = replay(
+        tmp_path, f"\ufeff{json.dumps({**LABEL, 'data': data})}\n\n", {**claims, "answer": [True]}
+    )
+    assert ask(judge, RelevanceGrade(QUERY, "caf\u00e9\n\ud800 au lait")).answer.grade == 3
+    found = ask(judge, ClaimSupport(("a b",), (" p",)))
+    assert found.answer.supported == (True,)
+    assert found.provenance.judge == "replay:labels.jsonl, line 3"
+    assert ask(judge, ClaimSupport(("ab",), ("p",))).reason is Reason.MISSING_INPUT
+
+
+def test_a_label_with_a_repeat_is_for_that_alone(tmp_path: Path) -> None:
+    judge = replay(tmp_path, {**LABEL, "repeat": 1, "answer": 0})
+    assert ask(judge, repeat=1).answer.grade == 0
+    for repeat in (0, 2):
+        failure = ask(judge, repeat=repeat)
+        assert failure.reason is Reason.MISSING_INPUT and "(1 to others" in failure.detail
+        assert (failure.repeat, failure.provenance) == (repeat, Provenance(judge.label, attempts=0))
 
 
 def test_several_people_are_a_panel(tmp_path: Path) -> None:
@@ -203,6 +225,45 @@ def test_a_record_gives_its_origin_back_as_far_as_it_states_one() -> None:
     assert provenance_of({"cost": 0.0}).cost == 0.0
 
 
+def test_a_recorded_panel_and_a_recorded_failure_come_back_as_they_were(tmp_path: Path) -> None:
+    failure = Failure(QUESTION, Reason.REFUSED, "it would not", MADE, 1)
+    votes = (JudgeAnswer(QUESTION, smallest(QUESTION), MADE, 2), failure)
+    panel = JudgeAnswer(QUESTION, largest(QUESTION), Provenance("panel(a, b)"), 1, votes)
+    bare = {**to_record(Failure(QUESTION, Reason.FAILED, "")), "repeat": 3, "reason": "refused"}
+    lines = [to_record(one) for one in (panel, replace(failure, repeat=2))]
+    judge = replay(tmp_path, *lines, bare)
+    found = ask(judge, repeat=1)
+    assert (found.answer, found.repeat) == (largest(QUESTION), 1)
+    assert [(type(vote), vote.repeat) for vote in found.votes] == [(JudgeAnswer, 2), (Failure, 1)]
+    assert found.votes[0].answer == smallest(QUESTION)
+    again = ask(judge, repeat=2)
+    assert (again.reason, again.detail, again.repeat) == (Reason.REFUSED, "it would not", 2)
+    told = ask(judge, repeat=3)
+    assert told.reason is Reason.REFUSED and "line 3" in told.detail
+    assert judge.label == "replay:labels.jsonl of panel(a, b), openai:gpt-4o"
+
+
+@pytest.mark.parametrize(("n", "named"), [(1, "a"), (3, "a, b, c"), (5, "a, b, c and 2 more")])
+def test_a_label_names_the_first_judges_of_recorded_answers(
+    tmp_path: Path, n: int, named: str
+) -> None:
+    made = [JudgeAnswer(QUESTION, largest(QUESTION), Provenance(one)) for one in "abcde"[:n]]
+    lines = [to_record(one) for one in (*made, made[0])]
+    assert replay(tmp_path, {**LABEL, "judge": "ann"}, *lines).label == (
+        f"replay:labels.jsonl of {named}"
+    )
+
+
+def test_an_answer_that_does_not_fit_its_question_or_is_gone_is_a_failure(tmp_path: Path) -> None:
+    question = ClaimSupport(("a", "b"), ("p",))
+    line = to_record(JudgeAnswer(question, largest(question), MADE))
+    judge = replay(tmp_path, {**line, "answer": {"supported": [True]}})
+    assert ask(judge, question).reason is Reason.UNPARSABLE
+    write(tmp_path, "{\n")
+    gone = ask(judge, question)
+    assert gone.reason is Reason.FAILED and "line 1" in gone.detail and "changed" in gone.detail
+
+
 def answered(judge: Replay, *questions: Question[Any]) -> tuple[str, ...]:
     for question in questions:
         asyncio.run(judge.answer(question))
@@ -266,6 +327,9 @@ def test_what_was_recorded_for_another_version_of_a_question_is_not_used(tmp_pat
     assert failure.reason is Reason.MISSING_INPUT
     for words in ("line 1,", "version 1 of relevance_grade", "version 2"):
         assert words in failure.detail
+    newer = {**to_record(JudgeAnswer(QUESTION, smallest(QUESTION), MADE)), "judge": "b"}
+    found = ask(replay(tmp_path, newer, older))
+    assert (found.answer, found.votes) == (smallest(QUESTION), ()), "the older one is no vote"
 
 
 # --- what is missing, and what is wrong ---
@@ -296,7 +360,11 @@ def test_the_line_that_is_shown_has_the_right_shape(
         ({"question": "satisfaction", "answer": 3}, "data", "does not say which question"),
         ({**LABEL, "data": {"query": "q"}}, "data.passage", "is missing"),
         ({**LABEL, "data": {**LABEL["data"], "pasage": "x"}}, "data.pasage", "'passage'"),
+        ({**LABEL, "data": {**LABEL["data"], "zzz": "x"}}, "data.zzz", "It has: earlier, passage"),
+        ({**LABEL, "data": {**LABEL["data"], "query": 3}}, "data.query", "must be a valid string"),
         ({**LABEL, "data": "q"}, "data", "must be an object"),
+        ({**LABEL, "repeat": -1}, "repeat", "not -1"),
+        ({**LABEL, "question": ["x"]}, "question", "there is no question"),
         ({**LABEL, "answer": 4}, "answer.grade", "not 4"),
         ({**LABEL, "answer": {"match": 1}}, "answer.grade", "is missing"),
         ({**LABEL, "answer": None, "reason": "tired"}, "reason", "not 'tired'"),
@@ -329,6 +397,10 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         Replay(tmp_path / "missing.jsonl")
     with pytest.raises(InputError, match=r"cannot be read"):
         Replay(tmp_path)
+    with pytest.raises(InputError, match="holds no answers"):
+        replay(tmp_path, "\n \n")
+    with pytest.raises(UsageError, match="replay:FILE"):
+        Replay(" ")
     packed = tmp_path / "packed.jsonl.gz"
     packed.write_bytes(b"\x1f\x8b\x08\x00")
     with pytest.raises(InputError, match="Decompress"):
