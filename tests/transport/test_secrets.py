@@ -28,7 +28,7 @@ from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.transport import secrets
 from ragassay.transport.endpoints.endpoint import EndpointError
 from ragassay.transport.endpoints.http_chats import OpenAIChat
-from ragassay.transport.secrets import HIDDEN, Secret
+from ragassay.transport.secrets import HIDDEN, NO_KEY, Secret
 from unpacked_pages import page_text
 
 
@@ -42,6 +42,25 @@ def test_a_secret_shows_its_source_and_not_itself() -> None:
             way(secret)
     with pytest.raises(TypeError):
         json.dumps(secret)
+
+
+def test_a_secret_is_known_by_where_it_came_from_and_blanked_out_unless_it_is_short(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "key").write_text(f"\ufeff {KEY}\n")
+    found = Secret(f" {KEY}\n", "TEST_KEY"), secrets.from_file(tmp_path / "key")
+    assert [one.reveal() for one in found] == [KEY, KEY] and all(found)
+    assert found[0].advice == "Check TEST_KEY."
+    ours = found[0].of("the shop")
+    assert ours.reveal() == KEY and ours.source == "the key of the shop"
+    none = Secret("", "TEST_KEY")
+    assert not none and "set TEST_KEY" in none.advice and "no key" in repr(none)
+    assert NO_KEY.advice == none.of("the shop").advice and "set" not in NO_KEY.advice
+    said = [Secret(key, "x").hidden_in("abcdef abcde") for key in ("abcdef", "abcde", "")]
+    assert said == [f"{HIDDEN} abcde", *["abcdef abcde"] * 2]
+    first = secrets.from_environment("ABC", {"A": " ", "B": f" {KEY}", "C": "other"})
+    assert first is not None and (first.source, first.reveal()) == ("B", KEY)
+    assert secrets.from_environment("A", {"A": " ", "B": KEY}) is None
 
 
 @pytest.mark.parametrize(
