@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from ragassay.transport.endpoints.endpoint import (
     Endpoint,
     EndpointError,
     Prompt,
+    Stopped,
 )
 from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, retry_after
 from ragassay.transport.endpoints.http_chats import MOST_TOKENS
@@ -165,18 +167,164 @@ class Slow(Endpoint):
         seconds, said = next(self.replies)
         await asyncio.sleep(seconds)
         if isinstance(said, EndpointError):
-            raise EndpointError(said.reason, said.detail, again=said.again)
+            raise replace(said)
         return Completion(said)
 
     async def close(self) -> None:
         pass
 
 
-async def sent(sender: Sender, tally: Tally) -> str | None:
+async def sent(sender: Sender, tally: Tally, current: Any = None) -> str | None:
     async def receive(completion: Completion) -> str | None:
         return completion.text
 
-    return await sender.send(b"{}", receive, tally, 1, 1)
+    return await sender.send(b"{}", receive, tally, 1, 1, current)
+
+
+BUSY = EndpointError(Reason.SERVER_ERROR, "busy", again=True)
+
+
+@pytest.mark.parametrize(("share", "waits"), [(1.0, 91.5), (0.5, 45.75)])
+def test_each_wait_is_twice_the_one_before_and_no_longer_than_the_longest(
+    monkeypatch: pytest.MonkeyPatch, share: float, waits: float
+) -> None:
+    def drawn(low: float, high: float) -> float:
+        assert (low, high) == (0.5, 1.0)
+        return share
+
+    monkeypatch.setattr("ragassay.transport.sending.random.uniform", drawn)
+
+    async def work(loop: VirtualLoop) -> None:
+        endpoint, tally = Slow((1.0, BUSY)), Tally()
+        with pytest.raises(EndpointError, match="busy"):
+            await sent(Sender(endpoint), tally)
+        assert (endpoint.sent, tally.attempts, tally.seconds, tally.waited) == (10, 10, 10, waits)
+        once, tally = Slow((1.0, BUSY)), Tally()
+        with pytest.raises(EndpointError):  # a second wait of 4 to 8 would be too long
+            await sent(Sender(once, backoff=4, timeout=4 * share + 2 + 8 * share), tally)
+        assert once.sent == 2 and tally.waited == 4 * share
+        few = Slow((1.0, BUSY))
+        with pytest.raises(EndpointError):
+            await sent(Sender(few, attempts=3), Tally())
+        assert few.sent == 3
+
+    virtually(work)
+
+
+def test_what_one_answer_took_is_added_up() -> None:
+    class Counted(Slow):
+        async def send(self, body: bytes) -> Completion:
+            said = await super().send(body)
+            assert said.text is not None
+            counted = said.text != "uncounted"
+            model = "" if said.text == "none" else said.text
+            return Completion(said.text, "stop", None, model, 5, 2, counted)
+
+    async def work(loop: VirtualLoop) -> None:
+        unsent = EndpointError(Reason.CONNECTION, "no way there", again=True, sent=False)
+        endpoint, tally = Counted((2.0, BUSY), (1.0, unsent), (3.0, "a"), (1.0, "none")), Tally()
+        sender = Sender(endpoint, backoff=0)
+        assert [await sent(sender, tally) for _ in range(2)] == ["a", "none"]
+        assert tally == Tally(3, 7.0, 0.0, 10, 4, True, 2, "a")
+        endpoint.replies = iter([(1.0, "uncounted"), (1.0, "b")])
+        for _ in range(2):
+            await sent(sender, tally)
+        assert (tally.counted, tally.model, tally.replies) == (False, "b", 4)
+
+    virtually(work)
+
+
+@pytest.mark.parametrize(("seconds", "begins"), [(0.3, 0.3), (10.0, 1.0)])
+def test_the_first_request_is_alone_until_it_is_answered_or_for_a_second(
+    seconds: float, begins: float
+) -> None:
+    async def work(loop: VirtualLoop) -> None:
+        endpoint = Slow((seconds, "a"))
+        sender, begin = Sender(endpoint), loop.time()
+        asking = [asyncio.ensure_future(sent(sender, Tally())) for _ in range(5)]
+        await asyncio.sleep(begins - 0.01)
+        assert endpoint.sent == 1
+        await asyncio.sleep(0.02)
+        assert endpoint.sent == 5
+        assert await asyncio.gather(*asking) == ["a"] * 5
+        assert loop.time() - begin == pytest.approx(begins + seconds)
+
+    virtually(work)
+
+
+@pytest.mark.parametrize(
+    ("failure", "limit", "counted"),
+    [
+        (EndpointError(Reason.SERVER_ERROR, "x"), 7.75, 1),
+        (EndpointError(Reason.AUTH, "x"), 8, 1),
+        (EndpointError(Reason.SERVER_ERROR, "x", overloaded=True), 0.5, 1),
+        (EndpointError(Reason.RATE_LIMITED, "x", overloaded=True, retry_after=600.0), 8, 1),
+        (EndpointError(Reason.RATE_LIMITED, "x", overloaded=True, retry_after=601.0), 8, 0),
+        (EndpointError(Reason.REFUSED, "x"), 8, 0),
+        (EndpointError(Reason.CONTEXT_TOO_LONG, "x"), 8, 0),
+        (EndpointError(Reason.SERVER_ERROR, "x", rejected=frozenset({"seed"})), 8, 0),
+    ],
+)
+def test_an_error_slows_the_pace_and_counts_where_the_endpoint_is_its_cause(
+    failure: EndpointError, limit: float, counted: int
+) -> None:
+    class Fails(Slow):
+        async def send(self, body: bytes) -> Completion:
+            raise failure
+
+    async def work(loop: VirtualLoop) -> None:
+        sender, stopped = Sender(Fails(), Limiter(8, clock=loop.time)), failure.retry_after == 601
+        with pytest.raises(EndpointError) as caught:
+            await sent(sender, Tally())
+        assert sender.limiter.limit == max(1, limit)
+        assert sender.breaker._failures == counted
+        told = (Reason.RATE_LIMITED, caught.value.detail)
+        wanted = told if stopped else sender.breaker.tripped
+        assert sender.stopped == wanted and ("0.2 hours" in told[1]) == stopped
+
+    virtually(work)
+
+
+def test_what_is_not_current_any_more_is_not_sent_and_a_stop_ends_waits_and_new_requests() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        sender = Sender(endpoint := Slow((1.0, BUSY)), backoff=20, timeout=1000)
+        assert await sent(sender, Tally(), lambda: False) is None and endpoint.sent == 0
+        waiting = asyncio.ensure_future(sent(sender, Tally(), lambda: True))
+        await asyncio.sleep(2)
+        begin = loop.time()
+        for detail in ("over", "later"):  # the first counts
+            sender.stop(Reason.CONNECTION, detail)
+        with pytest.raises(EndpointError, match="busy"):
+            await waiting
+        with pytest.raises(Stopped, match="over"):
+            await sent(sender, Tally())
+        assert loop.time() == begin
+        sender.resume()
+        endpoint.replies = iter([(1.0, "a")])
+        assert await sent(sender, Tally()) == "a"
+        sender.breaker.tripped = (Reason.AUTH, "wrong key")
+        sender.resume()
+        with pytest.raises(Stopped, match="wrong key"):
+            await sent(sender, Tally())
+
+    virtually(work)
+
+
+def test_a_defect_of_an_endpoints_code_is_a_failure_that_hides_the_key() -> None:
+    class Broken(Slow):
+        async def send(self, body: bytes) -> Completion:
+            raise KeyError(f"header {KEY}")
+
+    async def work(loop: VirtualLoop) -> None:
+        endpoint = Broken()
+        endpoint.key = Secret(KEY, "TEST_KEY")
+        with pytest.raises(EndpointError) as caught:
+            await sent(Sender(endpoint), Tally())
+        told = caught.value
+        assert told.reason is Reason.SERVER_ERROR and isinstance(told.__cause__, KeyError)
+        assert "http://slow/v1: KeyError" in told.detail and KEY not in told.detail
+
+    virtually(work)
 
 
 def test_the_deadline_covers_retries_and_their_waits() -> None:
