@@ -15,11 +15,12 @@ import ragassay
 from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, patient
 from llm_rule import Request, default_rule
 from llm_server import LLMServer
+from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Ask, Asker
 from ragassay.judges.judge import Failure, JudgeAnswer
 from ragassay.judges.questions.grading import RelevanceGrade
-from ragassay.transport.budget import Budget
+from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints.endpoint import (
     Completion,
     Endpoint,
@@ -158,12 +159,14 @@ class Slow(Endpoint):
         super().__init__("http://slow/v1", NO_KEY)
         self.replies = itertools.cycle(replies)
         self.sent = 0
+        self.bodies: list[bytes] = []
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         return {"model": prompt.model, "messages": prompt.messages}
 
     async def send(self, body: bytes) -> Completion:
         self.sent += 1
+        self.bodies.append(body)
         seconds, said = next(self.replies)
         await asyncio.sleep(seconds)
         if isinstance(said, EndpointError):
@@ -174,11 +177,13 @@ class Slow(Endpoint):
         pass
 
 
-async def sent(sender: Sender, tally: Tally, current: Any = None) -> str | None:
+async def sent(
+    sender: Sender, tally: Tally, current: Any = None, body: bytes = b"{}"
+) -> str | None:
     async def receive(completion: Completion) -> str | None:
         return completion.text
 
-    return await sender.send(b"{}", receive, tally, 1, 1, current)
+    return await sender.send(body, receive, tally, 60, 1, current)
 
 
 BUSY = EndpointError(Reason.SERVER_ERROR, "busy", again=True)
@@ -211,15 +216,15 @@ def test_each_wait_is_twice_the_one_before_and_no_longer_than_the_longest(
     virtually(work)
 
 
-def test_what_one_answer_took_is_added_up() -> None:
-    class Counted(Slow):
-        async def send(self, body: bytes) -> Completion:
-            said = await super().send(body)
-            assert said.text is not None
-            counted = said.text != "uncounted"
-            model = "" if said.text == "none" else said.text
-            return Completion(said.text, "stop", None, model, 5, 2, counted)
+class Counted(Slow):
+    async def send(self, body: bytes) -> Completion:
+        said = await super().send(body)
+        assert said.text is not None
+        model = "" if said.text == "none" else said.text
+        return Completion(said.text, "stop", None, model, 5, 2, said.text != "uncounted")
 
+
+def test_what_one_answer_took_is_added_up() -> None:
     async def work(loop: VirtualLoop) -> None:
         unsent = EndpointError(Reason.CONNECTION, "no way there", again=True, sent=False)
         endpoint, tally = Counted((2.0, BUSY), (1.0, unsent), (3.0, "a"), (1.0, "none")), Tally()
@@ -306,6 +311,96 @@ def test_what_is_not_current_any_more_is_not_sent_and_a_stop_ends_waits_and_new_
         sender.resume()
         with pytest.raises(Stopped, match="wrong key"):
             await sent(sender, Tally())
+
+    virtually(work)
+
+
+@pytest.mark.parametrize("seconds", [0.5, 2.0])  # in the head start; before a place is free
+def test_a_stop_ends_the_wait_for_a_place(seconds: float) -> None:
+    async def work(loop: VirtualLoop) -> None:
+        sender = Sender(Slow((100.0, "a")), Limiter(1, clock=loop.time))
+        first, *others = (asyncio.ensure_future(sent(sender, Tally())) for _ in range(3))
+        await asyncio.sleep(seconds)
+        sender.stop(Reason.CONNECTION, "over")
+        found = await asyncio.gather(*others, return_exceptions=True)
+        assert [type(one) for one in found] == [Stopped, Stopped] and not first.done()
+        assert await first == "a"
+
+    virtually(work)
+
+
+def test_what_was_begun_is_sent_again_before_what_is_new() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        endpoint = Slow((2.0, BUSY), (1.0, "a"), (1.0, "a"), (1.0, "a"))
+        sender = Sender(endpoint, Limiter(1, clock=loop.time), backoff=0)
+        asked = (sent(sender, Tally(), None, body) for body in (b"1", b"2", b"3"))
+        await asyncio.gather(*asked)
+        assert endpoint.bodies == [b"1", b"2", b"1", b"3"]  # 2 had the place while 1 failed
+
+    virtually(work)
+
+
+def test_each_attempt_is_paid_for_by_what_it_took() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        spent = Budget(tokens=1000)
+        free = replace(BUSY, free=True)
+        endpoint = Counted((1.0, free), (1.0, BUSY), (1.0, replace(free, sent=False)), (1.0, "a"))
+        await sent(Sender(endpoint, account=Account(spent), backoff=0), Tally())
+        assert (spent.spent_calls, spent.spent_tokens) == (3, 61 + 7) and not spent._open
+        # Who waits for money when the run is stopped sends nothing and costs nothing.
+        spent = Budget(tokens=100)
+        sender = Sender(Counted((10.0, "a")), account=Account(spent))
+        asking = [asyncio.ensure_future(sent(sender, Tally())) for _ in range(2)]
+        await asyncio.sleep(2)
+        sender.stop(Reason.CONNECTION, "over")
+        first, second = await asyncio.gather(*asking, return_exceptions=True)
+        assert first == "a" and isinstance(second, Stopped) and second.detail == "over"
+        assert (spent.spent_calls, spent.spent_tokens) == (1, 7) and not spent._open
+        # What cannot be paid for waits for no place.
+        sender = Sender(Counted((10.0, "a")), Limiter(1, clock=loop.time), account=Account(spent))
+        asking = [asyncio.ensure_future(sent(sender, Tally())) for _ in range(3)]
+        spent.tokens = 7 + 61
+        await asyncio.sleep(1.5)
+        spent.tokens = 60
+        begin = loop.time()
+        with pytest.raises(Stopped) as caught:
+            await sent(sender, Tally())
+        assert caught.value.reason is Reason.BUDGET and loop.time() == begin
+        await asyncio.gather(*asking, return_exceptions=True)
+
+    virtually(work)
+
+
+def test_after_the_deadline_nothing_is_sent() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        for seconds, waited in ((119.0, 1.0), (119.0, 0.999)):
+            endpoint, tally = Slow((0.0005, "a")), Tally(1, seconds, waited)
+            asked = sent(Sender(endpoint), tally)
+            if waited == 1:
+                with pytest.raises(EndpointError, match="within 120 seconds") as caught:
+                    await asked
+                assert caught.value.reason is Reason.TIMEOUT and endpoint.sent == 0
+            else:
+                assert await asked == "a"
+
+    virtually(work)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"), [(UsageError("The disk is full."), "The disk is full."),
+                        (OverflowError("too large"), "the ledger: OverflowError('too large')")]
+)  # fmt: skip
+def test_nothing_more_is_sent_once_what_was_paid_cannot_be_kept(
+    error: Exception, told: str
+) -> None:
+    async def writing() -> None:
+        raise error
+
+    async def work(loop: VirtualLoop) -> None:
+        sender = Sender(Slow((1.0, "a")))
+        with pytest.raises(type(error)):
+            await sender.kept(writing())
+        assert sender.stopped == (Reason.CONNECTION, told)
 
     virtually(work)
 
