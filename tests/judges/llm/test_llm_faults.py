@@ -35,7 +35,6 @@ from ragassay.transport.secrets import NO_KEY, Secret
 from ragassay.transport.sending import (
     ALIKE_IN_A_ROW,
     UNUSABLE_IN_A_ROW,
-    Breaker,
     Limiter,
     Sender,
     Tally,
@@ -420,31 +419,6 @@ def test_a_defect_of_an_endpoints_code_is_a_failure_that_hides_the_key() -> None
         assert "http://slow/v1: KeyError" in told.detail and KEY not in told.detail
 
     virtually(work)
-
-
-def test_the_deadline_covers_retries_and_their_waits() -> None:
-    async def work(loop: VirtualLoop) -> None:
-        endpoint = Slow((10.0, EndpointError(Reason.SERVER_ERROR, "down", again=True)))
-        sender = Sender(endpoint, Limiter(4), Breaker(), timeout=120.0, backoff=4.0)
-        begin, tally = loop.time(), Tally()
-        with pytest.raises(EndpointError, match=r"down|within 120 seconds"):  # waits are random
-            await sent(sender, tally)
-        assert 60 < loop.time() - begin < 120.001
-        assert loop.time() - begin == pytest.approx(tally.seconds + tally.waited)
-        assert endpoint.sent == tally.attempts < 10
-
-    virtually(work)
-
-
-def test_an_endpoint_that_wants_hours_of_peace_ends_the_run(
-    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    patient(monkeypatch)
-    server.settings.faults = lambda request: "rate_limit:40000"
-    found = [failed(one) for one in ask(bench.judge(), grades(100))]
-    assert {one.reason for one in found} == {Reason.RATE_LIMITED}
-    assert {"left alone for 11.1 hours" in one.detail for one in found} == {True}
-    assert server.stats()["requests"] == 1
 
 
 # --- what nobody counted ---
