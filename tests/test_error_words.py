@@ -21,7 +21,8 @@ from ragassay.base.errors import (
     validation_problem,
     warn_user,
 )
-from ragassay.base.printable import either, plural, share
+from ragassay.base.note import Note, joined
+from ragassay.base.printable import either, excerpt, few, grouped, plural, share
 from ragassay.cli.command_line import call
 
 
@@ -164,3 +165,20 @@ def test_one_of_each_noun_is_singular() -> None:
     assert said == ["0 queries", "1 query", "1,234 queries"]
     assert share(1, 1, "sample") == "1 of 1 sample" and share(1, 3, "run") == "1 of 3 runs"
     assert [either(n, "has", "have") for n in (0, 1, 2)] == ["have", "has", "have"]
+
+
+def test_long_lists_and_texts_are_cut_and_say_so() -> None:
+    names = [few(list("abcdefg"[:n])) for n in (0, 5, 6)]
+    assert names == ["", "a, b, c, d, e", "a, b, c, d, e and 1 more"]
+    assert few(["a"] * 1235, 1) == "a and 1,234 more"
+    assert [excerpt(text, 5) for text in (" a\n bcd", "a bcde")] == ["a bcd", "a bcd …"]
+    assert grouped([("b", 1), ("a", 2), ("b", 0)]) == {"b": [1, 0], "a": [2]}
+    assert list(grouped([("b", 1), ("a", 2)])) == ["b", "a"]
+
+
+def test_notes_of_one_fact_are_one_note_of_all_its_names() -> None:
+    first, other = Note("a", {"n": 1}, ("x", "y")), Note("a", {"n": 2}, ("x",))
+    severe = Note("a", {"n": 1}, ("v",), "warning")
+    found = joined([first, other, severe, Note("a", {"n": 1}, ("w", "y"))])
+    assert found == [Note("a", {"n": 1}, ("x", "y", "w")), other, severe]
+    assert first.severity == "note"

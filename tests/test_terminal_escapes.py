@@ -97,6 +97,8 @@ def test_an_escaped_text_keeps_its_tabs_and_lines_and_stays_json() -> None:
     assert printable.escaped("a\tb\r\nc\rd\x0b\x1b\x9b") == "a\tb\r\nc\rd\\u000b\\u001b\\u009b"
     body = json.dumps({"a": EVIL}, ensure_ascii=False)
     assert json.loads(printable.escaped(body)) == {"a": EVIL}
+    assert printable.one_line("a\tb\r\n\u2028c\x1bd\u202e\ud800") == "a b   c�d��"
+    assert printable.lines("a\tb\r\n\x0c\u2028") == "a\tb�\n�\u2028"
     text = "\u200fשלום\u200e (1)"
     assert printable.escaped(text) == printable.lines(text) == printable.one_line(text) == text
 

@@ -3,17 +3,20 @@ is a failure, never half an answer; tokens and cost that are no numbers are not 
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import json
+import math
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ragassay import Answers, evaluate
 from ragassay.base.errors import UsageError
-from ragassay.base.json_data import NOTHING, JsonPath, PathError
+from ragassay.base.json_data import NOTHING, JsonPath, PathError, dumps
 from ragassay.base.sample import Sample
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.ask_summary import AskSummary, asked_report
@@ -110,11 +113,39 @@ def test_an_empty_list_of_paths_looks_for_no_error(error: str, is_answer: bool) 
     [
         ("a.b[1]", 2), ("$.a.b[0]", 1), ("a.b[*]", [1, 2]), ("l[*].x", ["p", "q"]), (".", ...),
         ("a.c?", NOTHING), ("l[5].x?", NOTHING), ("a-b", 3), ("l[-1].x", "q"), ('["a-b"]', 3),
+        ("$", ...), (" $? ", ...), ("['a-b']?", 3), ("l[-2].x", "p"), ("l[-3]?", NOTHING),
+        ("l[2]?", NOTHING), ("a.c[*]?", NOTHING), ("l[*].y?", NOTHING), ("l.x?", NOTHING),
+        ('["*"].z', 4), ("n?", None),
     ],
 )  # fmt: skip
 def test_paths_into_json(path: str, found: Any) -> None:
-    value = {"a": {"b": [1, 2]}, "l": [{"x": "p"}, {"x": "q"}], "a-b": 3}
-    assert JsonPath.parse(path).find(value) == (value if found is ... else found)
+    value = {"a": {"b": [1, 2]}, "l": [{"x": "p"}, {"x": "q"}], "a-b": 3, "n": None}
+    value["*"] = {"z": 4}
+    parsed = JsonPath.parse(path)
+    assert parsed.find(value) == parsed.reach(value) == (value if found is ... else found)
+    assert parsed.optional == path.strip().endswith("?") and parsed.text == path
+    if found is NOTHING:
+        bare = JsonPath.parse(path.strip().removesuffix("?"))
+        assert bare.reach(value) is NOTHING and bare.reach([]) is NOTHING
+    assert JsonPath.parse("t.b[1]").find({"t": '{"b": [1, 2]}'}, unpacked) == 2
+
+
+def unpacked(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize("text", ["", " ", "?", "a[", "a[x]", "a]", "a['']"])
+def test_what_is_no_path_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"no path|a path is empty"):
+        JsonPath.parse(text)
+
+
+def test_json_is_what_every_reader_takes() -> None:
+    value = {"a": math.nan, 1: (datetime.date(2026, 1, 2), np.float64(0.5)), "b\ud800": ["\ud800"]}
+    said = {"a": None, "1": ["2026-01-02", 0.5], "b?": ["?"]}
+    assert json.loads(dumps(value)) == said and b"\n" not in dumps(value)
+    for some in (value, {"a": [1]}):
+        assert dumps(some, indent=True).startswith(b'{\n  "a"')
 
 
 @pytest.mark.parametrize(
@@ -124,11 +155,19 @@ def test_paths_into_json(path: str, found: Any) -> None:
         ("a.b[7]", "a list of 2 items has no item [7]"),
         ("a[*]", "expects a list"),
         ("a.b[0].x", "the value '1' has no key 'x'"),
+        ("a.b[-3]", "has no item [-3]"),
+        ("a[0]", "an object with the keys b has no item [0]"),
+        ("n.x", "null has no key"),
+        ("e.x", "an empty object has no key"),
+        ("l[1]", "a list of 1 item has no item [1]"),
+        ("m.x", "the keys 0, 1, 2, 3, 4, 5, 6, 7 has no key"),
+        ("t.x", f"the value '{'x' * 40}' has no key"),
     ],
 )
 def test_a_path_that_leads_to_nothing_says_how_far_it_leads(path: str, said: str) -> None:
     with pytest.raises(PathError) as caught:
-        JsonPath.parse(path).find({"a": {"b": [1, 2]}})
+        more = {"n": None, "e": {}, "l": [0], "m": dict.fromkeys("0123456789"), "t": "x" * 50}
+        JsonPath.parse(path).find({"a": {"b": [1, 2]}, **more})
     assert said in str(caught.value)
 
 
