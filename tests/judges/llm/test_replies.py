@@ -164,7 +164,8 @@ def test_deeply_nested_replies_end_as_no_answer(depth: int) -> None:
         (None, False),
         (VALID, False),
         ("The passage says: I'm sorry, I can't help.", False),
-        ("x" * 5000, False),
+        ("I'm sorry ".ljust(1000, "."), True),
+        ("I'm sorry ".ljust(1001, "."), False),
     ],
 )
 def test_refusals_in_words_are_known_as_such(text: str | None, refuses: bool) -> None:
@@ -198,6 +199,10 @@ def test_an_invalid_part_of_a_report_costs_only_that_part(
 ) -> None:
     with pytest.raises(Unreadable, match=problem) as caught:
         read(REPORT, json.dumps({**WHOLE, field: value}))
+    nothing = {"relevance": 9, "usefulness": 9, "utilization": -1, "attribution": [9]}
+    with pytest.raises(Unreadable) as none:
+        read(REPORT, json.dumps({**WHOLE, **nothing}))
+    assert none.value.rest is None
     rest = caught.value.rest
     assert rest is not None and REPORT.check(rest) is rest
     assert rest.lost[field].reason is Reason.UNPARSABLE and list(rest.lost) == [field]
