@@ -54,20 +54,17 @@ class Model(BaseModel):
 @pytest.mark.parametrize(
     ("given", "place", "value"),
     [
-        ({"text": 5}, "text: ", "not 5"),
-        ({"text": ""}, "text: ", "at least 1"),
-        ({"text": "long"}, "text: ", "'long' is too long"),
-        ({"paths": 5}, "paths: ", "not 5"),
+        ({"text": 5}, "text: ", "not 5"), ({"text": ""}, "text: ", "at least 1"),
+        ({"text": "long"}, "text: ", "'long' is too long"), ({"paths": 5}, "paths: ", "not 5"),
         ({"spans": [{}, {"start": -1}]}, "spans.1.start: ", "not -1"),
         ({"kind": "d"}, "kind: ", "must be 'a', 'b' or 'c', not 'd'"),
         ({"share": float("nan")}, "share: ", "not nan"),
         ({"some": [1, 2, 3]}, "some: ", "at most 2"),
         ({"named": {"k": "v"}}, "named.k: ", "not 'v'"),
-        ({"other": 1}, "other: ", "is not a key that is known"),
-        ([], "must be ", "not []"),
+        ({"other": 1}, "other: ", "is not a key that is known"), ([], "must be ", "not []"),
         ({"text": ["sk-" + "a" * 40]}, "text: ", "not ['...']"),
     ],
-)
+)  # fmt: skip
 def test_a_validation_error_is_a_field_and_what_is_wrong(
     given: Any, place: str, value: str
 ) -> None:
@@ -96,17 +93,12 @@ def test_json_that_pydantic_reads_is_told_by_line_and_column() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"a": x}', "column 7: "),
-        ("{a: 1}", "column 2: "),
-        ('{"a" 1}', "column 6: "),
-        ("[1\n 2]", "line 2, column 2: "),
-        ('{"a": 1} x', "column 10: "),
-        ('["a\tb"]', "column "),
-        ('["\\q"]', "column "),
-        ('{"a": [1,', "it ends in the middle of a value"),
+        ('{"a": x}', "column 7: "), ("{a: 1}", "column 2: "), ('{"a" 1}', "column 6: "),
+        ("[1\n 2]", "line 2, column 2: "), ('{"a": 1} x', "column 10: "), ('["a\tb"]', "column "),
+        ('["\\q"]', "column "), ('{"a": [1,', "it ends in the middle of a value"),
         ("", "it is empty"),
     ],
-)
+)  # fmt: skip
 def test_a_json_error_is_a_place_and_what_is_wrong(parser: Any, text: str, said: str) -> None:
     with pytest.raises(ValueError) as caught:
         parser.loads(text)

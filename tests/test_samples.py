@@ -51,13 +51,10 @@ def test_a_plain_text_is_one_answer_or_one_reference_and_never_its_characters() 
 
 def test_lists_are_tuples_so_that_nothing_empty_passes_for_something() -> None:
     listed: dict[str, Any] = {
-        "history": [Turn("user", "a")],
-        "passages": [],
-        "references": ["a", "b"],
-        "reference_groups": [["a"], ["b"]],
-        "negative_references": ["c"],
+        "history": [Turn("user", "a")], "passages": [], "references": ["a", "b"],
+        "reference_groups": [["a"], ["b"]], "negative_references": ["c"],
         "gold": [GoldPassage(id="g")],
-    }
+    }  # fmt: skip
     answer = Answer("x", [Statement("x", ["1"])])  # type: ignore[arg-type]
     sample = Sample(id="q", answer=answer, **listed)
     assert sample == Sample(

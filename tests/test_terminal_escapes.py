@@ -28,16 +28,13 @@ COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 def data(tmp_path: Path) -> Path:
     records = [
         {
-            "id": f"q{n}{EVIL}",
-            "query": f"what?{EVIL}",
-            "system": f"s{EVIL}",
-            "answer": f"an answer {n}{EVIL}",
-            "references": [f"a reference{EVIL}"],
+            "id": f"q{n}{EVIL}", "query": f"what?{EVIL}", "system": f"s{EVIL}",
+            "answer": f"an answer {n}{EVIL}", "references": [f"a reference{EVIL}"],
             "passages": [{"id": f"p{EVIL}", "text": f"some text{EVIL}"}],
             "metadata": {f"key{EVIL}": f"value{EVIL}", "kind": f"k{n % 2}{EVIL}"},
         }
         for n in range(4)
-    ]
+    ]  # fmt: skip
     name = EVIL.replace("\x07", "")
     path = tmp_path / f"data{name}.jsonl"
     path.write_text("\n".join(map(json.dumps, records)))
@@ -51,19 +48,12 @@ def test_no_command_lets_data_command_the_terminal(
     given = str(data)
     commands = [
         ["run", given, "-s", "qa,ragreport", "--slice-by", "kind", "-o", out],
-        ["run", given, "-s", "qa", "--json"],
-        ["run", given, "-s", "trecrag", "--dry-run"],
-        ["validate", given],
-        ["explain", out, f"q0{EVIL}"],
-        ["explain", out, "absent"],
-        ["compare", out, out],
-        ["report", out],
-        ["run", given, "-m", f"f1{EVIL}"],
-        ["run", f"{given}{EVIL}"],
-        ["run", given, EVIL, f"--flag{EVIL}"],
-        ["run", given, "--slice-by", f"absent{EVIL}"],
-        [f"absent{EVIL}"],
-    ]
+        ["run", given, "-s", "qa", "--json"], ["run", given, "-s", "trecrag", "--dry-run"],
+        ["validate", given], ["explain", out, f"q0{EVIL}"], ["explain", out, "absent"],
+        ["compare", out, out], ["report", out], ["run", given, "-m", f"f1{EVIL}"],
+        ["run", f"{given}{EVIL}"], ["run", given, EVIL, f"--flag{EVIL}"],
+        ["run", given, "--slice-by", f"absent{EVIL}"], [f"absent{EVIL}"],
+    ]  # fmt: skip
     for words in commands:
         call(words)
         captured = capsys.readouterr()

@@ -151,19 +151,16 @@ def test_a_missing_key_names_its_variable(ledger: Ledger) -> None:
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("opneai:gpt-4o", "Did you mean 'openai'"),
-        ("", "No judge is called ''"),
+        ("opneai:gpt-4o", "Did you mean 'openai'"), ("", "No judge is called ''"),
         ("gpt-4o", "Did you mean 'openai:gpt-4o'"),
         ("no_such_module:fn", "There is no module no_such_module here"),
         ("claude-sonnet-4", "Did you mean 'anthropic:claude-sonnet-4'"),
-        ("http://localhost:8000/v1", "#model"),
-        ("http://h:port/v1#m", "not a URL"),
+        ("http://localhost:8000/v1", "#model"), ("http://h:port/v1#m", "not a URL"),
         ("http://user:secret@h/v1#m", "RAGASSAY_API_KEY"),
-        ("http://h/v1?key=secret#m", "RAGASSAY_API_KEY"),
-        ("ollama:", "ollama:MODEL"),
+        ("http://h/v1?key=secret#m", "RAGASSAY_API_KEY"), ("ollama:", "ollama:MODEL"),
         ("azure:m", "set AZURE_OPENAI_ENDPOINT"),
     ],
-)
+)  # fmt: skip
 def test_a_word_that_names_nothing_is_refused_with_a_hint(
     ledger: Ledger, word: str, said: str
 ) -> None:

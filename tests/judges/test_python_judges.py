@@ -404,8 +404,7 @@ def test_the_command_line_takes_a_function(code: Any, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
-    "word",
-    ["subprocess:getoutput", "users_app:os.system", "users_app:run", "installed_one:judge"],
+    "word", ["subprocess:getoutput", "users_app:os.system", "users_app:run", "installed_one:judge"]
 )
 def test_a_configuration_file_reaches_no_other_code_through_the_working_directory(
     code: Any,

@@ -24,13 +24,10 @@ from tiny_models import SENTENCES, tiny_encoder
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 TEXTS = [
-    "The library lends films for one week.",
-    "Films and magazines go out for seven days.",
-    "word",
-    "ein Satz mit Umlauten: Größe, Äpfel, 漢字, 🙂",
-    "A longer text. " * 40,
+    "The library lends films for one week.", "Films and magazines go out for seven days.", "word",
+    "ein Satz mit Umlauten: Größe, Äpfel, 漢字, 🙂", "A longer text. " * 40,
     "far more than the model reads " * 100,
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -197,10 +194,7 @@ def test_a_prefix_goes_before_each_text_and_into_the_identity(tmp_path: Path) ->
     prompts = {"prompts": {"passage": "text "}, "default_prompt_name": "passage"}
     pooling = {"pooling_mode": "mean", "include_prompt": False}
     layout(
-        folder,
-        *("Transformer", "Pooling"),
-        pooling=pooling,
-        config_sentence_transformers=prompts,
+        folder, *("Transformer", "Pooling"), pooling=pooling, config_sentence_transformers=prompts
     )
     prompted = embedder(folder)
     assert prompted.prefix == "text "

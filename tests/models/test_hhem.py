@@ -268,8 +268,7 @@ def test_the_passages_are_joined_and_cut_and_the_answer_is_not(
     assert found.explanation == "the passages were cut at 200 of 315 characters"
     (short,) = scored(Hhem(max_chars=14), models, sample())
     assert short.value == pytest.approx(
-        model.scores([("Iron is heavy.", "Iron is heavy . Wool too")])[0],
-        abs=1e-6,
+        model.scores([("Iron is heavy.", "Iron is heavy . Wool too")])[0], abs=1e-6
     )
 
 

@@ -49,17 +49,13 @@ def faulty(fault: str, text: str) -> dict[str, Any] | None:
     if fault == "silent":
         return None
     return {
-        "no-json": said("It is done, sir."),
-        "list": said("[1, 2]"),
-        "nothing": {"content": []},
-        "nan": said('{"text": [NaN]}'),
-        "other-key": said('{"answer": 1}'),
+        "no-json": said("It is done, sir."), "list": said("[1, 2]"), "nothing": {"content": []},
+        "nan": said('{"text": [NaN]}'), "other-key": said('{"answer": 1}'),
         "is-error": said("the index is empty", isError=True),
         "silent-error": {"content": [], "isError": True},
         "long-error": said("no\n" * 100_000, isError=True),
-        "huge": said(json.dumps({"text": "x" * 3_000_000})),
-        "no-result": {"contents": 5},
-    }.get(fault, said(json.dumps({"text": text})))
+        "huge": said(json.dumps({"text": "x" * 3_000_000})), "no-result": {"contents": 5},
+    }.get(fault, said(json.dumps({"text": text})))  # fmt: skip
 
 
 def build(fault: str, parameter_file: str) -> dict[str, Any]:

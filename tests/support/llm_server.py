@@ -341,12 +341,9 @@ def _completion(made: Answer, request: Request, usage: bool | Mapping[str, Any])
     message = {"role": "assistant", "content": made.content, "refusal": made.refusal}
     choice = {"index": 0, "message": message, "finish_reason": made.finish, "logprobs": None}
     body: dict[str, Any] = {
-        "id": f"chatcmpl-{request.index}",
-        "object": "chat.completion",
-        "created": 1_700_000_000,
-        "model": f"{request.body.get('model')}-2026-01-01",
-        "choices": [choice],
-    }
+        "id": f"chatcmpl-{request.index}", "object": "chat.completion", "created": 1_700_000_000,
+        "model": f"{request.body.get('model')}-2026-01-01", "choices": [choice],
+    }  # fmt: skip
     if usage is True:
         read, written = len(request.raw) // 4, len(made.content or "") // 4 + 1
         counts = {"prompt_tokens": read, "completion_tokens": written}

@@ -20,16 +20,13 @@ SAID = {
 
 def task(n: int = 1, label: str = "ANSWERABLE", **more: Any) -> dict[str, Any]:
     return {
-        "task_id": f"conv<::>{n}",
-        "conversation_id": "conv",
-        "turn": n,
+        "task_id": f"conv<::>{n}", "conversation_id": "conv", "turn": n,
         "contexts": [{"document_id": "d1", "text": "Snow falls in the mountains.", "score": 0.5}],
         "input": [{"speaker": "user", "text": f"where does it snow? {n}", "metadata": {"a": [1]}}],
         "targets": [{"speaker": "agent", "text": "In the mountains of the west."}],
         "Answerability": [label],
-        "unknown": {"nested": [1, {"deep": None}], "digits": 0.1234567890123456},
-        **more,
-    }
+        "unknown": {"nested": [1, {"deep": None}], "digits": 0.1234567890123456}, **more,
+    }  # fmt: skip
 
 
 def record(n: int = 1, label: str = "ANSWERABLE", **more: Any) -> dict[str, Any]:

@@ -12,16 +12,12 @@ from typing import Any
 
 SENTENCES = (
     "Frank Herbert wrote Dune in 1965, a long novel about sand.",
-    "The novel Dune was written by an American author.",
-    "A cat sat on the mat; the dog did not.",
+    "The novel Dune was written by an American author.", "A cat sat on the mat; the dog did not.",
     "Paris is the capital of France, and Berlin that of Germany!",
-    "Who wrote the book? Nobody knows.",
-    "It rains.",
-    "the the the",
+    "Who wrote the book? Nobody knows.", "It rains.", "the the the",
     "Straße, naïve café — 東京 is far away",
-    "one two three four five six seven eight nine ten eleven twelve",
-    "x",
-)
+    "one two three four five six seven eight nine ten eleven twelve", "x",
+)  # fmt: skip
 """Texts of several lengths, words repeated among them, letters of several scripts."""
 
 _COMMON = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 24}

@@ -122,24 +122,19 @@ def test_no_other_origin_is_told() -> None:
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ("nowhere:answer", "no module 'nowhere'"),
-        ("mine:anser", "Did you mean 'answer'"),
-        ("mine:number", "cannot be called"),
-        ("mine:of_two", "it takes query, index"),
-        ("mine:of_none", "it takes nothing"),
-        ("broken:answer", "ZeroDivisionError"),
+        ("nowhere:answer", "no module 'nowhere'"), ("mine:anser", "Did you mean 'answer'"),
+        ("mine:number", "cannot be called"), ("mine:of_two", "it takes query, index"),
+        ("mine:of_none", "it takes nothing"), ("broken:answer", "ZeroDivisionError"),
         ("script:answer", "its module cannot be imported (SystemExit: 4)"),
         ("needs:answer", "needs 'not_installed_here'"),
         ("command:no-such-program", "no program 'no-such-program'"),
         ("mcp:python server.py", "Which tool"),
         ("mcp:python 'server.py#answer", "cannot be read: No closing quotation."),
-        ("http://localhost:1/v1", "URL#MODEL"),
-        ("comand:python rag.py", "Did you mean 'command'"),
+        ("http://localhost:1/v1", "URL#MODEL"), ("comand:python rag.py", "Did you mean 'command'"),
         ("vectara:mine", "set VECTARA_API_KEY"),
-        ("anthropic:model", "speaks the protocol anthropic"),
-        ("missing.yaml", "missing.yaml"),
+        ("anthropic:model", "speaks the protocol anthropic"), ("missing.yaml", "missing.yaml"),
     ],
-)
+)  # fmt: skip
 def test_a_target_that_cannot_be_asked_is_refused_at_once(
     desk: Path, monkeypatch: pytest.MonkeyPatch, capsys, target: str, said: str
 ) -> None:

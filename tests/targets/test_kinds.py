@@ -193,14 +193,11 @@ def test_a_command_reads_json_and_writes_a_text_or_an_object() -> None:
 @pytest.mark.parametrize(
     ("command", "name"),
     [
-        ("python rag.py --k 5", "rag"),
-        (f"{sys.executable} -u tools/rag.v2.py keyword", "rag.v2"),
-        ("python -m tools.rag --config rag.py", "tools.rag"),
-        ("python -c pass", "python"),
-        ("env K=5 python rag.py", "rag"),
-        ("./start.sh --k 5", "start"),
+        ("python rag.py --k 5", "rag"), (f"{sys.executable} -u tools/rag.v2.py keyword", "rag.v2"),
+        ("python -m tools.rag --config rag.py", "tools.rag"), ("python -c pass", "python"),
+        ("env K=5 python rag.py", "rag"), ("./start.sh --k 5", "start"),
     ],
-)
+)  # fmt: skip
 def test_a_command_is_called_after_its_script_or_program(command: str, name: str) -> None:
     Path("tools").mkdir()
     for script in ("rag.py", "tools/rag.v2.py", "start.sh"):

@@ -152,18 +152,14 @@ def test_json_is_what_every_reader_takes() -> None:
     ("path", "said"),
     [
         ("a.c", "an object with the keys b has no key 'c'"),
-        ("a.b[7]", "a list of 2 items has no item [7]"),
-        ("a[*]", "expects a list"),
-        ("a.b[0].x", "the value '1' has no key 'x'"),
-        ("a.b[-3]", "has no item [-3]"),
-        ("a[0]", "an object with the keys b has no item [0]"),
-        ("n.x", "null has no key"),
-        ("e.x", "an empty object has no key"),
-        ("l[1]", "a list of 1 item has no item [1]"),
+        ("a.b[7]", "a list of 2 items has no item [7]"), ("a[*]", "expects a list"),
+        ("a.b[0].x", "the value '1' has no key 'x'"), ("a.b[-3]", "has no item [-3]"),
+        ("a[0]", "an object with the keys b has no item [0]"), ("n.x", "null has no key"),
+        ("e.x", "an empty object has no key"), ("l[1]", "a list of 1 item has no item [1]"),
         ("m.x", "the keys 0, 1, 2, 3, 4, 5, 6, 7 has no key"),
         ("t.x", f"the value '{'x' * 40}' has no key"),
     ],
-)
+)  # fmt: skip
 def test_a_path_that_leads_to_nothing_says_how_far_it_leads(path: str, said: str) -> None:
     with pytest.raises(PathError) as caught:
         more = {"n": None, "e": {}, "l": [0], "m": dict.fromkeys("0123456789"), "t": "x" * 50}
@@ -204,14 +200,11 @@ def test_a_stream_without_the_mark_of_its_end_is_a_failure(framing: Any) -> None
 @pytest.mark.parametrize(
     ("mark", "last"),
     [
-        ("[DONE]", DONE),
-        ("[DONE]", b"data: [DONE]"),
-        ("'event: end'", b"event: end\n\n"),
-        ("'event: end'", b"event: end\ndata: bye\n\n"),
-        ("done", b'data: {"done": true}\n\n'),
+        ("[DONE]", DONE), ("[DONE]", b"data: [DONE]"), ("'event: end'", b"event: end\n\n"),
+        ("'event: end'", b"event: end\ndata: bye\n\n"), ("done", b'data: {"done": true}\n\n'),
         ("['event: end', done.why]", b'data: {"done": {"why": "stop"}}\n\n'),
     ],
-)
+)  # fmt: skip
 def test_a_stream_with_the_mark_of_its_end_is_an_answer(mark: str, last: bytes) -> None:
     mark = '"[DONE]"' if mark == "[DONE]" else mark
     reply = Reply(PIECES + last, framing="close")

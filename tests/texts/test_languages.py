@@ -24,26 +24,17 @@ from ragassay.texts.languages import (
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("When does the pool open?", "en"),
-        ("Wann öffnet das Bad?", "de"),
-        ("Quand ouvre la piscine ?", "fr"),
-        ("¿Cuándo abre la piscina?", "es"),
-        ("泳池几点开门？", "zh"),
-        ("泳池在 Northport Pool 几点开门？", "zh"),
-        ("プールは何時に開きますか", "ja"),
-        ("Het zwembad is open voor kinderen", "nl"),
-        ("A piscina não abre para os adultos", "pt"),
-        ("Northport 1234", ""),
-        ("", ""),
-        ("Бассейн открыт", ""),
-        ("Бассейн открыт для детей, но не для собак", "ru"),
+        ("When does the pool open?", "en"), ("Wann öffnet das Bad?", "de"),
+        ("Quand ouvre la piscine ?", "fr"), ("¿Cuándo abre la piscina?", "es"),
+        ("泳池几点开门？", "zh"), ("泳池在 Northport Pool 几点开门？", "zh"),
+        ("プールは何時に開きますか", "ja"), ("Het zwembad is open voor kinderen", "nl"),
+        ("A piscina não abre para os adultos", "pt"), ("Northport 1234", ""), ("", ""),
+        ("Бассейн открыт", ""), ("Бассейн открыт для детей, но не для собак", "ru"),
         ("المكتبة مفتوحة من التاسعة في أيام الأسبوع", "ar"),
-        ("पुस्तकालय सुबह नौ बजे खुलता है", "hi"),
-        ("ห้องสมุดเปิดเก้าโมง", "th"),
-        ("도서관은 아홉 시에 엽니다", "ko"),
-        ("alpha α and beta β are letters", "en"),
+        ("पुस्तकालय सुबह नौ बजे खुलता है", "hi"), ("ห้องสมุดเปิดเก้าโมง", "th"),
+        ("도서관은 아홉 시에 엽니다", "ko"), ("alpha α and beta β are letters", "en"),
     ],
-)
+)  # fmt: skip
 def test_small_words_and_scripts_tell_a_language(text: str, code: str) -> None:
     assert language_of(text) == code
 
@@ -82,23 +73,16 @@ def test_an_answer_without_its_yes_or_no() -> None:
 POOLS = {
     "de": (
         "Das Freibad öffnet im Sommer um neun Uhr. Hunde sind auf dem Gelände nicht erlaubt.",
-        "Wann öffnet das Freibad im Sommer?",
-        "Wann öffnet das Freibad im Sommer denn?",
-        "Öffnet das Freibad um neun Uhr?",
-        "um neun Uhr",
-        ("Nein, Hunde sind nicht erlaubt.", "Ja, sie sind erlaubt."),
-        "Der Eintritt kostet 7 Euro.",
+        "Wann öffnet das Freibad im Sommer?", "Wann öffnet das Freibad im Sommer denn?",
+        "Öffnet das Freibad um neun Uhr?", "um neun Uhr",
+        ("Nein, Hunde sind nicht erlaubt.", "Ja, sie sind erlaubt."), "Der Eintritt kostet 7 Euro.",
     ),
     "zh": (
-        "游泳池夏天早上九点开门。狗不允许进入场地。",
-        "游泳池夏天几点开门？",
-        "游泳池夏天是几点开门？",
-        "游泳池早上九点开门吗？",
-        "早上九点",
-        ("不是，狗不允许进入场地。", "是，狗可以进入。"),
-        "成人门票是七十二元，学生免费。",
+        "游泳池夏天早上九点开门。狗不允许进入场地。", "游泳池夏天几点开门？",
+        "游泳池夏天是几点开门？", "游泳池早上九点开门吗？", "早上九点",
+        ("不是，狗不允许进入场地。", "是，狗可以进入。"), "成人门票是七十二元，学生免费。",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("code", POOLS)
@@ -114,13 +98,10 @@ def test_golden_check_works_in_each_language_and_says_what_it_cannot_tell(
         return GoldenItem(id=name, query=query, references=list(references), gold=gold)
 
     items = [
-        item("first", first, answer),
-        item("alike", alike, answer),
-        item("leaks", leaks, answer),
-        item("both", foreign, no, yes),
-        item("foreign", first + "?", foreign),
+        item("first", first, answer), item("alike", alike, answer), item("leaks", leaks, answer),
+        item("both", foreign, no, yes), item("foreign", first + "?", foreign),
         GoldenItem(id="nobody", query=foreign, answerability="unanswerable"),
-    ]
+    ]  # fmt: skip
     made = GoldenSet(tmp_path, items)
     with_contexts(items, made.documents())
     found = check(made)

@@ -191,17 +191,12 @@ def test_vectors_of_another_length_are_refused(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        ("hang", Reason.TIMEOUT),
-        ("auth", Reason.AUTH),
-        ("model_not_found", Reason.AUTH),
-        ("error_500", Reason.SERVER_ERROR),
-        ("drop", Reason.CONNECTION),
-        ("rate_limit", Reason.RATE_LIMITED),
-        ("content_filter_400", Reason.REFUSED),
-        ("context_too_long", Reason.CONTEXT_TOO_LONG),
-        ("bad_request", Reason.SERVER_ERROR),
+        ("hang", Reason.TIMEOUT), ("auth", Reason.AUTH), ("model_not_found", Reason.AUTH),
+        ("error_500", Reason.SERVER_ERROR), ("drop", Reason.CONNECTION),
+        ("rate_limit", Reason.RATE_LIMITED), ("content_filter_400", Reason.REFUSED),
+        ("context_too_long", Reason.CONTEXT_TOO_LONG), ("bad_request", Reason.SERVER_ERROR),
     ],
-)
+)  # fmt: skip
 def test_failures_have_the_judges_reasons_and_are_never_kept(
     desk: Desk, fault: str, reason: Reason
 ) -> None:

@@ -70,23 +70,14 @@ def test_every_built_in_question_is_answered(
 @pytest.mark.parametrize(
     ("fault", "reason"),
     {
-        "refusal": Reason.REFUSED,
-        "context_too_long": Reason.CONTEXT_TOO_LONG,
-        "auth_echo": Reason.AUTH,
-        "model_not_found": Reason.AUTH,
-        "error_500": Reason.SERVER_ERROR,
-        "rate_limit": Reason.RATE_LIMITED,
-        "drop": Reason.CONNECTION,
-        "empty": Reason.UNPARSABLE,
+        "refusal": Reason.REFUSED, "context_too_long": Reason.CONTEXT_TOO_LONG,
+        "auth_echo": Reason.AUTH, "model_not_found": Reason.AUTH, "error_500": Reason.SERVER_ERROR,
+        "rate_limit": Reason.RATE_LIMITED, "drop": Reason.CONNECTION, "empty": Reason.UNPARSABLE,
         "hang": Reason.TIMEOUT,
     }.items(),
-)
+)  # fmt: skip
 def test_each_fault_has_its_reason(
-    server: LLMServer,
-    bench: Bench,
-    endpoint: Callable[[], Endpoint],
-    fault: str,
-    reason: Reason,
+    server: LLMServer, bench: Bench, endpoint: Callable[[], Endpoint], fault: str, reason: Reason
 ) -> None:
     server.settings.faults = lambda request: fault
     patience = 0.7 if fault == "hang" else 60.0  # on a busy machine all else may take long, too

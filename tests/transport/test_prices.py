@@ -87,13 +87,8 @@ def test_the_list_has_a_date_and_plausible_prices() -> None:
 def test_tokens_grow_with_the_script_and_add_up() -> None:
     english = "The quick brown fox jumps over the lazy dog. " * 20
     expected = {
-        english: len(english) / 4,
-        "котёнок": 3.5,
-        "図書館は何時": 6,
-        "é": 0.5,
-        "😀": 1,
-        "": 0,
-    }
+        english: len(english) / 4, "котёнок": 3.5, "図書館は何時": 6, "é": 0.5, "😀": 1, "": 0,
+    }  # fmt: skip
     assert {text: tokens_of(text) for text in expected} == expected
 
 

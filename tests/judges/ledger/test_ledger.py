@@ -43,23 +43,13 @@ def entry(
 ) -> Paid:
     """The row of an answer; ``changes`` are of its record."""
     facts = {
-        "question": kind,
-        "version": 1,
-        "key": f"{number:032x}",
-        "repeat": 0,
+        "question": kind, "version": 1, "key": f"{number:032x}", "repeat": 0,
         "answer": {"match": 1, "trust": 2, "grade": 3} if reason is None else None,
         **({} if reason is None else {"reason": reason, "detail": "no"}),
-        "model": "gpt-4o-2024-08-06",
-        "prompt_hash": "abcdefabcdef",
-        "reply": '{"match":1,"trust":2,"grade":3}',
-        "input_tokens": 700,
-        "output_tokens": 20,
-        "cost": 0.002,
-        "latency": 0.25,
-        "attempts": 1,
-        "dropped": [],
-        **changes,
-    }
+        "model": "gpt-4o-2024-08-06", "prompt_hash": "abcdefabcdef",
+        "reply": '{"match":1,"trust":2,"grade":3}', "input_tokens": 700, "output_tokens": 20,
+        "cost": 0.002, "latency": 0.25, "attempts": 1, "dropped": [], **changes,
+    }  # fmt: skip
     if sent is None:
         sent = orjson.dumps({"messages": [{"role": "user", "content": f"Passage {number}"}]})
     return Paid(
@@ -338,25 +328,12 @@ def test_an_export_holds_every_entry_once_and_oldest_first(filled: Ledger) -> No
     moments = [line["created"] for line in lines]
     assert moments == sorted(moments)
     assert lines[1] == {
-        "id": f"{0:032x}",
-        "question": "relevance_grade",
-        "version": 1,
-        "key": f"{0:032x}",
-        "repeat": 0,
-        "answer": {"match": 1, "trust": 2, "grade": 3},
-        "judge": "openai:gpt-4o",
-        "model": "gpt-4o-2024-08-06",
-        "prompt_hash": "abcdefabcdef",
-        "request": entry(0).key,
-        "reply": entry(0).facts["reply"],
-        "input_tokens": 700,
-        "output_tokens": 20,
-        "cost": 0.002,
-        "latency": 0.25,
-        "attempts": 1,
-        "dropped": [],
-        "created": "2025-06-15T15:06:40+00:00",
-    }
+        "id": f"{0:032x}", "question": "relevance_grade", "version": 1, "key": f"{0:032x}",
+        "repeat": 0, "answer": {"match": 1, "trust": 2, "grade": 3}, "judge": "openai:gpt-4o",
+        "model": "gpt-4o-2024-08-06", "prompt_hash": "abcdefabcdef", "request": entry(0).key,
+        "reply": entry(0).facts["reply"], "input_tokens": 700, "output_tokens": 20, "cost": 0.002,
+        "latency": 0.25, "attempts": 1, "dropped": [], "created": "2025-06-15T15:06:40+00:00",
+    }  # fmt: skip
     refused = next(line for line in lines if line.get("reason") == "refused")
     assert refused["answer"] is None
     assert refused["detail"] == "no"
@@ -366,15 +343,12 @@ def test_an_export_holds_every_entry_once_and_oldest_first(filled: Ledger) -> No
 @pytest.mark.parametrize(
     ("selection", "gone"),
     [
-        (Selection(model="gpt-4o"), 6),
-        (Selection(kind="answered"), 3),
-        (Selection(failed=True), 3),
-        (Selection(failed=True, kind="answered"), 2),
+        (Selection(model="gpt-4o"), 6), (Selection(kind="answered"), 3),
+        (Selection(failed=True), 3), (Selection(failed=True, kind="answered"), 2),
         (Selection(before=1_750_000_000.0), 1),
-        (Selection(before=1_750_000_002.0, model="gpt-4o"), 3),
-        (Selection(), 10),
+        (Selection(before=1_750_000_002.0, model="gpt-4o"), 3), (Selection(), 10),
     ],
-)
+)  # fmt: skip
 def test_pruning_removes_what_all_conditions_describe(
     filled: Ledger, selection: Selection, gone: int
 ) -> None:

@@ -32,13 +32,7 @@ from ragassay.transport.endpoints.endpoint_errors import from_status, rejected, 
 from ragassay.transport.endpoints.http_chats import MOST_TOKENS
 from ragassay.transport.providers_and_prices import Price
 from ragassay.transport.secrets import NO_KEY, Secret
-from ragassay.transport.sending import (
-    ALIKE_IN_A_ROW,
-    UNUSABLE_IN_A_ROW,
-    Limiter,
-    Sender,
-    Tally,
-)
+from ragassay.transport.sending import ALIKE_IN_A_ROW, UNUSABLE_IN_A_ROW, Limiter, Sender, Tally
 from virtual_time import VirtualLoop, virtually
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
@@ -54,33 +48,20 @@ REPAIRED = [
 ]
 UNDERSTOOD = ["delay:0.02", "prose", "code_block", "thinking", "thinking_headless"]
 FINAL = {
-    "refusal": Reason.REFUSED,
-    "content_filter": Reason.REFUSED,
-    "content_filter_400": Reason.REFUSED,
-    "context_too_long": Reason.CONTEXT_TOO_LONG,
-    "context_too_long_413": Reason.CONTEXT_TOO_LONG,
-    "bad_messages": Reason.SERVER_ERROR,
-    "auth": Reason.AUTH,
-    "auth_echo": Reason.AUTH,
-    "forbidden": Reason.AUTH,
-    "model_not_found": Reason.AUTH,
-    "quota": Reason.AUTH,
-}
+    "refusal": Reason.REFUSED, "content_filter": Reason.REFUSED,
+    "content_filter_400": Reason.REFUSED, "context_too_long": Reason.CONTEXT_TOO_LONG,
+    "context_too_long_413": Reason.CONTEXT_TOO_LONG, "bad_messages": Reason.SERVER_ERROR,
+    "auth": Reason.AUTH, "auth_echo": Reason.AUTH, "forbidden": Reason.AUTH,
+    "model_not_found": Reason.AUTH, "quota": Reason.AUTH,
+}  # fmt: skip
 ALWAYS = {
-    "rate_limit": Reason.RATE_LIMITED,
-    "error_500": Reason.SERVER_ERROR,
-    "error_503": Reason.SERVER_ERROR,
-    "drop": Reason.CONNECTION,
-    "drop_midway": Reason.CONNECTION,
-    "html_200": Reason.SERVER_ERROR,
-    "malformed": Reason.UNPARSABLE,
-    "number_in_prose": Reason.UNPARSABLE,
-    "wrong_enum": Reason.UNPARSABLE,
-    "out_of_range": Reason.UNPARSABLE,
-    "empty": Reason.UNPARSABLE,
-    "truncated": Reason.UNPARSABLE,
+    "rate_limit": Reason.RATE_LIMITED, "error_500": Reason.SERVER_ERROR,
+    "error_503": Reason.SERVER_ERROR, "drop": Reason.CONNECTION, "drop_midway": Reason.CONNECTION,
+    "html_200": Reason.SERVER_ERROR, "malformed": Reason.UNPARSABLE,
+    "number_in_prose": Reason.UNPARSABLE, "wrong_enum": Reason.UNPARSABLE,
+    "out_of_range": Reason.UNPARSABLE, "empty": Reason.UNPARSABLE, "truncated": Reason.UNPARSABLE,
     "refusal_text": Reason.REFUSED,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", RETRIED)

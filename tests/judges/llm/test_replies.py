@@ -13,11 +13,7 @@ from ragassay.base.score import Reason
 from ragassay.judges.llm.messages import Unreadable, declines, read
 from ragassay.judges.question import Question
 from ragassay.judges.questions.checklists import AssignNuggets, ClaimSupport
-from ragassay.judges.questions.grading import (
-    Relevance,
-    RelevanceGrade,
-    ReportOnContext,
-)
+from ragassay.judges.questions.grading import Relevance, RelevanceGrade, ReportOnContext
 from valid_answers import largest, smallest
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
@@ -158,16 +154,12 @@ def test_deeply_nested_replies_end_as_no_answer(depth: int) -> None:
 @pytest.mark.parametrize(
     ("text", "refuses"),
     [
-        ("I'm sorry, but I can't assist with that request.", True),
-        ("As an AI, I must not.", True),
-        ("<think>hm</think>I apologize, but no.", True),
-        (None, False),
-        (VALID, False),
+        ("I'm sorry, but I can't assist with that request.", True), ("As an AI, I must not.", True),
+        ("<think>hm</think>I apologize, but no.", True), (None, False), (VALID, False),
         ("The passage says: I'm sorry, I can't help.", False),
-        ("I'm sorry ".ljust(1000, "."), True),
-        ("I'm sorry ".ljust(1001, "."), False),
+        ("I'm sorry ".ljust(1000, "."), True), ("I'm sorry ".ljust(1001, "."), False),
     ],
-)
+)  # fmt: skip
 def test_refusals_in_words_are_known_as_such(text: str | None, refuses: bool) -> None:
     assert declines(text) is refuses
 
@@ -175,12 +167,9 @@ def test_refusals_in_words_are_known_as_such(text: str | None, refuses: bool) ->
 REPORT = ReportOnContext("how tall is the tower?", ("It is 81 metres tall.", "It is grey."))
 WHOLE = {
     **dict.fromkeys(("relevance_explanation", "usefulness_explanation"), "so"),
-    **dict.fromkeys(("utilization_explanation", "attribution_explanation"), "so"),
-    "relevance": 5,
-    "usefulness": 4,
-    "utilization": 50,
-    "attribution": [1],
-}
+    **dict.fromkeys(("utilization_explanation", "attribution_explanation"), "so"), "relevance": 5,
+    "usefulness": 4, "utilization": 50, "attribution": [1],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

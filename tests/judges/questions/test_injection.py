@@ -12,16 +12,7 @@ from typing import Any
 import pytest
 
 from injections import HOSTILE
-from question_examples import (
-    ANSWER,
-    EXAMPLES,
-    OTHER,
-    QUERY,
-    fences,
-    name_of,
-    outside,
-    with_text,
-)
+from question_examples import ANSWER, EXAMPLES, OTHER, QUERY, fences, name_of, outside, with_text
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Failure
 from ragassay.judges.llm.messages import Unreadable, read

@@ -407,9 +407,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         Replay(packed)
 
 
-def test_the_signature_changes_with_the_content_but_not_with_the_place(
-    tmp_path: Path,
-) -> None:
+def test_the_signature_changes_with_the_content_but_not_with_the_place(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     first = replay(tmp_path, LABEL)
     moved = replay(tmp_path / "a", LABEL)
@@ -420,9 +418,7 @@ def test_the_signature_changes_with_the_content_but_not_with_the_place(
     assert first.leaves() == ()
 
 
-def test_a_run_with_most_of_its_questions_unanswered_is_incomplete(
-    tmp_path: Path,
-) -> None:
+def test_a_run_with_most_of_its_questions_unanswered_is_incomplete(tmp_path: Path) -> None:
     sample = {"id": "1", "query": QUERY, "answer": "Paris.", "passages": [PASSAGE]}
     (tmp_path / "data.jsonl").write_text(json.dumps(sample) + "\n", encoding="utf-8")
     labels = write(tmp_path, LABEL)

@@ -124,14 +124,11 @@ def test_every_part_is_shown_under_its_name_and_in_the_order_asked_for() -> None
     judge = Grader(2)
     outcome(rubric_metric(parse_rubric(text)), judge)
     assert judge.asked[0].parts == (
-        ("earlier turns", "user: Hello\nagent: Hi"),
-        ("query", "When do you open?"),
-        ("passage 1", "Open at nine."),
-        ("passage 2", "Closed on Sunday."),
-        ("reference answer 1", "Nine o'clock"),
-        ("reference answer 2", "9 am"),
+        ("earlier turns", "user: Hello\nagent: Hi"), ("query", "When do you open?"),
+        ("passage 1", "Open at nine."), ("passage 2", "Closed on Sunday."),
+        ("reference answer 1", "Nine o'clock"), ("reference answer 2", "9 am"),
         ("answer", "At nine."),
-    )
+    )  # fmt: skip
 
 
 def test_parts_it_also_sees_may_be_missing_and_parts_it_sees_may_not() -> None:
