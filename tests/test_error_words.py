@@ -65,9 +65,7 @@ class Model(BaseModel):
         ({"text": ["sk-" + "a" * 40]}, "text: ", "not ['...']"),
     ],
 )  # fmt: skip
-def test_a_validation_error_is_a_field_and_what_is_wrong(
-    given: Any, place: str, value: str
-) -> None:
+def test_a_validation_error_is_a_field_and_what_is_wrong(given, place: str, value: str) -> None:
     with pytest.raises(ValidationError) as caught:
         Model.model_validate(given)
     said = validation_problem(caught.value)

@@ -41,9 +41,7 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
-def test_no_command_lets_data_command_the_terminal(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_command_lets_data_command_the_terminal(data: Path, tmp_path: Path, capsys) -> None:
     out = str(tmp_path / f"run{EVIL}")
     given = str(data)
     commands = [

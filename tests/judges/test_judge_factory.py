@@ -78,9 +78,7 @@ def test_a_word_is_an_address_and_a_model(word: str, label: str, url: str, model
         ("azure:m", {"AZURE_OPENAI_ENDPOINT": "https://r.example/openai/v1"}, "https://r.example/openai/v1"),
     ],
 )  # fmt: skip
-def test_the_environment_may_move_a_provider(
-    word: str, environment: dict[str, str], url: str
-) -> None:
+def test_the_environment_may_move_a_provider(word, environment: dict[str, str], url: str) -> None:
     assert address_of(word, "gpt-4o", {**KEYS, **environment}).url == url
 
 
@@ -161,9 +159,7 @@ def test_a_missing_key_names_its_variable(ledger: Ledger) -> None:
         ("azure:m", "set AZURE_OPENAI_ENDPOINT"),
     ],
 )  # fmt: skip
-def test_a_word_that_names_nothing_is_refused_with_a_hint(
-    ledger: Ledger, word: str, said: str
-) -> None:
+def test_a_word_that_names_nothing_is_refused_with_a_hint(ledger, word: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         made(ledger, word)
     assert said in str(caught.value)

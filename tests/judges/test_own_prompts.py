@@ -67,9 +67,7 @@ def test_a_file_is_sent_in_place_of_the_prompt_is_another_key_and_stands_in_the_
         ("Read.\n{{ conversation | nosuch }} {{ answer }}", 2, "is no prompt"),
     ],
 )
-def test_a_faulty_prompt_is_one_error_with_its_line(
-    desk: Path, text: str, line: int, says: str
-) -> None:
+def test_a_faulty_prompt_is_one_error_with_its_line(desk, text: str, line: int, says: str) -> None:
     (desk / "idk.txt").write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:
         read_prompts({"says_idk": "idk.txt"})
@@ -106,9 +104,7 @@ def test_every_kind_can_be_replaced_by_its_placeholders_alone(desk: Path, kind: 
     assert [one["role"] for one in example.messages("", source)] == ["user"]
 
 
-def test_lists_are_texts_between_blank_lines_and_the_filters_of_our_prompts_work(
-    desk: Path,
-) -> None:
+def test_lists_are_texts_between_blank_lines_and_the_filters_of_our_prompts_work(desk) -> None:
     (desk / "own.txt").write_text("{{ passages }}\n--\n{{ claims | numbered }}")
     (source,) = read_prompts({"claim_support": "own.txt"}).values()
     (message,) = ClaimSupport(("a", "b"), ("one", "two")).messages("", source)

@@ -112,9 +112,7 @@ def test_a_function_judges_and_its_answers_are_paid_for_once(code: Any, name: st
     )
 
 
-def test_an_edited_file_is_another_judge_and_a_name_of_its_own_keeps_it(
-    code: Any, tmp_path: Path
-) -> None:
+def test_an_edited_file_is_another_judge_and_a_name_of_its_own_keeps_it(code, tmp_path) -> None:
     before = run(code.judge), run(code.judge, judge_name="ann-1")
     assert n_asked() == 8
     (tmp_path / "users_judges.py").write_text(MODULE + "\n# edited")
@@ -166,9 +164,7 @@ def test_answers_of_what_cannot_be_told_apart_are_not_kept_and_the_summary_says_
     assert found.unkept == "" and found.version == "version=3"
 
 
-def test_a_function_whose_file_was_edited_after_the_import_is_not_kept(
-    code: Any, tmp_path: Path
-) -> None:
+def test_a_function_whose_file_was_edited_after_the_import_is_not_kept(code: Any, tmp_path) -> None:
     assert identity_of(code.judge).unkept == ""
     (tmp_path / "users_judges.py").write_text(MODULE.replace('"Ann 1"', '"Ann 2"'))
     # The old code runs: its answers must not count as those of the new one.
@@ -182,9 +178,7 @@ def imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, source:
     return importlib.import_module(name)
 
 
-def test_models_are_told_apart_by_all_that_is_their_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_models_are_told_apart_by_all_that_is_their_own(tmp_path: Path, monkeypatch) -> None:
     source = """
 import threading
 
@@ -279,9 +273,7 @@ def test_what_cannot_judge_is_refused_at_once(code: Any, judge: Any, words: str)
         ({"budget": "1.00"}, "no price"),
     ],
 )
-def test_options_that_a_function_cannot_be_told_are_refused(
-    code: Any, options: dict[str, Any], words: str
-) -> None:
+def test_options_that_a_function_cannot_be_told_are_refused(code, options, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         run(code.judge, **options)
 
@@ -292,9 +284,7 @@ def test_a_name_is_for_one_judge_in_python(code: Any) -> None:
             run(judge, judge_name="x")
 
 
-def test_a_rate_limit_of_a_client_in_the_function_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rate_limit_of_a_client_in_the_function_is_waited_for(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     class TooManyError(Exception):

@@ -46,9 +46,7 @@ def test_the_recommended_layers_are_the_published_ones() -> None:
         ("en", "roberta-large", 99, "has the layers 0 to 24, not 99"),
     ],
 )
-def test_a_missing_baseline_says_what_there_is(
-    lang: str, model: str, layer: int, said: str
-) -> None:
+def test_a_missing_baseline_says_what_there_is(lang, model: str, layer: int, said: str) -> None:
     with pytest.raises(Unavailable, match=said):
         baseline(lang, model, layer)
 

@@ -75,9 +75,6 @@ def assert_equal(
         assert match[:3] == pytest.approx(other, abs=close, rel=close)
 
 
-# --- the peer's values ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", [*KINDS, *FURTHER])
 def test_values_are_the_peers_for_a_pair_at_a_time(folders: dict[str, str], kind: str) -> None:
     scorer = peer(folders[kind], kind)
@@ -124,18 +121,13 @@ def test_every_layer_can_be_compared(folders: dict[str, str], kind: str) -> None
         encoder(folders[kind], 4)
 
 
-# --- nothing but the pair -------------------------------------------------------------------------
-
-
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     pairs=st.lists(st.sampled_from(PAIRS), min_size=1, max_size=12),
     size=st.sampled_from([None, 1, 3]),
     kind=st.sampled_from([*KINDS, "mpnet"]),
 )
-def test_a_score_depends_on_neither_batch_nor_order_nor_company(
-    folders: dict[str, str], pairs: list[tuple[str, str]], size: int | None, kind: str
-) -> None:
+def test_a_score_depends_on_neither_batch_nor_order_nor_company(folders, pairs, size, kind) -> None:
     alone = [compare(encoder_of(folders[kind], 1), [pair])[0] for pair in pairs]
     together = compare(encoder_of(folders[kind], size), pairs)
     backwards = compare(encoder_of(folders[kind], size), pairs[::-1])[::-1]
@@ -163,9 +155,6 @@ def test_equal_texts_score_1_and_never_more(folders: dict[str, str]) -> None:
     for match in compare(encoder(folders["bert"]), [(text, text) for text in SENTENCES]):
         assert match is not None
         assert match[:3] == pytest.approx((1, 1, 1), abs=CLOSE) and max(match[:3]) <= 1
-
-
-# --- what it costs --------------------------------------------------------------------------------
 
 
 def test_n_texts_take_n_encodings_however_many_pairs(folders: dict[str, str]) -> None:
@@ -222,9 +211,7 @@ harmonic mean of two that lie near 0 may lie anywhere."""
 @pytest.mark.parametrize(
     ("kind", "dtype"), [*((kind, "float16") for kind in (*KINDS, *FURTHER)), ("bert", "bfloat16")]
 )
-def test_every_architecture_runs_in_half_precision_and_is_near(
-    folders: dict[str, str], kind: str, dtype: str
-) -> None:
+def test_every_architecture_runs_in_half_precision_and_is_near(folders, kind, dtype: str) -> None:
     pairs = [*PAIRS[::3], ("", SENTENCES[0]), (LONG, SENTENCES[0]), (SENTENCES[0], LONG)]
     exact = compare(encoder(folders[kind], device="cpu"), pairs)
     found = compare(encoder(folders[kind], device="cpu", dtype=dtype), pairs)
@@ -239,9 +226,6 @@ def test_what_overflows_in_half_precision_stays_in_single(folders: dict[str, str
     ours = encoder(folders["t5"], dtype="float16")
     kinds = {name.rsplit(".", 2)[1]: one.dtype for name, one in ours.model.named_parameters()}
     assert kinds["wo"] == torch.float32 and kinds["wi"] == kinds["q"] == torch.float16
-
-
-# --- texts that are too long, or empty ------------------------------------------------------------
 
 
 def test_an_empty_text_scores_0_and_is_never_encoded(folders: dict[str, str]) -> None:
@@ -272,9 +256,6 @@ def test_where_a_tokeniser_states_no_maximum_it_is_the_models(tmp_path: Path) ->
     assert encoder(tiny_encoder(tmp_path / "wide", "bert", limit=4_000)).longest == 64
     boundless = encoder(tiny_encoder(tmp_path / "xlnet", "xlnet", limit=None))
     assert boundless.longest is None and boundless.tokens([LONG])[0].complete
-
-
-# --- weights of tokens and of models --------------------------------------------------------------
 
 
 def test_a_token_that_all_references_hold_weighs_nothing(folders: dict[str, str]) -> None:

@@ -88,9 +88,6 @@ def rows(made: LocalEmbedder, texts: Sequence[str]) -> np.ndarray[Any, Any]:
     return np.stack([np.asarray(found[text]) for text in texts])
 
 
-# -- the real model ----------------------------------------------------------------------------
-
-
 def test_vectors_equal_a_plain_forward_with_mean_pooling(real: LocalEmbedder, plain: Any) -> None:
     found = rows(real, TEXTS)
     assert found.dtype == np.float32 and found.shape == (len(TEXTS), 384)
@@ -103,9 +100,7 @@ def test_vectors_equal_a_plain_forward_with_mean_pooling(real: LocalEmbedder, pl
 
 @settings(max_examples=6)
 @given(st.lists(st.sampled_from(TEXTS[:5]), unique=True, min_size=1), st.integers(1, 4))
-def test_a_vector_does_not_depend_on_its_batch(
-    minilm_rows: Any, texts: list[str], size: int
-) -> None:
+def test_a_vector_does_not_depend_on_its_batch(minilm_rows, texts: list[str], size: int) -> None:
     alone, made = minilm_rows(size)
     assert np.abs(rows(made, texts) - np.stack([alone[text] for text in texts])).max() < 1e-5
 
@@ -130,9 +125,6 @@ def test_what_is_longer_than_the_model_reads_is_said(minilm: Path) -> None:
     short = embedder(minilm)
     rows(short, TEXTS[:5])
     assert short.remarks() == ()
-
-
-# -- what a folder says ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -226,12 +218,7 @@ def test_what_a_folder_asks_for_and_nobody_knows_is_said_and_never_left_out(
         embedder(folder)
 
 
-# -- what is missing ---------------------------------------------------------------------------
-
-
-def test_the_default_model_that_is_not_here_is_one_clear_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_default_model_that_is_not_here_is_one_clear_sentence(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(Unavailable, match=rf"{DEFAULT}@\w+ is not on this machine.*--model"):
         _ = Models().embedder

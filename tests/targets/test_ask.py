@@ -76,9 +76,7 @@ def test_a_changed_mapping_is_another_system() -> None:
         assert len(server.asked) == 10 and server.asked[-1]["k"] == 3
 
 
-def test_a_function_whose_imports_changed_is_another_system(
-    desk: Path, processes: Commands
-) -> None:
+def test_a_function_whose_imports_changed_is_another_system(desk, processes: Commands) -> None:
     """The file that defines the function stays as it is."""
     Path("inner").mkdir()
     Path("inner/search.py").write_text("WORDS = 'the first'\n")
@@ -351,9 +349,7 @@ def _query(desk: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.parquet", "x.json", "x.csv.gz", "x.XLSX"])
-def test_a_name_of_another_kind_of_file_is_refused(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_name_of_another_kind_of_file_is_refused(name: str, capsys) -> None:
     words = [sys.executable, "-c", "open('asked', 'w')"]
     assert call(["ask", "q.jsonl", "-t", f"command:{' '.join(words)}", "-o", name]) == 2
     said = " ".join(capsys.readouterr().err.split())

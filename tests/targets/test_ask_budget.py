@@ -166,9 +166,7 @@ def test_what_earlier_answers_took_is_known_to_the_next_run() -> None:
 
 @pytest.mark.usefixtures("no_long_waits")
 @pytest.mark.parametrize(("concurrency", "answers_at"), [(1, 2), (16, 3)])
-def test_retries_are_calls_that_are_claimed_before_they_are_sent(
-    concurrency: int, answers_at: int
-) -> None:
+def test_retries_are_calls_that_are_claimed_before_they_are_sent(concurrency, answers_at) -> None:
     tries: Counter[str] = Counter()
 
     def busy_at_first(number: int, sent: Any) -> Any:

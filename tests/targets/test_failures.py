@@ -72,9 +72,7 @@ def test_a_system_that_fails_in_several_ways_is_stopped_with_each_of_them() -> N
     assert "answered with HTML: '502 bad gateway, request 2'" in said
 
 
-def test_the_summary_tells_each_different_failure_with_its_count(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_summary_tells_each_different_failure_with_its_count(capsys) -> None:
     def rule(number: int, sent: Any) -> Any:
         return echo(number, sent) if number == 0 else pages_and_nulls(number, sent)
 
@@ -252,9 +250,7 @@ def test_a_command_that_dies_costs_its_query_only() -> None:
         "url: {url_of_ann}/ask\n",
     ],
 )
-def test_no_secret_of_a_mapping_is_shown_or_kept(
-    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys, request_part: str
-) -> None:
+def test_no_secret_of_a_mapping_is_shown_or_kept(desk, monkeypatch, capsys, request_part) -> None:
     monkeypatch.setenv("MINE_KEY", "very-secret-key-123")
     monkeypatch.setenv("MINE_INDEX", "my index")
 
@@ -338,9 +334,7 @@ def asked_by(rule: Any, **options: Any) -> tuple[Answers, int, str]:
         (422, 16, "Check 'body' in mine.yaml."),
     ],
 )
-def test_a_refusal_is_told_with_status_url_and_words(
-    status: int, requests: int, advice: str
-) -> None:
+def test_a_refusal_is_told_with_status_url_and_words(status, requests: int, advice: str) -> None:
     reply = Reply(b"<p>no such thing here</p>", status, kind="text/html")
     answers, sent, url = asked_by(lambda *_: reply)
     assert sent == requests  # each once: a retry would be refused again
@@ -377,9 +371,7 @@ def test_what_may_pass_is_asked_again(status: int, kind: str, advice: str) -> No
 
 
 @pytest.mark.parametrize(("status", "requests"), [(401, 5), (403, 30)])
-def test_a_key_that_expired_since_an_earlier_run_stops_the_asking(
-    status: int, requests: int
-) -> None:
+def test_a_key_that_expired_since_an_earlier_run_stops_the_asking(status, requests: int) -> None:
     """Of another refusal the queries may be the cause, which are left because they failed."""
 
     def rule(number: int, sent: Any) -> Any:

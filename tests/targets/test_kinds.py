@@ -145,9 +145,7 @@ def test_an_openai_compatible_chat(monkeypatch: pytest.MonkeyPatch, stream: bool
         ("json.dumps({'answer': 'x' * 200_000})", False),
     ],
 )
-def test_only_a_command_that_writes_a_text_in_pieces_has_a_first_token(
-    written: str, in_pieces: bool
-) -> None:
+def test_only_a_command_that_writes_a_text_in_pieces_has_a_first_token(written, in_pieces) -> None:
     Path("rag.py").write_text(f"import json\nprint({written})\n")
     asked = only(ask(QUERIES, "command:python rag.py")).metadata["asked"]
     assert ("first_token" in asked) is in_pieces
@@ -362,9 +360,7 @@ def test_what_is_no_answer_is_a_failure_that_says_what_came(value: Any) -> None:
     assert sample.answer is None and (sample.failure or "").startswith("unparsable: lambda: it")
 
 
-def test_the_example_systems_are_asked_and_compared(
-    town: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_example_systems_are_asked_and_compared(town: str, monkeypatch) -> None:
     monkeypatch.setenv("TOWN_URL", town)
     names = ("keyword", "hybrid", "stream")
     words = [f"--target={ROOT}/examples/systems/{name}.yaml" for name in names]
@@ -389,9 +385,7 @@ def test_the_example_systems_are_asked_and_compared(
         ('It is {"answer": 42}.', ""),
     ],
 )
-def test_a_system_writes_a_text_or_a_whole_object_and_nothing_beside_it(
-    written: str, failure: str
-) -> None:
+def test_a_system_writes_a_text_or_a_whole_object_and_nothing_beside_it(written, failure) -> None:
     if not failure:
         assert read_text(written) == written
         return
@@ -410,9 +404,7 @@ async def _endless_async(query: str) -> AsyncIterator[dict[str, str]]:
         yield {"answer": ""}
 
 
-def test_a_reply_without_an_end_is_a_failure_before_it_fills_the_memory(
-    desk: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reply_without_an_end_is_a_failure_before_it_fills_the_memory(desk, monkeypatch) -> None:
     monkeypatch.setattr(target, "MOST_BYTES", 3 * 1024**2)
     Path("endless.py").write_text("while True: print('on and on ' * 1000)")
     words = b"data: " + b"on and on " * 400_000
@@ -427,9 +419,7 @@ def test_a_reply_without_an_end_is_a_failure_before_it_fills_the_memory(
     assert not threads
 
 
-def test_a_mapping_file_to_start_from_is_shown_and_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mapping_file_to_start_from_is_shown_and_written(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "q.jsonl").write_text('{"id": "1", "query": "When?"}')
     reply = Reply(b'{"answer": "At nine."}')

@@ -50,9 +50,7 @@ def test_parameters_of_the_url_are_texts_or_json() -> None:
 
 
 @pytest.mark.parametrize("status", [307, 301, 302, 303])
-def test_a_redirect_on_the_same_server_is_followed_with_the_query_or_not_at_all(
-    status: int,
-) -> None:
+def test_a_redirect_on_the_same_server_is_followed_with_the_query_or_not_at_all(status) -> None:
     with SystemServer() as server:
         server.rule = lambda number, sent: (
             {"a": "yes"} if number else Reply(status=status, headers={"Location": "/new?token=1"})
@@ -92,9 +90,7 @@ def test_what_is_wrong_is_told_with_its_place(reply: Any, more: str, told: str) 
     ("pieces", "answer"),
     [([{"t": "It is "}, {"t": "24."}], "It is 24."), ([{"t": "It is 24."}], "It is 24."), ([], "")],
 )
-def test_pieces_that_a_path_finds_are_joined_to_the_answer(
-    pieces: Any, answer: str, streamed: str
-) -> None:
+def test_pieces_that_a_path_finds_are_joined_to_the_answer(pieces, answer, streamed: str) -> None:
     mapping = PLAIN.replace("answer: a", "answer: ['data[0].text', 'data[0].pieces[*].t']")
     (sample,) = ask_served({"data": [{"pieces": pieces}]}, mapping + streamed).samples
     assert sample.answer is not None and sample.answer.text == answer
@@ -182,9 +178,7 @@ def asked(rule: Any, more: str, n: int = 1, **options: Any) -> list[Any]:
     ("body", "more"),
     [(PIECES, SSE), (b'{"a": "It is not 3."}', ""), (b'{"a": "x"}\n', "stream: lines")],
 )
-def test_a_connection_that_ends_before_the_body_is_a_failure(
-    framing: Any, body: bytes, more: str
-) -> None:
+def test_a_connection_that_ends_before_the_body_is_a_failure(framing, body, more: str) -> None:
     (failure,) = asked(Reply(body, framing=framing, cut=True), more)
     assert failure.startswith("connection: ") and SHUT in failure and "before the end" in failure
     assert "Start the system" not in failure and "the same command asks what is missing" in failure
@@ -392,9 +386,7 @@ def test_mappings_alone_are_still_merged() -> None:
         ("contexts", ["a.txt"], False),
     ],
 )
-def test_names_of_sources_are_no_texts_of_passages(
-    under: str, listed: list[str], are_names: bool
-) -> None:
+def test_names_of_sources_are_no_texts_of_passages(under, listed, are_names: bool) -> None:
     sample, _ = returned(lambda query: {"text": "No.", under: listed})
     found = sample.passages or ()
     assert [one.id if are_names else one.text for one in found] == listed

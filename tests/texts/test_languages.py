@@ -3,8 +3,6 @@ its own language; `golden check` works in each, and says what it cannot tell."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from golden_checked import check
@@ -86,9 +84,7 @@ POOLS = {
 
 
 @pytest.mark.parametrize("code", POOLS)
-def test_golden_check_works_in_each_language_and_says_what_it_cannot_tell(
-    code: str, tmp_path: Path
-) -> None:
+def test_golden_check_works_in_each_language_and_says_what_it_cannot_tell(code, tmp_path) -> None:
     text, first, alike, leaks, answer, (no, yes), foreign = POOLS[code]
     (tmp_path / "documents").mkdir()
     (tmp_path / "documents" / "pool.md").write_text(text, encoding="utf-8")

@@ -163,9 +163,7 @@ def test_a_claim_waits_for_what_in_flight_may_leave_over_and_no_longer() -> None
     st.floats(0.001, 10),
     st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.booleans()), max_size=60),
 )
-def test_what_is_spent_never_exceeds_the_budget_where_estimates_hold(
-    dollars: float, requests: list[tuple[float, float, bool]]
-) -> None:
+def test_what_is_spent_never_exceeds_the_budget_where_estimates_hold(dollars, requests) -> None:
     budget = Budget(dollars=dollars)
     open_ = []
     for most, share, settle_first in requests:

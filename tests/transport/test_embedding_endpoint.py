@@ -74,9 +74,6 @@ def expected(texts: Sequence[str] = TEXTS, dimensions: int = 64) -> np.ndarray[A
     return np.array([vector_of(text, dimensions) for text in texts], np.float32)
 
 
-# -- what comes back ---------------------------------------------------------------------------
-
-
 def test_the_vectors_are_the_endpoints_to_the_last_bit(desk: Desk) -> None:
     found = vectors(desk.embedder().embed(TEXTS))
     assert found.dtype == np.float32
@@ -108,9 +105,6 @@ def test_dimensions_and_prefix_are_sent_and_belong_to_the_identity(desk: Desk) -
     assert vectors(desk.embedder().embed(TEXTS)).shape == (10, 64), "another space, paid for anew"
     longer = desk.embedder(dimensions=16, prefix="query: ")
     assert vectors(longer.embed(TEXTS)).shape == (10, 16), "nor are other dimensions the same"
-
-
-# -- paid for once -----------------------------------------------------------------------------
 
 
 def test_what_was_paid_for_is_never_sent_again(desk: Desk) -> None:
@@ -147,9 +141,6 @@ def test_a_budget_ends_the_sending_and_what_was_paid_for_stays(desk: Desk) -> No
     assert desk.server.stats()["texts"] == 10
     with pytest.raises(UsageError, match="no price"):
         desk.embedder(budget=Budget(dollars=1.0))
-
-
-# -- what goes wrong ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -197,9 +188,7 @@ def test_vectors_of_another_length_are_refused(desk: Desk) -> None:
         ("context_too_long", Reason.CONTEXT_TOO_LONG), ("bad_request", Reason.SERVER_ERROR),
     ],
 )  # fmt: skip
-def test_failures_have_the_judges_reasons_and_are_never_kept(
-    desk: Desk, fault: str, reason: Reason
-) -> None:
+def test_failures_have_the_judges_reasons_and_are_never_kept(desk, fault, reason: Reason) -> None:
     desk.server.settings.faults = lambda request: fault
     embedder = desk.embedder(timeout=0.3 if fault == "hang" else 120.0)
     found = embedder.embed(TEXTS)
@@ -254,9 +243,7 @@ def test_the_key_is_sent_and_never_shown(desk: Desk, capsys: pytest.CaptureFixtu
     desk.ledger = Ledger(desk.path)
 
 
-def test_what_cannot_be_kept_is_not_used_and_nothing_more_is_sent(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_kept_is_not_used_and_nothing_more_is_sent(desk: Desk, monkeypatch) -> None:
     embedder = desk.embedder(batch=2)
 
     async def full(rows: Any) -> None:

@@ -62,9 +62,6 @@ class Endpoint:
         return self.loop.time() - begun
 
 
-# --- concurrency ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("most", [1, 3, 64, 500])
 @in_virtual_time
 async def test_never_more_requests_are_in_flight_than_allowed(loop: VirtualLoop, most: int) -> None:
@@ -106,9 +103,6 @@ async def test_single_errors_of_a_server_do_not_end_the_pace(loop: VirtualLoop) 
     endpoint.stumbles = lambda n: n % 10 == 0
     seconds = await endpoint.calls(3000)
     assert seconds <= 1.5 * 3000 * 0.2 / 64
-
-
-# --- pauses and rates -------------------------------------------------------------------------
 
 
 @in_virtual_time
@@ -159,9 +153,7 @@ async def test_a_pause_is_kept_by_all_and_a_shorter_one_does_not_end_it(loop: Vi
 
 
 @in_virtual_time
-async def test_a_minute_of_tokens_is_used_and_a_large_request_leaves_a_debt(
-    loop: VirtualLoop,
-) -> None:
+async def test_a_minute_of_tokens_is_used_and_a_large_request_leaves_a_debt(loop) -> None:
     """Five seconds' worth may go out together: 500 tokens; then 5,500 a minute."""
     endpoint = Endpoint(loop, Limiter(64, tpm=6000, clock=loop.time), latency=0.0)
     assert await endpoint.calls(80, tokens=100) == pytest.approx(7500 / 5500 * 60, rel=0.01)
@@ -260,9 +252,6 @@ async def test_who_waits_is_sent_away_once_nothing_more_is_to_be_sent(loop: Virt
 def test_a_limit_of_nothing_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="greater than 0"):
         Limiter(**wrong)
-
-
-# --- the breaker ------------------------------------------------------------------------------
 
 
 class Clock:
@@ -394,9 +383,7 @@ def test_requests_that_are_hopeless_in_the_same_way_end_the_run_at_once() -> Non
         lambda breaker: breaker.failed(Reason.SERVER_ERROR, "failed (503)"),
     ],
 )
-def test_hopeless_requests_among_others_do_not_end_a_run(
-    between: Callable[[Breaker], None],
-) -> None:
+def test_hopeless_requests_among_others_do_not_end_a_run(between) -> None:
     breaker = Breaker()
     for _ in range(5):
         for _ in range(ALIKE_IN_A_ROW - 1):

@@ -52,9 +52,7 @@ def test_anthropics_body_is_as_documented() -> None:
     )
 
 
-def test_every_built_in_question_is_answered(
-    server: LLMServer, bench: Bench, endpoint: Callable[[], Endpoint]
-) -> None:
+def test_every_built_in_question_is_answered(server: LLMServer, bench: Bench, endpoint) -> None:
     for question, asked in zip(
         EXAMPLES, ask(bench.judge(endpoint=endpoint()), EXAMPLES), strict=True
     ):
@@ -76,9 +74,7 @@ def test_every_built_in_question_is_answered(
         "hang": Reason.TIMEOUT,
     }.items(),
 )  # fmt: skip
-def test_each_fault_has_its_reason(
-    server: LLMServer, bench: Bench, endpoint: Callable[[], Endpoint], fault: str, reason: Reason
-) -> None:
+def test_each_fault_has_its_reason(server, bench, endpoint, fault: str, reason: Reason) -> None:
     server.settings.faults = lambda request: fault
     patience = 0.7 if fault == "hang" else 60.0  # on a busy machine all else may take long, too
     failure = failed(ask_one(bench.judge(endpoint=endpoint(), timeout=patience), GRADE))
@@ -87,12 +83,7 @@ def test_each_fault_has_its_reason(
     server.settings.faults = [None] * server.stats()["requests"]
 
 
-def test_rejected_parameters_are_dropped(
-    server: LLMServer,
-    bench: Bench,
-    endpoint: Callable[[], Endpoint],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_rejected_parameters_are_dropped(server, bench: Bench, endpoint, monkeypatch) -> None:
     patient(monkeypatch)
     server.settings.rejects = ("temperature", "json_schema")
     judge = bench.judge(endpoint=endpoint(), limiter=Limiter(8))

@@ -66,9 +66,7 @@ def test_a_secret_is_known_by_where_it_came_from_and_blanked_out_unless_it_is_sh
 @pytest.mark.parametrize(
     "fault", ["auth_echo", "error_500_echo", "auth", "drop", "hang", "html_200", "malformed"]
 )
-def test_no_failure_of_an_endpoint_gives_the_key_away(
-    server: LLMServer, tmp_path: Path, fault: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_no_failure_of_an_endpoint_gives_the_key_away(server, tmp_path, fault: str, caplog) -> None:
     server.settings.faults = lambda request: fault
     caplog.set_level(logging.DEBUG)
     with Bench(server, tmp_path) as bench:
@@ -145,9 +143,7 @@ def test_a_key_file_is_read_and_named_but_never_shown(server: LLMServer, tmp_pat
     "value", [f"{KEY}\n{KEY}", f"{KEY}\r\nX-More: 1", f"{KEY}\x00", f"{KEY}\x7f", f"{KEY} x",
               f"{KEY}\u2026", f"\u201c{KEY}\u201d", f"{KEY}\u200b"]
 )  # fmt: skip
-def test_a_key_that_no_header_can_hold_is_refused_by_its_source_alone(
-    tmp_path: Path, value: str
-) -> None:
+def test_a_key_that_no_header_can_hold_is_refused_by_its_source_alone(tmp_path, value: str) -> None:
     """The client would quote the whole header in its error, and the judge would try ten times."""
     path = tmp_path / "judge.key"
     path.write_bytes(value.encode())

@@ -61,9 +61,7 @@ def test_what_is_loaded_beside_it_changes_nothing(home: Path, answer: Any) -> No
     assert "desk_lazy.late" in sys.modules and source_of(answer) == before
 
 
-def test_an_object_is_known_by_its_class_and_the_module_that_makes_it(
-    home: Path, answer: Any
-) -> None:
+def test_an_object_is_known_by_its_class_and_the_module_that_makes_it(home, answer: Any) -> None:
     (home / "desk_made.py").write_text("from desk_app import tone\nsystem = {'mild': tone.MILD}\n")
     made = importlib.import_module("desk_made").system
     alone, before = source_of(made), source_of(made, "desk_made:system")

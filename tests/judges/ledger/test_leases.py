@@ -71,9 +71,7 @@ def test_two_processes_at_a_time_ask_each_question_once(place: str, tmp_path: Pa
     assert {path.name for path in tmp_path.iterdir()} <= stored
 
 
-def test_the_questions_of_a_process_that_was_killed_are_free_again(
-    place: str, tmp_path: Path
-) -> None:
+def test_the_questions_of_a_process_that_was_killed_are_free_again(place: str, tmp_path) -> None:
     with LLMServer(hold=True) as server:
         killed = started(place, server, tmp_path)
         wait_for(server, N)

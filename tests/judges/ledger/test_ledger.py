@@ -102,9 +102,6 @@ def ledger(place: str) -> Iterator[Ledger]:
         yield made
 
 
-# --- keeping ----------------------------------------------------------------------------------
-
-
 def test_an_entry_comes_back_as_it_was(ledger: Ledger) -> None:
     failed = entry(
         1,
@@ -227,9 +224,6 @@ def test_rejected_parameters_are_remembered_across_runs(path: Path) -> None:
         assert ledger.rejected("openai", "gpt-4o") == frozenset()
 
 
-# --- files that are no ledger -----------------------------------------------------------------
-
-
 def test_a_missing_ledger_is_made_with_its_folder_or_missed_with_a_sentence(path: Path) -> None:
     with pytest.raises(InputError, match=r"no ledger here\. .*--ledger"):
         Ledger(path, create=False)
@@ -278,8 +272,6 @@ def test_a_damaged_ledger_is_a_sentence_or_still_right(path: Path, where: int) -
     except RagassayError as error:
         assert str(path) in str(error)
 
-
-# --- upkeep -----------------------------------------------------------------------------------
 
 MINI = {"model": "gpt-4o-mini", "cost": None}
 
@@ -349,9 +341,7 @@ def test_an_export_holds_every_entry_once_and_oldest_first(filled: Ledger) -> No
         (Selection(before=1_750_000_002.0, model="gpt-4o"), 3), (Selection(), 10),
     ],
 )  # fmt: skip
-def test_pruning_removes_what_all_conditions_describe(
-    filled: Ledger, selection: Selection, gone: int
-) -> None:
+def test_pruning_removes_what_all_conditions_describe(filled, selection, gone: int) -> None:
     assert ledger_admin.stats(filled, selection).entries == gone
     assert len(list(ledger_admin.export(filled, selection))) == gone
     assert ledger_admin.prune(filled, selection) == gone
@@ -366,18 +356,13 @@ def test_a_name_that_occurs_nowhere_is_refused_with_a_hint(filled: Ledger) -> No
         Selection(kind="zzz").check(filled)
 
 
-# --- the command ------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def project(filled: Ledger, path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(path.parent.parent)
     return path.parent.parent
 
 
-def test_the_command_says_where_there_is_no_ledger(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_says_where_there_is_no_ledger(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     for command in (["stats"], ["export"], ["prune", "--all"]):
         assert call(["ledger", *command]) == 2
@@ -385,9 +370,7 @@ def test_the_command_says_where_there_is_no_ledger(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_command_forgets_rejected_parameters_and_no_answers(
-    project: Path, path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_forgets_rejected_parameters_and_no_answers(project, path, capsys) -> None:
     async def learn(book: Ledger) -> None:
         await book.reject("https://api.openai.com/v1", "o3", ["temperature", "seed"])
         await book.reject("https://api.openai.com/v1", "gpt-4o", ["json_schema"])
@@ -413,9 +396,7 @@ def test_the_command_forgets_rejected_parameters_and_no_answers(
 @pytest.mark.parametrize(
     ("age", "code"), [("90d", 0), ("3 days", 0), ("2026-01-31", 0), ("soon", 2), ("9999999w", 2)]
 )
-def test_ages_and_days_are_understood(
-    project: Path, age: str, code: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ages_and_days_are_understood(project: Path, age: str, code: int, capsys) -> None:
     assert call(["ledger", "prune", "--older-than", age, "--dry-run"]) == code
     assert ("10 answers would go" in capsys.readouterr().out) == (code == 0)
 
@@ -427,9 +408,6 @@ def test_a_ledger_in_a_schema_of_its_own_makes_it(postgres: PostgresServer) -> N
         with Ledger(address) as ledger:
             asyncio.run(commit(ledger, entry(n)))
             assert len(ledger.select(f"SELECT key FROM {TABLE}")) == n
-
-
-# --- databases --------------------------------------------------------------------------------
 
 
 def test_a_database_that_is_not_there_is_a_sentence() -> None:

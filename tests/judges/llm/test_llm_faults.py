@@ -74,9 +74,7 @@ def test_what_may_pass_is_sent_again(server: LLMServer, bench: Bench, fault: str
 
 
 @pytest.mark.parametrize("fault", REPAIRED)
-def test_a_reply_that_holds_no_answer_is_repaired_once(
-    server: LLMServer, bench: Bench, fault: str
-) -> None:
+def test_a_reply_that_holds_no_answer_is_repaired_once(server, bench: Bench, fault: str) -> None:
     server.settings.faults = [fault]
     made = answered(ask_one(bench.judge(), GRADE)).provenance
     assert made.attempts == 2
@@ -84,9 +82,7 @@ def test_a_reply_that_holds_no_answer_is_repaired_once(
 
 
 @pytest.mark.parametrize("fault", UNDERSTOOD)
-def test_what_only_surrounds_an_answer_costs_no_second_request(
-    server: LLMServer, bench: Bench, fault: str
-) -> None:
+def test_what_only_surrounds_an_answer_costs_no_second_request(server, bench, fault: str) -> None:
     server.settings.faults = [fault]
     asked = answered(ask_one(bench.judge(), GRADE))
     assert asked.provenance.attempts == 1
@@ -95,9 +91,7 @@ def test_what_only_surrounds_an_answer_costs_no_second_request(
 
 
 @pytest.mark.parametrize(("fault", "reason"), FINAL.items(), ids=FINAL)
-def test_what_would_come_out_the_same_again_is_not_sent_again(
-    server: LLMServer, bench: Bench, fault: str, reason: Reason
-) -> None:
+def test_what_would_come_out_the_same_again_is_not_sent_again(server, bench, fault, reason) -> None:
     server.settings.faults = [fault]
     failure = failed(ask_one(bench.judge(), GRADE))
     assert failure.reason is reason
@@ -108,9 +102,7 @@ def test_what_would_come_out_the_same_again_is_not_sent_again(
 
 
 @pytest.mark.parametrize(("fault", "reason"), ALWAYS.items(), ids=ALWAYS)
-def test_what_never_gets_better_ends_as_its_own_reason(
-    server: LLMServer, bench: Bench, fault: str, reason: Reason
-) -> None:
+def test_what_never_gets_better_ends_as_its_own_reason(server, bench, fault, reason) -> None:
     server.settings.faults = lambda request: fault
     failure = failed(ask_one(bench.judge(), GRADE))
     assert failure.reason is reason
@@ -220,9 +212,7 @@ def test_what_one_answer_took_is_added_up() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "begins"), [(0.3, 0.3), (10.0, 1.0)])
-def test_the_first_request_is_alone_until_it_is_answered_or_for_a_second(
-    seconds: float, begins: float
-) -> None:
+def test_the_first_request_is_alone_until_it_is_answered_or_for_a_second(seconds, begins) -> None:
     async def work(loop: VirtualLoop) -> None:
         endpoint = Slow((seconds, "a"))
         sender, begin = Sender(endpoint), loop.time()
@@ -370,9 +360,7 @@ def test_after_the_deadline_nothing_is_sent() -> None:
     ("error", "told"), [(UsageError("The disk is full."), "The disk is full."),
                         (OverflowError("too large"), "the ledger: OverflowError('too large')")]
 )  # fmt: skip
-def test_nothing_more_is_sent_once_what_was_paid_cannot_be_kept(
-    error: Exception, told: str
-) -> None:
+def test_nothing_more_is_sent_once_what_was_paid_cannot_be_kept(error, told: str) -> None:
     async def writing() -> None:
         raise error
 
@@ -402,13 +390,8 @@ def test_a_defect_of_an_endpoints_code_is_a_failure_that_hides_the_key() -> None
     virtually(work)
 
 
-# --- what nobody counted ---
-
-
 @pytest.mark.parametrize("budget", ["20000 tokens", "0.02"])
-def test_a_budget_shrinks_where_the_endpoint_counts_nothing(
-    server: LLMServer, bench: Bench, budget: str
-) -> None:
+def test_a_budget_shrinks_where_the_endpoint_counts_nothing(server, bench, budget: str) -> None:
     server.settings.usage = False
     spent = Budget.parse(budget)
     found = ask(bench.judge(budget=spent, price=Price(1.0, 1.0)), grades(300))
@@ -455,18 +438,13 @@ def test_what_the_endpoint_answered_with_an_error_costs_no_budget_but_its_call(
     ],
     ids=lambda usage: str(usage)[:50],
 )
-def test_no_count_of_a_server_enlarges_a_budget_or_breaks_the_ledger(
-    server: LLMServer, bench: Bench, usage: dict[str, Any]
-) -> None:
+def test_no_count_of_a_server_enlarges_a_budget_or_breaks_the_ledger(server, bench, usage) -> None:
     server.settings.usage = usage
     spent = Budget(tokens=10**9)
     made = answered(ask_one(bench.judge(budget=spent), GRADE)).provenance
     assert 0 <= made.input_tokens <= MOST_TOKENS and 0 <= made.output_tokens <= MOST_TOKENS
     assert spent.spent_tokens > 300 and server.stats()["requests"] == 1
     assert answered(ask_one(bench.judge(), GRADE)).provenance.cached
-
-
-# --- what fails everything ---
 
 
 @pytest.mark.parametrize("fault", ["wrong key", "wrong model"])
@@ -553,9 +531,6 @@ def test_after_a_vague_rejection_of_a_few_questions_all_others_are_asked(
     assert "without" not in judge.signature
 
 
-# --- all of it at once ---
-
-
 def test_with_a_third_of_all_replies_faulty_everything_is_answered_or_failed_and_adds_up(
     server: LLMServer, bench: Bench
 ) -> None:
@@ -608,9 +583,6 @@ def test_with_a_third_of_all_replies_faulty_everything_is_answered_or_failed_and
             assert answered(after).answer == before.answer
 
 
-# --- reading errors ---
-
-
 @pytest.mark.parametrize(
     ("status", "body", "reason"),
     [
@@ -660,9 +632,7 @@ def test_errors_of_many_servers_are_understood(status: int, body: str, reason: s
         ("messages: field required", "messages", set()),
     ],
 )
-def test_what_a_server_rejects_is_read_from_what_it_says(
-    message: str, param: str, named: set[str]
-) -> None:
+def test_what_a_server_rejects_is_read_from_what_it_says(message, param, named: set[str]) -> None:
     sent = ("temperature", "seed", "top_p", "json_schema")
     assert rejected(message, param, b"{}", sent) == named
 

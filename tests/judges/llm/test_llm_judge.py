@@ -30,13 +30,8 @@ GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
 SUPPORT = CitationSupport("The tower is 81 metres tall.", "It is 81 metres tall.")
 
 
-# --- what is asked and what comes back ---
-
-
 @pytest.mark.parametrize("mode", ["json_schema", "json_object", "text"])
-def test_every_built_in_question_is_answered_in_every_mode(
-    server: LLMServer, bench: Bench, mode: str
-) -> None:
+def test_every_built_in_question_is_answered_in_every_mode(server, bench: Bench, mode: str) -> None:
     modes = ("json_schema", "json_object", "text")
     server.settings.rejects = modes[: modes.index(mode)]
     found = ask(bench.judge(), EXAMPLES)
@@ -63,9 +58,7 @@ def test_the_answer_says_where_it_comes_from(server: LLMServer, bench: Bench) ->
     assert len(made.request) == 64
 
 
-def test_parameters_are_the_users_over_the_questions_over_the_defaults(
-    server: LLMServer, bench: Bench
-) -> None:
+def test_parameters_are_the_users_over_the_questions_over_the_defaults(server, bench) -> None:
     ask(bench.judge(), [GRADE, SUPPORT])
     by_size = sorted(server.bodies, key=len)
     assert by_size[0]["temperature"] == 0 and by_size[0]["seed"] == 42
@@ -82,12 +75,7 @@ def test_parameters_are_the_users_over_the_questions_over_the_defaults(
     assert server.bodies[-1]["seed"] == 44, "each repeat has a seed of its own"
 
 
-# --- asked once ---
-
-
-def test_another_repeat_or_version_is_another_request(
-    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_repeat_or_version_is_another_request(server, bench: Bench, monkeypatch) -> None:
     server.settings.rejects = ("seed",)
     judge = bench.judge()
     asked = [ask_one(judge, GRADE), ask_one(judge, GRADE, repeat=1)]
@@ -120,9 +108,7 @@ def test_the_same_question_in_flight_is_one_request(server: LLMServer, bench: Be
     assert server.stats()["requests"] == 1
 
 
-def test_one_who_gives_up_does_not_take_the_answer_from_the_others(
-    server: LLMServer, bench: Bench
-) -> None:
+def test_one_who_gives_up_does_not_take_the_answer_from_the_others(server, bench: Bench) -> None:
     server.settings.latency = 0.05
     judge = bench.judge()
 
@@ -150,18 +136,14 @@ def test_one_who_gives_up_does_not_take_the_answer_from_the_others(
     ],
     ids=str,
 )
-def test_an_answer_serves_no_other_model_and_no_other_parameters(
-    server: LLMServer, bench: Bench, other: dict[str, Any]
-) -> None:
+def test_an_answer_serves_no_other_model_and_no_other_parameters(server, bench, other) -> None:
     one = answered(ask_one(bench.judge(), GRADE))
     two = answered(ask_one(bench.judge(**other), GRADE))
     assert one.provenance.request != two.provenance.request
     assert server.stats()["answered"] == 2
 
 
-def test_refresh_asks_each_question_once_more_and_keeps_the_new_answer(
-    server: LLMServer, bench: Bench
-) -> None:
+def test_refresh_asks_each_question_once_more_and_keeps_the_new_answer(server, bench) -> None:
     ask(bench.judge(), grades(3))
     fresh = bench.judge(reuse="nothing")
     assert fresh.known(grades(1)[0]) is None
@@ -171,9 +153,7 @@ def test_refresh_asks_each_question_once_more_and_keeps_the_new_answer(
     assert all(one.provenance.cached for one in second)
 
 
-def test_a_refresh_that_fails_leaves_the_paid_answer_for_other_runs(
-    server: LLMServer, bench: Bench
-) -> None:
+def test_a_refresh_that_fails_leaves_the_paid_answer_for_other_runs(server, bench: Bench) -> None:
     before = answered(ask_one(bench.judge(), GRADE))
     server.settings.faults = lambda request: "refusal"
     fresh = bench.judge(reuse="nothing")
@@ -187,9 +167,7 @@ def test_a_refresh_that_fails_leaves_the_paid_answer_for_other_runs(
     assert not answered(ask_one(bench.judge(reuse="nothing"), GRADE)).provenance.cached
 
 
-def test_failures_that_stay_are_kept_and_asked_again_on_demand(
-    server: LLMServer, bench: Bench
-) -> None:
+def test_failures_that_stay_are_kept_and_asked_again_on_demand(server, bench: Bench) -> None:
     server.settings.faults = ["refusal"]
     refused = failed(ask_one(bench.judge(), GRADE))
     assert refused.reason is Reason.REFUSED
@@ -217,13 +195,8 @@ def test_a_failure_takes_the_place_of_an_answer_that_is_not_valid_any_more(
     assert server.stats()["requests"] == 3
 
 
-# --- what an endpoint does not take ---
-
-
 @pytest.mark.parametrize("dialect", ["openai", "vllm", "fastapi", "prose"])
-def test_rejected_parameters_are_dropped_and_the_signature_says_so(
-    server: LLMServer, bench: Bench, dialect: str
-) -> None:
+def test_rejected_parameters_are_dropped_and_the_signature_says_so(server, bench, dialect) -> None:
     server.settings.dialect = dialect
     server.settings.rejects = ("temperature", "presence_penalty", "seed")
     judge = bench.judge()
@@ -254,9 +227,7 @@ def test_what_was_dropped_is_remembered_so_that_a_resume_builds_the_same_request
     assert bench.judge("model-b").signature.endswith("(seed=42,temperature=0)")
 
 
-def test_many_first_requests_settle_with_few_rejections(
-    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_first_requests_settle_with_few_rejections(server, bench: Bench, monkeypatch) -> None:
     patient(monkeypatch)
     server.settings.rejects = (
         *("temperature", "top_p", "presence_penalty", "frequency_penalty", "seed"),
@@ -270,9 +241,7 @@ def test_many_first_requests_settle_with_few_rejections(
     assert stats["statuses"]["400"] == 7, "the first one finds out for all"
 
 
-def test_what_was_paid_before_a_parameter_was_rejected_is_not_paid_again(
-    server: LLMServer, bench: Bench
-) -> None:
+def test_what_was_paid_before_a_parameter_was_rejected_is_not_paid_again(server, bench) -> None:
     """A server may change behind its address, or take a temperature of 0 for some prompts only."""
     judge = bench.judge()
     early = ask(judge, grades(5))
@@ -321,9 +290,7 @@ def test_nothing_more_is_sent_once_an_answer_cannot_be_kept(
     assert all(str(problem) in one.detail for one in told)
 
 
-def test_max_tokens_goes_by_its_newer_name_where_the_old_one_is_rejected(
-    server: LLMServer, bench: Bench
-) -> None:
+def test_max_tokens_goes_by_its_newer_name_where_the_old_one_is_rejected(server, bench) -> None:
     server.settings.rejects = ("max_tokens",)
     judge = bench.judge(parameters={"max_tokens": 50})
     made = answered(ask_one(judge, GRADE)).provenance
@@ -371,12 +338,7 @@ def test_a_model_that_takes_no_system_message_is_given_its_text_in_the_users(
     assert len(asked) == 4, "the second time the ledger answers"
 
 
-# --- repair ---
-
-
-def test_a_bad_reply_is_repaired_once_and_both_turns_are_paid_and_shown(
-    server: LLMServer, bench: Bench
-) -> None:
+def test_a_bad_reply_is_repaired_once_and_both_turns_are_paid_and_shown(server, bench) -> None:
     server.settings.faults = ["out_of_range"]
     made = answered(ask_one(bench.judge(price=Price(1, 1)), GRADE)).provenance
     assert made.attempts == 2
@@ -401,9 +363,7 @@ def test_the_form_that_is_told_is_the_one_that_is_read(server: LLMServer, bench:
     assert answered(ask_one(bench.judge(reuse="answers"), question)).answer.supported == (True,)
 
 
-def test_what_is_left_of_a_report_is_kept_and_asked_again_where_failures_are(
-    server: LLMServer, bench: Bench
-) -> None:
+def test_what_is_left_of_a_report_is_kept_and_asked_again_where_failures_are(server, bench) -> None:
     question = ReportOnContext("q", ("a", "b"))
     whole = json.loads(largest(question).model_dump_json())
 
@@ -427,12 +387,7 @@ def test_what_is_left_of_a_report_is_kept_and_asked_again_where_failures_are(
     assert answered(ask_one(bench.judge(), question)).answer == largest(question)
 
 
-# --- order and ends ---
-
-
-def test_an_interrupt_keeps_what_is_in_flight_and_sends_nothing_new(
-    server: LLMServer, bench: Bench
-) -> None:
+def test_an_interrupt_keeps_what_is_in_flight_and_sends_nothing_new(server, bench: Bench) -> None:
     server.settings.hold = True
     judge = bench.judge(limiter=Limiter(8))
 
@@ -459,9 +414,7 @@ def test_an_interrupt_keeps_what_is_in_flight_and_sends_nothing_new(
     assert server.stats()["answered"] == 100
 
 
-def test_a_reply_counts_as_in_flight_until_it_is_in_the_ledger(
-    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reply_counts_as_in_flight_until_it_is_in_the_ledger(server, bench, monkeypatch) -> None:
     """So that a crash loses no more replies than may be in flight, however slow the disk is."""
     judge = bench.judge(limiter=Limiter(4))
     keep = bench.ledger.keep

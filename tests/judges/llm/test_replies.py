@@ -102,9 +102,7 @@ def test_answers_on_a_list_belong_to_the_numbers_that_they_repeat() -> None:
         ((0, 1, 2), "greater than or equal to 1"),
     ],
 )
-def test_missing_doubled_and_foreign_numbers_are_never_shifted(
-    numbers: tuple[int, ...], problem: str
-) -> None:
+def test_missing_doubled_and_foreign_numbers_are_never_shifted(numbers, problem: str) -> None:
     with pytest.raises(Unreadable, match=problem):
         read(NUGGETS, entries(*((at, "support") for at in numbers)))
 
@@ -183,9 +181,7 @@ WHOLE = {
         ("relevance_explanation", 7, "relevance_explanation: "),
     ],
 )
-def test_an_invalid_part_of_a_report_costs_only_that_part(
-    field: str, value: Any, problem: str
-) -> None:
+def test_an_invalid_part_of_a_report_costs_only_that_part(field: str, value, problem: str) -> None:
     with pytest.raises(Unreadable, match=problem) as caught:
         read(REPORT, json.dumps({**WHOLE, field: value}))
     nothing = {"relevance": 9, "usefulness": 9, "utilization": -1, "attribution": [9]}

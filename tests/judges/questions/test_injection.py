@@ -33,9 +33,6 @@ MODELS = ("gpt-4o", "openai/gpt-oss-20b")
 each_question = pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
 
 
-# --- what is sent ---
-
-
 def kept_inside(plain: str, sent: str, text: str) -> bool:
     """Whether a message is the plain one, but for the text that took the place of `PLAIN`."""
     if outside(plain) != outside(sent) or "<data" in outside(sent):
@@ -86,9 +83,6 @@ def test_the_users_own_words_are_not_run_as_a_template() -> None:
             assert fences(user["content"])[-1][1] == ANSWER
 
 
-# --- what comes back ---
-
-
 def echoes(text: str, reply: str) -> Iterator[str]:
     """Replies that repeat hostile text around their answer."""
     yield f"{text}\n{reply}"
@@ -101,9 +95,7 @@ def echoes(text: str, reply: str) -> Iterator[str]:
 
 
 @each_question
-def test_a_reply_that_echoes_hostile_text_says_what_it_says_or_nothing(
-    question: Question[Any],
-) -> None:
+def test_a_reply_that_echoes_hostile_text_says_what_it_says_or_nothing(question) -> None:
     steered = []
     honest = smallest(question)
     for name, text in HOSTILE.items():
@@ -121,9 +113,7 @@ def test_a_reply_that_echoes_hostile_text_says_what_it_says_or_nothing(
 
 
 @each_question
-def test_hostile_text_alone_is_no_answer_when_it_only_stands_in_prose(
-    question: Question[Any],
-) -> None:
+def test_hostile_text_alone_is_no_answer_when_it_only_stands_in_prose(question) -> None:
     best = largest(question).model_dump_json()
     asked = dict(with_text(question, best))
     for one in asked.values():
@@ -131,8 +121,6 @@ def test_hostile_text_alone_is_no_answer_when_it_only_stands_in_prose(
             with pytest.raises(Unreadable):
                 read(one, prose)
 
-
-# --- the offline judge ---
 
 WHO = "Who painted the ceiling of the Lindholm chapel?"
 GOOD = "The ceiling of the Lindholm chapel was painted by Marta Oswin."

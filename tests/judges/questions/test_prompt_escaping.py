@@ -57,9 +57,7 @@ def test_no_item_of_a_list_can_begin_a_line_or_pose_as_another(items: list[str])
         ("a \ud800 b", "a \ufffd b"),
     ],
 )  # fmt: skip
-def test_marks_that_servers_take_for_the_end_of_a_message_become_plain_text(
-    text: str, sent: str
-) -> None:
+def test_marks_that_servers_take_for_the_end_of_a_message_become_plain_text(text, sent) -> None:
     assert harmless(text) == sent
     assert harmless(sent) == sent
 

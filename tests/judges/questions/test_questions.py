@@ -132,9 +132,6 @@ def test_a_grade_is_a_number_however_it_is_written_and_nothing_else() -> None:
             Relevance.model_validate_json(json.dumps({"match": 0, "trust": 0, "grade": other}))
 
 
-# --- combining ---
-
-
 def labels(*words: str) -> list[Support]:
     return [Support(support=word) for word in words]  # type: ignore[arg-type]
 
@@ -191,9 +188,7 @@ def test_chunks_are_attributed_that_more_than_half_of_the_judges_name() -> None:
 
 
 @given(st.data(), st.sampled_from(EXAMPLES))
-def test_any_votes_combine_into_a_valid_answer_whatever_their_order(
-    data: st.DataObject, question: Question[Any]
-) -> None:
+def test_any_votes_combine_into_a_valid_answer_whatever_their_order(data, question) -> None:
     ends = [smallest(question), largest(question)]
     votes = data.draw(st.lists(st.sampled_from(ends), min_size=1, max_size=5))
     combined = combine(votes)

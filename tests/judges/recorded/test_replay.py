@@ -53,9 +53,6 @@ def ask(judge: Replay, question: Question[Any] = QUESTION, repeat: int = 0) -> A
     return answered
 
 
-# --- labels by people ---
-
-
 def test_a_final_label_settles_its_question_until_it_is_taken_back(tmp_path: Path) -> None:
     votes = [{**LABEL, "judge": who, "answer": n} for who, n in (("ann", 3), ("bob", 3))]
     final = {**LABEL, "judge": "eve", "answer": 0, "final": True}
@@ -158,8 +155,6 @@ def test_a_label_of_a_person_goes_before_what_was_recorded(tmp_path: Path) -> No
     assert ask(judge).votes == ()
 
 
-# --- recorded runs ---
-
 MADE = Provenance(
     "openai:gpt-4o",
     model="gpt-4o-2024-11-20",
@@ -177,9 +172,7 @@ MADE = Provenance(
 
 
 @pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
-def test_a_recorded_answer_comes_back_with_its_provenance(
-    tmp_path: Path, question: Question[Any]
-) -> None:
+def test_a_recorded_answer_comes_back_with_its_provenance(tmp_path, question) -> None:
     judge_answer = JudgeAnswer(question, largest(question), MADE)
     judge = replay(tmp_path, to_record(judge_answer))
     again = ask(judge, question)
@@ -244,9 +237,7 @@ def test_a_recorded_panel_and_a_recorded_failure_come_back_as_they_were(tmp_path
 
 
 @pytest.mark.parametrize(("n", "named"), [(1, "a"), (3, "a, b, c"), (5, "a, b, c and 2 more")])
-def test_a_label_names_the_first_judges_of_recorded_answers(
-    tmp_path: Path, n: int, named: str
-) -> None:
+def test_a_label_names_the_first_judges_of_recorded_answers(tmp_path, n: int, named: str) -> None:
     made = [JudgeAnswer(QUESTION, largest(QUESTION), Provenance(one)) for one in "abcde"[:n]]
     lines = [to_record(one) for one in (*made, made[0])]
     assert replay(tmp_path, {**LABEL, "judge": "ann"}, *lines).label == (
@@ -332,13 +323,8 @@ def test_what_was_recorded_for_another_version_of_a_question_is_not_used(tmp_pat
     assert (found.answer, found.votes) == (smallest(QUESTION), ()), "the older one is no vote"
 
 
-# --- what is missing, and what is wrong ---
-
-
 @pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
-def test_the_line_that_is_shown_has_the_right_shape(
-    tmp_path: Path, question: Question[Any]
-) -> None:
+def test_the_line_that_is_shown_has_the_right_shape(tmp_path, question: Question[Any]) -> None:
     """Filled in with the question's own texts and a valid answer, it works."""
     other = {**LABEL, "data": {"query": "another one?", "passage": "of which nobody asks"}}
     failure = ask(replay(tmp_path, other), question)
@@ -380,9 +366,7 @@ def test_the_line_that_is_shown_has_the_right_shape(
         ),
     ],
 )  # fmt: skip
-def test_a_wrong_line_is_named_with_its_field_and_what_to_do(
-    tmp_path: Path, line: Any, field: str | None, says: str
-) -> None:
+def test_a_wrong_line_is_named_with_its_field_and_what_to_do(tmp_path, line, field, says) -> None:
     path = write(tmp_path, LABEL, "\n", line)
     with pytest.raises(InputError) as error:
         Replay(path)

@@ -207,9 +207,7 @@ def test_a_run_with_a_rubric_runs_again_from_its_folder_and_the_copies_in_it(
         (TONE, "name: !!python/object/apply:os.getcwd []\n", "is not YAML"),
     ],
 )
-def test_a_wrong_rubric_says_the_file_the_line_and_the_field(
-    old: str, new: str, says: str, tmp_path: Path
-) -> None:
+def test_a_wrong_rubric_says_the_file_the_line_and_the_field(old, new, says: str, tmp_path) -> None:
     path = tmp_path / "tone.yaml"
     assert old in TONE
     path.write_text(TONE.replace(old, new))
