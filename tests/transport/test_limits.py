@@ -333,10 +333,13 @@ def test_own_errors_of_a_server_that_never_answered_end_a_run_as_hopeless_reques
     breaker = Breaker(Clock())
     if answered:
         breaker.succeeded()
-    for _ in range(ALIKE_IN_A_ROW):
+    for at in range(ALIKE_IN_A_ROW):
         assert breaker.tripped is None
-        breaker.failed(Reason.SERVER_ERROR, "500", permanent=permanent, overloaded=overloaded)
+        kind = {"permanent": permanent, "overloaded": overloaded}
+        breaker.failed(Reason.SERVER_ERROR, f"500: bad (request r{at}-f)", **kind)
     assert (breaker.tripped is not None) == ends
+    if breaker.tripped:
+        assert "16 requests in a row failed in the same way" in breaker.tripped[1]
 
 
 def test_questions_without_a_usable_reply_end_a_run_where_none_had_one() -> None:
@@ -357,22 +360,6 @@ def test_questions_without_a_usable_reply_end_a_run_where_none_had_one() -> None
     for _ in range(2):
         few.unusable("x", Reason.FAILED, most=2, told=lambda said: f"{len(said)} of them")
     assert few.tripped == (Reason.FAILED, "2 of them")
-
-
-def test_a_key_that_was_never_taken_ends_a_run_at_once() -> None:
-    breaker = Breaker()
-    breaker.failed(Reason.AUTH, "no")
-    assert breaker.tripped == (Reason.AUTH, "no")
-
-
-def test_requests_that_are_hopeless_in_the_same_way_end_the_run_at_once() -> None:
-    breaker = Breaker()
-    breaker.succeeded()
-    for at in range(ALIKE_IN_A_ROW):
-        assert breaker.tripped is None
-        breaker.failed(Reason.SERVER_ERROR, f"rejected: bad (request r{at}-f)", permanent=True)
-    assert breaker.tripped is not None
-    assert "16 requests in a row failed in the same way" in breaker.tripped[1]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from llm_judging import Bench, answered, ask, ask_one, failed, grades, patient
 from llm_rule import Request
 from llm_server import LLMServer
 from question_examples import EXAMPLES, name_of
-from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Failure, JudgeAnswer, evidence_id
 from ragassay.judges.questions.checklists import CitationSupport, ClaimSupport
@@ -263,31 +262,6 @@ def test_what_was_paid_before_a_parameter_was_rejected_is_not_paid_again(server,
         )
     assert server.stats()["answered"] == 15
     assert isinstance(bench.judge().known(grades(1)[0]), JudgeAnswer), "plans know it too"
-
-
-@pytest.mark.parametrize("problem", [OverflowError("too large"), UsageError("The disk is full.")])
-def test_nothing_more_is_sent_once_an_answer_cannot_be_kept(
-    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch, problem: Exception
-) -> None:
-    async def broken(rows: Any, **options: Any) -> None:
-        raise problem
-
-    monkeypatch.setattr(bench.ledger, "keep", broken)
-    judge = bench.judge(limiter=Limiter(4))
-
-    async def some() -> list[Any]:
-        await judge.open()
-        asked = [judge.answer(one) for one in grades(100)]
-        found = list(await asyncio.gather(*asked, return_exceptions=True))
-        await judge.close()
-        return found
-
-    found = asyncio.run(some())
-    assert server.stats()["requests"] <= 4
-    raised = [one for one in found if one is problem]
-    told = [one for one in found if isinstance(one, Failure)]
-    assert len(raised) == server.stats()["requests"] and len(raised) + len(told) == 100
-    assert all(str(problem) in one.detail for one in told)
 
 
 def test_max_tokens_goes_by_its_newer_name_where_the_old_one_is_rejected(server, bench) -> None:
