@@ -7,7 +7,6 @@ import asyncio
 import json
 import sqlite3
 import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -151,31 +150,6 @@ def test_the_next_query_is_asked_while_an_answer_is_kept_and_no_other() -> None:
             other.execute("ROLLBACK")
             assert begun.wait().complete
         assert len(server.asked) == _kept_answers() == len(QUERIES)
-
-
-def test_a_killed_run_goes_on_where_it_was(processes: Commands, desk: Path) -> None:
-    """Its answers are in the ledger, and there is no file until all are there."""
-    hold, third = threading.Event(), threading.Event()
-
-    def rule(number: int, asked: Any) -> Any:
-        if number < 2:
-            return echo(number, asked)
-        third.set()
-        return Reply(hold=hold, drop=True)
-
-    with SystemServer(rule) as server:
-        command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1"]
-        processes.folder = desk
-        processes.start(*command)
-        assert third.wait(60)
-        assert _soon(lambda: _kept_answers() == 2)  # it may be asked while the second is kept
-        processes.kill()
-        hold.set()
-        assert not Path("answers.jsonl").exists()
-        server.rule = echo
-        assert call(command) == 0
-        assert [one["question"] for one in server.asked[3:]] == [f"What is {n}?" for n in (2, 3, 4)]
-        assert all(sample.answer is not None for sample in load("answers.jsonl"))
 
 
 def test_repeats_go_straight_into_the_consistency_suite(desk: Path) -> None:

@@ -22,7 +22,6 @@ from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger
 from ragassay.judges.ledger.paid_answers import ANSWER
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.ask_summary import Answers
-from ragassay.transport import sending
 from system_server import Reply, SystemServer, echo
 
 pytestmark = pytest.mark.usefixtures("no_long_waits")
@@ -85,27 +84,6 @@ def test_the_summary_tells_each_different_failure_with_its_count(capsys) -> None
         "mine: 4 of 12 unparsable: query 'q2'",
     ]
     assert "null for the answer" in lines[0] and "HTML: '502 bad gateway" in lines[1]
-
-
-def test_a_target_that_dies_halfway_loses_nothing(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    monkeypatch.setattr(sending, "ANSWERED_BEFORE_S", 0.0)
-
-    def rule(number: int, sent: Any) -> Any:
-        return echo(number, sent) if number < 20 or alive else Reply(drop=True)
-
-    alive: list[bool] = []
-    with SystemServer(rule) as server:
-        command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1", "--retries", "0"]
-        assert call(command) == 3
-        samples = load("answers.jsonl")
-        assert sum(sample.answer is not None for sample in samples) == 20
-        said = " ".join(capsys.readouterr().out.split())
-        assert "requests in a row failed" in said and "8 connection" in said
-        alive.append(True)
-        before = len(server.asked)
-        assert call(command) == 0
-        assert len(server.asked) - before == 20
-    assert all(sample.answer is not None for sample in load("answers.jsonl"))
 
 
 def test_no_other_origin_is_told() -> None:

@@ -45,16 +45,6 @@ def test_what_is_no_budget_is_refused_with_the_forms_that_are(text: str) -> None
         Budget.parse(text)
 
 
-def test_what_is_in_flight_counts_against_the_budget() -> None:
-    budget = Budget(dollars=1.0)
-    first = budget.reserve(0.6, 100)
-    assert first is not None
-    assert budget.reserve(0.6, 100) is None
-    budget.settle(first, 0.1, 50)
-    assert budget.reserve(0.6, 100) is not None
-    assert budget.spent_dollars == 0.1
-
-
 def test_calls_are_counted_with_their_retries_and_a_reservation_is_settled_once() -> None:
     budget = Budget(calls=5)
     made = budget.reserve(None, 10)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -24,36 +23,21 @@ from virtual_time import VirtualLoop, in_virtual_time, virtually
 
 
 class Endpoint:
-    """Asks through a limiter as a judge does: a request that is turned away is sent again."""
+    """Asks through a limiter as a judge does."""
 
     def __init__(self, loop: VirtualLoop, limiter: Limiter, latency: float = 0.2) -> None:
         self.loop, self.limiter, self.latency = loop, limiter, latency
         self.sent: list[tuple[float, int]] = []
-        self.in_flight = self.most = self.turned_away = self.answered = 0
-        self.capacity: int | None = None
-        self.stumbles: Callable[[int], bool] = lambda n: False
-        self.retry_after: float | None = None
+        self.in_flight = self.most = 0
 
     async def call(self, tokens: int = 1) -> None:
-        while True:
-            async with self.limiter.slot(tokens):
-                self.sent.append((self.loop.time(), tokens))
-                number = len(self.sent)
-                self.in_flight += 1
-                self.most = max(self.most, self.in_flight)
-                full = self.capacity is not None and self.in_flight > self.capacity
-                await asyncio.sleep(0.01 if full else self.latency)
-                self.in_flight -= 1
-                if full:
-                    self.turned_away += 1
-                    self.limiter.throttled(self.retry_after)
-                    continue
-            if self.stumbles(number):
-                self.limiter.failed()
-            else:
-                self.limiter.succeeded()
-                self.answered += 1
-                return
+        async with self.limiter.slot(tokens):
+            self.sent.append((self.loop.time(), tokens))
+            self.in_flight += 1
+            self.most = max(self.most, self.in_flight)
+            await asyncio.sleep(self.latency)
+            self.in_flight -= 1
+        self.limiter.succeeded()
 
     async def calls(self, n: int, tokens: int = 1) -> float:
         """Seconds that ``n`` calls take."""
@@ -84,25 +68,6 @@ async def test_a_wave_that_is_turned_away_halves_the_concurrency_once(loop: Virt
     assert int(limiter.limit) in (32, 31)
     await asyncio.gather(*(away() for _ in range(4)))
     assert int(limiter.limit) in (1, 2), "a second wave is a second sign, of what was in flight"
-
-
-@in_virtual_time
-async def test_after_trouble_the_pace_comes_back_to_the_most(loop: VirtualLoop) -> None:
-    endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
-    endpoint.capacity = 2
-    await endpoint.calls(100)
-    assert endpoint.limiter.limit <= 6
-    endpoint.capacity = None
-    await endpoint.calls(3000)
-    assert endpoint.limiter.limit == 64
-
-
-@in_virtual_time
-async def test_single_errors_of_a_server_do_not_end_the_pace(loop: VirtualLoop) -> None:
-    endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
-    endpoint.stumbles = lambda n: n % 10 == 0
-    seconds = await endpoint.calls(3000)
-    assert seconds <= 1.5 * 3000 * 0.2 / 64
 
 
 @in_virtual_time

@@ -141,6 +141,9 @@ def test_those_of_a_window_ask_each_question_once_and_each_has_its_evidence() ->
         with pytest.raises(Unanswered):
             await second.once(built, "x")
         assert len(second.evidence) == 3 and len(judge.questions) == 4
+        assert await Ask(asker, memory, "fi").once(built, "2") == 2
+        assert len(judge.questions) == 4, "in another language it is built anew, and asked once"
+        assert await Ask(asker, {}, "fi")(two) and judge.questions.pop().language == "fi"
         judge.remembered = False
         for _ in range(2):
             await first(one)
@@ -233,15 +236,6 @@ def test_a_judge_is_opened_once_drained_after_an_error_only_and_always_closed() 
         with pytest.raises(UsageError, match="no key"):
             (closed := Asker(shut)).submit(Ask(closed)(QUESTION))
         assert shut.log == ["open", "close"] * n
-
-
-def test_what_is_computed_once_a_window_is_computed_for_each_stated_language() -> None:
-    async def stated(ask: Ask) -> str:
-        return ask.language
-
-    with Asker(Scripted({})) as asker:
-        asks = [Ask(asker, memory, code) for memory in ({},) for code in ("de", "fi", "de")]
-        assert [asker.submit(ask.once(stated)).result(10) for ask in asks] == ["de", "fi", "de"]
 
 
 def test_windows_of_a_run_share_the_evidence_and_each_answer_counts_once() -> None:

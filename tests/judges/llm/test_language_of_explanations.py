@@ -25,7 +25,7 @@ def request(
     question: Question[Any], dropped: Iterable[str] = (), repeat: int = 0, **options: Any
 ) -> Request:
     with Ledger(":memory:") as ledger:
-        judge = LLMJudge(ENDPOINT, "m", ledger=ledger, **options)
+        judge = LLMJudge(ENDPOINT, options.pop("model", "m"), ledger=ledger, **options)
         return build(judge, question, repeat, frozenset(dropped))
 
 
@@ -93,7 +93,12 @@ def test_a_request_leaves_out_what_is_rejected_and_knows_what_it_may_take() -> N
     ways = ((), ("json_schema",), ("json_schema", "json_object"), ("json_object",))
     modes = [request(question, dropped).prompt.mode for dropped in ways]
     assert modes == ["json_schema", "json_object", "text", "json_schema"]
-    assert len({request(question, repeat=n).key for n in (0, 1, 1)}) == 2
+    newer = type("Newer", (AnswerMatch,), {"version": 99})("q", "a", ("r",), temperature=0.9)
+    others = ({"seed": 7}, {"max_tokens": 50}, {"temperature": 0.5})
+    keys = {request(question, parameters=one).key for one in ({}, *others)}
+    keys |= {request(question, repeat=n, parameters={"seed": None}).key for n in (0, 1, 1)}
+    keys |= {request(newer).key, request(question, model="other").key}
+    assert len(keys) == 4 + 2 + 2
     rules, first = (message["content"] for message in question.messages("m"))
     (alone,) = request(question, ["system"]).prompt.messages
     usual = request(question).prompt.messages

@@ -388,19 +388,6 @@ def test_a_defect_of_an_endpoints_code_is_a_failure_that_hides_the_key() -> None
     virtually(work)
 
 
-@pytest.mark.parametrize("budget", ["20000 tokens", "0.02"])
-def test_a_budget_shrinks_where_the_endpoint_counts_nothing(server, bench, budget: str) -> None:
-    server.settings.usage = False
-    spent = Budget.parse(budget)
-    found = ask(bench.judge(budget=spent, price=Price(1.0, 1.0)), grades(300))
-    lost = [one for one in found if isinstance(one, Failure)]
-    assert {one.reason for one in lost} == {Reason.BUDGET} and 0 < len(lost) < 300
-    assert "about" in lost[0].detail
-    assert server.stats()["requests"] == spent.spent_calls < 60
-    if spent.tokens is not None:
-        assert 0.8 * spent.tokens < spent.spent_tokens <= spent.tokens
-
-
 @pytest.mark.parametrize("fault", ["hang", "drop", "drop_midway", "html_200"])
 def test_what_may_have_been_paid_without_a_reply_counts_against_the_budget(
     server: LLMServer, bench: Bench, fault: str
@@ -472,17 +459,6 @@ def test_a_redirect_to_another_server_is_not_followed(server: LLMServer, bench: 
         assert {failed(one).reason for one in found} == {Reason.AUTH}
         assert f"redirects to another address, {other.url}, " in str(found[0])
     assert server.stats()["requests"] == 1
-
-
-@pytest.mark.parametrize("fault", ["html_200", "error_500"])
-def test_an_endpoint_that_fails_at_everything_alike_is_given_up_after_a_few(
-    server: LLMServer, bench: Bench, fault: str
-) -> None:
-    server.settings.faults = lambda request: fault
-    found = [failed(one) for one in ask(bench.judge(limiter=Limiter(4)), grades(120))]
-    assert {one.reason for one in found} == {Reason.SERVER_ERROR}
-    assert server.stats()["requests"] <= ALIKE_IN_A_ROW + 4
-    assert "in the same way" in found[-1].detail
 
 
 @pytest.mark.parametrize("reply", ["{}", "I would say three."])

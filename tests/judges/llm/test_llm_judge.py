@@ -13,9 +13,9 @@ from llm_rule import Request
 from llm_server import LLMServer
 from question_examples import EXAMPLES, name_of
 from ragassay.base.score import Reason
-from ragassay.judges.judge import Failure, JudgeAnswer, evidence_id
+from ragassay.judges.judge import Failure, JudgeAnswer
 from ragassay.judges.questions.checklists import CitationSupport, ClaimSupport
-from ragassay.judges.questions.grading import AnswerMatch, RelevanceGrade, ReportOnContext
+from ragassay.judges.questions.grading import RelevanceGrade, ReportOnContext
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.endpoint import Completion
 from ragassay.transport.endpoints.endpoint_errors import from_status
@@ -57,34 +57,6 @@ def test_the_answer_says_where_it_comes_from(server: LLMServer, bench: Bench) ->
     assert len(made.request) == 64
 
 
-def test_parameters_are_the_users_over_the_questions_over_the_defaults(server, bench) -> None:
-    ask(bench.judge(), [GRADE, SUPPORT])
-    by_size = sorted(server.bodies, key=len)
-    assert by_size[0]["temperature"] == 0 and by_size[0]["seed"] == 42
-    assert "max_tokens" not in by_size[0] and "presence_penalty" not in by_size[0]
-    assert by_size[1]["presence_penalty"] == 0.5
-    own = AnswerMatch("q", "a", ("r",), temperature=0.9)
-    ask_one(bench.judge(), own)
-    assert server.bodies[-1]["temperature"] == 0.9
-    ask_one(bench.judge(parameters={"temperature": 0.3, "seed": None, "max_tokens": 99}), own)
-    assert server.bodies[-1]["temperature"] == 0.3
-    assert server.bodies[-1]["max_tokens"] == 99
-    assert "seed" not in server.bodies[-1]
-    ask_one(bench.judge(), GRADE, repeat=2)
-    assert server.bodies[-1]["seed"] == 44, "each repeat has a seed of its own"
-
-
-def test_another_repeat_or_version_is_another_request(server, bench: Bench, monkeypatch) -> None:
-    server.settings.rejects = ("seed",)
-    judge = bench.judge()
-    asked = [ask_one(judge, GRADE), ask_one(judge, GRADE, repeat=1)]
-    assert evidence_id(GRADE, 1) == f"{evidence_id(GRADE, 0)}.1"
-    monkeypatch.setattr(RelevanceGrade, "version", 99)
-    asked.append(ask_one(judge, RelevanceGrade(GRADE.query, GRADE.passage)))
-    assert len({answered(one).provenance.request for one in asked}) == 3
-    assert server.stats()["answered"] == 3
-
-
 def test_a_question_is_paid_for_once_across_runs(server: LLMServer, bench: Bench) -> None:
     questions = grades(20)
     first = ask(bench.judge(price=Price(1, 1)), questions)
@@ -97,14 +69,6 @@ def test_a_question_is_paid_for_once_across_runs(server: LLMServer, bench: Bench
         assert b.provenance.cost == a.provenance.cost
         assert list(b.provenance.messages) == list(a.provenance.messages)
         assert b.provenance.reply == a.provenance.reply
-
-
-def test_the_same_question_in_flight_is_one_request(server: LLMServer, bench: Bench) -> None:
-    server.settings.latency = 0.05
-    twins = [RelevanceGrade(GRADE.query, GRADE.passage) for _ in range(30)]
-    found = ask(bench.judge(), twins)
-    assert all(map(answered, found))
-    assert server.stats()["requests"] == 1
 
 
 def test_one_who_gives_up_does_not_take_the_answer_from_the_others(server, bench: Bench) -> None:
@@ -123,23 +87,6 @@ def test_one_who_gives_up_does_not_take_the_answer_from_the_others(server, bench
 
     assert answered(asyncio.run(both())).answer
     assert server.stats()["requests"] == 1
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"model": "model-b"},
-        {"parameters": {"temperature": 0.5}},
-        {"parameters": {"seed": 7}},
-        {"parameters": {"max_tokens": 50}},
-    ],
-    ids=str,
-)
-def test_an_answer_serves_no_other_model_and_no_other_parameters(server, bench, other) -> None:
-    one = answered(ask_one(bench.judge(), GRADE))
-    two = answered(ask_one(bench.judge(**other), GRADE))
-    assert one.provenance.request != two.provenance.request
-    assert server.stats()["answered"] == 2
 
 
 def test_refresh_asks_each_question_once_more_and_keeps_the_new_answer(server, bench) -> None:

@@ -120,6 +120,7 @@ def test_a_label_with_a_repeat_is_for_that_alone(tmp_path: Path) -> None:
     for repeat in (0, 2):
         failure = ask(judge, repeat=repeat)
         assert failure.reason is Reason.MISSING_INPUT and "(1 to others" in failure.detail
+        assert ("repeat 2" in failure.detail) == (repeat == 2)
         assert (failure.repeat, failure.provenance) == (repeat, Provenance(judge.label, attempts=0))
 
 
@@ -274,18 +275,6 @@ def test_labels_that_matched_no_question_are_counted_and_the_first_is_named(tmp_
     assert answered(judge, RelevanceGrade(QUERY, OTHER)) == ()
     panel = Panel([replay(tmp_path, other)])
     assert panel.remarks()[0].startswith("labels.jsonl: 1 of 1 label matched no question")
-
-
-def test_repeats_are_told_apart(tmp_path: Path) -> None:
-    lines = [
-        to_record(JudgeAnswer(QUESTION, Relevance(match=0, trust=0, grade=at), MADE, at))
-        for at in (0, 1)
-    ]
-    judge = replay(tmp_path, *lines)
-    assert [ask(judge, repeat=at).answer.grade for at in (0, 1)] == [0, 1]
-    failure = ask(judge, repeat=2)
-    assert failure.reason is Reason.MISSING_INPUT
-    assert "repeat 2" in failure.detail
 
 
 def test_an_exported_ledger_is_replayed(tmp_path: Path) -> None:
