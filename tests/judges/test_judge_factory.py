@@ -18,7 +18,7 @@ from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.replay import Replay
-from ragassay.transport.providers_and_prices import aliases, providers
+from ragassay.transport.providers_and_prices import Price, aliases, price_of, providers
 
 KEYS = {name: KEY for provider in providers().values() for name in provider.keys}
 ANSWER = {"match": 1, "trust": 1, "grade": 1}
@@ -184,6 +184,36 @@ def test_every_provider_and_alias_makes_a_judge() -> None:
             continue  # a package in this process
         assert found.url.startswith("http") and not found.url.endswith("/")
         assert found.model == "some-model"
+
+
+def test_options_reach_each_judge(ledger: Ledger) -> None:
+    options = JudgeOptions(
+        rpm=60, tpm=7, timeout=9.0, temperature=0.0, seed=3, price="1,2", reuse="answers",
+        language="de", quorum=3, prompts={"x": "y"},
+    )  # fmt: skip
+    panel = made(ledger, "openai:a", "ollama:b", "openai:c", options=options)
+    assert isinstance(panel, Panel) and panel.quorum == 3
+    for judge in panel.members:
+        assert isinstance(judge, LLMJudge) and judge.parameters == {"temperature": 0.0, "seed": 3}
+        assert (judge.price, judge.reuse, judge.language) == (Price(1, 2), "answers", "de")
+        assert judge.prompts == {"x": "y"} and judge.sender.timeout == judge.endpoint.timeout == 9
+        assert [bucket._rate * 60 for bucket in judge.sender.limiter._buckets] == [56, 77 / 12]
+    plain = made(ledger, "openai:gpt-4o", options=JudgeOptions(dry=True), environment={})
+    assert isinstance(plain, LLMJudge) and plain.parameters == {} and plain.reuse == "all"
+    assert plain.price == price_of("gpt-4o") and plain.sender.limiter.most == 64
+
+
+def test_the_name_of_an_operator_hides_what_it_stands_for(ledger: Ledger) -> None:
+    named = {"house": "openai:gpt-4o", "old": "opneai:x"}
+    judge = made(ledger, "house", options=JudgeOptions(named=named))
+    assert isinstance(judge, LLMJudge) and (judge.label, judge.model) == ("house", "gpt-4o")
+    assert judge.endpoint.shown == "house" and judge.signature.startswith("house#")
+    assert "gpt-4o" not in judge.signature and "house" in judge.endpoint.key.source
+    with pytest.raises(
+        UsageError, match=r"judge old cannot be used now\. Ask the operator"
+    ) as told:
+        made(ledger, "old", options=JudgeOptions(named=named))
+    assert "opneai" not in str(told.value)
 
 
 def test_judges_of_one_endpoint_share_its_pace(ledger: Ledger) -> None:

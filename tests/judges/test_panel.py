@@ -260,6 +260,8 @@ def test_each_field_is_explained_by_a_vote_for_that_field() -> None:
     assert (combined.relevance, combined.relevance_explanation) == (3, "c on relevance")
     assert (combined.usefulness, combined.usefulness_explanation) == (3, "b on usefulness")
     assert (combined.attribution, combined.attribution_explanation) == ((1, 2), "c on attribution")
+    whole = combine([report(3, 1, "a"), report(5, 5, "b"), report(3, 3, "c")])
+    assert whole.relevance_explanation == "c on relevance", "who voted for the whole outcome"
 
 
 def test_a_part_that_most_members_lost_is_lost_and_the_others_are_voted_on() -> None:

@@ -278,7 +278,17 @@ def test_stats_add_up_by_judge_and_question(filled: Ledger) -> None:
     assert body["input_tokens"] == 7000
     assert body["cost"] == pytest.approx(7 * 0.002)
     assert body["unpriced"] == 3
-    assert body["rows"][1]["first"] == "2025-06-14T15:06:40+00:00"
+    assert body["rows"][1] == {
+        "judge": "openai:gpt-4o", "endpoint": "https://api.openai.com/v1", "model": "gpt-4o",
+        "question": "relevance_grade", "entries": 6, "failures": {"unparsable": 1},
+        "input_tokens": 4200, "output_tokens": 120, "cost": 0.012, "unpriced": 0,
+        "first": "2025-06-14T15:06:40+00:00", "last": "2025-06-15T15:06:44+00:00",
+    }  # fmt: skip
+    assert (body["output_tokens"], body["path"], len(body["rows"])) == (200, filled.path, 3)
+    assert (body["rejected_parameters"], body["systems"]) == ({}, [])
+    first = next(ledger_admin.export(filled, Selection(model="m"), messages=True))
+    sent = {"messages": [{"role": "user", "content": "Passage 14"}]}
+    assert orjson.loads(first)["sent"] == sent and first.endswith(b"}\n")
 
 
 def test_the_seconds_of_an_answer_are_those_of_all_its_attempts(ledger: Ledger) -> None:

@@ -44,6 +44,9 @@ def test_answers_are_counted_and_deleted_by_system(ledger: Ledger) -> None:
         ("one", "one-1", 4, 2), ("two", "two-1", 6, 3), ("two", "two-2", 2, 1)
     ]  # fmt: skip
     assert ledger_admin.stats(ledger).system_answers == 12
+    (_, row, _) = ledger_admin.stats(ledger).to_json()["systems"]
+    assert (row["system"], row["answers"], row["queries"]) == ("two", 6, 3)
+    assert row["first"][:4] == row["last"][:4] >= "2026"
     assert ledger_admin.prune(ledger, Selection(model="gpt-4o")) == 0
     assert ledger_admin.prune(ledger, Selection(system="two", before=1.0)) == 0
     assert ledger_admin.prune(ledger, Selection(system="two")) == 8
