@@ -152,7 +152,7 @@ def test_a_fact_is_told_with_its_count_and_not_where_nothing_was_counted() -> No
 
 def test_one_of_each_noun_is_singular() -> None:
     said = [plural(n, "query") for n in (0, 1, 1234)]
-    assert said == ["0 queries", "1 query", "1,234 queries"]
+    assert said == ["0 queries", "1 query", "1,234 queries"] and plural(2, "way") == "2 ways"
     assert share(1, 1, "sample") == "1 of 1 sample" and share(1, 3, "run") == "1 of 3 runs"
     assert [either(n, "has", "have") for n in (0, 1, 2)] == ["have", "has", "have"]
 
