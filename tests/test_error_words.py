@@ -51,20 +51,16 @@ class Model(BaseModel):
         return value
 
 
-@pytest.mark.parametrize(
-    ("given", "place", "value"),
-    [
-        ({"text": 5}, "text: ", "not 5"), ({"text": ""}, "text: ", "at least 1"),
-        ({"text": "long"}, "text: ", "'long' is too long"), ({"paths": 5}, "paths: ", "not 5"),
-        ({"spans": [{}, {"start": -1}]}, "spans.1.start: ", "not -1"),
-        ({"kind": "d"}, "kind: ", "must be 'a', 'b' or 'c', not 'd'"),
-        ({"share": float("nan")}, "share: ", "not nan"),
-        ({"some": [1, 2, 3]}, "some: ", "at most 2"),
-        ({"named": {"k": "v"}}, "named.k: ", "not 'v'"),
-        ({"other": 1}, "other: ", "is not a key that is known"), ([], "must be ", "not []"),
-        ({"text": ["sk-" + "a" * 40]}, "text: ", "not ['...']"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("given", "place", "value"), [
+    ({"text": 5}, "text: ", "not 5"), ({"text": ""}, "text: ", "at least 1"),
+    ({"text": "long"}, "text: ", "'long' is too long"), ({"paths": 5}, "paths: ", "not 5"),
+    ({"spans": [{}, {"start": -1}]}, "spans.1.start: ", "not -1"),
+    ({"kind": "d"}, "kind: ", "must be 'a', 'b' or 'c', not 'd'"),
+    ({"share": float("nan")}, "share: ", "not nan"), ({"some": [1, 2, 3]}, "some: ", "at most 2"),
+    ({"named": {"k": "v"}}, "named.k: ", "not 'v'"),
+    ({"other": 1}, "other: ", "is not a key that is known"), ([], "must be ", "not []"),
+    ({"text": ["sk-" + "a" * 40]}, "text: ", "not ['...']"),
+])  # fmt: skip
 def test_a_validation_error_is_a_field_and_what_is_wrong(given, place: str, value: str) -> None:
     with pytest.raises(ValidationError) as caught:
         Model.model_validate(given)
@@ -88,15 +84,11 @@ def test_json_that_pydantic_reads_is_told_by_line_and_column() -> None:
 
 
 @pytest.mark.parametrize("parser", [json, orjson])
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('{"a": x}', "column 7: "), ("{a: 1}", "column 2: "), ('{"a" 1}', "column 6: "),
-        ("[1\n 2]", "line 2, column 2: "), ('{"a": 1} x', "column 10: "), ('["a\tb"]', "column "),
-        ('["\\q"]', "column "), ('{"a": [1,', "it ends in the middle of a value"),
-        ("", "it is empty"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "said"), [
+    ('{"a": x}', "column 7: "), ("{a: 1}", "column 2: "), ('{"a" 1}', "column 6: "),
+    ("[1\n 2]", "line 2, column 2: "), ('{"a": 1} x', "column 10: "), ('["a\tb"]', "column "),
+    ('["\\q"]', "column "), ('{"a": [1,', "it ends in the middle of a value"), ("", "it is empty"),
+])  # fmt: skip
 def test_a_json_error_is_a_place_and_what_is_wrong(parser: Any, text: str, said: str) -> None:
     with pytest.raises(ValueError) as caught:
         parser.loads(text)
@@ -105,21 +97,18 @@ def test_a_json_error_is_a_place_and_what_is_wrong(parser: Any, text: str, said:
     assert "(char" not in told
 
 
-@pytest.mark.parametrize(
-    ("file", "body", "words", "said"),
-    [
-        ("m.yaml", "url: http://x/\nbody: '{{query}}'\nanswer: 5\n", "ask q.jsonl -t m.yaml",
-         "m.yaml, line 3, field 'answer': must be a valid string or a valid list, not 5."),
-        ("m.yaml", "url: http://x/\nbody: '{{query}}'\nanswer: a\nmethod: POTS\n",
-         "ask q.jsonl -t m.yaml", "field 'method': must be 'POST', 'GET' or 'PUT', not 'POTS'."),
-        ("r.yaml", "data: q.jsonl\nlimit: many\n", "run --config r.yaml",
-         "r.yaml, line 2, field 'limit': must be a valid integer"),
-        ("j.jsonl", '{"question": "x",}\n', "run q.jsonl --judge replay:j.jsonl -m answer_match",
-         "j.jsonl, line 1: is not JSON ("),
-        ("d.jsonl", '{"id": }\n', "run d.jsonl -s qa", "column 8: "),
-        ("q.yaml/x", "", "run --config q.yaml", "q.yaml: cannot be read ("),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("file", "body", "words", "said"), [
+    ("m.yaml", "url: http://x/\nbody: '{{query}}'\nanswer: 5\n", "ask q.jsonl -t m.yaml",
+     "m.yaml, line 3, field 'answer': must be a valid string or a valid list, not 5."),
+    ("m.yaml", "url: http://x/\nbody: '{{query}}'\nanswer: a\nmethod: POTS\n",
+     "ask q.jsonl -t m.yaml", "field 'method': must be 'POST', 'GET' or 'PUT', not 'POTS'."),
+    ("r.yaml", "data: q.jsonl\nlimit: many\n", "run --config r.yaml",
+     "r.yaml, line 2, field 'limit': must be a valid integer"),
+    ("j.jsonl", '{"question": "x",}\n', "run q.jsonl --judge replay:j.jsonl -m answer_match",
+     "j.jsonl, line 1: is not JSON ("),
+    ("d.jsonl", '{"id": }\n', "run d.jsonl -s qa", "column 8: "),
+    ("q.yaml/x", "", "run --config q.yaml", "q.yaml: cannot be read ("),
+])  # fmt: skip
 def test_what_users_see_is_in_these_words(
     file: str, body: str, words: str, said: str, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],

@@ -17,21 +17,18 @@ from ragassay.base.sample import (
 )
 
 
-@pytest.mark.parametrize(
-    ("made", "said"),
-    [
-        (lambda: Passage(text="x", score=math.nan), r"passages\.score.*finite"),
-        (lambda: Passage(text="x", score=math.inf), r"passages\.score.*finite"),
-        (lambda: GoldPassage(document="d", start=5, end=3), r"gold\.end"),
-        (lambda: Passage(start=-1, end=3), r"passages\.start"),
-        (lambda: GoldPassage(grade=2), "neither an id, a text nor a document"),
-        (lambda: Sample(id=""), "no id"),
-        (lambda: Sample(id="q", repeat=-1), "repeat is -1"),
-        (lambda: Sample(id="q", timestamp=math.nan), "timestamp"),
-        (lambda: Statement("x", (1,)), "citations"),  # type: ignore[arg-type]
-        (lambda: Answer("x", ("y",)), "statements"),  # type: ignore[arg-type]
-    ],
-)
+@pytest.mark.parametrize(("made", "said"), [
+    (lambda: Passage(text="x", score=math.nan), r"passages\.score.*finite"),
+    (lambda: Passage(text="x", score=math.inf), r"passages\.score.*finite"),
+    (lambda: GoldPassage(document="d", start=5, end=3), r"gold\.end"),
+    (lambda: Passage(start=-1, end=3), r"passages\.start"),
+    (lambda: GoldPassage(grade=2), "neither an id, a text nor a document"),
+    (lambda: Sample(id=""), "no id"),
+    (lambda: Sample(id="q", repeat=-1), "repeat is -1"),
+    (lambda: Sample(id="q", timestamp=math.nan), "timestamp"),
+    (lambda: Statement("x", (1,)), "citations"),  # type: ignore[arg-type]
+    (lambda: Answer("x", ("y",)), "statements"),  # type: ignore[arg-type]
+])  # fmt: skip
 def test_an_impossible_part_is_refused(made: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         made()
@@ -89,23 +86,20 @@ def test_references_left_out_are_those_of_the_groups() -> None:
     assert sample.references == ("a", "b", "c")
 
 
-@pytest.mark.parametrize(
-    ("parts", "said"),
-    [
-        ({"passages": ("x",)}, "field 'passages': an item is of the type str, not Passage"),
-        ({"passages": "x"}, "field 'passages': a list is expected, not str"),
-        ({"passages": [GoldPassage(id="x")]}, "is of the type GoldPassage, not Passage"),
-        ({"gold": ["g"]}, "field 'gold': an item is of the type str, not GoldPassage"),
-        ({"gold": {"g": 1}}, "field 'gold': a list is expected, not dict"),
-        ({"history": ["hi"]}, "field 'history': an item is of the type str, not Turn"),
-        ({"references": [None]}, "field 'references': an item is of the type NoneType, not str"),
-        ({"references": 3}, "field 'references': a list is expected, not int"),
-        ({"reference_groups": "ab"}, "field 'reference_groups': a list is expected, not str"),
-        ({"reference_groups": [[1]]}, "field 'reference_groups': an item is of the type int"),
-        ({"answer": 3}, "field 'answer': the answer is of the type int"),
-        ({"answerability": "UNANSWERABEL"}, "'UNANSWERABEL' is no label. Did you mean 'unansw"),
-    ],
-)
+@pytest.mark.parametrize(("parts", "said"), [
+    ({"passages": ("x",)}, "field 'passages': an item is of the type str, not Passage"),
+    ({"passages": "x"}, "field 'passages': a list is expected, not str"),
+    ({"passages": [GoldPassage(id="x")]}, "is of the type GoldPassage, not Passage"),
+    ({"gold": ["g"]}, "field 'gold': an item is of the type str, not GoldPassage"),
+    ({"gold": {"g": 1}}, "field 'gold': a list is expected, not dict"),
+    ({"history": ["hi"]}, "field 'history': an item is of the type str, not Turn"),
+    ({"references": [None]}, "field 'references': an item is of the type NoneType, not str"),
+    ({"references": 3}, "field 'references': a list is expected, not int"),
+    ({"reference_groups": "ab"}, "field 'reference_groups': a list is expected, not str"),
+    ({"reference_groups": [[1]]}, "field 'reference_groups': an item is of the type int"),
+    ({"answer": 3}, "field 'answer': the answer is of the type int"),
+    ({"answerability": "UNANSWERABEL"}, "'UNANSWERABEL' is no label. Did you mean 'unansw"),
+])  # fmt: skip
 def test_a_part_of_the_wrong_type_is_refused_and_named(parts: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         Sample(id="q", **parts)

@@ -31,18 +31,15 @@ def chosen(*conditions: str) -> str:
     return "".join(one["name"] for one in found)
 
 
-@pytest.mark.parametrize(
-    ("conditions", "names"),
-    [
-        ([], "abcd"), (["source=user log"], "ac"), ([" source = user log "], "ac"),
-        (["source!=user log"], "bd"), (["source=user log,expert"], "abc"),
-        (["source!=user log, expert"], "d"), (["source="], "d"), (["source!="], "abc"),
-        (["tags=hard"], "ab"), (['tags="long, odd"'], "a"), (["tags!=hard"], "cd"),
-        (["tags="], "cd"), (["hops=2"], "ab"), (["old=true"], "a"), (["note=x=y"], "d"),
-        (["source=user log", "hops!=2"], "c"), (["old=false"], "b"),
-        (["any.x=1"], "a"), (["any=1,2.5"], "bd"), (["any=x"], "a"), (["any="], "c"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("conditions", "names"), [
+    ([], "abcd"), (["source=user log"], "ac"), ([" source = user log "], "ac"),
+    (["source!=user log"], "bd"), (["source=user log,expert"], "abc"),
+    (["source!=user log, expert"], "d"), (["source="], "d"), (["source!="], "abc"),
+    (["tags=hard"], "ab"), (['tags="long, odd"'], "a"), (["tags!=hard"], "cd"),
+    (["tags="], "cd"), (["hops=2"], "ab"), (["old=true"], "a"), (["note=x=y"], "d"),
+    (["source=user log", "hops!=2"], "c"), (["old=false"], "b"),
+    (["any.x=1"], "a"), (["any=1,2.5"], "bd"), (["any=x"], "a"), (["any="], "c"),
+])  # fmt: skip
 def test_all_conditions_hold_for_a_record_of_a_subset(conditions: list[str], names: str) -> None:
     assert chosen(*conditions) == names
 

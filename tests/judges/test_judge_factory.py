@@ -50,49 +50,40 @@ def test_each_word_names_its_judge(ledger: Ledger, tmp_path: Path) -> None:
     assert judge.endpoint.url == "https://api.openai.com/v1"
 
 
-@pytest.mark.parametrize(
-    ("word", "label", "url", "model"),
-    [
-        ("openai", "openai:gpt-4o", "https://api.openai.com/v1", "gpt-4o"),
-        ("OpenAI:GPT-4o", "openai:GPT-4o", "https://api.openai.com/v1", "GPT-4o"),
-        ("openrouter", "openrouter:openai/gpt-4o", "https://openrouter.ai/api/v1", "openai/gpt-4o"),
-        ("azure", "azure:gpt-4o", "https://mine.openai.azure.com/openai/v1", "gpt-4o"),
-        ("ollama:qwen3:8b", "ollama:qwen3:8b", "http://localhost:11434/v1", "qwen3:8b"),
-        ("gemini:g-3", "google:g-3", "https://generativelanguage.googleapis.com", "g-3"),
-        ("http://h:8/v1#org/m", "http://h:8/v1#org/m", "http://h:8/v1", "org/m"),
-        ("HTTPS://h/v1/#m#x", "https://h/v1#m#x", "https://h/v1", "m#x"),
-        ("http://[::1]:8000/v1#m", "http://[::1]:8000/v1#m", "http://[::1]:8000/v1", "m"),
-    ],
-)
+@pytest.mark.parametrize(("word", "label", "url", "model"), [
+    ("openai", "openai:gpt-4o", "https://api.openai.com/v1", "gpt-4o"),
+    ("OpenAI:GPT-4o", "openai:GPT-4o", "https://api.openai.com/v1", "GPT-4o"),
+    ("openrouter", "openrouter:openai/gpt-4o", "https://openrouter.ai/api/v1", "openai/gpt-4o"),
+    ("azure", "azure:gpt-4o", "https://mine.openai.azure.com/openai/v1", "gpt-4o"),
+    ("ollama:qwen3:8b", "ollama:qwen3:8b", "http://localhost:11434/v1", "qwen3:8b"),
+    ("gemini:g-3", "google:g-3", "https://generativelanguage.googleapis.com", "g-3"),
+    ("http://h:8/v1#org/m", "http://h:8/v1#org/m", "http://h:8/v1", "org/m"),
+    ("HTTPS://h/v1/#m#x", "https://h/v1#m#x", "https://h/v1", "m#x"),
+    ("http://[::1]:8000/v1#m", "http://[::1]:8000/v1#m", "http://[::1]:8000/v1", "m"),
+])  # fmt: skip
 def test_a_word_is_an_address_and_a_model(word: str, label: str, url: str, model: str) -> None:
     found = address_of(word, "gpt-4o", {**KEYS, **AZURE})
     assert (found.label, found.url, found.model) == (label, url, model)
 
 
-@pytest.mark.parametrize(
-    ("word", "environment", "url"),
-    [
-        ("openai:m", {"OPENAI_BASE_URL": "http://proxy:4000/v1/"}, "http://proxy:4000/v1"),
-        ("ollama:m", {"OLLAMA_HOST": "box:11434"}, "http://box:11434/v1"),
-        ("ollama:m", {"OLLAMA_HOST": "http://box:1/v1"}, "http://box:1/v1"),
-        ("azure:m", {"AZURE_OPENAI_ENDPOINT": "https://r.example/openai/v1"}, "https://r.example/openai/v1"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("word", "environment", "url"), [
+    ("openai:m", {"OPENAI_BASE_URL": "http://proxy:4000/v1/"}, "http://proxy:4000/v1"),
+    ("ollama:m", {"OLLAMA_HOST": "box:11434"}, "http://box:11434/v1"),
+    ("ollama:m", {"OLLAMA_HOST": "http://box:1/v1"}, "http://box:1/v1"),
+    ("azure:m", {"AZURE_OPENAI_ENDPOINT": "https://r.example/openai/v1"}, "https://r.example/openai/v1"),
+])  # fmt: skip
 def test_the_environment_may_move_a_provider(word, environment: dict[str, str], url: str) -> None:
     assert address_of(word, "gpt-4o", {**KEYS, **environment}).url == url
 
 
-@pytest.mark.parametrize(
-    ("server", "url", "sent"),
-    [
-        ("http://localhost:8000", "http://localhost:8000/v1", True),
-        ("https://Box.example/v1", "https://box.example:443/v2", True),
-        ("http://localhost:8000", "http://localhost:8001/v1", False),
-        ("https://box.example", "http://box.example:443/v1", False),
-        ("https://box.example", "https://box.example.org", False),
-        ("https://box.example", "https://box.example@evil.example", None),
-    ],
-)
+@pytest.mark.parametrize(("server", "url", "sent"), [
+    ("http://localhost:8000", "http://localhost:8000/v1", True),
+    ("https://Box.example/v1", "https://box.example:443/v2", True),
+    ("http://localhost:8000", "http://localhost:8001/v1", False),
+    ("https://box.example", "http://box.example:443/v1", False),
+    ("https://box.example", "https://box.example.org", False),
+    ("https://box.example", "https://box.example@evil.example", None),
+])  # fmt: skip
 def test_a_key_of_ones_own_is_for_one_server(server: str, url: str, sent: bool | None) -> None:
     environment = {"RAGASSAY_API_KEY": KEY, "RAGASSAY_BASE_URL": server}
     if sent is None:
@@ -110,18 +101,15 @@ def test_a_key_of_ones_own_for_no_server_is_refused() -> None:
     assert not address_of("http://box:8000/v1#m", "m", {}).key
 
 
-@pytest.mark.parametrize(
-    ("word", "variable", "allowed"),
-    [
-        ("openai:m", "OPENAI_API_KEY", True),
-        ("https://api.openai.com/v1#m", "OPENAI_API_KEY", True),
-        ("https://box.example/v1#m", "OPENAI_API_KEY", False),
-        ("https://api.openai.com.evil.example/v1#m", "OPENAI_API_KEY", False),
-        ("groq:m", "OPENAI_API_KEY", False),
-        ("https://box.example/v1#m", "RAGASSAY_API_KEY", False),
-        ("https://box.example/v1#m", "TEAM_KEY", True),
-    ],
-)
+@pytest.mark.parametrize(("word", "variable", "allowed"), [
+    ("openai:m", "OPENAI_API_KEY", True),
+    ("https://api.openai.com/v1#m", "OPENAI_API_KEY", True),
+    ("https://box.example/v1#m", "OPENAI_API_KEY", False),
+    ("https://api.openai.com.evil.example/v1#m", "OPENAI_API_KEY", False),
+    ("groq:m", "OPENAI_API_KEY", False),
+    ("https://box.example/v1#m", "RAGASSAY_API_KEY", False),
+    ("https://box.example/v1#m", "TEAM_KEY", True),
+])  # fmt: skip
 def test_a_file_that_names_a_variable_cannot_carry_its_key_elsewhere(
     ledger: Ledger, word: str, variable: str, allowed: bool
 ) -> None:
@@ -146,19 +134,16 @@ def test_a_missing_key_names_its_variable(ledger: Ledger) -> None:
         assert "--key-file" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("word", "said"),
-    [
-        ("opneai:gpt-4o", "Did you mean 'openai'"), ("", "No judge is called ''"),
-        ("gpt-4o", "Did you mean 'openai:gpt-4o'"),
-        ("no_such_module:fn", "There is no module no_such_module here"),
-        ("claude-sonnet-4", "Did you mean 'anthropic:claude-sonnet-4'"),
-        ("http://localhost:8000/v1", "#model"), ("http://h:port/v1#m", "not a URL"),
-        ("http://user:secret@h/v1#m", "RAGASSAY_API_KEY"),
-        ("http://h/v1?key=secret#m", "RAGASSAY_API_KEY"), ("ollama:", "ollama:MODEL"),
-        ("azure:m", "set AZURE_OPENAI_ENDPOINT"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("word", "said"), [
+    ("opneai:gpt-4o", "Did you mean 'openai'"), ("", "No judge is called ''"),
+    ("gpt-4o", "Did you mean 'openai:gpt-4o'"),
+    ("no_such_module:fn", "There is no module no_such_module here"),
+    ("claude-sonnet-4", "Did you mean 'anthropic:claude-sonnet-4'"),
+    ("http://localhost:8000/v1", "#model"), ("http://h:port/v1#m", "not a URL"),
+    ("http://user:secret@h/v1#m", "RAGASSAY_API_KEY"),
+    ("http://h/v1?key=secret#m", "RAGASSAY_API_KEY"), ("ollama:", "ollama:MODEL"),
+    ("azure:m", "set AZURE_OPENAI_ENDPOINT"),
+])  # fmt: skip
 def test_a_word_that_names_nothing_is_refused_with_a_hint(ledger, word: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         made(ledger, word)

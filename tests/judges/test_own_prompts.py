@@ -57,16 +57,13 @@ def test_a_file_is_sent_in_place_of_the_prompt_is_another_key_and_stands_in_the_
     assert {one["prompt_hash"][:4] for one in own.judge_answers.values()} == {"own-"}
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "says"),
-    [
-        ("Read.\n{{ conversation }}\n{{ anwser }}", 3, "no placeholder {{ anwser }}"),
-        ("Read.\n{{ conversation }}\n\n{answer}", 4, "needs the placeholder {{ answer }}"),
-        ("Read.\n{{ conversation }", 2, "is no prompt"),
-        ("--- system ---\nRead.\n--- user ---\n{{ query }}", 4, "no placeholder {{ query }}"),
-        ("Read.\n{{ conversation | nosuch }} {{ answer }}", 2, "is no prompt"),
-    ],
-)
+@pytest.mark.parametrize(("text", "line", "says"), [
+    ("Read.\n{{ conversation }}\n{{ anwser }}", 3, "no placeholder {{ anwser }}"),
+    ("Read.\n{{ conversation }}\n\n{answer}", 4, "needs the placeholder {{ answer }}"),
+    ("Read.\n{{ conversation }", 2, "is no prompt"),
+    ("--- system ---\nRead.\n--- user ---\n{{ query }}", 4, "no placeholder {{ query }}"),
+    ("Read.\n{{ conversation | nosuch }} {{ answer }}", 2, "is no prompt"),
+])  # fmt: skip
 def test_a_faulty_prompt_is_one_error_with_its_line(desk, text: str, line: int, says: str) -> None:
     (desk / "idk.txt").write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:

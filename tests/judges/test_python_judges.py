@@ -131,16 +131,13 @@ def nested() -> Any:
     return judge
 
 
-@pytest.mark.parametrize(
-    ("judge", "why"),
-    [
-        (lambda prompt: SAID, "a lambda has no name"),
-        ((lambda given: lambda prompt: given)(SAID), "a lambda has no name"),
-        (nested(), "it is defined within another function"),
-        (_Held(SAID).say, "it is a method of an object with a state of its own"),
-        (SimpleNamespace(invoke=lambda messages: SAID), "its state cannot be distinguished"),
-    ],
-)
+@pytest.mark.parametrize(("judge", "why"), [
+    (lambda prompt: SAID, "a lambda has no name"),
+    ((lambda given: lambda prompt: given)(SAID), "a lambda has no name"),
+    (nested(), "it is defined within another function"),
+    (_Held(SAID).say, "it is a method of an object with a state of its own"),
+    (SimpleNamespace(invoke=lambda messages: SAID), "its state cannot be distinguished"),
+])  # fmt: skip
 def test_what_cannot_be_told_apart_is_known_as_that(judge: Any, why: str) -> None:
     assert why in identity_of(judge).unkept
 
@@ -222,20 +219,17 @@ def say(prompt, words): return words
         assert "cannot be distinguished" in identity_of(code.Model(untold)).unkept
 
 
-@pytest.mark.parametrize(
-    ("name", "reason", "words"),
-    [
-        ("no_return", "judge_error", r"returned None \(is a 'return' missing\?\).*answer_match"),
-        ("mapping", "judge_error", "returned a dict when it was asked answer_match.*as a text"),
-        ("raw", "judge_error", "returned bytes.*Look into the code of users_judges:raw"),
-        (
-            "raises",
-            "judge_error",
-            r"raised ValueError: no luck today \(users_judges.py:\d+\).*Look into",
-        ),
-        ("prose", "unparsable", "holds no JSON object"),
-    ],
-)
+@pytest.mark.parametrize(("name", "reason", "words"), [
+    ("no_return", "judge_error", r"returned None \(is a 'return' missing\?\).*answer_match"),
+    ("mapping", "judge_error", "returned a dict when it was asked answer_match.*as a text"),
+    ("raw", "judge_error", "returned bytes.*Look into the code of users_judges:raw"),
+    (
+        "raises",
+        "judge_error",
+        r"raised ValueError: no luck today \(users_judges.py:\d+\).*Look into",
+    ),
+    ("prose", "unparsable", "holds no JSON object"),
+])  # fmt: skip
 def test_a_wrong_reply_is_a_failure_that_is_told_and_never_a_score(
     code: Any, name: str, reason: str, words: str
 ) -> None:
@@ -249,30 +243,23 @@ def test_a_wrong_reply_is_a_failure_that_is_told_and_never_a_score(
     assert result.summary.metrics["answer_match"].mean is None
 
 
-@pytest.mark.parametrize(
-    ("judge", "words"),
-    [
-        ("users_judges:takes_two", "called with one argument.*takes prompt, model"),
-        ("users_judges:not_callable", "is an int, which cannot be asked"),
-        ("users_judges:juge", "has no 'juge'. Did you mean 'judge'"),
-        ("opneai:mini", "No judge is called 'opneai:mini'. Did you mean 'openai'"),
-        (ragassay.Sample, "is a class. Give an object of it"),
-        (["offline", ragassay.judges.OfflineJudge()], "comes ready made"),
-    ],
-)
+@pytest.mark.parametrize(("judge", "words"), [
+    ("users_judges:takes_two", "called with one argument.*takes prompt, model"),
+    ("users_judges:not_callable", "is an int, which cannot be asked"),
+    ("users_judges:juge", "has no 'juge'. Did you mean 'judge'"),
+    ("opneai:mini", "No judge is called 'opneai:mini'. Did you mean 'openai'"),
+    (ragassay.Sample, "is a class. Give an object of it"),
+    (["offline", ragassay.judges.OfflineJudge()], "comes ready made"),
+])  # fmt: skip
 def test_what_cannot_judge_is_refused_at_once(code: Any, judge: Any, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         run(judge)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"temperature": 0.5}, r"--temperature \(temperature=...\) is for models at endpoints"),
-        ({"judge_seed": 5}, "--judge-seed"),
-        ({"budget": "1.00"}, "no price"),
-    ],
-)
+@pytest.mark.parametrize(("options", "words"), [
+    ({"temperature": 0.5}, r"--temperature \(temperature=...\) is for models at endpoints"),
+    ({"judge_seed": 5}, "--judge-seed"), ({"budget": "1.00"}, "no price"),
+])  # fmt: skip
 def test_options_that_a_function_cannot_be_told_are_refused(code, options, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         run(code.judge, **options)
@@ -358,15 +345,10 @@ class _Chat:
         return SimpleNamespace(message=_Message(SAID))
 
 
-@pytest.mark.parametrize(
-    ("judge", "label", "tokens"),
-    [
-        (_ChatModel(), "python:_ChatModel:big", 40),
-        (_Llm(), "python:_Llm:small", 0),
-        (_Chat(), "python:_Chat:tiny", 0),
-        (_Client(), "python:_Client:pizza", 40),
-    ],
-)
+@pytest.mark.parametrize(("judge", "label", "tokens"), [
+    (_ChatModel(), "python:_ChatModel:big", 40), (_Llm(), "python:_Llm:small", 0),
+    (_Chat(), "python:_Chat:tiny", 0), (_Client(), "python:_Client:pizza", 40),
+])  # fmt: skip
 def test_chat_models_are_asked_by_the_methods_that_they_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: Any, label: str, tokens: int
 ) -> None:

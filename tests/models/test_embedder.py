@@ -127,15 +127,11 @@ def test_what_is_longer_than_the_model_reads_is_said(minilm: Path) -> None:
     assert short.remarks() == ()
 
 
-@pytest.mark.parametrize(
-    ("config", "pooling"),
-    [
-        ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}, "cls"),
-        ({"pooling_mode_lasttoken": True}, "lasttoken"),
-        ({"pooling_mode": ["lasttoken"]}, "lasttoken"),
-        ({"word_embedding_dimension": 8}, "mean"),
-    ],
-)
+@pytest.mark.parametrize(("config", "pooling"), [
+    ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}, "cls"),
+    ({"pooling_mode_lasttoken": True}, "lasttoken"), ({"pooling_mode": ["lasttoken"]}, "lasttoken"),
+    ({"word_embedding_dimension": 8}, "mean"),
+])  # fmt: skip
 def test_the_folders_pooling_is_read(tmp_path: Path, config: Any, pooling: str) -> None:
     layout(tmp_path, "Transformer", "Pooling", pooling=config)
     assert read_recipe(tmp_path).pooling == pooling
@@ -199,17 +195,14 @@ def test_a_prefix_goes_before_each_text_and_into_the_identity(tmp_path: Path) ->
     assert (rows(embedder(folder, ""), ["abc"]) != rows(prompted, ["abc"])).any()
 
 
-@pytest.mark.parametrize(
-    ("modules", "pooling", "said"),
-    [
-        (("Transformer", "Pooling", "Dense"), {"pooling_mode": "mean"}, "'Dense'"),
-        (("Transformer",), {}, "names no pooling"),
-        (("Transformer", "Pooling"), {"pooling_mode": "attention"}, "attention"),
-        (("Transformer", "Pooling"), {"pooling_mode": ["cls", "mean"]}, "cls, mean"),
-        (("Transformer", "Pooling"), {"pooling_mode_max_tokens": True}, "pooling_mode_max_tokens"),
-        (("Transformer", "Pooling"), {"pooling_mode_mean_tokens": False}, "pools by nothing"),
-    ],
-)
+@pytest.mark.parametrize(("modules", "pooling", "said"), [
+    (("Transformer", "Pooling", "Dense"), {"pooling_mode": "mean"}, "'Dense'"),
+    (("Transformer",), {}, "names no pooling"),
+    (("Transformer", "Pooling"), {"pooling_mode": "attention"}, "attention"),
+    (("Transformer", "Pooling"), {"pooling_mode": ["cls", "mean"]}, "cls, mean"),
+    (("Transformer", "Pooling"), {"pooling_mode_max_tokens": True}, "pooling_mode_max_tokens"),
+    (("Transformer", "Pooling"), {"pooling_mode_mean_tokens": False}, "pools by nothing"),
+])  # fmt: skip
 def test_what_a_folder_asks_for_and_nobody_knows_is_said_and_never_left_out(
     tmp_path: Path, modules: Any, pooling: Any, said: str
 ) -> None:

@@ -161,17 +161,13 @@ SHARED = "t5.transformer.shared.weight"
 OTHER = "t5.transformer.encoder.embed_tokens.weight"
 
 
-@pytest.mark.parametrize(
-    ("spoil", "says"),
-    [
-        (lambda w: w.pop(NAME), f'Missing key(s) in state_dict: "{NAME}"'),
-        (lambda w: w.update({"t5.more": w[NAME]}), 'Unexpected key(s) in state_dict: "t5.more"'),
-        (lambda w: w.update({NAME: w[NAME][:-1].clone()}), f"size mismatch for {NAME}"),
-        (lambda w: w.update({NAME: w[NAME].int()}), f"{NAME} holds torch.int32"),
-        (lambda w: w.update({OTHER: w[SHARED] + 1}), "differ, and must be one"),
-    ],
-    ids=["missing", "extra", "shape", "whole numbers", "two"],
-)
+@pytest.mark.parametrize(("spoil", "says"), [
+    (lambda w: w.pop(NAME), f'Missing key(s) in state_dict: "{NAME}"'),
+    (lambda w: w.update({"t5.more": w[NAME]}), 'Unexpected key(s) in state_dict: "t5.more"'),
+    (lambda w: w.update({NAME: w[NAME][:-1].clone()}), f"size mismatch for {NAME}"),
+    (lambda w: w.update({NAME: w[NAME].int()}), f"{NAME} holds torch.int32"),
+    (lambda w: w.update({OTHER: w[SHARED] + 1}), "differ, and must be one"),
+], ids=['missing', 'extra', 'shape', 'whole numbers', 'two'])  # fmt: skip
 def test_a_weight_that_does_not_fit_is_an_error_that_names_it(
     folders: dict[str, str], tmp_path: Path, spoil: Any, says: str
 ) -> None:
@@ -268,18 +264,15 @@ def test_a_value_in_the_record_comes_first_unless_it_is_not_wanted(model, models
 
 
 @pytest.mark.parametrize("metric", [Hhem(), HhemWindows()], ids=str)
-@pytest.mark.parametrize(
-    ("lacking", "reason", "says"),
-    [
-        (sample(None), Reason.MISSING_INPUT, "no answer"),
-        (sample(""), Reason.EMPTY_ANSWER, "answer is empty"),
-        (sample("[1]"), Reason.EMPTY_ANSWER, "answer is empty"),
-        (sample(passages=None), Reason.MISSING_INPUT, "no retrieved passages"),
-        (sample(passages=()), Reason.NOTHING_RETRIEVED, "nothing was retrieved"),
-        (sample(passages=(Passage(id="x"),)), Reason.MISSING_INPUT, "passage 1 has no text"),
-        (sample(passages=(Passage(" "),)), Reason.NOTHING_RETRIEVED, "empty texts"),
-    ],
-)
+@pytest.mark.parametrize(("lacking", "reason", "says"), [
+    (sample(None), Reason.MISSING_INPUT, "no answer"),
+    (sample(""), Reason.EMPTY_ANSWER, "answer is empty"),
+    (sample("[1]"), Reason.EMPTY_ANSWER, "answer is empty"),
+    (sample(passages=None), Reason.MISSING_INPUT, "no retrieved passages"),
+    (sample(passages=()), Reason.NOTHING_RETRIEVED, "nothing was retrieved"),
+    (sample(passages=(Passage(id="x"),)), Reason.MISSING_INPUT, "passage 1 has no text"),
+    (sample(passages=(Passage(" "),)), Reason.NOTHING_RETRIEVED, "empty texts"),
+])  # fmt: skip
 def test_what_cannot_be_scored_says_why_and_needs_no_model(metric, lacking, reason, says) -> None:
     found = metric.score(lacking)
     assert isinstance(found, Unscored) and found.reason is reason and says in found.detail

@@ -57,17 +57,14 @@ def test_systems_share_a_budget() -> None:
     assert one.asked and two.asked and one.asked * 0.01 + two.asked * 0.03 <= 0.2 + 1e-9
 
 
-@pytest.mark.parametrize(
-    ("told", "budget", "said"),
-    [
-        ({}, "1.00", ["what an answer costs.", "'usage: {cost: PATH}'", "the key 'cost'",
-                      "Or give a budget in calls ('200 calls')."]),
-        ({"input_tokens": 9, "output_tokens": 1}, "1.00",
-         ["Or give a budget in tokens, which it tells ('2M tokens'), or calls ('200 calls')."]),
-        ({}, "2M tokens", ["how many an answer takes.", "output_tokens: PATH}'",
-                           "Or give a budget in calls ('200 calls')."]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("told", "budget", "said"), [
+    ({}, "1.00", ["what an answer costs.", "'usage: {cost: PATH}'", "the key 'cost'",
+                  "Or give a budget in calls ('200 calls')."]),
+    ({"input_tokens": 9, "output_tokens": 1}, "1.00",
+     ["Or give a budget in tokens, which it tells ('2M tokens'), or calls ('200 calls')."]),
+    ({}, "2M tokens", ["how many an answer takes.", "output_tokens: PATH}'",
+                       "Or give a budget in calls ('200 calls')."]),
+])  # fmt: skip
 def test_a_system_that_does_not_tell_what_the_budget_goes_by_is_asked_once(
     told: dict[str, Any], budget: str, said: list[str]
 ) -> None:

@@ -95,22 +95,19 @@ def test_no_other_origin_is_told() -> None:
     assert "redirects to another address" in (answers.samples[0].failure or "")
 
 
-@pytest.mark.parametrize(
-    ("target", "said"),
-    [
-        ("nowhere:answer", "no module 'nowhere'"), ("mine:anser", "Did you mean 'answer'"),
-        ("mine:number", "cannot be called"), ("mine:of_two", "it takes query, index"),
-        ("mine:of_none", "it takes nothing"), ("broken:answer", "ZeroDivisionError"),
-        ("script:answer", "its module cannot be imported (SystemExit: 4)"),
-        ("needs:answer", "needs 'not_installed_here'"),
-        ("command:no-such-program", "no program 'no-such-program'"),
-        ("mcp:python server.py", "Which tool"),
-        ("mcp:python 'server.py#answer", "cannot be read: No closing quotation."),
-        ("http://localhost:1/v1", "URL#MODEL"), ("comand:python rag.py", "Did you mean 'command'"),
-        ("vectara:mine", "set VECTARA_API_KEY"),
-        ("anthropic:model", "speaks the protocol anthropic"), ("missing.yaml", "missing.yaml"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("target", "said"), [
+    ("nowhere:answer", "no module 'nowhere'"), ("mine:anser", "Did you mean 'answer'"),
+    ("mine:number", "cannot be called"), ("mine:of_two", "it takes query, index"),
+    ("mine:of_none", "it takes nothing"), ("broken:answer", "ZeroDivisionError"),
+    ("script:answer", "its module cannot be imported (SystemExit: 4)"),
+    ("needs:answer", "needs 'not_installed_here'"),
+    ("command:no-such-program", "no program 'no-such-program'"),
+    ("mcp:python server.py", "Which tool"),
+    ("mcp:python 'server.py#answer", "cannot be read: No closing quotation."),
+    ("http://localhost:1/v1", "URL#MODEL"), ("comand:python rag.py", "Did you mean 'command'"),
+    ("vectara:mine", "set VECTARA_API_KEY"),
+    ("anthropic:model", "speaks the protocol anthropic"), ("missing.yaml", "missing.yaml"),
+])  # fmt: skip
 def test_a_target_that_cannot_be_asked_is_refused_at_once(
     desk: Path, monkeypatch: pytest.MonkeyPatch, capsys, target: str, said: str
 ) -> None:
@@ -132,17 +129,13 @@ def test_a_target_that_cannot_be_asked_is_refused_at_once(
     assert not Path("answers.jsonl").exists()
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ("answr: x", "line 6, field 'answr': is not a key that is known"),
-        ("version: 'a..b'", "is no path"),
-        ("params: {q: '{{quest}}'}", "nothing to fill in for '{{quest}}'"),
-        ("headers: {key: '${NOT_SET_HERE}'}", "NOT_SET_HERE, which is not set"),
-        ("passage: {idd: x}", "Did you mean 'id'"),
-        ("end_mark: 'a..b'\nstream: sse", "is no path"),
-    ],
-)
+@pytest.mark.parametrize(("change", "said"), [
+    ("answr: x", "line 6, field 'answr': is not a key that is known"),
+    ("version: 'a..b'", "is no path"),
+    ("params: {q: '{{quest}}'}", "nothing to fill in for '{{quest}}'"),
+    ("headers: {key: '${NOT_SET_HERE}'}", "NOT_SET_HERE, which is not set"),
+    ("passage: {idd: x}", "Did you mean 'id'"), ("end_mark: 'a..b'\nstream: sse", "is no path"),
+])  # fmt: skip
 def test_a_mistake_in_a_mapping_has_its_line_and_field(change: str, said: str) -> None:
     with SystemServer() as server, pytest.raises(RagassayError) as caught:
         asked(server, f"{server.mapping}{change}\n")
@@ -217,17 +210,13 @@ def test_a_command_that_dies_costs_its_query_only() -> None:
     assert "ended by the signal SIGKILL" in summary.details["failed"]
 
 
-@pytest.mark.parametrize(
-    "request_part",
-    [
-        "url: {url}/ask\nheaders: {{Authorization: Bearer very-secret-key-123}}\n",
-        "url: {url}/ask\nheaders: {{Authorization: 'Bearer ${{MINE_KEY}}'}}\n",
-        "url: {url}/ask\nheaders: {{Authorization: 'Bearer ${{MINE_KEY}}'}}\nstream: sse\n",
-        "url: {url}/${{MINE_KEY}}/${{MINE_INDEX}}/ask\n",
-        "url: {url}/ask?key=${{MINE_KEY}}\n",
-        "url: {url_of_ann}/ask\n",
-    ],
-)
+@pytest.mark.parametrize("request_part", [
+    "url: {url}/ask\nheaders: {{Authorization: Bearer very-secret-key-123}}\n",
+    "url: {url}/ask\nheaders: {{Authorization: 'Bearer ${{MINE_KEY}}'}}\n",
+    "url: {url}/ask\nheaders: {{Authorization: 'Bearer ${{MINE_KEY}}'}}\nstream: sse\n",
+    "url: {url}/${{MINE_KEY}}/${{MINE_INDEX}}/ask\n", "url: {url}/ask?key=${{MINE_KEY}}\n",
+    "url: {url_of_ann}/ask\n",
+])  # fmt: skip
 def test_no_secret_of_a_mapping_is_shown_or_kept(desk, monkeypatch, capsys, request_part) -> None:
     monkeypatch.setenv("MINE_KEY", "very-secret-key-123")
     monkeypatch.setenv("MINE_INDEX", "my index")
@@ -303,15 +292,10 @@ def asked_by(rule: Any, **options: Any) -> tuple[Answers, int, str]:
         return ask(QUERIES, "mine.yaml", concurrency=1, **options), len(server.asked), server.url
 
 
-@pytest.mark.parametrize(
-    ("status", "requests", "advice"),
-    [
-        (401, 5, "Add 'headers' to mine.yaml."),
-        (404, 5, "Check 'url' in mine.yaml."),
-        (405, 5, "Check 'method' in mine.yaml."),
-        (422, 16, "Check 'body' in mine.yaml."),
-    ],
-)
+@pytest.mark.parametrize(("status", "requests", "advice"), [
+    (401, 5, "Add 'headers' to mine.yaml."), (404, 5, "Check 'url' in mine.yaml."),
+    (405, 5, "Check 'method' in mine.yaml."), (422, 16, "Check 'body' in mine.yaml."),
+])  # fmt: skip
 def test_a_refusal_is_told_with_status_url_and_words(status, requests: int, advice: str) -> None:
     reply = Reply(b"<p>no such thing here</p>", status, kind="text/html")
     answers, sent, url = asked_by(lambda *_: reply)

@@ -138,13 +138,10 @@ def test_an_openai_compatible_chat(monkeypatch: pytest.MonkeyPatch, stream: bool
     assert asked["version"] == "m-1" and ("first_token" in asked) is stream
 
 
-@pytest.mark.parametrize(
-    ("written", "in_pieces"),
-    [
-        ("'x' * 200_000", True),  # more than a pipe holds
-        ("json.dumps({'answer': 'x' * 200_000})", False),
-    ],
-)
+@pytest.mark.parametrize(("written", "in_pieces"), [
+    ("'x' * 200_000", True),  # more than a pipe holds
+    ("json.dumps({'answer': 'x' * 200_000})", False),
+])  # fmt: skip
 def test_only_a_command_that_writes_a_text_in_pieces_has_a_first_token(written, in_pieces) -> None:
     Path("rag.py").write_text(f"import json\nprint({written})\n")
     asked = only(ask(QUERIES, "command:python rag.py")).metadata["asked"]
@@ -188,14 +185,11 @@ def test_a_command_reads_json_and_writes_a_text_or_an_object() -> None:
     assert (failed.failure or "") == "failed: python bad.py ended with code 1: no index here."
 
 
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        ("python rag.py --k 5", "rag"), (f"{sys.executable} -u tools/rag.v2.py keyword", "rag.v2"),
-        ("python -m tools.rag --config rag.py", "tools.rag"), ("python -c pass", "python"),
-        ("env K=5 python rag.py", "rag"), ("./start.sh --k 5", "start"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("command", "name"), [
+    ("python rag.py --k 5", "rag"), (f"{sys.executable} -u tools/rag.v2.py keyword", "rag.v2"),
+    ("python -m tools.rag --config rag.py", "tools.rag"), ("python -c pass", "python"),
+    ("env K=5 python rag.py", "rag"), ("./start.sh --k 5", "start"),
+])  # fmt: skip
 def test_a_command_is_called_after_its_script_or_program(command: str, name: str) -> None:
     Path("tools").mkdir()
     for script in ("rag.py", "tools/rag.v2.py", "start.sh"):
@@ -373,18 +367,13 @@ def test_the_example_systems_are_asked_and_compared(town: str, monkeypatch) -> N
     assert call(["compare", "runs/answers-hybrid", "runs/answers-keyword"]) == 0
 
 
-@pytest.mark.parametrize(
-    ("written", "failure"),
-    [
-        ('{"answer": "Frank Her', "begins as a JSON object and is none"),
-        ('loaded\n{\n  "answer": "No."\n}\n', "the answer: 'loaded'"),
-        ('{"answer": "No."}\ndone in 3 s', "the answer: 'done in 3 s'"),
-        ('{"level": "info"}\n  {"text": "No.", "contexts": ["p"]}', '\'{"level": "info"}\''),
-        ("{curly} words", ""),
-        ('Send this:\n{"text": "hello"}', ""),
-        ('It is {"answer": 42}.', ""),
-    ],
-)
+@pytest.mark.parametrize(("written", "failure"), [
+    ('{"answer": "Frank Her', "begins as a JSON object and is none"),
+    ('loaded\n{\n  "answer": "No."\n}\n', "the answer: 'loaded'"),
+    ('{"answer": "No."}\ndone in 3 s', "the answer: 'done in 3 s'"),
+    ('{"level": "info"}\n  {"text": "No.", "contexts": ["p"]}', '\'{"level": "info"}\''),
+    ("{curly} words", ""), ('Send this:\n{"text": "hello"}', ""), ('It is {"answer": 42}.', ""),
+])  # fmt: skip
 def test_a_system_writes_a_text_or_a_whole_object_and_nothing_beside_it(written, failure) -> None:
     if not failure:
         assert read_text(written) == written

@@ -72,16 +72,12 @@ def test_a_request_takes_what_the_dearest_and_the_longest_answer_took() -> None:
     assert listed.likely(b"", 0, 0) == (0.5, 9001)
 
 
-@pytest.mark.parametrize(
-    ("limits", "completion", "words"),
-    [
-        ({"dollars": 1.0}, reply(), "an answer costs"),
-        ({"dollars": 1.0}, reply(1, 1), "budget in tokens, which it tells"),
-        ({"tokens": 100}, reply(3, 0, 0.1), "how many an answer takes"),
-        ({"dollars": 1.0}, reply(0, 0, 0.0), ""),
-        ({"calls": 5}, reply(), ""),
-    ],
-)
+@pytest.mark.parametrize(("limits", "completion", "words"), [
+    ({"dollars": 1.0}, reply(), "an answer costs"),
+    ({"dollars": 1.0}, reply(1, 1), "budget in tokens, which it tells"),
+    ({"tokens": 100}, reply(3, 0, 0.1), "how many an answer takes"),
+    ({"dollars": 1.0}, reply(0, 0, 0.0), ""), ({"calls": 5}, reply(), ""),
+])  # fmt: skip
 def test_a_system_that_does_not_tell_what_the_budget_goes_by_ends_the_asking(
     limits: dict[str, Any], completion: SystemReply, words: str
 ) -> None:
@@ -151,16 +147,13 @@ def test_what_a_system_returns_is_read_as_a_reply(value: Any, wanted: dict[str, 
     assert read == {**nothing, "cost": None, **wanted}
 
 
-@pytest.mark.parametrize(
-    ("value", "reason", "words"),
-    [
-        (Sample(id="q", failure="no index"), Reason.FAILED, "no index"),
-        (Sample(id="q"), Reason.FAILED, "no answer"),
-        ({"answer": "a", "error": {"why": "x"}}, Reason.FAILED, "why"),
-        ({"a": 1}, Reason.UNPARSABLE, "it has a"), ({}, Reason.UNPARSABLE, "no keys"),
-        (5, Reason.UNPARSABLE, "an int"), (b"", Reason.UNPARSABLE, "a bytes"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("value", "reason", "words"), [
+    (Sample(id="q", failure="no index"), Reason.FAILED, "no index"),
+    (Sample(id="q"), Reason.FAILED, "no answer"),
+    ({"answer": "a", "error": {"why": "x"}}, Reason.FAILED, "why"),
+    ({"a": 1}, Reason.UNPARSABLE, "it has a"), ({}, Reason.UNPARSABLE, "no keys"),
+    (5, Reason.UNPARSABLE, "an int"), (b"", Reason.UNPARSABLE, "a bytes"),
+])  # fmt: skip
 def test_what_is_no_reply_is_a_failure_with_its_reason(value: Any, reason: Reason, words) -> None:
     with pytest.raises(EndpointError, match=words) as caught:
         reply_of(value)
@@ -243,14 +236,11 @@ def test_a_summary_adds_up_what_was_measured() -> None:
     assert "2.00 s" in row and "$0.7500" in row and "4 of 2 answers are from the ledger" in row
 
 
-@pytest.mark.parametrize(
-    ("tokens", "cost", "seconds", "cells"),
-    [
-        ((999_998, 1), 9.99999, 0.9996, ("999,999", "$10.0000", "1000 ms")),
-        ((999_999, 1), 10.0, 1.0, ("1.0M", "$10.00", "1.00 s")),
-        ((None, 1), None, None, ("-", "-", "-")),
-    ],
-)
+@pytest.mark.parametrize(("tokens", "cost", "seconds", "cells"), [
+    ((999_998, 1), 9.99999, 0.9996, ("999,999", "$10.0000", "1000 ms")),
+    ((999_999, 1), 10.0, 1.0, ("1.0M", "$10.00", "1.00 s")),
+    ((None, 1), None, None, ("-", "-", "-")),
+])  # fmt: skip
 def test_amounts_are_shown_in_few_digits(tokens: Any, cost: Any, seconds: Any, cells: Any) -> None:
     latency = {} if seconds is None else dict.fromkeys(("p50", "p95", "p99"), seconds)
     numbers = {"asked": 1, "answered": 1, "no_answer": 0, "from_ledger": 0, "retries": 0}

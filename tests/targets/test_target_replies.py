@@ -27,14 +27,10 @@ pytestmark = pytest.mark.usefixtures("no_long_waits")
 QUERIES = [{"id": f"q{n}", "query": f"What is {n}?", "metadata": {"new": True}} for n in range(3)]
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        Reply(gzip.compress(b'{"a": "yes"}'), headers={"Content-Encoding": "gzip"}),
-        Reply(b'{"a": "yes", "rank": NaN}'),
-        Reply(b'{"a": "yes"}', headers={"Connection": "close"}),
-    ],
-)
+@pytest.mark.parametrize("reply", [
+    Reply(gzip.compress(b'{"a": "yes"}'), headers={"Content-Encoding": "gzip"}),
+    Reply(b'{"a": "yes", "rank": NaN}'), Reply(b'{"a": "yes"}', headers={"Connection": "close"}),
+])  # fmt: skip
 def test_replies_are_read_in_the_forms_that_servers_give_them(reply: Reply) -> None:
     assert said(ask_served(reply, n=3)) == ["yes"] * 3
 
@@ -70,16 +66,13 @@ def test_what_is_no_address_is_refused_before_anything_is_asked(url: str) -> Non
         ask(QUERIES, "mine.yaml")
 
 
-@pytest.mark.parametrize(
-    ("reply", "more", "told"),
-    [
-        ({"a": "yes"}, 'headers: {X-Team: "a\\nb"}\n', "no header may hold"),
-        ({"a": [{"kind": "answer"}]}, "", "Correct 'answer' (a) in mine.yaml."),
-        ({"a": "yes", "hits": [{"start": "high", "text": "x"}]}, "passages: hits\n",
-         "Correct 'passages' or 'passage' in mine.yaml."),
-        (Reply(b'{"a": "cut in \\ud83d half"}'), "", "a text in it is no Unicode"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("reply", "more", "told"), [
+    ({"a": "yes"}, 'headers: {X-Team: "a\\nb"}\n', "no header may hold"),
+    ({"a": [{"kind": "answer"}]}, "", "Correct 'answer' (a) in mine.yaml."),
+    ({"a": "yes", "hits": [{"start": "high", "text": "x"}]}, "passages: hits\n",
+     "Correct 'passages' or 'passage' in mine.yaml."),
+    (Reply(b'{"a": "cut in \\ud83d half"}'), "", "a text in it is no Unicode"),
+])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_place(reply: Any, more: str, told: str) -> None:
     (failure,) = said(ask_served(reply, PLAIN + more))
     assert told in str(failure) and "Return a text" not in str(failure)
@@ -104,16 +97,13 @@ def test_an_empty_list_of_paths_looks_for_no_error(error: str, is_answer: bool) 
     assert (answer == "yes") is is_answer
 
 
-@pytest.mark.parametrize(
-    ("path", "found"),
-    [
-        ("a.b[1]", 2), ("$.a.b[0]", 1), ("a.b[*]", [1, 2]), ("l[*].x", ["p", "q"]), (".", ...),
-        ("a.c?", NOTHING), ("l[5].x?", NOTHING), ("a-b", 3), ("l[-1].x", "q"), ('["a-b"]', 3),
-        ("$", ...), (" $? ", ...), ("['a-b']?", 3), ("l[-2].x", "p"), ("l[-3]?", NOTHING),
-        ("l[2]?", NOTHING), ("a.c[*]?", NOTHING), ("l[*].y?", NOTHING), ("l.x?", NOTHING),
-        ('["*"].z', 4), ("n?", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("path", "found"), [
+    ("a.b[1]", 2), ("$.a.b[0]", 1), ("a.b[*]", [1, 2]), ("l[*].x", ["p", "q"]), (".", ...),
+    ("a.c?", NOTHING), ("l[5].x?", NOTHING), ("a-b", 3), ("l[-1].x", "q"), ('["a-b"]', 3),
+    ("$", ...), (" $? ", ...), ("['a-b']?", 3), ("l[-2].x", "p"), ("l[-3]?", NOTHING),
+    ("l[2]?", NOTHING), ("a.c[*]?", NOTHING), ("l[*].y?", NOTHING), ("l.x?", NOTHING),
+    ('["*"].z', 4), ("n?", None),
+])  # fmt: skip
 def test_paths_into_json(path: str, found: Any) -> None:
     value = {"a": {"b": [1, 2]}, "l": [{"x": "p"}, {"x": "q"}], "a-b": 3, "n": None}
     value["*"] = {"z": 4}
@@ -144,18 +134,15 @@ def test_json_is_what_every_reader_takes() -> None:
         assert dumps(some, indent=True).startswith(b'{\n  "a"')
 
 
-@pytest.mark.parametrize(
-    ("path", "said"),
-    [
-        ("a.c", "an object with the keys b has no key 'c'"),
-        ("a.b[7]", "a list of 2 items has no item [7]"), ("a[*]", "expects a list"),
-        ("a.b[0].x", "the value '1' has no key 'x'"), ("a.b[-3]", "has no item [-3]"),
-        ("a[0]", "an object with the keys b has no item [0]"), ("n.x", "null has no key"),
-        ("e.x", "an empty object has no key"), ("l[1]", "a list of 1 item has no item [1]"),
-        ("m.x", "the keys 0, 1, 2, 3, 4, 5, 6, 7 has no key"),
-        ("t.x", f"the value '{'x' * 40}' has no key"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("path", "said"), [
+    ("a.c", "an object with the keys b has no key 'c'"),
+    ("a.b[7]", "a list of 2 items has no item [7]"), ("a[*]", "expects a list"),
+    ("a.b[0].x", "the value '1' has no key 'x'"), ("a.b[-3]", "has no item [-3]"),
+    ("a[0]", "an object with the keys b has no item [0]"), ("n.x", "null has no key"),
+    ("e.x", "an empty object has no key"), ("l[1]", "a list of 1 item has no item [1]"),
+    ("m.x", "the keys 0, 1, 2, 3, 4, 5, 6, 7 has no key"),
+    ("t.x", f"the value '{'x' * 40}' has no key"),
+])  # fmt: skip
 def test_a_path_that_leads_to_nothing_says_how_far_it_leads(path: str, said: str) -> None:
     with pytest.raises(PathError) as caught:
         more = {"n": None, "e": {}, "l": [0], "m": dict.fromkeys("0123456789"), "t": "x" * 50}
@@ -191,14 +178,11 @@ def test_a_stream_without_the_mark_of_its_end_is_a_failure(framing: Any) -> None
     assert "the mark of its end ([DONE], end_mark in mine.yaml) did not come" in failure
 
 
-@pytest.mark.parametrize(
-    ("mark", "last"),
-    [
-        ("[DONE]", DONE), ("[DONE]", b"data: [DONE]"), ("'event: end'", b"event: end\n\n"),
-        ("'event: end'", b"event: end\ndata: bye\n\n"), ("done", b'data: {"done": true}\n\n'),
-        ("['event: end', done.why]", b'data: {"done": {"why": "stop"}}\n\n'),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("mark", "last"), [
+    ("[DONE]", DONE), ("[DONE]", b"data: [DONE]"), ("'event: end'", b"event: end\n\n"),
+    ("'event: end'", b"event: end\ndata: bye\n\n"), ("done", b'data: {"done": true}\n\n'),
+    ("['event: end', done.why]", b'data: {"done": {"why": "stop"}}\n\n'),
+])  # fmt: skip
 def test_a_stream_with_the_mark_of_its_end_is_an_answer(mark: str, last: bytes) -> None:
     mark = '"[DONE]"' if mark == "[DONE]" else mark
     reply = Reply(PIECES + last, framing="close")
@@ -242,15 +226,11 @@ def test_a_chat_that_is_cut_is_a_failure(end: str) -> None:
 FAILED = b'data: {"error": {"message": "out of memory"}}\n\n'
 
 
-@pytest.mark.parametrize(
-    ("body", "more"),
-    [
-        (PIECES + FAILED + DONE, SSE),
-        (PIECES + b"event: error\ndata: out of memory\n\n", SSE),
-        (b'{"a": "It is "}\n{"error": "out of memory"}\n', "stream: lines\n"),
-        (b'{"a": "", "error": "out of memory"}', ""),
-    ],
-)
+@pytest.mark.parametrize(("body", "more"), [
+    (PIECES + FAILED + DONE, SSE), (PIECES + b"event: error\ndata: out of memory\n\n", SSE),
+    (b'{"a": "It is "}\n{"error": "out of memory"}\n', "stream: lines\n"),
+    (b'{"a": "", "error": "out of memory"}', ""),
+])  # fmt: skip
 def test_an_error_that_a_reply_tells_is_no_answer(body: bytes, more: str) -> None:
     (failure,) = asked(Reply(body), more)
     assert failure.startswith("failed: ") and "out of memory" in failure
@@ -351,15 +331,11 @@ def test_a_mapping_may_end_a_stream_of_texts(end: dict[str, Any]) -> None:
         assert sample.metadata["asked"]["first_token"] <= sample.metadata["asked"]["latency"]
 
 
-@pytest.mark.parametrize(
-    ("pieces", "told"),
-    [
-        (["It ", {"passages": ["a"]}, "is 24."], "a text, a mapping"),
-        (["It ", {"passages": ["a"]}, {"answer": "x"}], "a text, a mapping"),
-        (["It ", 24], "a text, an int"),
-        ([{"passages": ["a"]}, "It is 24."], "a mapping, a text"),
-    ],
-)
+@pytest.mark.parametrize(("pieces", "told"), [
+    (["It ", {"passages": ["a"]}, "is 24."], "a text, a mapping"),
+    (["It ", {"passages": ["a"]}, {"answer": "x"}], "a text, a mapping"),
+    (["It ", 24], "a text, an int"), ([{"passages": ["a"]}, "It is 24."], "a mapping, a text"),
+])  # fmt: skip
 def test_a_stream_of_another_order_is_a_failure_in_words(pieces: list[Any], told: str) -> None:
     sample, summary = returned(lambda query: iter(pieces))
     assert summary.failed == {"unparsable": 2} and sample.answer is None
@@ -374,18 +350,13 @@ def test_mappings_alone_are_still_merged() -> None:
     assert not summary.notes
 
 
-@pytest.mark.parametrize(
-    ("under", "listed", "are_names"),
-    [
-        ("sources", ["x"], True),
-        ("sources", ["battery-manual", "Oakhaven Fire Safety Plan", "https://a.example/b"], True),
-        ("sources", ["x", "The pool opens at nine."], False),
-        ("sources", ["水池九点开放"], False),
-        ("documents", ["a.txt", "b.pdf"], True),
-        ("documents", ["a", "b"], False),
-        ("contexts", ["a.txt"], False),
-    ],
-)
+@pytest.mark.parametrize(("under", "listed", "are_names"), [
+    ("sources", ["x"], True),
+    ("sources", ["battery-manual", "Oakhaven Fire Safety Plan", "https://a.example/b"], True),
+    ("sources", ["x", "The pool opens at nine."], False), ("sources", ["水池九点开放"], False),
+    ("documents", ["a.txt", "b.pdf"], True), ("documents", ["a", "b"], False),
+    ("contexts", ["a.txt"], False),
+])  # fmt: skip
 def test_names_of_sources_are_no_texts_of_passages(under, listed, are_names: bool) -> None:
     sample, _ = returned(lambda query: {"text": "No.", under: listed})
     found = sample.passages or ()

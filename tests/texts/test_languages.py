@@ -19,20 +19,17 @@ from ragassay.texts.languages import (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("When does the pool open?", "en"), ("Wann öffnet das Bad?", "de"),
-        ("Quand ouvre la piscine ?", "fr"), ("¿Cuándo abre la piscina?", "es"),
-        ("泳池几点开门？", "zh"), ("泳池在 Northport Pool 几点开门？", "zh"),
-        ("プールは何時に開きますか", "ja"), ("Het zwembad is open voor kinderen", "nl"),
-        ("A piscina não abre para os adultos", "pt"), ("Northport 1234", ""), ("", ""),
-        ("Бассейн открыт", ""), ("Бассейн открыт для детей, но не для собак", "ru"),
-        ("المكتبة مفتوحة من التاسعة في أيام الأسبوع", "ar"),
-        ("पुस्तकालय सुबह नौ बजे खुलता है", "hi"), ("ห้องสมุดเปิดเก้าโมง", "th"),
-        ("도서관은 아홉 시에 엽니다", "ko"), ("alpha α and beta β are letters", "en"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "code"), [
+    ("When does the pool open?", "en"), ("Wann öffnet das Bad?", "de"),
+    ("Quand ouvre la piscine ?", "fr"), ("¿Cuándo abre la piscina?", "es"),
+    ("泳池几点开门？", "zh"), ("泳池在 Northport Pool 几点开门？", "zh"),
+    ("プールは何時に開きますか", "ja"), ("Het zwembad is open voor kinderen", "nl"),
+    ("A piscina não abre para os adultos", "pt"), ("Northport 1234", ""), ("", ""),
+    ("Бассейн открыт", ""), ("Бассейн открыт для детей, но не для собак", "ru"),
+    ("المكتبة مفتوحة من التاسعة في أيام الأسبوع", "ar"),
+    ("पुस्तकालय सुबह नौ बजे खुलता है", "hi"), ("ห้องสมุดเปิดเก้าโมง", "th"),
+    ("도서관은 아홉 시에 엽니다", "ko"), ("alpha α and beta β are letters", "en"),
+])  # fmt: skip
 def test_small_words_and_scripts_tell_a_language(text: str, code: str) -> None:
     assert language_of(text) == code
 
@@ -42,21 +39,18 @@ def test_a_language_is_known_by_code_and_name() -> None:
     assert [code_of(one) for one in said] == ["de", "de", "de", "de", "zh", "fr", "klingon"]
 
 
-@pytest.mark.parametrize(
-    ("code", "sentence", "names"),
-    [
-        ("en", "Women's groups can't enter.", {"women"}),
-        ("en", "The blind may enter with their mothers' consent.",
-         {"people with disabilities", "women", "permission"}),
-        ("de", "Kinder und ältere Menschen müssen nicht zahlen.",
-         {"children", "older people", "duty and prohibition"}),
-        ("de", "Man kauft die Karte an der Kasse.", set()),
-        ("fr", "L'enfant d'une grand-mère peut entrer.", {"children", "women", "permission"}),
-        ("es", "Las personas mayores no pagan tasas.", {"older people", "duty and prohibition"}),
-        ("zh", "未成年人和老人可以免费进入。", {"children", "older people", "permission"}),
-        ("zh", "游泳池夏天九点开门。", set()),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("code", "sentence", "names"), [
+    ("en", "Women's groups can't enter.", {"women"}),
+    ("en", "The blind may enter with their mothers' consent.",
+     {"people with disabilities", "women", "permission"}),
+    ("de", "Kinder und ältere Menschen müssen nicht zahlen.",
+     {"children", "older people", "duty and prohibition"}),
+    ("de", "Man kauft die Karte an der Kasse.", set()),
+    ("fr", "L'enfant d'une grand-mère peut entrer.", {"children", "women", "permission"}),
+    ("es", "Las personas mayores no pagan tasas.", {"older people", "duty and prohibition"}),
+    ("zh", "未成年人和老人可以免费进入。", {"children", "older people", "permission"}),
+    ("zh", "游泳池夏天九点开门。", set()),
+])  # fmt: skip
 def test_a_sentence_mentions_groups_and_opinions(code: str, sentence: str, names: set[str]) -> None:
     assert {name for _, name in word_lists()[code].mentioned(sentence)} == names
 
@@ -111,19 +105,16 @@ def test_golden_check_works_in_each_language_and_says_what_it_cannot_tell(code, 
     assert "over 15 words" not in lengths and sum(lengths.values()) == len(items)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "A Balaton Közép-Európa legnagyobb tava. A ház a tó partján áll, és a kert is nagy.",
-        "Praha je hlavní město a leží na řece Vltavě. Do města jezdí vlaky, a to je důležité.",
-        "København er Danmarks hovedstad. For at komme til byen kan man tage toget.",
-        "Helsinki on Suomen pääkaupunki. Se on myös tärkeä satama, ja se on suuri.",
-        "Jakarta adalah ibu kota Indonesia dan kota ini berada di pulau Jawa.",
-        "Kaapstad is die oudste stad in Suid-Afrika. Die stad is by die see.",
-        "Zagreb je glavni grad Hrvatske. Do grada vozi vlak, a to je najbolje.",
-        "Bu bir test ve on kişi var. Ankara en kalabalık ikinci ildir.",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "A Balaton Közép-Európa legnagyobb tava. A ház a tó partján áll, és a kert is nagy.",
+    "Praha je hlavní město a leží na řece Vltavě. Do města jezdí vlaky, a to je důležité.",
+    "København er Danmarks hovedstad. For at komme til byen kan man tage toget.",
+    "Helsinki on Suomen pääkaupunki. Se on myös tärkeä satama, ja se on suuri.",
+    "Jakarta adalah ibu kota Indonesia dan kota ini berada di pulau Jawa.",
+    "Kaapstad is die oudste stad in Suid-Afrika. Die stad is by die see.",
+    "Zagreb je glavni grad Hrvatske. Do grada vozi vlak, a to je najbolje.",
+    "Bu bir test ve on kişi var. Ankara en kalabalık ikinci ildir.",
+])  # fmt: skip
 def test_small_words_that_english_has_too_make_no_english(text: str) -> None:
     assert language_of(text) != "en"
 

@@ -16,19 +16,16 @@ from ragassay.transport.endpoints.endpoint import Completion, Stopped
 from ragassay.transport.providers_and_prices import Price
 
 
-@pytest.mark.parametrize(
-    ("text", "limits"),
-    [
-        ("5.00", {"dollars": 5.0}), ("5", {"dollars": 5.0}), (".50", {"dollars": 0.5}),
-        ("$5", {"dollars": 5.0}), ("$ 1,000", {"dollars": 1000.0}), ("0", {"dollars": 0.0}),
-        ("12 dollars", {"dollars": 12.0}), ("0.1 USD", {"dollars": 0.1}),
-        ("200 calls", {"calls": 200}), ("1 call", {"calls": 1}), ("200calls", {"calls": 200}),
-        ("1,500 calls", {"calls": 1500}), ("1e6 tokens", {"tokens": 1_000_000}),
-        ("2M tokens", {"tokens": 2_000_000}), ("1.5k tokens", {"tokens": 1500}),
-        ("500_000 tokens", {"tokens": 500_000}),
-        ("$5, 200 calls, 1M tokens", {"dollars": 5.0, "calls": 200, "tokens": 1_000_000}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "limits"), [
+    ("5.00", {"dollars": 5.0}), ("5", {"dollars": 5.0}), (".50", {"dollars": 0.5}),
+    ("$5", {"dollars": 5.0}), ("$ 1,000", {"dollars": 1000.0}), ("0", {"dollars": 0.0}),
+    ("12 dollars", {"dollars": 12.0}), ("0.1 USD", {"dollars": 0.1}),
+    ("200 calls", {"calls": 200}), ("1 call", {"calls": 1}), ("200calls", {"calls": 200}),
+    ("1,500 calls", {"calls": 1500}), ("1e6 tokens", {"tokens": 1_000_000}),
+    ("2M tokens", {"tokens": 2_000_000}), ("1.5k tokens", {"tokens": 1500}),
+    ("500_000 tokens", {"tokens": 500_000}),
+    ("$5, 200 calls, 1M tokens", {"dollars": 5.0, "calls": 200, "tokens": 1_000_000}),
+])  # fmt: skip
 def test_a_budget_is_read_from_words(text: str, limits: dict[str, float]) -> None:
     found = Budget.parse(text)
     said = {name: getattr(found, name) for name in ("dollars", "calls", "tokens")}
@@ -59,17 +56,14 @@ def test_calls_are_counted_with_their_retries_and_a_reservation_is_settled_once(
 MINI = Price(1000.0, 2000.0)
 
 
-@pytest.mark.parametrize(
-    ("completion", "free", "sent", "costs"),
-    [
-        (Completion("x", input_tokens=30, output_tokens=10, counted=True), False, True,
-         (0.05, 40, 1, False)),
-        (Completion("x", input_tokens=30, output_tokens=10), False, True, (0.4, 300, 1, True)),
-        (None, False, True, (0.4, 300, 1, True)),  # what nobody counted costs all of it
-        (None, True, True, (0, 0, 1, False)),
-        (None, True, False, (0, 0, 0, False)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("completion", "free", "sent", "costs"), [
+    (Completion("x", input_tokens=30, output_tokens=10, counted=True), False, True,
+     (0.05, 40, 1, False)),
+    (Completion("x", input_tokens=30, output_tokens=10), False, True, (0.4, 300, 1, True)),
+    (None, False, True, (0.4, 300, 1, True)),  # what nobody counted costs all of it
+    (None, True, True, (0, 0, 1, False)),
+    (None, True, False, (0, 0, 0, False)),
+])  # fmt: skip
 def test_an_attempt_costs_what_was_counted_or_all_that_was_reserved_for_it(
     completion: Completion | None, free: bool, sent: bool, costs: tuple[Any, ...]
 ) -> None:
@@ -99,17 +93,13 @@ def test_an_account_pays_the_likely_price_of_its_model() -> None:
     assert all(tenths.reserve(0.1, 0) for _ in range(3)) and tenths.reserve(0.1, 0) is None
 
 
-@pytest.mark.parametrize(
-    ("limits", "spent", "words"),
-    [
-        ({}, (None, 0, 1), "1 call"),
-        ({}, (0.5, 1200, 2), "$0.5000, 2 calls, 1,200 tokens"),
-        ({"dollars": 5.0}, (1.2, 0, 312), "$1.20 of $5.00, 312 calls"),
-        ({"dollars": 0.0}, (0.0, 0, 0), "$0.00 of $0.00, 0 calls"),
-        ({"calls": 1}, (None, 0, 1), "1 of 1 call"),
-        ({"calls": 1500, "tokens": 2000}, (None, 0, 0), "0 of 1,500 calls, 0 of 2,000 tokens"),
-    ],
-)
+@pytest.mark.parametrize(("limits", "spent", "words"), [
+    ({}, (None, 0, 1), "1 call"), ({}, (0.5, 1200, 2), "$0.5000, 2 calls, 1,200 tokens"),
+    ({"dollars": 5.0}, (1.2, 0, 312), "$1.20 of $5.00, 312 calls"),
+    ({"dollars": 0.0}, (0.0, 0, 0), "$0.00 of $0.00, 0 calls"),
+    ({"calls": 1}, (None, 0, 1), "1 of 1 call"),
+    ({"calls": 1500, "tokens": 2000}, (None, 0, 0), "0 of 1,500 calls, 0 of 2,000 tokens"),
+])  # fmt: skip
 def test_a_budget_says_what_was_spent_of_what(limits: Any, spent: Any, words: str) -> None:
     dollars, tokens, calls = spent
     budget = Budget(**limits)

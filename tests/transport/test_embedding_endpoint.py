@@ -143,13 +143,10 @@ def test_a_budget_ends_the_sending_and_what_was_paid_for_stays(desk: Desk) -> No
         desk.embedder(budget=Budget(dollars=1.0))
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        *("rate_limit:0.01", "rate_limit_ms:5", "error_500", "error_503", "drop", "drop_midway"),
-        *("truncated", "html_200", "wrong_indices", "too_few", "mixed_dimensions"),
-    ],
-)
+@pytest.mark.parametrize("fault", [
+    *("rate_limit:0.01", "rate_limit_ms:5", "error_500", "error_503", "drop", "drop_midway"),
+    *("truncated", "html_200", "wrong_indices", "too_few", "mixed_dimensions"),
+])  # fmt: skip
 def test_what_passes_is_tried_again_and_every_vector_is_right(desk: Desk, fault: str) -> None:
     desk.server.settings.faults = [fault, None, fault, fault]
     embedder = desk.embedder(batch=3)
@@ -179,15 +176,12 @@ def test_vectors_of_another_length_are_refused(desk: Desk) -> None:
     assert "63 numbers where 64" in lost.detail and "ledger prune" in lost.detail
 
 
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [
-        ("hang", Reason.TIMEOUT), ("auth", Reason.AUTH), ("model_not_found", Reason.AUTH),
-        ("error_500", Reason.SERVER_ERROR), ("drop", Reason.CONNECTION),
-        ("rate_limit", Reason.RATE_LIMITED), ("content_filter_400", Reason.REFUSED),
-        ("context_too_long", Reason.CONTEXT_TOO_LONG), ("bad_request", Reason.SERVER_ERROR),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("fault", "reason"), [
+    ("hang", Reason.TIMEOUT), ("auth", Reason.AUTH), ("model_not_found", Reason.AUTH),
+    ("error_500", Reason.SERVER_ERROR), ("drop", Reason.CONNECTION),
+    ("rate_limit", Reason.RATE_LIMITED), ("content_filter_400", Reason.REFUSED),
+    ("context_too_long", Reason.CONTEXT_TOO_LONG), ("bad_request", Reason.SERVER_ERROR),
+])  # fmt: skip
 def test_failures_have_the_judges_reasons_and_are_never_kept(desk, fault, reason: Reason) -> None:
     desk.server.settings.faults = lambda request: fault
     embedder = desk.embedder(timeout=0.3 if fault == "hang" else 120.0)

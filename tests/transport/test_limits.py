@@ -239,15 +239,12 @@ def test_a_key_that_was_taken_before_is_tried_a_few_times_more() -> None:
     assert breaker.tripped == (Reason.AUTH, "no")
 
 
-@pytest.mark.parametrize(
-    ("reason", "answered", "seconds"),
-    [
-        (Reason.CONNECTION, False, 5), (Reason.CONNECTION, True, 60), (Reason.TIMEOUT, False, 0),
-        (Reason.TIMEOUT, True, 60), (Reason.SERVER_ERROR, False, 20),
-        (Reason.SERVER_ERROR, True, 60), (Reason.JUDGE_ERROR, False, 20),
-        (Reason.RATE_LIMITED, False, 300), (Reason.RATE_LIMITED, True, 300),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("reason", "answered", "seconds"), [
+    (Reason.CONNECTION, False, 5), (Reason.CONNECTION, True, 60), (Reason.TIMEOUT, False, 0),
+    (Reason.TIMEOUT, True, 60), (Reason.SERVER_ERROR, False, 20),
+    (Reason.SERVER_ERROR, True, 60), (Reason.JUDGE_ERROR, False, 20),
+    (Reason.RATE_LIMITED, False, 300), (Reason.RATE_LIMITED, True, 300),
+])  # fmt: skip
 def test_eight_failures_in_a_row_end_a_run_after_the_endpoints_patience(
     reason: Reason, answered: bool, seconds: int
 ) -> None:
@@ -285,13 +282,10 @@ def test_a_long_row_of_failures_at_one_moment_is_waited_for() -> None:
     assert breaker.tripped is None
 
 
-@pytest.mark.parametrize(
-    ("answered", "permanent", "overloaded", "ends"),
-    [
-        (False, False, False, True), (True, True, False, True), (True, False, False, False),
-        (False, False, True, False), (False, True, True, True),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("answered", "permanent", "overloaded", "ends"), [
+    (False, False, False, True), (True, True, False, True), (True, False, False, False),
+    (False, False, True, False), (False, True, True, True),
+])  # fmt: skip
 def test_own_errors_of_a_server_that_never_answered_end_a_run_as_hopeless_requests_do(
     answered: bool, permanent: bool, overloaded: bool, ends: bool
 ) -> None:
@@ -327,14 +321,11 @@ def test_questions_without_a_usable_reply_end_a_run_where_none_had_one() -> None
     assert few.tripped == (Reason.FAILED, "2 of them")
 
 
-@pytest.mark.parametrize(
-    "between",
-    [
-        lambda breaker: breaker.succeeded(),
-        lambda breaker: breaker.failed(Reason.SERVER_ERROR, "another", permanent=True),
-        lambda breaker: breaker.failed(Reason.SERVER_ERROR, "failed (503)"),
-    ],
-)
+@pytest.mark.parametrize("between", [
+    lambda breaker: breaker.succeeded(),
+    lambda breaker: breaker.failed(Reason.SERVER_ERROR, "another", permanent=True),
+    lambda breaker: breaker.failed(Reason.SERVER_ERROR, "failed (503)"),
+])  # fmt: skip
 def test_hopeless_requests_among_others_do_not_end_a_run(between) -> None:
     breaker = Breaker()
     for _ in range(5):

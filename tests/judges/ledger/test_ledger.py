@@ -207,15 +207,12 @@ def test_a_missing_ledger_is_made_with_its_folder_or_missed_with_a_sentence(path
     Ledger(path, create=False).close()
 
 
-@pytest.mark.parametrize(
-    ("made", "says"),
-    [
-        ("CREATE TABLE answers (x)", "another program"),
-        (f"PRAGMA user_version = {VERSION - 1}", f"version {VERSION - 1}, .*--ledger"),
-        (f"PRAGMA user_version = {VERSION + 1}", f"version {VERSION + 1}, .*--ledger"),
-        (None, "not a ledger"),
-    ],
-)
+@pytest.mark.parametrize(("made", "says"), [
+    ("CREATE TABLE answers (x)", "another program"),
+    (f"PRAGMA user_version = {VERSION - 1}", f"version {VERSION - 1}, .*--ledger"),
+    (f"PRAGMA user_version = {VERSION + 1}", f"version {VERSION + 1}, .*--ledger"),
+    (None, "not a ledger"),
+])  # fmt: skip
 def test_a_file_that_is_no_ledger_of_this_version_is_refused_and_left_alone(
     path: Path, made: str | None, says: str
 ) -> None:
@@ -317,15 +314,12 @@ def test_an_export_holds_every_entry_once_and_oldest_first(filled: Ledger) -> No
     assert next(line for line in lines if line["repeat"])["id"].endswith(".2")
 
 
-@pytest.mark.parametrize(
-    ("selection", "gone"),
-    [
-        (Selection(model="gpt-4o"), 6), (Selection(kind="answered"), 3),
-        (Selection(failed=True), 3), (Selection(failed=True, kind="answered"), 2),
-        (Selection(before=1_750_000_000.0), 1),
-        (Selection(before=1_750_000_002.0, model="gpt-4o"), 3), (Selection(), 10),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("selection", "gone"), [
+    (Selection(model="gpt-4o"), 6), (Selection(kind="answered"), 3),
+    (Selection(failed=True), 3), (Selection(failed=True, kind="answered"), 2),
+    (Selection(before=1_750_000_000.0), 1),
+    (Selection(before=1_750_000_002.0, model="gpt-4o"), 3), (Selection(), 10),
+])  # fmt: skip
 def test_pruning_removes_what_all_conditions_describe(filled, selection, gone: int) -> None:
     assert ledger_admin.stats(filled, selection).entries == gone
     assert len(list(ledger_admin.export(filled, selection))) == gone

@@ -38,16 +38,11 @@ def match(query: str) -> AnswerMatch:
     return AnswerMatch(query, "At nine.", ("Nine",))
 
 
-@pytest.mark.parametrize(
-    ("query", "language", "name"),
-    [
-        ("Wann öffnet das Bad?", "", "German"),
-        ("泳池几点开门？", "", "Chinese"),
-        ("When does the pool open?", "de", "German"),
-        ("When does the pool open?", "Klingon", "Klingon"),
-        ("Wann öffnet das Bad?", "en", "English"),
-    ],
-)
+@pytest.mark.parametrize(("query", "language", "name"), [
+    ("Wann öffnet das Bad?", "", "German"), ("泳池几点开门？", "", "Chinese"),
+    ("When does the pool open?", "de", "German"),
+    ("When does the pool open?", "Klingon", "Klingon"), ("Wann öffnet das Bad?", "en", "English"),
+])  # fmt: skip
 def test_the_prompt_names_the_language(query: str, language: str, name: str) -> None:
     assert prompt(match(query), language).count(f"{LINE}{name}.") == 1
 

@@ -225,19 +225,14 @@ def test_the_first_request_is_alone_until_it_is_answered_or_for_a_second(seconds
     virtually(work)
 
 
-@pytest.mark.parametrize(
-    ("failure", "limit", "counted"),
-    [
-        (EndpointError(Reason.SERVER_ERROR, "x"), 7.75, 1),
-        (EndpointError(Reason.AUTH, "x"), 8, 1),
-        (EndpointError(Reason.SERVER_ERROR, "x", overloaded=True), 0.5, 1),
-        (EndpointError(Reason.RATE_LIMITED, "x", overloaded=True, retry_after=600.0), 8, 1),
-        (EndpointError(Reason.RATE_LIMITED, "x", overloaded=True, retry_after=601.0), 8, 0),
-        (EndpointError(Reason.REFUSED, "x"), 8, 0),
-        (EndpointError(Reason.CONTEXT_TOO_LONG, "x"), 8, 0),
-        (EndpointError(Reason.SERVER_ERROR, "x", rejected=frozenset({"seed"})), 8, 0),
-    ],
-)
+@pytest.mark.parametrize(("failure", "limit", "counted"), [
+    (EndpointError(Reason.SERVER_ERROR, "x"), 7.75, 1), (EndpointError(Reason.AUTH, "x"), 8, 1),
+    (EndpointError(Reason.SERVER_ERROR, "x", overloaded=True), 0.5, 1),
+    (EndpointError(Reason.RATE_LIMITED, "x", overloaded=True, retry_after=600.0), 8, 1),
+    (EndpointError(Reason.RATE_LIMITED, "x", overloaded=True, retry_after=601.0), 8, 0),
+    (EndpointError(Reason.REFUSED, "x"), 8, 0), (EndpointError(Reason.CONTEXT_TOO_LONG, "x"), 8, 0),
+    (EndpointError(Reason.SERVER_ERROR, "x", rejected=frozenset({"seed"})), 8, 0),
+])  # fmt: skip
 def test_an_error_slows_the_pace_and_counts_where_the_endpoint_is_its_cause(
     failure: EndpointError, limit: float, counted: int
 ) -> None:
@@ -409,20 +404,14 @@ def test_what_the_endpoint_answered_with_an_error_costs_no_budget_but_its_call(
     assert spent.spent_calls == server.stats()["requests"] > 0
 
 
-@pytest.mark.parametrize(
-    "usage",
-    [
-        {"prompt_tokens": -(10**6), "completion_tokens": -5},
-        {"prompt_tokens": 2**63, "completion_tokens": 2**200},
-        {"prompt_tokens": 0, "completion_tokens": 0},
-        {"prompt_tokens": None, "completion_tokens": "many"},
-        {"prompt_tokens": "9" * 5000, "completion_tokens": 1},
-        {"prompt_tokens": [7], "completion_tokens": {}},
-        {"prompt_tokens": 100},
-        {},
-    ],
-    ids=lambda usage: str(usage)[:50],
-)
+@pytest.mark.parametrize("usage", [
+    {"prompt_tokens": -(10**6), "completion_tokens": -5},
+    {"prompt_tokens": 2**63, "completion_tokens": 2**200},
+    {"prompt_tokens": 0, "completion_tokens": 0},
+    {"prompt_tokens": None, "completion_tokens": "many"},
+    {"prompt_tokens": "9" * 5000, "completion_tokens": 1},
+    {"prompt_tokens": [7], "completion_tokens": {}}, {"prompt_tokens": 100}, {},
+], ids=lambda usage: str(usage)[:50])  # fmt: skip
 def test_no_count_of_a_server_enlarges_a_budget_or_breaks_the_ledger(server, bench, usage) -> None:
     server.settings.usage = usage
     spent = Budget(tokens=10**9)
@@ -505,26 +494,23 @@ def test_after_a_vague_rejection_of_a_few_questions_all_others_are_asked(
     assert "without" not in judge.signature
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "reason"),
-    [
-        (400, '{"error":{"message":"prompt is too long: 9 tokens > 8"}}', "context_too_long"),
-        (400, '{"error":{"message":"Input token count (9) exceeds the maximum number of tokens"}}',
-         "context_too_long"),
-        (400, '{"message":"This model\'s maximum context length is 8 tokens. max_tokens"}',
-         "context_too_long"),
-        (400, '{"error":{"message":"API key not valid. Please pass a valid API key."}}', "auth"),
-        (402, '{"error":{"message":"Insufficient Balance"}}', "auth"),
-        (404, "<html>nginx</html>", "auth"),
-        (422, '{"detail":[{"loc":["body","messages"],"msg":"bad"}]}', "server_error"),
-        (429, '{"error":{"message":"Too many requests. See your billing page."}}', "rate_limited"),
-        (429, '{"error":{"status":"RESOURCE_EXHAUSTED","message":"exceeded your current quota"}}',
-         "rate_limited"),
-        (500, "", "server_error"),
-        (529, '{"error":{"type":"overloaded_error","message":"Overloaded"}}', "server_error"),
-        (400, '"a text"', "server_error"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("status", "body", "reason"), [
+    (400, '{"error":{"message":"prompt is too long: 9 tokens > 8"}}', "context_too_long"),
+    (400, '{"error":{"message":"Input token count (9) exceeds the maximum number of tokens"}}',
+     "context_too_long"),
+    (400, '{"message":"This model\'s maximum context length is 8 tokens. max_tokens"}',
+     "context_too_long"),
+    (400, '{"error":{"message":"API key not valid. Please pass a valid API key."}}', "auth"),
+    (402, '{"error":{"message":"Insufficient Balance"}}', "auth"),
+    (404, "<html>nginx</html>", "auth"),
+    (422, '{"detail":[{"loc":["body","messages"],"msg":"bad"}]}', "server_error"),
+    (429, '{"error":{"message":"Too many requests. See your billing page."}}', "rate_limited"),
+    (429, '{"error":{"status":"RESOURCE_EXHAUSTED","message":"exceeded your current quota"}}',
+     "rate_limited"),
+    (500, "", "server_error"),
+    (529, '{"error":{"type":"overloaded_error","message":"Overloaded"}}', "server_error"),
+    (400, '"a text"', "server_error"),
+])  # fmt: skip
 def test_errors_of_many_servers_are_understood(status: int, body: str, reason: str) -> None:
     error = from_status(
         status,
@@ -540,20 +526,17 @@ def test_errors_of_many_servers_are_understood(status: int, body: str, reason: s
     assert error.detail
 
 
-@pytest.mark.parametrize(
-    ("message", "param", "named"),
-    [
-        ("Unsupported value: 'temperature' does not support 0", "temperature", {"temperature"}),
-        ("Unsupported parameter: 'seed'", "", {"seed"}),
-        ("seed, top_p and temperature are not supported", "", {"seed", "top_p", "temperature"}),
-        ("`temperature` and `top_p` cannot both be specified for this model", "", {"top_p"}),
-        ("response_format.type json_schema is unavailable", "response_format", {"json_schema"}),
-        ("Structured outputs are not supported by this model", "", {"json_schema"}),
-        ("Invalid schema for response_format 'x'", "response_format", {"json_schema"}),
-        ("Something is wrong", "", {"json_schema", "json_object"}),
-        ("messages: field required", "messages", set()),
-    ],
-)
+@pytest.mark.parametrize(("message", "param", "named"), [
+    ("Unsupported value: 'temperature' does not support 0", "temperature", {"temperature"}),
+    ("Unsupported parameter: 'seed'", "", {"seed"}),
+    ("seed, top_p and temperature are not supported", "", {"seed", "top_p", "temperature"}),
+    ("`temperature` and `top_p` cannot both be specified for this model", "", {"top_p"}),
+    ("response_format.type json_schema is unavailable", "response_format", {"json_schema"}),
+    ("Structured outputs are not supported by this model", "", {"json_schema"}),
+    ("Invalid schema for response_format 'x'", "response_format", {"json_schema"}),
+    ("Something is wrong", "", {"json_schema", "json_object"}),
+    ("messages: field required", "messages", set()),
+])  # fmt: skip
 def test_what_a_server_rejects_is_read_from_what_it_says(message, param, named: set[str]) -> None:
     sent = ("temperature", "seed", "top_p", "json_schema")
     assert rejected(message, param, b"{}", sent) == named

@@ -223,13 +223,9 @@ def test_max_tokens_goes_by_its_newer_name_where_the_old_one_is_rejected(server,
     assert answered(ask_one(judge, GRADE)).provenance.dropped == ("max_tokens",)
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        "Unsupported value: 'messages[0].role' does not support 'system'.",
-        "System role not supported",
-    ],
-)
+@pytest.mark.parametrize("message", [
+    "Unsupported value: 'messages[0].role' does not support 'system'.", "System role not supported",
+])  # fmt: skip
 def test_a_model_that_takes_no_system_message_is_given_its_text_in_the_users(
     bench: Bench, message: str
 ) -> None:

@@ -92,16 +92,11 @@ def test_answers_on_a_list_belong_to_the_numbers_that_they_repeat() -> None:
     assert read(claims, json.dumps(said)).supported == (False, True)
 
 
-@pytest.mark.parametrize(
-    ("numbers", "problem"),
-    [
-        ((1, 2), "number 3 has no entry"),
-        ((), "number 1 has no entry"),
-        ((1, 2, 3, 3), "number 3 has several entries"),
-        ((1, 2, 4), "number 4 is no item: the list has 3"),
-        ((0, 1, 2), "greater than or equal to 1"),
-    ],
-)
+@pytest.mark.parametrize(("numbers", "problem"), [
+    ((1, 2), "number 3 has no entry"), ((), "number 1 has no entry"),
+    ((1, 2, 3, 3), "number 3 has several entries"),
+    ((1, 2, 4), "number 4 is no item: the list has 3"), ((0, 1, 2), "greater than or equal to 1"),
+])  # fmt: skip
 def test_missing_doubled_and_foreign_numbers_are_never_shifted(numbers, problem: str) -> None:
     with pytest.raises(Unreadable, match=problem):
         read(NUGGETS, entries(*((at, "support") for at in numbers)))
@@ -149,15 +144,12 @@ def test_deeply_nested_replies_end_as_no_answer(depth: int) -> None:
             read(GRADE, text)
 
 
-@pytest.mark.parametrize(
-    ("text", "refuses"),
-    [
-        ("I'm sorry, but I can't assist with that request.", True), ("As an AI, I must not.", True),
-        ("<think>hm</think>I apologize, but no.", True), (None, False), (VALID, False),
-        ("The passage says: I'm sorry, I can't help.", False),
-        ("I'm sorry ".ljust(1000, "."), True), ("I'm sorry ".ljust(1001, "."), False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "refuses"), [
+    ("I'm sorry, but I can't assist with that request.", True), ("As an AI, I must not.", True),
+    ("<think>hm</think>I apologize, but no.", True), (None, False), (VALID, False),
+    ("The passage says: I'm sorry, I can't help.", False),
+    ("I'm sorry ".ljust(1000, "."), True), ("I'm sorry ".ljust(1001, "."), False),
+])  # fmt: skip
 def test_refusals_in_words_are_known_as_such(text: str | None, refuses: bool) -> None:
     assert declines(text) is refuses
 
@@ -170,17 +162,14 @@ WHOLE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "problem"),
-    [
-        ("attribution", [3], "attribution: there is no chunk 3, there are 2"),
-        ("attribution", [1, 1], "attribution: a chunk is named twice"),
-        ("attribution", [0], "attribution: 0: input should be greater than or equal to 1"),
-        ("relevance", 6, "relevance: input should be less than or equal to 5"),
-        ("utilization", None, "utilization: no value"),
-        ("relevance_explanation", 7, "relevance_explanation: "),
-    ],
-)
+@pytest.mark.parametrize(("field", "value", "problem"), [
+    ("attribution", [3], "attribution: there is no chunk 3, there are 2"),
+    ("attribution", [1, 1], "attribution: a chunk is named twice"),
+    ("attribution", [0], "attribution: 0: input should be greater than or equal to 1"),
+    ("relevance", 6, "relevance: input should be less than or equal to 5"),
+    ("utilization", None, "utilization: no value"),
+    ("relevance_explanation", 7, "relevance_explanation: "),
+])  # fmt: skip
 def test_an_invalid_part_of_a_report_costs_only_that_part(field: str, value, problem: str) -> None:
     with pytest.raises(Unreadable, match=problem) as caught:
         read(REPORT, json.dumps({**WHOLE, field: value}))

@@ -67,15 +67,10 @@ def test_the_same_question_is_the_same_request(question: Question[Any]) -> None:
     assert hash(question) == hash(twin)
 
 
-@pytest.mark.parametrize(
-    ("model", "shape"),
-    [
-        ("gpt-4o", ""),
-        ("", ""),
-        ("openai/gpt-oss-120b", "_plain"),
-        ("Qwen/Qwen2.5-72B-Instruct", "_plain"),
-    ],
-)
+@pytest.mark.parametrize(("model", "shape"), [
+    ("gpt-4o", ""), ("", ""), ("openai/gpt-oss-120b", "_plain"),
+    ("Qwen/Qwen2.5-72B-Instruct", "_plain"),
+])  # fmt: skip
 def test_relevance_is_asked_in_the_shape_that_the_model_needs(model: str, shape: str) -> None:
     zero, few = RelevanceGrade("q", "p"), RelevanceGrade("q", "p", "few")
     assert zero.template(model) == f"relevance_grade{shape}"
@@ -147,16 +142,11 @@ def test_ratings_become_their_lower_median(votes: tuple[int, ...], median: int) 
         assert combine(order).explanation == f"e{median}"
 
 
-@pytest.mark.parametrize(
-    ("votes", "median"),
-    [
-        (("full", "none", "none"), "none"),
-        (("full", "partial", "none"), "partial"),
-        (("full", "full", "none"), "full"),
-        (("full", "none"), "none"),
-        (("full", "full", "partial", "none", "none"), "partial"),
-    ],
-)
+@pytest.mark.parametrize(("votes", "median"), [
+    (("full", "none", "none"), "none"), (("full", "partial", "none"), "partial"),
+    (("full", "full", "none"), "full"), (("full", "none"), "none"),
+    (("full", "full", "partial", "none", "none"), "partial"),
+])  # fmt: skip
 def test_labels_become_their_lower_median(votes: tuple[str, ...], median: str) -> None:
     assert combine(labels(*votes)).support == median
 

@@ -326,35 +326,32 @@ def test_the_line_that_is_shown_has_the_right_shape(tmp_path, question: Question
     assert {name: answer.model_dump(mode="json")[name] for name in line["answer"]} == line["answer"]
 
 
-@pytest.mark.parametrize(
-    ("line", "field", "says"),
-    [
-        ("not json\n", None, "is not JSON"),
-        ("[1]\n", None, "is not a JSON object"),
-        ({**LABEL, "question": "relevance_grad"}, "question", "Did you mean 'relevance_grade'"),
-        ({"question": "satisfaction", "answer": 3}, "data", "does not say which question"),
-        ({**LABEL, "data": {"query": "q"}}, "data.passage", "is missing"),
-        ({**LABEL, "data": {**LABEL["data"], "pasage": "x"}}, "data.pasage", "'passage'"),
-        ({**LABEL, "data": {**LABEL["data"], "zzz": "x"}}, "data.zzz", "It has: earlier, passage"),
-        ({**LABEL, "data": {**LABEL["data"], "query": 3}}, "data.query", "must be a valid string"),
-        ({**LABEL, "data": "q"}, "data", "must be an object"),
-        ({**LABEL, "repeat": -1}, "repeat", "not -1"),
-        ({**LABEL, "question": ["x"]}, "question", "there is no question"),
-        ({**LABEL, "answer": 4}, "answer.grade", "not 4"),
-        ({**LABEL, "answer": {"match": 1}}, "answer.grade", "is missing"),
-        ({**LABEL, "answer": None, "reason": "tired"}, "reason", "not 'tired'"),
-        ({"question": "satisfaction", "key": "0" * 32}, "answer", "neither an answer nor"),
-        (
-            {"question": "nugget_importance", "data": {"query": "q", "nuggets": ["a", "b"]},
-             "answer": ["vital"]},
-            "answer", "must be 2 entries",
-        ),
-        (
-            {"question": "report_on_context", "data": {"query": "q", "chunks": ["a"]}, "answer": 5},
-            "answer", "several values",
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("line", "field", "says"), [
+    ("not json\n", None, "is not JSON"),
+    ("[1]\n", None, "is not a JSON object"),
+    ({**LABEL, "question": "relevance_grad"}, "question", "Did you mean 'relevance_grade'"),
+    ({"question": "satisfaction", "answer": 3}, "data", "does not say which question"),
+    ({**LABEL, "data": {"query": "q"}}, "data.passage", "is missing"),
+    ({**LABEL, "data": {**LABEL["data"], "pasage": "x"}}, "data.pasage", "'passage'"),
+    ({**LABEL, "data": {**LABEL["data"], "zzz": "x"}}, "data.zzz", "It has: earlier, passage"),
+    ({**LABEL, "data": {**LABEL["data"], "query": 3}}, "data.query", "must be a valid string"),
+    ({**LABEL, "data": "q"}, "data", "must be an object"),
+    ({**LABEL, "repeat": -1}, "repeat", "not -1"),
+    ({**LABEL, "question": ["x"]}, "question", "there is no question"),
+    ({**LABEL, "answer": 4}, "answer.grade", "not 4"),
+    ({**LABEL, "answer": {"match": 1}}, "answer.grade", "is missing"),
+    ({**LABEL, "answer": None, "reason": "tired"}, "reason", "not 'tired'"),
+    ({"question": "satisfaction", "key": "0" * 32}, "answer", "neither an answer nor"),
+    (
+        {"question": "nugget_importance", "data": {"query": "q", "nuggets": ["a", "b"]},
+         "answer": ["vital"]},
+        "answer", "must be 2 entries",
+    ),
+    (
+        {"question": "report_on_context", "data": {"query": "q", "chunks": ["a"]}, "answer": 5},
+        "answer", "several values",
+    ),
+])  # fmt: skip
 def test_a_wrong_line_is_named_with_its_field_and_what_to_do(tmp_path, line, field, says) -> None:
     path = write(tmp_path, LABEL, "\n", line)
     with pytest.raises(InputError) as error:

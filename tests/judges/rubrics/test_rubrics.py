@@ -192,21 +192,16 @@ def test_a_run_with_a_rubric_runs_again_from_its_folder_and_the_copies_in_it(
     assert one["tone"].signature == two["tone"].signature
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        ("name: tone", "name: my tone", "line 1, field 'name'"),
-        ("criteria:", "name:", "is given twice"),
-        ("scale:", "scael:", "Did you mean 'scale'"),
-        ("low: 0", "low: 9", "low must be below high"),
-        ("high: 4", "high: 400", "more than 100 steps"),
-        ("high: 4", "high: four", "line 8, field 'scale.high'"),
-        ("    4: warm", "    top: warm", "line 10, field 'scale.levels.top'"),
-        ("sees: [answer]", "sees: [anwser]", "line 12, field 'sees.0'"),
-        ("sees: [answer]", "sees: [answer]\nalso_sees: [answer]", "named twice"),
-        (TONE, "name: !!python/object/apply:os.getcwd []\n", "is not YAML"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ("name: tone", "name: my tone", "line 1, field 'name'"),
+    ("criteria:", "name:", "is given twice"), ("scale:", "scael:", "Did you mean 'scale'"),
+    ("low: 0", "low: 9", "low must be below high"), ("high: 4", "high: 400", "more than 100 steps"),
+    ("high: 4", "high: four", "line 8, field 'scale.high'"),
+    ("    4: warm", "    top: warm", "line 10, field 'scale.levels.top'"),
+    ("sees: [answer]", "sees: [anwser]", "line 12, field 'sees.0'"),
+    ("sees: [answer]", "sees: [answer]\nalso_sees: [answer]", "named twice"),
+    (TONE, "name: !!python/object/apply:os.getcwd []\n", "is not YAML"),
+])  # fmt: skip
 def test_a_wrong_rubric_says_the_file_the_line_and_the_field(old, new, says: str, tmp_path) -> None:
     path = tmp_path / "tone.yaml"
     assert old in TONE
