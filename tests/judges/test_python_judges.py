@@ -23,13 +23,11 @@ from ragassay.judges.python_judge import identity_of
 SAID = json.dumps({"reasoning": "they say the same", "is_matching": True})
 DATA = [
     {
-        "id": f"{n}",
-        "query": f"Who wrote book {n}?",
-        "answer": f"Ann {n}",
+        "id": f"{n}", "query": f"Who wrote book {n}?", "answer": f"Ann {n}",
         "references": [f"Ann {n}"],
     }
     for n in range(4)
-]
+]  # fmt: skip
 
 
 class _Held:

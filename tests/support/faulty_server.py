@@ -64,12 +64,10 @@ def build(fault: str, parameter_file: str) -> dict[str, Any]:
     if fault == "build-fails":
         return said("no space left", isError=True)
     written = {
-        "build-writes-nothing": None,
-        "build-writes-no-yaml": "tools: [",
-        "build-writes-a-list": "- echo",
-        "build-writes-no-entries": "tools:\n  echo: text",
+        "build-writes-nothing": None, "build-writes-no-yaml": "tools: [",
+        "build-writes-a-list": "- echo", "build-writes-no-entries": "tools:\n  echo: text",
         "build-writes-odd-entries": "tools:\n  echo: {input: [text], output: text}",
-    }.get(fault, json.dumps(FLOWS))
+    }.get(fault, json.dumps(FLOWS))  # fmt: skip
     if written is not None:
         Path(parameter_file).with_name("server.yaml").write_text(written, "utf-8")
     return said("done")

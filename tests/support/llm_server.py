@@ -91,13 +91,11 @@ class _State:
     def stats(self) -> dict[str, Any]:
         names = ("requests", "answered", "in_flight", "in_flight_most", "connections")
         return {name: getattr(self, name) for name in names} | {
-            "distinct": len(self.bodies),
-            "distinct_answered": len(self.paid),
-            "texts": self.texts.total(),
-            "distinct_texts": len(self.texts),
+            "distinct": len(self.bodies), "distinct_answered": len(self.paid),
+            "texts": self.texts.total(), "distinct_texts": len(self.texts),
             "statuses": {str(status): n for status, n in self.statuses.items()},
             "faults": dict(self.faults),
-        }
+        }  # fmt: skip
 
 
 class LLMServer:

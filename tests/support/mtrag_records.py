@@ -10,12 +10,10 @@ from ragassay import suites
 
 FIELDS = tuple(suites.get("mtrag").steps)
 SAID = {
-    "says_idk": {"says_idk": "no"},
-    "extract_claims": {"claims": ["a", "b", "c"]},
+    "says_idk": {"says_idk": "no"}, "extract_claims": {"claims": ["a", "b", "c"]},
     "claim_support": {"supported": [True, False, False]},
-    "reference_rating": {"explanation": "", "rating": 7},
-    "says_underspecified": {"asks": "yes"},
-}
+    "reference_rating": {"explanation": "", "rating": 7}, "says_underspecified": {"asks": "yes"},
+}  # fmt: skip
 
 
 def task(n: int = 1, label: str = "ANSWERABLE", **more: Any) -> dict[str, Any]:

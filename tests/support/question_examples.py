@@ -69,10 +69,8 @@ EXAMPLES: list[Question[Any]] = [
 MODELS = ("gpt-4o", "openai/gpt-oss-20b", "Qwen3-32B")
 
 TRUSTED = {"shots", "most", "words", "refined", "instructions", "temperature"} | {
-    "criteria",
-    "low",
-    "high",
-}
+    "criteria", "low", "high",
+}  # fmt: skip
 """Fields that come from whoever evaluates, never from what is evaluated."""
 
 

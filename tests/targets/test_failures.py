@@ -71,21 +71,6 @@ def test_a_system_that_fails_in_several_ways_is_stopped_with_each_of_them() -> N
     assert "answered with HTML: '502 bad gateway, request 2'" in said
 
 
-def test_the_summary_tells_each_different_failure_with_its_count(capsys) -> None:
-    def rule(number: int, sent: Any) -> Any:
-        return echo(number, sent) if number == 0 else pages_and_nulls(number, sent)
-
-    with SystemServer(rule):
-        command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1"]
-        assert call([*command, "--limit", "13", "--quiet"]) == 3
-        lines = capsys.readouterr().err.splitlines()
-    assert [line.split(": http")[0] for line in lines] == [
-        "mine: 8 of 12 unparsable: query 'q1'",
-        "mine: 4 of 12 unparsable: query 'q2'",
-    ]
-    assert "null for the answer" in lines[0] and "HTML: '502 bad gateway" in lines[1]
-
-
 def test_no_other_origin_is_told() -> None:
     with SystemServer() as elsewhere:
         moved = Reply(status=307, headers={"Location": f"{elsewhere.url}/ask"})

@@ -362,11 +362,3 @@ def test_names_of_sources_are_no_texts_of_passages(under, listed, are_names: boo
     found = sample.passages or ()
     assert [one.id if are_names else one.text for one in found] == listed
     assert not are_names or not any(one.text for one in found)
-
-
-@pytest.mark.parametrize("key", ["error", "failure"])
-def test_a_mapping_that_tells_a_failure_is_no_answer(key: str) -> None:
-    (sample,) = ask(
-        [{"id": "q", "query": "Who?"}], lambda query: {"answer": "x", key: "no index"}
-    ).samples
-    assert sample.answer is None and "no index" in (sample.failure or "")

@@ -34,11 +34,9 @@ def endpoint(request: pytest.FixtureRequest, server: LLMServer) -> Callable[[], 
 
 def test_anthropics_body_is_as_documented() -> None:
     schema = {
-        "type": "object",
-        "properties": {"grade": {"type": "integer", "minimum": 0, "maximum": 3}},
-        "required": ["grade"],
-        "additionalProperties": False,
-    }
+        "type": "object", "properties": {"grade": {"type": "integer", "minimum": 0, "maximum": 3}},
+        "required": ["grade"], "additionalProperties": False,
+    }  # fmt: skip
     messages = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
     prompt = Prompt("m", messages, {"temperature": 0.0}, "json_schema", "x", schema)
     body = AnthropicMessages("http://h", SECRET).body(prompt)

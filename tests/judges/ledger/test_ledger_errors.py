@@ -42,10 +42,8 @@ def test_a_full_disk_ends_a_run_and_the_same_run_goes_on(n_judges, tmp_path, mon
     with LLMServer() as server:
         options: dict[str, Any] = {
             "judge": [f"{server.url}#m{n}" for n in range(n_judges)],
-            "ledger": tmp_path / "ledger.sqlite",
-            "output": tmp_path / "run",
-            "concurrency": 2,
-        }
+            "ledger": tmp_path / "ledger.sqlite", "output": tmp_path / "run", "concurrency": 2,
+        }  # fmt: skip
         with full_disk(monkeypatch, 25), pytest.raises(LedgerError, match="the disk is full"):
             ragassay.evaluate(DATA, ["umbrela"], **options)
         n_sent = server.stats()["requests"]

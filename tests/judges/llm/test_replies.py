@@ -22,19 +22,17 @@ ANSWER = Relevance(match=3, trust=2, grade=1)
 each_question = pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
 
 READABLE = {
-    "bare": VALID,
-    "byte order mark": f"\ufeff{VALID}",
+    "bare": VALID, "byte order mark": f"\ufeff{VALID}",
     "further keys": '{"match": 3, "trust": 2, "grade": 1, "comment": "{\\"grade\\": 3}"}',
     "numbers as texts": '{"match": "3", "trust": 2.0, "grade": " 1 "}',
-    "code block": f"```json\n{VALID}\n```",
-    "prose": f"Sure! {VALID} Ask me again any time.",
+    "code block": f"```json\n{VALID}\n```", "prose": f"Sure! {VALID} Ask me again any time.",
     "prose with braces": f"In the set {{1, 2}} and by {{x}}: {VALID}",
     "thoughts": f"<think>Is it 3? No, 7 of 10.</think>\n{VALID}",
     "thoughts with an object": f'<think>{{"match": 0, "trust": 0, "grade": 0}}</think>{VALID}',
     "thoughts without a beginning": f"Is it 3?\n</think>\n\n{VALID}",
     "magistral": f"[THINK]hm[/THINK]{VALID}",
     "harmony": f"<|channel|>analysis<|message|>hm<|end|><|channel|>final<|message|>{VALID}",
-}
+}  # fmt: skip
 UNREADABLE = {
     "nothing": ("", "empty"),
     "blanks": (" \n ", "empty"),
