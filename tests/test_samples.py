@@ -79,6 +79,19 @@ def test_the_text_of_a_label_is_the_label(text: Any) -> None:
     assert Sample(id="q", answerability=text).answerability is Answerability.UNANSWERABLE
 
 
+def test_what_is_possible_is_kept_as_it_is() -> None:
+    sample = Sample(id="q", timestamp=0.0, language="de", runs=[Sample(id="q")])  # type: ignore[arg-type]
+    assert (sample.timestamp, sample.language, sample.identity) == (0.0, "de", ("q", "", 0))
+    assert (sample.query_text, sample.answer_text, sample.runs[0].id) == ("", "", "q")
+    assert not sample.passages_prescribed and Sample(id="q", repeat=2).identity[2] == 2
+    assert Passage(start=0, end=0).end == 0 and GoldPassage(document="d", start=3).grade == 1
+    texts = Sample(id="q", references=["a"], history=(Turn("user", "b"),))  # type: ignore[arg-type]
+    assert texts.references == ("a",) and texts.history[0].text == "b"
+    for parts, words in {"references": ([1], "Give texts"), "history": ([1], "Give Turn")}.items():
+        with pytest.raises(InputError, match=words[1]):
+            Sample(id="q", **{parts: words[0]})  # type: ignore[arg-type]
+
+
 def test_references_left_out_are_those_of_the_groups() -> None:
     groups: Any = [["a", "b"], "c"]
     sample = Sample(id="q", reference_groups=groups)

@@ -34,12 +34,9 @@ class Fixed(Judge):
         self,
         name: str,
         says: Reply | Reason | Exception | Callable[[Question[Any]], Reply],
-        *,
-        tokens: int = 10,
         cached: bool = False,
-        gate: asyncio.Barrier | None = None,
     ) -> None:
-        self.name, self.says, self.tokens, self.cached, self.gate = name, says, tokens, cached, gate
+        self.name, self.says, self.cached = name, says, cached
         self.log: list[str] = []
         self.repeats: list[int] = []
 
@@ -54,15 +51,11 @@ class Fixed(Judge):
     async def answer(
         self, question: Question[R_co], repeat: int = 0
     ) -> JudgeAnswer[R_co] | Failure:
-        if self.gate is not None:
-            await self.gate.wait()
         self.repeats.append(repeat)
         return self._said(question, repeat)
 
     def _said(self, question: Question[Any], repeat: int) -> Any:
-        made = Provenance(
-            self.name, request="r", input_tokens=self.tokens, cost=0.5, cached=self.cached
-        )
+        made = Provenance(self.name, request="r", cached=self.cached)
         if isinstance(self.says, Exception):
             raise self.says
         if isinstance(self.says, Reason):

@@ -12,6 +12,7 @@ from ragassay.golden.golden_folder import GoldenSet, with_contexts
 from ragassay.golden.golden_item import GoldenItem, GoldSpan
 from ragassay.texts.languages import (
     code_of,
+    decimal_signs,
     language_in,
     language_of,
     without_yes_or_no,
@@ -32,6 +33,17 @@ from ragassay.texts.languages import (
 ])  # fmt: skip
 def test_small_words_and_scripts_tell_a_language(text: str, code: str) -> None:
     assert language_of(text) == code
+
+
+def test_the_letters_of_a_script_tell_its_language_where_they_are_the_most() -> None:
+    letters = {
+        "el": "αβγ", "hy": "աբգ", "he": "אבג", "hi": "कख", "bn": "কখ", "ta": "கங", "te": "కఖ",
+        "th": "กข", "lo": "ກຂ", "my": "ကခ", "ka": "აბ", "am": "አበ", "km": "កខ", "ko": "한국",
+    }  # fmt: skip
+    assert {code: language_of(text) for code, text in letters.items()} == {c: c for c in letters}
+    assert language_of("αβ zz") == "" and language_of("αβγ zz") == "el"
+    assert language_of("der " + "qwrt " * 30) == ""
+    assert [decimal_signs(code) for code in ("any", "de", "en", "xx")] == [",.", ",", ".", ""]
 
 
 def test_a_language_is_known_by_code_and_name() -> None:
