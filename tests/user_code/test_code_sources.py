@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.user_code.code_sources import is_as_written, source_of
+from ragassay.user_code.code_sources import _imported_names, is_as_written, source_of
 
 FILES = {
     "desk_app/__init__.py": "",
@@ -52,6 +52,16 @@ def test_code_is_known_by_what_it_imports_at_whatever_depth(home: Path, answer: 
     assert len(seen) == len(FILES)
     # Reading imports runs none.
     assert "desk_lazy" not in sys.modules
+
+
+def test_a_relative_import_is_of_the_package_at_its_level() -> None:
+    source = b"from ..x import y\nfrom . import z\nimport p.q\nfrom ...m import n"
+    found = _imported_names("a.b.c.d", Path("d.py"), source)
+    within = {"a", "a.b", "a.b.c", "a.b.c.d", "a.b.c.z", "a.b.x", "a.b.x.y", "a.m", "a.m.n"}
+    assert found == {*within, "p", "p.q"}
+    assert _imported_names("a.b", Path("__init__.py"), b"from .z import w") == {
+        "a", "a.b", "a.b.z", "a.b.z.w",
+    }  # fmt: skip
 
 
 def test_what_is_loaded_beside_it_changes_nothing(home: Path, answer: Any) -> None:
