@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,9 @@ from ragassay.base.errors import LedgerError, UsageError
 from ragassay.base.score import Reason
 from ragassay.judges.asking import Usage
 from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
+from ragassay.judges.llm.messages import keys_wanted, tokens_of, tokens_of_question
 from ragassay.judges.panel import Panel, combine, decided, differ, disagreed
+from ragassay.judges.planning_judge import PlanningJudge
 from ragassay.judges.question import Lost, Question, R_co, Reply
 from ragassay.judges.questions.checklists import Claims, ExtractClaims
 from ragassay.judges.questions.grading import (
@@ -22,6 +25,7 @@ from ragassay.judges.questions.grading import (
     RelevanceGrade,
     ReportOnContext,
 )
+from ragassay.transport.providers_and_prices import Price
 from valid_answers import largest
 
 QUESTION = RelevanceGrade(QUERY, PASSAGE)
@@ -202,6 +206,28 @@ def test_a_plan_knows_whom_a_panel_would_ask_and_what_is_known() -> None:
         panel = Panel(members)
         assert [judge for judge, _ in panel.requests(claims)] == requests
         assert (panel.known(claims) is not None) == is_known
+
+
+def test_a_plan_takes_what_no_member_has_answered_yet() -> None:
+    kept, new = Fixed("kept", grade(2), cached=True), Fixed("new", grade(1))
+    other, dear = Fixed("other", grade(1)), Price(10.0, 20.0)
+    other.price = Price(1.0, 2.0)
+    plan = PlanningJudge(Panel([kept, new, other]), None)
+    found, most = plan.demand(QUESTION), QUESTION.output_tokens
+    size = tokens_of_question(QUESTION) + tokens_of("\n\n" + keys_wanted(RelevanceGrade))
+    assert (found.kind, found.known, found.calls, found.held) == (QUESTION.kind, None, 2, 1)
+    assert (found.input_tokens, found.output_tokens) == (2 * math.ceil(size), 2 * most)
+    assert (found.cost, found.unpriced) == (other.price.cost(math.ceil(size), most), 1)
+    priced = PlanningJudge(Panel([kept, new]), dear).demand(QUESTION)
+    assert (priced.cost, priced.unpriced) == (dear.cost(math.ceil(size), most), 0)
+    assert ask(plan).reason is ask(plan, repeat=1).reason is Reason.BUDGET
+    assert list(plan.demands) == [QUESTION.key, f"{QUESTION.key}.1"]
+    for judge in (kept, Panel([kept, kept])):
+        known = PlanningJudge(judge, None)
+        assert ask(known).answer == grade(2)
+        demand = known.demand(QUESTION)
+        assert (demand.held, demand.calls, demand.cost) == (len(judge.leaves()), 0, 0)
+    assert plan.leaves() == () and not plan.remembered and new.repeats == []
 
 
 def test_a_panel_speaks_for_each_member_once() -> None:

@@ -25,7 +25,6 @@ from ragassay.judges.ledger.paid_answers import ANSWER
 from ragassay.judges.ledger.system_answers import SystemAnswers
 from ragassay.targets.ask_run import ask, open_asking, plan_asking
 from ragassay.targets.asking.ask_summary import AskSummary, asked_report
-from run_process import Commands
 from system_server import Reply, SystemServer, echo
 from terminal_text import shown
 
@@ -73,29 +72,6 @@ def test_a_changed_mapping_is_another_system() -> None:
         Path("mine.yaml").write_text(server.mapping.replace("turns:", "k: 3, turns:"))
         assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 0
         assert len(server.asked) == 10 and server.asked[-1]["k"] == 3
-
-
-def test_a_function_whose_imports_changed_is_another_system(desk, processes: Commands) -> None:
-    """The file that defines the function stays as it is."""
-    Path("inner").mkdir()
-    Path("inner/search.py").write_text("WORDS = 'the first'\n")
-    Path("store.py").write_text("from inner.search import WORDS\n")
-    Path("imports_rag.py").write_text("import store\ndef answer(query):\n    return store.WORDS\n")
-    options = ("queries.jsonl", "--target", "imports_rag:answer")
-
-    processes.folder = desk
-
-    def asked(*more: str) -> str:
-        done = processes.completed("ask", *options, *more)
-        assert done.returncode == 0, done.stderr
-        return " ".join(done.stdout.split())
-
-    assert "from the ledger" not in asked()
-    assert "5 of 5 answers are from the ledger; --refresh asks the" in asked()
-    assert {one.answer_text for one in load("answers.jsonl")} == {"the first"}
-    Path("inner/search.py").write_text("WORDS = 'the second one'\n")
-    assert "from the ledger" not in asked()
-    assert {one.answer_text for one in load("answers.jsonl")} == {"the second one"}
 
 
 def test_a_failure_is_no_answer_and_is_asked_again(capsys) -> None:

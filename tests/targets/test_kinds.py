@@ -213,6 +213,16 @@ def test_a_python_object_is_called_as_it_is_written(monkeypatch: pytest.MonkeyPa
     assert bare.name == "QE"
 
 
+def test_a_function_whose_imports_changed_is_another_system() -> None:
+    Path("inner_words.py").write_text("WORDS = 'the first'\n")
+    Path("imports_rag.py").write_text("import inner_words\ndef answer(query):\n    return 'x'\n")
+    (before,), (same,) = (make_targets("imports_rag:answer", AskOptions()) for _ in range(2))
+    assert before.fingerprint == same.fingerprint
+    Path("inner_words.py").write_text("WORDS = 'the second'\n")
+    (after,) = make_targets("imports_rag:answer", AskOptions())
+    assert after.fingerprint != before.fingerprint
+
+
 def test_a_command_that_hangs_is_killed() -> None:
     Path("hang.py").write_text(
         "import os, pathlib, time\npathlib.Path('pid').write_text(str(os.getpid()))\n"
