@@ -127,8 +127,12 @@ def test_what_is_no_path_is_refused(text: str) -> None:
 
 
 def test_json_is_what_every_reader_takes() -> None:
-    value = {"a": math.nan, 1: (datetime.date(2026, 1, 2), np.float64(0.5)), "b\ud800": ["\ud800"]}
-    said = {"a": None, "1": ["2026-01-02", 0.5], "b?": ["?"]}
+    value = {
+        "a": math.nan,
+        1: (datetime.date(2026, 1, 2), np.float64(0.5), Path("x")),
+        "b\ud800": ["\ud800"],
+    }
+    said = {"a": None, "1": ["2026-01-02", 0.5, "x"], "b?": ["?"]}
     assert json.loads(dumps(value)) == said and b"\n" not in dumps(value)
     for some in (value, {"a": [1]}):
         assert dumps(some, indent=True).startswith(b'{\n  "a"')
