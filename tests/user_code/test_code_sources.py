@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.user_code.code_sources import _imported_names, is_as_written, source_of
+from ragassay.user_code.code_sources import _imported_names, is_as_written, own_classes, source_of
 
 FILES = {
     "desk_app/__init__.py": "",
@@ -85,6 +85,8 @@ def test_installed_packages_and_python_do_not_count(home: Path, answer: Any) -> 
     libs, bare = (importlib.import_module(one).f for one in ("desk_libs", "desk_bare"))
     (home / "desk_bare.py").write_bytes((home / "desk_libs.py").read_bytes())
     assert source_of(libs) == source_of(bare)
+    own = type("Own", (importlib.import_module("json").JSONDecoder,), {"__module__": "desk_bare"})
+    assert own_classes(type("Owner", (own,), {"__module__": "desk_bare"}))[1:] == [own]
 
 
 def test_imports_that_lead_nowhere_or_in_circles_end(home: Path, answer: Any) -> None:

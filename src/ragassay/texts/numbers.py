@@ -81,7 +81,10 @@ def numerals(text: str) -> int:
         elif number < 10_000:
             thousands, digits = thousands + (digits or 1) * number, 0
         else:
-            value, thousands, digits = (value + thousands + digits or 1) * number, 0, 0
+            less, thousands, digits = thousands + digits, 0, 0
+            # Behind a larger unit a smaller one counts what is between them (一亿二千万).
+            after = bool(less) and value > number
+            value = value + less * number if after else (value + less or 1) * number
     return value + thousands + digits
 
 
