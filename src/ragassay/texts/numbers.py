@@ -83,8 +83,8 @@ def numerals(text: str) -> int:
         else:
             less, thousands, digits = thousands + digits, 0, 0
             # Behind a larger unit a smaller one counts what is between them (一亿二千万).
-            after = bool(less) and value > number
-            value = value + less * number if after else (value + less or 1) * number
+            before, less = (value, less) if value > number and less else (0, value + less or 1)
+            value = before + less * number
     return value + thousands + digits
 
 
