@@ -93,6 +93,11 @@ def test_a_request_is_the_same_bytes_and_has_the_names_that_a_system_takes() -> 
 NODE = SimpleNamespace(node_id="n", text="t", metadata={"source": "s.md", "score": 0.5})
 READ: list[tuple[Any, dict[str, Any]]] = [
     ("a text", {"text": "a text"}),
+    ({"answer": [{"text": "a", "citations": ["y"]}], "citations": ["x"], "sources": "one"},
+     {"text": "a", "passages": (Passage(id="one"),), "cites": ("y",)}),
+    ({"answer": "a", "passages": [SimpleNamespace(
+        page_content="p", metadata={"document": "d", "file_name": "f", "source": "s"})]},
+     {"text": "a", "passages": (Passage("p", document="d"),)}),
     (Answer("so"), {"text": "so"}),
     (Sample(id="q", answer="so", passages=()), {"text": "so", "passages": ()}),  # type: ignore[arg-type]
     ({"content": "b", "result": "a"}, {"text": "a"}),

@@ -118,7 +118,6 @@ def _canonical(digits: str, decimals: str) -> str:
 
 def _is_grouped(digits: str, sign: str) -> bool:
     """Whether a sign is between groups of three digits, or, a comma, of two as in India."""
-    first, *others = digits.split(sign)
-    sizes = (2, 3) if sign == "," else (3,)
-    fit = all(len(other) in sizes for other in others) and len(others[-1]) == 3
-    return 1 <= len(first) <= 3 and fit
+    first, *others = map(len, digits.split(sign))
+    sizes = {2, 3} if sign == "," else {3}
+    return 1 <= first <= 3 and sizes.issuperset(others) and others[-1] == 3
