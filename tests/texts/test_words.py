@@ -75,15 +75,8 @@ def test_a_number_is_one_word_in_one_form(number: str) -> None:
 
 def test_numerals_have_their_value() -> None:
     written = (
-        "万",
-        "十",
-        "二千零二十一",
-        "三百二十万",
-        "二〇二一",
-        "一亿二千万",
-        "一万二千亿",
-        "一万万",
-    )
+        "万", "十", "二千零二十一", "三百二十万", "二〇二一", "一亿二千万", "一万二千亿", "一万万",
+    )  # fmt: skip
     values = [10_000, 10, 2021, 3_200_000, 2021, 120_000_000, 1_200_000_000_000, 100_000_000]
     assert [*map(numerals, written)] == values
 
