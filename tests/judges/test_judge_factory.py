@@ -110,7 +110,7 @@ def test_a_key_of_ones_own_for_no_server_is_refused() -> None:
     ("https://box.example/v1#m", "RAGASSAY_API_KEY", False),
     ("https://box.example/v1#m", "TEAM_KEY", True),
 ])  # fmt: skip
-def test_a_file_that_names_a_variable_cannot_carry_its_key_elsewhere(
+def test_a_file_cannot_carry_the_key_of_a_variable_elsewhere(
     ledger: Ledger, word: str, variable: str, allowed: bool
 ) -> None:
     keys = {"OPENAI_API_KEY": KEY, "RAGASSAY_API_KEY": KEY, "TEAM_KEY": KEY, "GROQ_API_KEY": "g"}

@@ -36,9 +36,7 @@ def signature(result: Any) -> str:
     return str(result.summary.metrics["idk_eval"].signature)
 
 
-def test_a_file_is_sent_in_place_of_the_prompt_is_another_key_and_stands_in_the_signature(
-    desk: Path,
-) -> None:
+def test_a_file_is_sent_in_place_of_the_prompt_and_is_in_the_signature(desk: Path) -> None:
     with LLMServer() as server:
         judge = f"{server.url}#tiny"
         usual = ragassay.evaluate(DATA, "idk_eval", judge=judge)

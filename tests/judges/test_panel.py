@@ -35,11 +35,9 @@ class Fixed(Judge):
     """Says one thing, or fails with one reason; writes down what happens to it."""
 
     def __init__(
-        self,
-        name: str,
-        says: Reply | Reason | Exception | Callable[[Question[Any]], Reply],
+        self, name: str, says: Reply | Reason | Exception | Callable[[Question[Any]], Reply],
         cached: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.name, self.says, self.cached = name, says, cached
         self.log: list[str] = []
         self.repeats: list[int] = []

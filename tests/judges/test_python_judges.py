@@ -140,9 +140,7 @@ def test_what_cannot_be_told_apart_is_known_as_that(judge: Any, why: str) -> Non
     assert why in identity_of(judge).unkept
 
 
-def test_answers_of_what_cannot_be_told_apart_are_not_kept_and_the_summary_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_of_what_cannot_be_told_apart_are_not_kept(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     judge = nested()
     for _ in range(2):
@@ -228,9 +226,7 @@ def say(prompt, words): return words
     ),
     ("prose", "unparsable", "holds no JSON object"),
 ])  # fmt: skip
-def test_a_wrong_reply_is_a_failure_that_is_told_and_never_a_score(
-    code: Any, name: str, reason: str, words: str
-) -> None:
+def test_a_wrong_reply_is_a_failure_and_never_a_score(code, name, reason: str, words: str) -> None:
     import re
 
     result = run(getattr(code, name))
@@ -347,7 +343,7 @@ class _Chat:
     (_ChatModel(), "python:_ChatModel:big", 40), (_Llm(), "python:_Llm:small", 0),
     (_Chat(), "python:_Chat:tiny", 0), (_Client(), "python:_Client:pizza", 40),
 ])  # fmt: skip
-def test_chat_models_are_asked_by_the_methods_that_they_have(
+def test_chat_models_are_asked_by_their_methods(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: Any, label: str, tokens: int
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -377,12 +373,9 @@ def test_the_command_line_takes_a_function(code: Any, capsys: pytest.CaptureFixt
     "word", ["subprocess:getoutput", "users_app:os.system", "users_app:run", "installed_one:judge"]
 )
 def test_a_configuration_file_reaches_no_other_code_through_the_working_directory(
-    code: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    code: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     word: str,
-) -> None:
+) -> None:  # fmt: skip
     packages = tmp_path / ".venv" / "lib" / "site-packages"
     packages.mkdir(parents=True)
     monkeypatch.setattr(sys, "path", [*sys.path, str(packages)])

@@ -203,9 +203,7 @@ def test_a_prefix_goes_before_each_text_and_into_the_identity(tmp_path: Path) ->
     (("Transformer", "Pooling"), {"pooling_mode_max_tokens": True}, "pooling_mode_max_tokens"),
     (("Transformer", "Pooling"), {"pooling_mode_mean_tokens": False}, "pools by nothing"),
 ])  # fmt: skip
-def test_what_a_folder_asks_for_and_nobody_knows_is_said_and_never_left_out(
-    tmp_path: Path, modules: Any, pooling: Any, said: str
-) -> None:
+def test_what_a_folder_asks_for_and_nobody_knows_is_said(tmp_path, modules, pooling, said) -> None:
     folder = layout(tiny(tmp_path / "m"), *modules, pooling=pooling)
     with pytest.raises(Unavailable, match=said):
         embedder(folder)

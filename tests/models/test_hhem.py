@@ -168,9 +168,7 @@ OTHER = "t5.transformer.encoder.embed_tokens.weight"
     (lambda w: w.update({NAME: w[NAME].int()}), f"{NAME} holds torch.int32"),
     (lambda w: w.update({OTHER: w[SHARED] + 1}), "differ, and must be one"),
 ], ids=['missing', 'extra', 'shape', 'whole numbers', 'two'])  # fmt: skip
-def test_a_weight_that_does_not_fit_is_an_error_that_names_it(
-    folders: dict[str, str], tmp_path: Path, spoil: Any, says: str
-) -> None:
+def test_a_weight_that_does_not_fit_is_named(folders, tmp_path, spoil, says: str) -> None:
     weights = tiny_hhem.tensors()
     spoil(weights)
     said = refusal(tiny_hhem.save_hhem(tmp_path / "hhem", weights), folders)
@@ -193,9 +191,7 @@ def test_a_weight_that_does_not_fit_is_an_error_that_names_it(
     ],
     ids=["damaged", "no weights", "no config", "half", "foundation", "prompt", "tokenizer"],
 )
-def test_a_folder_that_is_no_hhem_says_what_is_wrong_with_it(
-    folders: dict[str, str], tmp_path: Path, spoil: Any, says: str
-) -> None:
+def test_a_folder_that_is_no_hhem_says_what_is_wrong(folders, tmp_path, spoil, says: str) -> None:
     place = tiny_hhem.save_hhem(tmp_path / "hhem")
     spoil(place)
     assert says in refusal(place, folders)
@@ -328,9 +324,7 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_suite_has_hhems_column_with_a_folder_for_the_model(
-    data: Path, folders: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_suite_has_hhems_column_with_a_folder(data, folders, tmp_path, capsys) -> None:
     named = [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
     out = tmp_path / "run"
     assert call(["run", str(data), "--suite", "trecrag", *named, "-o", str(out), "--json"]) == 0
@@ -344,9 +338,7 @@ def test_the_suite_has_hhems_column_with_a_folder_for_the_model(
     assert all(0 < float(row["generation_score_hallucination_score"]) < 1 for row in rows)
 
 
-def test_without_the_model_hhem_says_so_and_all_else_is_computed(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_model_all_else_is_computed(data: Path, tmp_path: Path, monkeypatch) -> None:
     with suppress(ImportError):
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     result = ragassay.evaluate(str(data), "trecrag")

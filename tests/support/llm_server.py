@@ -162,13 +162,9 @@ class LLMServer:
         writer.close()
 
     async def _handle(
-        self,
-        first: str,
-        body: bytes,
-        key: str,
-        reader: asyncio.StreamReader,
+        self, first: str, body: bytes, key: str, reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-    ) -> None:
+    ) -> None:  # fmt: skip
         method, address, _ = first.split(" ", 2)
         path = address.partition("?")[0]
         protocol = "openai" if path.endswith("/embeddings") else protocol_of(path)
@@ -191,13 +187,9 @@ class LLMServer:
         _send(writer, 200, orjson.dumps(found))
 
     async def _chat(
-        self,
-        protocol: str,
-        body: bytes,
-        key: str,
-        reader: asyncio.StreamReader,
+        self, protocol: str, body: bytes, key: str, reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-    ) -> None:
+    ) -> None:  # fmt: skip
         state, settings = self.state, self.settings
         state.in_flight += 1
         state.in_flight_most = max(state.in_flight_most, state.in_flight)
@@ -319,14 +311,9 @@ class LLMServer:
 
 
 def _send(
-    writer: asyncio.StreamWriter,
-    status: int,
-    body: bytes,
-    headers: Sequence[str] = (),
-    kind: str = "application/json",
-    *,
-    cut: bool = False,
-) -> None:
+    writer: asyncio.StreamWriter, status: int, body: bytes, headers: Sequence[str] = (),
+    kind: str = "application/json", *, cut: bool = False,
+) -> None:  # fmt: skip
     """Sends a reply; ``cut``: half of it, and then the end of the connection."""
     lines = [f"HTTP/1.1 {status} X", f"Content-Type: {kind}", f"Content-Length: {len(body)}"]
     head = "".join(f"{line}\r\n" for line in (*lines, *headers, ""))

@@ -26,14 +26,9 @@ _WILD = 0.4
 
 
 def tiny_encoder(
-    folder: Path,
-    kind: str,
-    *,
-    layers: int = 3,
-    limit: int | None = 64,
-    seed: int = 0,
+    folder: Path, kind: str, *, layers: int = 3, limit: int | None = 64, seed: int = 0,
     **config: Any,
-) -> str:
+) -> str:  # fmt: skip
     """Saves a random encoder with its tokeniser and returns the folder.
 
     Args:

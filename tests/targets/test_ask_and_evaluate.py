@@ -63,9 +63,7 @@ def test_an_evaluation_that_fails_does_not_end_the_asking(capsys) -> None:
         assert len(server.asked) == 160
 
 
-def test_what_is_wrong_with_the_evaluation_shows_before_anything_is_asked(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_wrong_with_the_evaluation_shows_before_asking(monkeypatch, capsys) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with SystemServer() as server:
         words = ["--suite", "trecrag", "--judge", "openai:gpt-4o"]

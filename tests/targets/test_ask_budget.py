@@ -65,9 +65,7 @@ def test_systems_share_a_budget() -> None:
     ({}, "2M tokens", ["how many an answer takes.", "output_tokens: PATH}'",
                        "Or give a budget in calls ('200 calls')."]),
 ])  # fmt: skip
-def test_a_system_that_does_not_tell_what_the_budget_goes_by_is_asked_once(
-    told: dict[str, Any], budget: str, said: list[str]
-) -> None:
+def test_a_system_that_does_not_tell_what_it_takes_is_asked_once(told, budget, said) -> None:
     system = Paid(**told)
     answers = ask(QUERIES, {"mine": system}, budget=budget, concurrency=16)
     assert system.asked == 1 and answers.summaries["mine"].answered == 1

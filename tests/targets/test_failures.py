@@ -93,9 +93,7 @@ def test_no_other_origin_is_told() -> None:
     ("vectara:mine", "set VECTARA_API_KEY"),
     ("anthropic:model", "speaks the protocol anthropic"), ("missing.yaml", "missing.yaml"),
 ])  # fmt: skip
-def test_a_target_that_cannot_be_asked_is_refused_at_once(
-    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys, target: str, said: str
-) -> None:
+def test_a_target_that_cannot_be_asked_is_refused(desk, monkeypatch, capsys, target, said) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "of-a-test")
     monkeypatch.delenv("VECTARA_API_KEY", raising=False)
     monkeypatch.syspath_prepend(str(desk))

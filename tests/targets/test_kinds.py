@@ -432,9 +432,7 @@ def test_a_mapping_file_to_start_from_is_shown_and_written(tmp_path, monkeypatch
     assert answer.answer_text == "At nine." and answer.passages
 
 
-def test_an_address_is_shown_with_its_default_and_without_values_of_variables(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_is_shown_without_values_of_variables(tmp_path: Path, monkeypatch) -> None:
     file = tmp_path / "m.yaml"
     file.write_text('url: ${PLACE:-http://here}/ask\nbody: {q: "{{query}}"}\nanswer: a\n')
     assert make_targets(str(file), AskOptions())[0].url == "http://here/ask"

@@ -64,9 +64,7 @@ MINI = Price(1000.0, 2000.0)
     (None, True, True, (0, 0, 1, False)),
     (None, True, False, (0, 0, 0, False)),
 ])  # fmt: skip
-def test_an_attempt_costs_what_was_counted_or_all_that_was_reserved_for_it(
-    completion: Completion | None, free: bool, sent: bool, costs: tuple[Any, ...]
-) -> None:
+def test_an_attempt_costs_what_was_counted_or_was_reserved(completion, free, sent, costs) -> None:
     budget = Budget(dollars=1.0, tokens=1000)
     for at in (1, 2):
         made = budget.reserve(0.4, 300)

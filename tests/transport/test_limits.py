@@ -86,9 +86,7 @@ async def test_what_was_begun_is_ended_before_anything_new_begins(loop: VirtualL
 
 
 @in_virtual_time
-async def test_a_wave_of_answers_raises_the_concurrency_and_a_failure_lowers_it_a_little(
-    loop: VirtualLoop,
-) -> None:
+async def test_a_wave_of_answers_raises_the_pace_and_a_failure_lowers_it(loop: VirtualLoop) -> None:
     for most, limit, more in ((64, 10.0, 2.0), (640, 100.0, 20.0), (8, 2.0, 1.0)):
         limiter = Limiter(most, clock=loop.time)
         limiter.limit = limit
@@ -226,9 +224,7 @@ def test_a_key_that_was_taken_before_is_tried_a_few_times_more() -> None:
     (Reason.SERVER_ERROR, True, 60), (Reason.JUDGE_ERROR, False, 20),
     (Reason.RATE_LIMITED, False, 300), (Reason.RATE_LIMITED, True, 300),
 ])  # fmt: skip
-def test_eight_failures_in_a_row_end_a_run_after_the_endpoints_patience(
-    reason: Reason, answered: bool, seconds: int
-) -> None:
+def test_eight_failures_in_a_row_end_a_run_after_a_while(reason, answered, seconds: int) -> None:
     clock, told = Clock(), list[Any]()
     breaker = Breaker(clock, on_trip=lambda *said: told.append(said))
 
@@ -267,9 +263,7 @@ def test_a_long_row_of_failures_at_one_moment_is_waited_for() -> None:
     (False, False, False, True), (True, True, False, True), (True, False, False, False),
     (False, False, True, False), (False, True, True, True),
 ])  # fmt: skip
-def test_own_errors_of_a_server_that_never_answered_end_a_run_as_hopeless_requests_do(
-    answered: bool, permanent: bool, overloaded: bool, ends: bool
-) -> None:
+def test_hopeless_requests_in_a_row_end_a_run(answered, permanent, overloaded, ends: bool) -> None:
     breaker = Breaker(Clock())
     if answered:
         breaker.succeeded()

@@ -44,9 +44,7 @@ def test_a_secret_shows_its_source_and_not_itself() -> None:
         json.dumps(secret)
 
 
-def test_a_secret_is_known_by_where_it_came_from_and_blanked_out_unless_it_is_short(
-    tmp_path: Path,
-) -> None:
+def test_a_secret_is_known_by_where_it_came_from_and_blanked_out(tmp_path: Path) -> None:
     (tmp_path / "key").write_text(f"\ufeff {KEY}\n")
     found = Secret(f" {KEY}\n", "TEST_KEY"), secrets.from_file(tmp_path / "key")
     assert [one.reveal() for one in found] == [KEY, KEY] and all(found)
@@ -111,9 +109,7 @@ def test_a_whole_traceback_with_its_causes_holds_no_key(server: LLMServer, fault
     assert KEY not in repr(caught.value) + str(caught.value) + str(vars(caught.value))
 
 
-def test_nothing_of_the_environment_goes_to_a_server_that_is_not_openais(
-    server: LLMServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_of_the_environment_goes_to_another_server(server, tmp_path, monkeypatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.setenv(name, f"private-{name}")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Private: private-header\nAuthorization: private")
@@ -176,9 +172,7 @@ def test_a_key_is_blanked_out_in_escaped_forms_too(key: str) -> None:
         assert secret.hidden_in_bytes(f"wrong: {form}!".encode()) == shown.encode()
 
 
-def test_what_no_header_can_hold_is_neither_quoted_nor_tried_again(
-    server: LLMServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_no_header_can_hold_is_not_tried_again(server, tmp_path, monkeypatch) -> None:
     broken = f"{KEY}\n{KEY}"
     secret = Secret(KEY, "TEST_KEY")
     monkeypatch.setattr(Secret, "reveal", lambda self: broken)

@@ -28,16 +28,10 @@ DAY = 86_400.0
 
 
 def entry(
-    number: int = 0,
-    *,
-    reason: str | None = None,
-    kind: str = "relevance_grade",
-    endpoint: str = "https://api.openai.com/v1",
-    model: str = "gpt-4o",
-    created: float | None = None,
-    sent: bytes | None = None,
-    **changes: Any,
-) -> Paid:
+    number: int = 0, *, reason: str | None = None, kind: str = "relevance_grade",
+    endpoint: str = "https://api.openai.com/v1", model: str = "gpt-4o",
+    created: float | None = None, sent: bytes | None = None, **changes: Any,
+) -> Paid:  # fmt: skip
     """The row of an answer; ``changes`` are of its record."""
     facts = {
         "question": kind, "version": 1, "key": f"{number:032x}", "repeat": 0,
@@ -213,9 +207,7 @@ def test_a_missing_ledger_is_made_with_its_folder_or_missed_with_a_sentence(path
     (f"PRAGMA user_version = {VERSION + 1}", f"version {VERSION + 1}, .*--ledger"),
     (None, "not a ledger"),
 ])  # fmt: skip
-def test_a_file_that_is_no_ledger_of_this_version_is_refused_and_left_alone(
-    path: Path, made: str | None, says: str
-) -> None:
+def test_a_file_that_is_no_ledger_of_this_version_is_left_alone(path, made, says: str) -> None:
     path.parent.mkdir()
     if made is None:
         path.write_text("These are my notes, and they are longer than a header of SQLite. " * 20)
@@ -401,9 +393,7 @@ def test_a_database_that_is_not_there_is_a_sentence() -> None:
     assert said.endswith(".") and "\n" not in said
 
 
-def test_a_lost_connection_comes_back_and_what_the_database_refuses_is_told_at_once(
-    postgres: PostgresServer,
-) -> None:
+def test_a_lost_connection_comes_back_and_a_refusal_is_told_at_once(postgres) -> None:
     plain = postgres.new_database()
     with Ledger(f"{plain}?options=-cstatement_timeout%3D300") as ledger:
         keep(ledger, entry(1))

@@ -160,9 +160,7 @@ BUSY = EndpointError(Reason.SERVER_ERROR, "busy", again=True)
 
 
 @pytest.mark.parametrize(("share", "waits"), [(1.0, 91.5), (0.5, 45.75)])
-def test_each_wait_is_twice_the_one_before_and_no_longer_than_the_longest(
-    monkeypatch: pytest.MonkeyPatch, share: float, waits: float
-) -> None:
+def test_each_wait_is_twice_the_one_before_up_to_the_longest(monkeypatch, share, waits) -> None:
     def drawn(low: float, high: float) -> float:
         assert (low, high) == (0.5, 1.0)
         return share
@@ -233,9 +231,7 @@ def test_the_first_request_is_alone_until_it_is_answered_or_for_a_second(seconds
     (EndpointError(Reason.REFUSED, "x"), 8, 0), (EndpointError(Reason.CONTEXT_TOO_LONG, "x"), 8, 0),
     (EndpointError(Reason.SERVER_ERROR, "x", rejected=frozenset({"seed"})), 8, 0),
 ])  # fmt: skip
-def test_an_error_slows_the_pace_and_counts_where_the_endpoint_is_its_cause(
-    failure: EndpointError, limit: float, counted: int
-) -> None:
+def test_an_error_slows_the_pace_and_counts_by_its_cause(failure, limit, counted: int) -> None:
     class Fails(Slow):
         async def send(self, body: bytes) -> Completion:
             raise failure
@@ -384,9 +380,7 @@ def test_a_defect_of_an_endpoints_code_is_a_failure_that_hides_the_key() -> None
 
 
 @pytest.mark.parametrize("fault", ["hang", "drop", "drop_midway", "html_200"])
-def test_what_may_have_been_paid_without_a_reply_counts_against_the_budget(
-    server: LLMServer, bench: Bench, fault: str
-) -> None:
+def test_what_may_have_been_paid_counts_against_the_budget(server, bench, fault: str) -> None:
     server.settings.faults = lambda request: fault
     spent = Budget(tokens=10**9)
     failed(ask_one(bench.judge(budget=spent, timeout=0.5), GRADE))
@@ -394,9 +388,7 @@ def test_what_may_have_been_paid_without_a_reply_counts_against_the_budget(
 
 
 @pytest.mark.parametrize("fault", ["rate_limit", "error_500", "error_503", "bad_request", "auth"])
-def test_what_the_endpoint_answered_with_an_error_costs_no_budget_but_its_call(
-    server: LLMServer, bench: Bench, fault: str
-) -> None:
+def test_what_was_answered_with_an_error_costs_its_call_only(server, bench, fault: str) -> None:
     server.settings.faults = lambda request: fault
     spent = Budget(dollars=1.0)
     failed(ask_one(bench.judge(budget=spent, price=Price(1.0, 1.0)), GRADE))
@@ -422,9 +414,7 @@ def test_no_count_of_a_server_enlarges_a_budget_or_breaks_the_ledger(server, ben
 
 
 @pytest.mark.parametrize("fault", ["wrong key", "wrong model"])
-def test_a_wrong_key_or_model_fails_everything_with_few_requests_and_one_clear_sentence(
-    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch, fault: str
-) -> None:
+def test_a_wrong_key_or_model_fails_everything_at_once(server, bench, monkeypatch, fault) -> None:
     patient(monkeypatch)
     if fault == "wrong key":
         server.settings.key = "another"
@@ -451,9 +441,7 @@ def test_a_redirect_to_another_server_is_not_followed(server: LLMServer, bench: 
 
 
 @pytest.mark.parametrize("reply", ["{}", "I would say three."])
-def test_a_model_that_never_gives_a_usable_reply_is_given_up_after_a_few(
-    server: LLMServer, bench: Bench, reply: str
-) -> None:
+def test_a_model_that_never_gives_a_usable_reply_is_given_up(server, bench, reply: str) -> None:
     server.settings.rule = lambda request: reply
     judge = bench.judge(limiter=Limiter(4))
     found = [failed(one) for one in ask(judge, grades(120))]
@@ -464,9 +452,7 @@ def test_a_model_that_never_gives_a_usable_reply_is_given_up_after_a_few(
     assert kept <= UNUSABLE_IN_A_ROW + 4, "what was never asked is not kept as a failure"
 
 
-def test_a_vague_rejection_of_everything_costs_no_more_than_pages(
-    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_vague_rejection_of_everything_costs_a_few_only(server, bench, monkeypatch) -> None:
     patient(monkeypatch)
     server.settings.faults = lambda request: "bad_request"
     judge = bench.judge()
@@ -477,9 +463,7 @@ def test_a_vague_rejection_of_everything_costs_no_more_than_pages(
     assert f"{ALIKE_IN_A_ROW} requests in a row failed in the same way" in found[-1].detail
 
 
-def test_after_a_vague_rejection_of_a_few_questions_all_others_are_asked(
-    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_after_a_vague_rejection_all_others_are_asked(server, bench: Bench, monkeypatch) -> None:
     patient(monkeypatch)
 
     def odd(request: Request) -> str | None:

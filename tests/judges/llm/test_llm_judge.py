@@ -127,9 +127,7 @@ def test_failures_that_stay_are_kept_and_asked_again_on_demand(server, bench: Be
     assert answered(ask_one(bench.judge(), GRADE)).provenance.cached
 
 
-def test_a_failure_takes_the_place_of_an_answer_that_is_not_valid_any_more(
-    server: LLMServer, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_takes_the_place_of_an_invalid_answer(server, bench: Bench, monkeypatch) -> None:
     ask_one(bench.judge(), GRADE)
 
     def stricter(self: RelevanceGrade, reply: Any) -> Any:
@@ -156,9 +154,7 @@ def test_rejected_parameters_are_dropped_and_the_signature_says_so(server, bench
     assert made.attempts == 4
 
 
-def test_what_was_dropped_is_remembered_so_that_a_resume_builds_the_same_request(
-    server: LLMServer, bench: Bench
-) -> None:
+def test_what_was_dropped_is_remembered_so_a_resume_asks_the_same(server, bench: Bench) -> None:
     server.settings.rejects = ("temperature", "json_schema", "json_object")
     first = bench.judge()
     asked = answered(ask_one(first, GRADE))
@@ -226,9 +222,7 @@ def test_max_tokens_goes_by_its_newer_name_where_the_old_one_is_rejected(server,
 @pytest.mark.parametrize("message", [
     "Unsupported value: 'messages[0].role' does not support 'system'.", "System role not supported",
 ])  # fmt: skip
-def test_a_model_that_takes_no_system_message_is_given_its_text_in_the_users(
-    bench: Bench, message: str
-) -> None:
+def test_a_model_without_system_messages_is_given_the_text_in_the_users(bench, message) -> None:
     asked: list[Any] = []
 
     class Gemma(OpenAIChat):

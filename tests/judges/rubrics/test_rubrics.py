@@ -174,9 +174,7 @@ def test_five_rubrics_are_ready_made() -> None:
         assert (metric.low, metric.high) == (1, 5)
 
 
-def test_a_run_with_a_rubric_runs_again_from_its_folder_and_the_copies_in_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_with_a_rubric_runs_again_from_its_folder(tmp_path: Path, capsys) -> None:
     from ragassay.cli.command_line import call
     from ragassay.engine.results.folders.run_folder import open_run
 
