@@ -120,10 +120,15 @@ def test_failures_that_stay_are_kept_and_asked_again_on_demand(server, bench: Be
     again = failed(ask_one(bench.judge(), GRADE))
     assert (again.reason, again.detail) == (refused.reason, refused.detail)
     assert again.provenance.cached and server.stats()["requests"] == 1
+    server.settings.faults = lambda request: "refusal"
+    twice = bench.judge(reuse="answers")
+    assert [failed(ask_one(twice, GRADE)).provenance.cached for _ in range(2)] == [False, True]
+    assert server.stats()["requests"] == 2, "what was asked again in this run counts in it"
+    server.settings.faults = {}
     retried = bench.judge(reuse="answers")
     assert retried.known(GRADE) is None
     assert answered(ask_one(retried, GRADE))
-    assert server.stats()["requests"] == 2
+    assert server.stats()["requests"] == 3
     assert answered(ask_one(bench.judge(), GRADE)).provenance.cached
 
 
@@ -167,6 +172,16 @@ def test_what_was_dropped_is_remembered_so_a_resume_asks_the_same(server, bench:
     ask_one(again, SUPPORT)
     assert server.stats()["requests"] == before + 1
     assert bench.judge("model-b").signature.endswith("(seed=42,temperature=0)")
+
+
+def test_a_signature_says_what_is_sent_and_earlier_forms_are_looked_back_at(bench: Bench) -> None:
+    judge = bench.judge(parameters={"seed": None, "temperature": 0.25}, language="de")
+    assert judge.signature == f"{judge.label}(temperature=0.25,language=de)"
+    for name in "abcdef":
+        judge.drop(judge.dropped | {name})
+    assert [len(one) for one in judge.before] == [5, 4, 3, 0], "the latest, and the very first"
+    judge.drop(judge.dropped)
+    assert len(judge.before) == 4
 
 
 def test_many_first_requests_settle_with_few_rejections(server, bench: Bench, monkeypatch) -> None:
