@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 torch = pytest.importorskip("torch", reason="models need torch: pip install 'ragassay[models]'")
 
 
+from ragassay.models.device import Batches
 from ragassay.models.encoders.encoder import Encoder
 from ragassay.models.encoders.text_model import ByteCache
 from ragassay.models.encoders.token_matching import Idf, TokenMatch, baseline, compare
@@ -174,6 +175,29 @@ def test_a_small_cache_costs_time_and_no_accuracy(folders: dict[str, str]) -> No
     wanted = [one[:3] for one in compare(plain, PAIRS) if one is not None]
     assert_equal(compare(tight, PAIRS), wanted)
     assert tight.n_encoded > len(SENTENCES) and tight.cache.size <= tight.cache.limit
+
+
+def test_batches_are_of_like_lengths_and_their_results_in_order() -> None:
+    def batched(lengths: list[int], size: int | None, tokens: int | None, most: int = 99) -> Any:
+        seen, batches = list[list[int]](), Batches(torch.device("cpu"), size)
+        batches._tokens = tokens
+
+        def forward(batch: Any) -> list[int]:
+            seen.append([lengths[at] for at in batch])
+            if len(batch) > most:
+                raise MemoryError
+            return [lengths[at] for at in batch]
+
+        assert batches.run(lengths, forward) == lengths
+        return seen
+
+    assert batched([1, 5, 2, 9, 4], 3, None) == [[9, 5, 4], [2, 1]]
+    assert batched([5, 1, 6, 1, 5, 1], None, 10) == [[6], [5, 5], [1, 1, 1]]
+    assert batched([20, 0], None, 10) == [[20], [0]]
+    assert batched([1] * 5, 4, None, 2) == [[1] * 4, [1] * 2, [1] * 2, [1]]
+    assert batched([2] * 5, None, 8, 1)[:3] == [[2] * 4, [2] * 2, [2]]
+    with pytest.raises(MemoryError, match="a text of 7 tokens does not fit"):
+        batched([7], 4, None, 0)
 
 
 def test_when_memory_runs_out_half_as_many_go_on(folders: dict[str, str], monkeypatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from decimal import Decimal
 from types import SimpleNamespace
@@ -29,6 +30,7 @@ from ragassay.targets.target import CutReplyError, Request, question_among
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints import EndpointError
 from ragassay.transport.providers_and_prices import Price
+from ragassay.transport.secrets import Secret
 from terminal_text import shown
 
 
@@ -192,13 +194,41 @@ def sample(n: int, failure: str = "", answer: str | None = None, **asked: Any) -
     return Sample(id=f"q{n}", answer=answer, failure=failure or None, metadata=metadata)  # type: ignore[arg-type]
 
 
+class Own(target.Target):
+    identity: ClassVar[dict[str, str]] = {"kind": "own"}
+    said: Any = "so"
+
+    async def call(self, request: Request, watch: Any) -> Any:
+        watch.words_came()
+        if isinstance(self.said, Exception):
+            raise self.said
+        return self.said
+
+
+def test_a_target_is_known_by_name_and_identity_and_says_whose_failure_it_is() -> None:
+    one, same, other = Own("a", "here"), Own("a", "there"), Own("b", "here")
+    assert one.fingerprint == same.fingerprint != other.fingerprint and len(one.fingerprint) == 16
+    assert one.nameless_fingerprint == other.nameless_fingerprint != one.fingerprint
+    body = Request("q", "Who?").body()
+    found = asyncio.run(one.send(body))
+    assert isinstance(found, SystemReply) and found.answer.text == "so"
+    assert found.first_token is not None and 0 < found.first_token <= found.latency < 60
+    one.secrets = [Secret("secret-key-1", "x")]
+    for detail, words in {
+        "late: secret-key-1": "here: late: [key]", "here is late": "here is late",
+        "here: late": "here: late", "hereby late": "here: hereby late",
+    }.items():  # fmt: skip
+        one.said = EndpointError(Reason.TIMEOUT, detail)
+        with pytest.raises(EndpointError) as caught:
+            asyncio.run(one.send(body))
+        assert caught.value.detail == words
+    assert target.without_secrets("http://ann:pw@host/x?key=1") == "http://host/x"
+    target.refuse_endless(target.MOST_BYTES)
+    with pytest.raises(EndpointError, match="it gave more than 64 MB"):
+        target.refuse_endless(target.MOST_BYTES + 1)
+
+
 def test_a_summary_adds_up_what_was_measured() -> None:
-    class Own(target.Target):
-        identity: ClassVar[dict[str, str]] = {}
-
-        async def call(self, request: Request, watch: Any) -> Any:
-            raise NotImplementedError
-
     samples = [
         sample(0, answer="a", attempts=3, latency=1.0, cost=0.5, version="v2", input_tokens=3),
         sample(1, answer="", attempts=1, latency=3.0, cost=0.25, version="v1", first_token=0.5),
