@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -334,3 +335,16 @@ def test_the_table_fits_and_shows_names_whole(width: int) -> None:
         assert "12.7M" in rows and "$123.46" in rows and "$0.0012" in rows
     names = "".join(line[: line.find("  ", 2)].strip() for line in lines[3:7])
     assert all(name in names for name in LONG)
+
+
+@pytest.mark.parametrize(("tokens", "cost", "seconds", "cells"), [
+    ((999_998, 1), 9.99999, 0.9996, ("999,999", "$10.0000", "1000 ms")),
+    ((999_999, 1), 10.0, 1.0, ("1.0M", "$10.00", "1.00 s")), ((None, 1), None, None, ("-",) * 3),
+])  # fmt: skip
+def test_amounts_are_shown_in_few_digits(tokens: Any, cost: Any, seconds: Any, cells: Any) -> None:
+    latency = {} if seconds is None else {"p50": seconds}
+    numbers = {"input_tokens": tokens[0], "output_tokens": tokens[1], "latency": latency}
+    (table, _) = asked_report([replace(summary("s", cost), **numbers)]).blocks
+    row = zip(table.columns, table.rows[0].cells, strict=True)
+    read = {column.head: cell.text for column, cell in row}
+    assert (read["tokens"], read["cost"], read["p50"]) == cells

@@ -16,7 +16,7 @@ from ragassay.base.sample import Answer, Passage, Sample, Statement, Turn
 from ragassay.base.score import Reason
 from ragassay.targets import target
 from ragassay.targets.ask_run import read_queries
-from ragassay.targets.asking.ask_summary import AskSummary, asked_report, failure_lines, summarise
+from ragassay.targets.asking.ask_summary import asked_report, failure_lines, summarise
 from ragassay.targets.asking.system import SystemAccount, distinct_failures, told
 from ragassay.targets.reply_shapes import (
     SystemReply,
@@ -251,21 +251,3 @@ def test_a_summary_adds_up_what_was_measured() -> None:
     assert lines[-1] == "mine: 3 stopped: query 'q2': enough"
     row = shown(asked_report([found]), 200)
     assert "2.00 s" in row and "$0.7500" in row and "4 of 2 answers are from the ledger" in row
-
-
-@pytest.mark.parametrize(("tokens", "cost", "seconds", "cells"), [
-    ((999_998, 1), 9.99999, 0.9996, ("999,999", "$10.0000", "1000 ms")),
-    ((999_999, 1), 10.0, 1.0, ("1.0M", "$10.00", "1.00 s")),
-    ((None, 1), None, None, ("-", "-", "-")),
-])  # fmt: skip
-def test_amounts_are_shown_in_few_digits(tokens: Any, cost: Any, seconds: Any, cells: Any) -> None:
-    latency = {} if seconds is None else dict.fromkeys(("p50", "p95", "p99"), seconds)
-    numbers = {"asked": 1, "answered": 1, "no_answer": 0, "from_ledger": 0, "retries": 0}
-    made = AskSummary(
-        "s", "", **numbers, failed={}, ways={}, latency=latency, first_token={},
-        input_tokens=tokens[0], output_tokens=tokens[1], cost=cost, versions=(),
-    )  # fmt: skip
-    (table, _) = asked_report([made]).blocks
-    read = {column.head: cell.text for column, cell in
-            zip(table.columns, table.rows[0].cells, strict=True)}  # fmt: skip
-    assert (read["tokens"], read["cost"], read["p50"]) == cells
