@@ -112,6 +112,18 @@ def test_what_never_gets_better_ends_as_its_own_reason(server, bench, fault, rea
     assert (kept is None) == reason.passing
 
 
+def test_a_repair_that_fails_tells_both_problems_where_they_differ(server, bench: Bench) -> None:
+    for second, reason, both in (
+        ("malformed", Reason.UNPARSABLE, False), ("out_of_range", Reason.UNPARSABLE, True),
+        ("context_too_long", Reason.UNPARSABLE, False), ("auth", Reason.AUTH, False),
+    ):  # fmt: skip
+        faults = ("malformed", second)
+        server.settings.faults = lambda one, two=faults: two[len(one.messages) > 2]
+        failure = failed(ask_one(bench.judge(f"model-{second}"), GRADE))
+        assert (failure.reason, "at first" in failure.detail) == (reason, both)
+        assert failure.provenance.attempts == 2
+
+
 def test_a_hanging_request_ends_at_its_deadline(server: LLMServer, bench: Bench) -> None:
     server.settings.faults = lambda request: "hang"
     failure = failed(ask_one(bench.judge(timeout=0.3), GRADE))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import zlib
 from typing import Any
 
 import pytest
@@ -55,6 +56,12 @@ def test_the_answer_says_where_it_comes_from(server: LLMServer, bench: Bench) ->
     assert made.cost == pytest.approx((made.input_tokens + 2 * made.output_tokens) / 1e6)
     assert made.input_tokens > made.output_tokens > 0
     assert len(made.request) == 64
+    row = bench.ledger.get(made.request)
+    assert row is not None and (row.source, row.name) == (server.url, "model-a")
+    assert (row.subject, row.input_tokens, row.cost) == (GRADE.kind, made.input_tokens, made.cost)
+    kept = json.loads(zlib.decompress(row.payload))
+    assert kept["messages"] == server.bodies[0]["messages"] and kept["mode"] == "json_schema"
+    assert kept["schema"] == GRADE.bounded_schema() and kept["parameters"]["top_p"] == 1.0
 
 
 def test_a_question_is_paid_for_once_across_runs(server: LLMServer, bench: Bench) -> None:

@@ -171,6 +171,8 @@ WHOLE = {
 def test_an_invalid_part_of_a_report_costs_only_that_part(field: str, value, problem: str) -> None:
     with pytest.raises(Unreadable, match=problem) as caught:
         read(REPORT, json.dumps({**WHOLE, field: value}))
+    with pytest.raises(ValueError, match="relevance: no value"):
+        REPORT.check(largest(REPORT).model_copy(update={"relevance": None}))
     nothing = {"relevance": 9, "usefulness": 9, "utilization": -1, "attribution": [9]}
     with pytest.raises(Unreadable) as none:
         read(REPORT, json.dumps({**WHOLE, **nothing}))

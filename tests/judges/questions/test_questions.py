@@ -63,6 +63,8 @@ def test_the_same_question_is_the_same_request(question: Question[Any]) -> None:
     assert question.key == twin.key
     assert question.prompt_hash("gpt-4o") == twin.prompt_hash("gpt-4o")
     assert hash(question) == hash(twin)
+    own = {question.prompt_hash("", f"--- user ---\n{text}") for text in ("Read.", "Read!")}
+    assert len(own) == 2 and {len(one) for one in own} == {len("own-") + 12}
 
 
 @pytest.mark.parametrize(("model", "shape"), [
