@@ -55,15 +55,10 @@ def test_lists_are_tuples_so_that_nothing_empty_passes_for_something() -> None:
     answer = Answer("x", [Statement("x", ["1"])])  # type: ignore[arg-type]
     sample = Sample(id="q", answer=answer, **listed)
     assert sample == Sample(
-        id="q",
-        answer=Answer("x", (Statement("x", ("1",)),)),
-        history=(Turn("user", "a"),),
-        passages=(),
-        references=("a", "b"),
-        reference_groups=(("a",), ("b",)),
-        negative_references=("c",),
-        gold=(GoldPassage(id="g"),),
-    )
+        id="q", answer=Answer("x", (Statement("x", ("1",)),)), history=(Turn("user", "a"),),
+        passages=(), references=("a", "b"), reference_groups=(("a",), ("b",)),
+        negative_references=("c",), gold=(GoldPassage(id="g"),),
+    )  # fmt: skip
     for name in listed:
         hash(getattr(sample, name))
     hash(sample.answer)

@@ -67,11 +67,9 @@ def test_a_reason_is_an_accident_of_the_system_or_a_fact() -> None:
 
 
 OUTCOMES = st.one_of(
-    st.floats(allow_nan=False, allow_infinity=False).map(Score),
-    st.booleans().map(Score),
-    st.sampled_from(["yes", "no"]).map(Score),
-    st.sampled_from(list(Reason)).map(Unscored),
-)
+    st.floats(allow_nan=False, allow_infinity=False).map(Score), st.booleans().map(Score),
+    st.sampled_from(["yes", "no"]).map(Score), st.sampled_from(list(Reason)).map(Unscored),
+)  # fmt: skip
 
 
 @given(st.lists(OUTCOMES, max_size=30), st.data())

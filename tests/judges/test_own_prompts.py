@@ -83,11 +83,9 @@ def test_a_prompt_for_a_question_that_no_metric_asks_is_named(desk: Path) -> Non
     with LLMServer() as server, warnings.catch_warnings():
         warnings.simplefilter("error", RagassayWarning)  # it is asked by an input
         ragassay.evaluate(
-            DATA,
-            ["f1", "answerability_accuracy"],
-            judge=f"{server.url}#tiny",
+            DATA, ["f1", "answerability_accuracy"], judge=f"{server.url}#tiny",
             prompts={"says_idk": "idk.txt"},
-        )
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", kinds())

@@ -83,12 +83,10 @@ _ANSWERS: dict[str, Answer] = {
     "content_filter": Answer("", finish="content_filter"),
     "bad_messages": error_reply(400, "The conversation is too odd.", param="messages"),
     "context_too_long": error_reply(
-        400,
-        "This model's maximum context length is 8192 tokens; you asked for 9000.",
-        "context_length_exceeded",
-        param="messages",
+        400, "This model's maximum context length is 8192 tokens; you asked for 9000.",
+        "context_length_exceeded", param="messages",
     ),
-}
+}  # fmt: skip
 
 _WORDS = {
     "prose": "Certainly! Here is my judgment: {} Let me know.",

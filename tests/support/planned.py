@@ -12,9 +12,14 @@ from ragassay.transport.providers_and_prices import Price
 
 
 def plan_calls(
-    samples: Sequence[Sample], metrics: Mapping[str, Metric], judge: Judge, *,
-    throughput: Throughput | None = None, price: Price | None = None, window: int = 4,
-) -> CallPlan:  # fmt: skip
+    samples: Sequence[Sample],
+    metrics: Mapping[str, Metric],
+    judge: Judge,
+    *,
+    throughput: Throughput | None = None,
+    price: Price | None = None,
+    window: int = 4,
+) -> CallPlan:
     """What a `Planner` says of them."""
     with Planner(metrics, judge, throughput=throughput, price=price) as planner:
         for start in range(0, len(samples), window):

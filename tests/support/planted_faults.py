@@ -115,10 +115,16 @@ def cut(sample: Sample) -> Sample | None:
 
 
 PLANTED: dict[str, Callable[[Sample], Sample | None]] = {
-    "answered_unanswerable": answered, "not_retrieved": dropped, "ranked_low": moved_last,
-    "refused_answerable": refused, "contradicted": negated, "invented": invented,
-    "cited_wrongly": swapped, "incomplete": cut, "ignored": ignored,
-}  # fmt: skip
+    "answered_unanswerable": answered,
+    "not_retrieved": dropped,
+    "ranked_low": moved_last,
+    "refused_answerable": refused,
+    "contradicted": negated,
+    "invented": invented,
+    "cited_wrongly": swapped,
+    "incomplete": cut,
+    "ignored": ignored,
+}
 """What plants each class of faults."""
 
 

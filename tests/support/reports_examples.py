@@ -122,10 +122,14 @@ def _answer_only(sample: Sample, outcome: Outcome) -> Outcome:
 
 
 def result(
-    found: list[Sample], table: dict[str, list[Outcome]], kinds: tuple[Kind, ...] = KINDS, *,
-    title: str = "permits.jsonl", warnings: tuple[str, ...] = (),
+    found: list[Sample],
+    table: dict[str, list[Outcome]],
+    kinds: tuple[Kind, ...] = KINDS,
+    *,
+    title: str = "permits.jsonl",
+    warnings: tuple[str, ...] = (),
     config: dict[str, Any] | None = None,
-) -> Result:  # fmt: skip
+) -> Result:
     """A result that holds these samples and outcomes."""
     columns = ScoreColumns(table)
     columns.identities = [sample.identity for sample in found]

@@ -90,12 +90,14 @@ def working(folder: Path, *, lease: float) -> Iterator[None]:
 def records(n: int) -> list[dict[str, Any]]:
     return [
         {
-            "id": f"r{number}", "timestamp": float(number),
+            "id": f"r{number}",
+            "timestamp": float(number),
             "user_input": "How many ECTS has the programme?",
-            "retrieved_context": ["The programme has 180 ECTS."], "response": "It has 180 ECTS.",
+            "retrieved_context": ["The programme has 180 ECTS."],
+            "response": "It has 180 ECTS.",
         }
         for number in range(n)
-    ]  # fmt: skip
+    ]
 
 
 def with_records(service: Service, n: int) -> str:

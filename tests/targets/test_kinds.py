@@ -26,12 +26,10 @@ from system_server import PLAIN, Reply, SystemServer, ask_served
 ROOT = Path(__file__).resolve().parents[2]
 QUERIES = [
     Sample(
-        id="q1",
-        query="And now?",
-        history=(Turn("user", "First?"), Turn("agent", "Yes.")),
+        id="q1", query="And now?", history=(Turn("user", "First?"), Turn("agent", "Yes.")),
         metadata={"tenant": "t1"},
     )
-]
+]  # fmt: skip
 MESSAGES = [
     {"role": "user", "content": "First?"},
     {"role": "assistant", "content": "Yes."},

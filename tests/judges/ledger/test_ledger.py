@@ -44,19 +44,10 @@ def entry(
     if sent is None:
         sent = orjson.dumps({"messages": [{"role": "user", "content": f"Passage {number}"}]})
     return Paid(
-        hashlib.sha256(str(number).encode()).hexdigest(),
-        JUDGE_ANSWER,
-        endpoint,
-        model,
-        kind,
-        facts,
-        zlib.compress(sent, 3),
-        reason,
-        facts["input_tokens"],
-        facts["output_tokens"],
-        facts["cost"],
-        1_750_000_000.0 + number if created is None else created,
-    )
+        hashlib.sha256(str(number).encode()).hexdigest(), JUDGE_ANSWER, endpoint, model, kind,
+        facts, zlib.compress(sent, 3), reason, facts["input_tokens"], facts["output_tokens"],
+        facts["cost"], 1_750_000_000.0 + number if created is None else created,
+    )  # fmt: skip
 
 
 async def commit(ledger: Ledger, *rows: Paid) -> None:
@@ -95,14 +86,9 @@ def ledger(place: str) -> Iterator[Ledger]:
 
 def test_an_entry_comes_back_as_it_was(ledger: Ledger) -> None:
     failed = entry(
-        1,
-        reason="refused",
-        detail="It would not say.",
-        cost=None,
-        reply="Ich möchte nicht. 不 🙅",
-        dropped=["temperature", "seed"],
-        repeat=3,
-    )
+        1, reason="refused", detail="It would not say.", cost=None, reply="Ich möchte nicht. 不 🙅",
+        dropped=["temperature", "seed"], repeat=3,
+    )  # fmt: skip
     keep(ledger, entry(0), failed)
     assert ledger.get(entry(0).key) == entry(0)
     assert ledger.get(failed.key) == failed
@@ -243,14 +229,12 @@ MINI = {"model": "gpt-4o-mini", "cost": None}
 @pytest.fixture
 def filled(ledger: Ledger) -> Ledger:
     keep(
-        ledger,
-        *(entry(n) for n in range(5)),
-        entry(10, kind="answered", **MINI),
+        ledger, *(entry(n) for n in range(5)), entry(10, kind="answered", **MINI),
         entry(11, kind="answered", reason="refused", detail="no", **MINI),
         entry(12, kind="answered", reason="refused", detail="no", **MINI),
         entry(13, reason="unparsable", detail="?", created=1_750_000_000.0 - DAY),
         entry(14, endpoint="http://localhost:8000/v1", model="m", repeat=2),
-    )
+    )  # fmt: skip
     return ledger
 
 

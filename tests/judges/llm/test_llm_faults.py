@@ -509,14 +509,10 @@ def test_after_a_vague_rejection_all_others_are_asked(server, bench: Bench, monk
 ])  # fmt: skip
 def test_errors_of_many_servers_are_understood(status: int, body: str, reason: str) -> None:
     error = from_status(
-        status,
-        body.encode("latin-1"),
-        headers={},
-        url="http://x/v1",
-        model="m",
+        status, body.encode("latin-1"), headers={}, url="http://x/v1", model="m",
         key=Secret("sk-of-somebody", "KEY"),
         sent=("temperature", "seed", "max_tokens", "json_schema"),
-    )
+    )  # fmt: skip
     assert error.reason == reason, error.detail
     assert error.again == (status in (408, 409, 429, 500, 529))
     assert error.detail

@@ -157,19 +157,10 @@ def test_a_label_of_a_person_goes_before_what_was_recorded(tmp_path: Path) -> No
 
 
 MADE = Provenance(
-    "openai:gpt-4o",
-    model="gpt-4o-2024-11-20",
-    prompt_hash="abc",
-    request="r",
-    messages=({"role": "user", "content": "hi"},),
-    reply='{"grade": 1}',
-    input_tokens=90,
-    output_tokens=9,
-    cost=0.01,
-    latency=0.5,
-    attempts=2,
-    dropped=("seed",),
-)
+    "openai:gpt-4o", model="gpt-4o-2024-11-20", prompt_hash="abc", request="r",
+    messages=({"role": "user", "content": "hi"},), reply='{"grade": 1}', input_tokens=90,
+    output_tokens=9, cost=0.01, latency=0.5, attempts=2, dropped=("seed",),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("question", EXAMPLES, ids=name_of)

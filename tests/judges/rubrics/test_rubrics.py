@@ -37,13 +37,10 @@ sees: [answer]
 """
 
 SAMPLE = Sample(
-    id="q",
-    query="When do you open?",
-    history=(Turn("user", "Hello"), Turn("agent", "Hi")),
-    passages=(Passage("Open at nine."), Passage("Closed on Sunday.")),
-    answer=Answer("At nine."),
+    id="q", query="When do you open?", history=(Turn("user", "Hello"), Turn("agent", "Hi")),
+    passages=(Passage("Open at nine."), Passage("Closed on Sunday.")), answer=Answer("At nine."),
     references=("Nine o'clock", "9 am"),
-)
+)  # fmt: skip
 
 
 class Grader(Judge):
