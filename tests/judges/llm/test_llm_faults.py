@@ -137,7 +137,7 @@ class Slow(Endpoint):
 
     protocol = "openai"
 
-    def __init__(self, *replies: tuple[float, str | EndpointError]) -> None:
+    def __init__(self, *replies: tuple[float, str | Exception]) -> None:
         super().__init__("http://slow/v1", NO_KEY)
         self.replies = itertools.cycle(replies)
         self.sent = 0
@@ -151,8 +151,8 @@ class Slow(Endpoint):
         self.bodies.append(body)
         seconds, said = next(self.replies)
         await asyncio.sleep(seconds)
-        if isinstance(said, EndpointError):
-            raise replace(said)
+        if isinstance(said, Exception):
+            raise replace(said) if isinstance(said, EndpointError) else said
         return Completion(said)
 
     async def close(self) -> None:
@@ -244,12 +244,9 @@ def test_the_first_request_is_alone_until_it_is_answered_or_for_a_second(seconds
     (EndpointError(Reason.SERVER_ERROR, "x", rejected=frozenset({"seed"})), 8, 0),
 ])  # fmt: skip
 def test_an_error_slows_the_pace_and_counts_by_its_cause(failure, limit, counted: int) -> None:
-    class Fails(Slow):
-        async def send(self, body: bytes) -> Completion:
-            raise failure
-
     async def work(loop: VirtualLoop) -> None:
-        sender, stopped = Sender(Fails(), Limiter(8, clock=loop.time)), failure.retry_after == 601
+        endpoint = Slow((0.0, failure))
+        sender, stopped = Sender(endpoint, Limiter(8, clock=loop.time)), failure.retry_after == 601
         with pytest.raises(EndpointError) as caught:
             await sent(sender, Tally())
         assert sender.limiter.limit == max(1, limit)
@@ -375,12 +372,8 @@ def test_nothing_more_is_sent_once_what_was_paid_cannot_be_kept(error, told: str
 
 
 def test_a_defect_of_an_endpoints_code_is_a_failure_that_hides_the_key() -> None:
-    class Broken(Slow):
-        async def send(self, body: bytes) -> Completion:
-            raise KeyError(f"header {KEY}")
-
     async def work(loop: VirtualLoop) -> None:
-        endpoint = Broken()
+        endpoint = Slow((0.0, KeyError(f"header {KEY}")))
         endpoint.key = Secret(KEY, "TEST_KEY")
         with pytest.raises(EndpointError) as caught:
             await sent(Sender(endpoint), Tally())
