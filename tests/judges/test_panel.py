@@ -253,13 +253,6 @@ def rate(rating: int, explanation: str) -> Rating:
 RATING = ReferenceRating("", QUERY, "1968", ANSWER, (PASSAGE,))
 
 
-def test_the_words_are_of_somebody_who_gave_the_number() -> None:
-    votes = [rate(2, "bad"), rate(9, "great"), rate(4, "weak"), rate(9, "superb")]
-    lower = ask(Panel([Fixed(str(at), vote) for at, vote in enumerate(votes)]), RATING)
-    assert lower.answer == rate(4, "weak")
-    assert ask(Panel([Fixed("a", votes[1]), Fixed("b", votes[0])]), RATING).answer == votes[0]
-
-
 def report(relevance: int, usefulness: int, who: str) -> ContextReport:
     return ContextReport(
         relevance_explanation=f"{who} on relevance", relevance=relevance,
