@@ -13,18 +13,12 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 import ragassay
+from ragassay.base import errors
 from ragassay.base.errors import (
     CountedFact,
-    InputError,
-    OptionError,
     RagassayWarning,
-    did_you_mean,
-    first_line,
     json_problem,
-    meant_or_all,
     mistakes,
-    shown_value,
-    system_problem,
     validation_problem,
     warn_user,
 )
@@ -154,29 +148,28 @@ def test_one_of_each_noun_is_singular() -> None:
 
 
 def test_hints_name_what_is_near_in_any_case_and_nothing_for_the_endless() -> None:
-    known = ["Alpha", "beta", "betas", "x" * 201]
-    assert did_you_mean("ALPHAS", known) == "Did you mean 'Alpha'?"
-    assert did_you_mean("beta", known) == "Did you mean 'beta' or 'betas'?"
-    assert did_you_mean("zzz", known) == did_you_mean("x" * 200, known) == ""
-    assert did_you_mean("x" * 201, ["x" * 201]) == "" != did_you_mean("x" * 200, ["x" * 199])
-    assert did_you_mean("beto", known, at_least=0.9) == ""
-    assert meant_or_all("zzz", ["b", "a"]) == "There are: b, a." and "none" in meant_or_all("z", [])
-    assert [first_line(ValueError(text)) for text in (" \n a\nb", "")] == ["a", "ValueError"]
-    assert [system_problem(OSError(*one)) for one in ((2, "[Errno 2] gone"), ("lost",), ())] == [
-        "gone", "lost", "OSError",
-    ]  # fmt: skip
-    assert [len(shown_value(text)) for text in ("x y" * 19, "x y" * 20)] == [59, 63]
+    near, known = errors.did_you_mean, ["Alpha", "beta", "betas", "x" * 201]
+    assert near("ALPHAS", known) == "Did you mean 'Alpha'?"
+    assert near("beta", known) == "Did you mean 'beta' or 'betas'?"
+    assert near("zzz", known) == near("x" * 200, known) == near("x" * 201, ["x" * 201]) == ""
+    assert near("x" * 200, ["x" * 199]) and not near("beto", known, at_least=0.9)
+    every = [errors.meant_or_all("zzz", names) for names in (["b", "a"], [])]
+    assert every == ["There are: b, a.", "There are: none."]
+    assert [errors.first_line(ValueError(text)) for text in (" \n a\nb", "")] == ["a", "ValueError"]
+    told = [errors.system_problem(OSError(*one)) for one in ((2, "[Errno 2] gone"), ("lost",), ())]
+    assert told == ["gone", "lost", "OSError"]
+    assert [len(errors.shown_value(text)) for text in ("x y" * 19, "x y" * 20)] == [59, 63]
 
 
 def test_an_input_error_is_told_with_its_place() -> None:
-    error = InputError("is bad.", path="/dev/stdin", line=3, field="f", hint=" Mend  it. ")
+    error = errors.InputError("is bad.", path="/dev/stdin", line=3, field="f", hint=" Mend  it. ")
     assert str(error) == "standard input, line 3, field 'f': is bad. Mend it."
     assert str(error.at(path="y", line=4)) == str(error) and "worse" in str(
         error.but(problem="worse")
     )
     assert str(error.but(line=None, field=None, hint=None)) == "standard input: is bad."
-    assert str(InputError("is bad").at(line=2)) == "line 2: is bad."
-    option = OptionError("--k", "is bad.")
+    assert str(errors.InputError("is bad").at(line=2)) == "line 2: is bad."
+    option = errors.OptionError("--k", "is bad.")
     assert (str(option), option.key, option.problem) == ("--k: is bad.", "--k", "is bad")
 
 
