@@ -88,7 +88,8 @@ def test_json_that_pydantic_reads_is_told_by_line_and_column() -> None:
 @pytest.mark.parametrize(("text", "said"), [
     ('{"a": x}', "column 7: "), ("{a: 1}", "column 2: "), ('{"a" 1}', "column 6: "),
     ("[1\n 2]", "line 2, column 2: "), ('{"a": 1} x', "column 10: "), ('["a\tb"]', "column "),
-    ('["\\q"]', "column "), ('{"a": [1,', "it ends in the middle of a value"), ("", "it is empty"),
+    ('["\\q"]', "column "), ("[1,\n 22", "line 2, column 3: it ends in the middle"),
+    ('{"a": [1,', "it ends in the middle of a value"), ("", "it is empty"),
 ])  # fmt: skip
 def test_a_json_error_is_a_place_and_what_is_wrong(parser: Any, text: str, said: str) -> None:
     with pytest.raises(ValueError) as caught:
@@ -158,7 +159,7 @@ def test_hints_name_what_is_near_in_any_case_and_nothing_for_the_endless() -> No
     assert [errors.first_line(ValueError(text)) for text in (" \n a\nb", "")] == ["a", "ValueError"]
     told = [errors.system_problem(OSError(*one)) for one in ((2, "[Errno 2] gone"), ("lost",), ())]
     assert told == ["gone", "lost", "OSError"]
-    assert [len(errors.shown_value(text)) for text in ("x y" * 19, "x y" * 20)] == [59, 63]
+    assert [len(errors.shown_value(text)) for text in ("x y" * 19 + "x", "x y" * 20)] == [60, 63]
 
 
 def test_an_input_error_is_told_with_its_place() -> None:
