@@ -15,7 +15,7 @@ from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
 from ragassay.judges.llm.messages import keys_wanted, tokens_of, tokens_of_question
 from ragassay.judges.panel import Panel, combine, decided, differ, disagreed
 from ragassay.judges.planning_judge import PlanningJudge
-from ragassay.judges.question import Lost, Question, R_co, Reply
+from ragassay.judges.question import Lost, Question, Reply
 from ragassay.judges.questions.checklists import Claims, ExtractClaims
 from ragassay.judges.questions.grading import (
     ContextReport,
@@ -50,9 +50,7 @@ class Fixed(Judge):
     def signature(self) -> str:
         return f"{self.name}?temperature=0"
 
-    async def answer(
-        self, question: Question[R_co], repeat: int = 0
-    ) -> JudgeAnswer[R_co] | Failure:
+    async def answer(self, question: Question[Any], repeat: int = 0) -> Any:
         self.repeats.append(repeat)
         return self._said(question, repeat)
 

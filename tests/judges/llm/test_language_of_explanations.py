@@ -4,7 +4,6 @@ one."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -21,9 +20,7 @@ LINE = "Language of explanations: "
 ENDPOINT = OpenAIChat("http://localhost:1/v1", Secret("", "NONE"))
 
 
-def request(
-    question: Question[Any], dropped: Iterable[str] = (), repeat: int = 0, **options: Any
-) -> Request:
+def request(question: Any, dropped: Any = (), repeat: int = 0, **options: Any) -> Request:
     with Ledger(":memory:") as ledger:
         judge = LLMJudge(ENDPOINT, options.pop("model", "m"), ledger=ledger, **options)
         return build(judge, question, repeat, frozenset(dropped))
