@@ -57,7 +57,7 @@ def test_a_question_without_an_explanation_has_no_line() -> None:
 def test_the_language_that_a_sample_states_comes_before_its_querys() -> None:
     for query, stated, language, name in (
         ("When does the pool open?", "fi", "", "Finnish"), ("Wann öffnet das Bad?", "en", "", ""),
-        ("Wann öffnet das Bad?", "fi", "fr", "French"),
+        ("Wann öffnet das Bad?", "fi", "fr", "French"), ("What?", "tlh", "", "Tlh"),
     ):  # fmt: skip
         found = prompt(match(query).stated(stated), language)
         assert f"{LINE}{name}." in found if name else LINE not in found

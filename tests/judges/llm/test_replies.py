@@ -45,6 +45,7 @@ UNREADABLE = {
     "too high": ('{"match": 3, "trust": 2, "grade": 4}', "grade: input should be less"),
     "in between": ('{"match": 3, "trust": 2, "grade": 1.5}', "grade: input should be a valid int"),
     "a flag": ('{"match": 3, "trust": 2, "grade": true}', "grade: input should be a valid int"),
+    "four faults": ('{"match": 9, "trust": 9, "grade": 9, "intent": 5}', r"\(and 1 more\)"),
     "a missing key": ('{"match": 3, "trust": 2}', "grade: field required"),
     "no number at all": ('{"match": 3, "trust": 2, "grade": NaN}', "grade"),
     "nested": (f'{{"answer": {VALID}}}', "field required"),
