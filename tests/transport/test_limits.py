@@ -199,8 +199,7 @@ def test_a_limit_of_nothing_is_refused(wrong: dict[str, Any]) -> None:
 
 
 class Clock:
-    def __init__(self) -> None:
-        self.now = 50.0
+    now = 50.0
 
     def __call__(self) -> float:
         return self.now

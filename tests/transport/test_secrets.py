@@ -19,7 +19,7 @@ import pytest
 
 from llm_judging import KEY, Bench, ask, ask_one, failed, grades
 from llm_server import LLMServer
-from ragassay.base.errors import RagassayError
+from ragassay.base.errors import InputError, RagassayError
 from ragassay.compat.open_rag_eval.judge_models import OpenAIModel, judge_keywords
 from ragassay.judges.judge import to_record
 from ragassay.judges.judge_factory import JudgeOptions, address_of, make_judge
@@ -59,6 +59,10 @@ def test_a_secret_is_known_by_where_it_came_from_and_blanked_out(tmp_path: Path)
     first = secrets.from_environment("ABC", {"A": " ", "B": f" {KEY}", "C": "other"})
     assert first is not None and (first.source, first.reveal()) == ("B", KEY)
     assert secrets.from_environment("A", {"A": " ", "B": KEY}) is None
+    for body in (b" \n", b"\xff\xfe\x00"):
+        (tmp_path / "key").write_bytes(body)
+        with pytest.raises(InputError, match=r"the key alone|not a text file"):
+            secrets.from_file(tmp_path / "key")
 
 
 @pytest.mark.parametrize(
