@@ -79,7 +79,8 @@ def test_what_is_possible_is_kept_as_it_is() -> None:
     assert (sample.timestamp, sample.language, sample.identity) == (0.0, "de", ("q", "", 0))
     assert (sample.query_text, sample.answer_text, sample.runs[0].id) == ("", "", "q")
     assert not sample.passages_prescribed and Sample(id="q", repeat=2).identity[2] == 2
-    assert Passage(start=0, end=0).end == 0 and GoldPassage(document="d", start=3).grade == 1
+    assert Passage(start=0, end=0).end == 0 and GoldPassage(text="t").text == "t"
+    assert GoldPassage(document="d", start=3).grade == 1
     texts = Sample(id="q", references=["a"], history=(Turn("user", "b"),))  # type: ignore[arg-type]
     assert texts.references == ("a",) and texts.history[0].text == "b"
     for parts, words in {"references": ([1], "Give texts"), "history": ([1], "Give Turn")}.items():
