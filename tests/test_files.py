@@ -31,9 +31,7 @@ def test_a_link_stays_a_link_and_a_device_or_folder_is_never_replaced(tmp_path: 
             files.write_text(target, "x")
 
 
-def test_an_interrupt_at_any_line_leaves_the_old_file_or_the_new_one(
-    tmp_path: Path,
-) -> None:
+def test_an_interrupt_at_any_line_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     code = files.atomic.__wrapped__.__code__  # type: ignore[attr-defined]
     lines = interrupted = 0
     files.write_text(tmp_path / "a.txt", "old")

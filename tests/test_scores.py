@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.base.score import Reason, Score, Unscored
+from ragassay.base.score import Reason, Score, Unscored, label_of
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow
 
@@ -46,12 +46,30 @@ def test_flags_count_as_numbers_and_labels_do_not() -> None:
     assert Score("yes").number is None
 
 
+def test_a_reason_is_an_accident_of_the_system_or_a_fact() -> None:
+    passing = {"timeout", "connection", "server_error", "judge_error", "rate_limited", "auth"}
+    passing |= {"budget", "stopped"}
+    incomplete = passing | {"failed", "refused", "unparsable", "context_too_long"}
+    excused = {"nothing_retrieved": "not_applicable"}
+    excused |= dict.fromkeys(("nothing_cited", "nothing_claimed", "empty_answer"), "undefined")
+    for reason in Reason:
+        assert (reason.passing, reason.incomplete) == (reason in passing, reason in incomplete)
+        assert (reason.by_system, reason.excused) == (
+            reason in excused,
+            excused.get(reason, reason),
+        )
+        found = Unscored(reason, "why: so", ("e",))
+        assert Unscored.of_words(found.words) == Unscored(reason, "why: so")
+    assert Unscored.of_words("late: so") == Unscored(Reason.UNDEFINED, "late: so")
+    assert [label_of(value) for value in ("yes", [1, 3], [])] == ["yes", "[1, 3]", "[]"]
+    assert (Score(3).number, Score(False).number, Score([1]).number) == (3.0, 0.0, None)
+    assert Score(1.0, {"x": None, "y": "z"}).parts == {"x": None, "y": "z"}
+
+
 OUTCOMES = st.one_of(
-    st.floats(allow_nan=False, allow_infinity=False).map(Score),
-    st.booleans().map(Score),
-    st.sampled_from(["yes", "no"]).map(Score),
-    st.sampled_from(list(Reason)).map(Unscored),
-)
+    st.floats(allow_nan=False, allow_infinity=False).map(Score), st.booleans().map(Score),
+    st.sampled_from(["yes", "no"]).map(Score), st.sampled_from(list(Reason)).map(Unscored),
+)  # fmt: skip
 
 
 @given(st.lists(OUTCOMES, max_size=30), st.data())

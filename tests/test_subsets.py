@@ -12,16 +12,18 @@ import yaml
 
 import ragassay
 from ragassay.base.errors import UsageError
+from ragassay.base.sample import Turn
 from ragassay.base.subsets import Subset, fields_of
 from ragassay.cli.command_line import call
 from ragassay.golden.golden_folder import GoldenSet
 
 RECORDS: list[dict[str, Any]] = [
-    {"name": "a", "source": "user log", "tags": ["hard", "long, odd"], "hops": 2, "old": True},
-    {"name": "b", "source": "expert", "tags": ["hard"], "hops": 2.0, "old": False},
-    {"name": "c", "source": "user log", "tags": [], "hops": 3},
-    {"name": "d", "source": None, "note": "x=y"},
-]
+    {"name": "a", "source": "user log", "tags": ["hard", "long, odd"], "hops": 2, "old": True,
+     "any": [{"x": 1}, ["x"]], "any.x": 1.5},
+    {"name": "b", "source": "expert", "tags": ["hard"], "hops": 2.0, "old": False, "any": {1}},
+    {"name": "c", "source": "user log", "tags": [], "hops": 3, "any": {"x": 1}},
+    {"name": "d", "source": None, "note": "x=y", "any": (" 2.5 ",)},
+]  # fmt: skip
 
 
 def chosen(*conditions: str) -> str:
@@ -29,17 +31,15 @@ def chosen(*conditions: str) -> str:
     return "".join(one["name"] for one in found)
 
 
-@pytest.mark.parametrize(
-    ("conditions", "names"),
-    [
-        ([], "abcd"), (["source=user log"], "ac"), ([" source = user log "], "ac"),
-        (["source!=user log"], "bd"), (["source=user log,expert"], "abc"),
-        (["source!=user log, expert"], "d"), (["source="], "d"), (["source!="], "abc"),
-        (["tags=hard"], "ab"), (['tags="long, odd"'], "a"), (["tags!=hard"], "cd"),
-        (["tags="], "cd"), (["hops=2"], "ab"), (["old=true"], "a"), (["note=x=y"], "d"),
-        (["source=user log", "hops!=2"], "c"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("conditions", "names"), [
+    ([], "abcd"), (["source=user log"], "ac"), ([" source = user log "], "ac"),
+    (["source!=user log"], "bd"), (["source=user log,expert"], "abc"),
+    (["source!=user log, expert"], "d"), (["source="], "d"), (["source!="], "abc"),
+    (["tags=hard"], "ab"), (['tags="long, odd"'], "a"), (["tags!=hard"], "cd"),
+    (["tags="], "cd"), (["hops=2"], "ab"), (["old=true"], "a"), (["note=x=y"], "d"),
+    (["source=user log", "hops!=2"], "c"), (["old=false"], "b"),
+    (["any.x=1.5"], "a"), (["any=1,2.5"], "bd"), (["any=x"], "a"), (["any="], "c"),
+])  # fmt: skip
 def test_all_conditions_hold_for_a_record_of_a_subset(conditions: list[str], names: str) -> None:
     assert chosen(*conditions) == names
 
@@ -78,6 +78,10 @@ def test_a_field_of_the_sample_comes_before_metadata_of_its_name() -> None:
     one = ragassay.Sample(id="q", query="?", system="s", metadata={"system": "m", "turn": "9"})
     fields = fields_of(one)
     assert (fields["system"], fields["metadata.system"], fields["turn"]) == ("s", "m", "9")
+    own = {"id", "query", "system", "repeat", "answerability", "language", "failure"}
+    for history, turn in (((), "first"), ((Turn("user", "Hi"),), "later")):
+        plain = fields_of(ragassay.Sample(id="q", history=history, metadata={"n": 1}))
+        assert plain["turn"] == turn and plain.keys() == {*own, "turn", "n"}
 
 
 def answers(right: str) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.judges.panel import Panel
 from ragassay.judges.replay import Replay
-from ragassay.transport.providers_and_prices import aliases, providers
+from ragassay.transport.providers_and_prices import Price, aliases, price_of, providers
 
 KEYS = {name: KEY for provider in providers().values() for name in provider.keys}
 ANSWER = {"match": 1, "trust": 1, "grade": 1}
@@ -50,51 +50,40 @@ def test_each_word_names_its_judge(ledger: Ledger, tmp_path: Path) -> None:
     assert judge.endpoint.url == "https://api.openai.com/v1"
 
 
-@pytest.mark.parametrize(
-    ("word", "label", "url", "model"),
-    [
-        ("openai", "openai:gpt-4o", "https://api.openai.com/v1", "gpt-4o"),
-        ("OpenAI:GPT-4o", "openai:GPT-4o", "https://api.openai.com/v1", "GPT-4o"),
-        ("openrouter", "openrouter:openai/gpt-4o", "https://openrouter.ai/api/v1", "openai/gpt-4o"),
-        ("azure", "azure:gpt-4o", "https://mine.openai.azure.com/openai/v1", "gpt-4o"),
-        ("ollama:qwen3:8b", "ollama:qwen3:8b", "http://localhost:11434/v1", "qwen3:8b"),
-        ("gemini:g-3", "google:g-3", "https://generativelanguage.googleapis.com", "g-3"),
-        ("http://h:8/v1#org/m", "http://h:8/v1#org/m", "http://h:8/v1", "org/m"),
-        ("HTTPS://h/v1/#m#x", "https://h/v1#m#x", "https://h/v1", "m#x"),
-        ("http://[::1]:8000/v1#m", "http://[::1]:8000/v1#m", "http://[::1]:8000/v1", "m"),
-    ],
-)
+@pytest.mark.parametrize(("word", "label", "url", "model"), [
+    ("openai", "openai:gpt-4o", "https://api.openai.com/v1", "gpt-4o"),
+    ("OpenAI:GPT-4o", "openai:GPT-4o", "https://api.openai.com/v1", "GPT-4o"),
+    ("openrouter", "openrouter:openai/gpt-4o", "https://openrouter.ai/api/v1", "openai/gpt-4o"),
+    ("azure", "azure:gpt-4o", "https://mine.openai.azure.com/openai/v1", "gpt-4o"),
+    ("ollama:qwen3:8b", "ollama:qwen3:8b", "http://localhost:11434/v1", "qwen3:8b"),
+    ("gemini:g-3", "google:g-3", "https://generativelanguage.googleapis.com", "g-3"),
+    ("http://h:8/v1#org/m", "http://h:8/v1#org/m", "http://h:8/v1", "org/m"),
+    ("HTTPS://h/v1/#m#x", "https://h/v1#m#x", "https://h/v1", "m#x"),
+    ("http://[::1]:8000/v1#m", "http://[::1]:8000/v1#m", "http://[::1]:8000/v1", "m"),
+])  # fmt: skip
 def test_a_word_is_an_address_and_a_model(word: str, label: str, url: str, model: str) -> None:
     found = address_of(word, "gpt-4o", {**KEYS, **AZURE})
     assert (found.label, found.url, found.model) == (label, url, model)
 
 
-@pytest.mark.parametrize(
-    ("word", "environment", "url"),
-    [
-        ("openai:m", {"OPENAI_BASE_URL": "http://proxy:4000/v1/"}, "http://proxy:4000/v1"),
-        ("ollama:m", {"OLLAMA_HOST": "box:11434"}, "http://box:11434/v1"),
-        ("ollama:m", {"OLLAMA_HOST": "http://box:1/v1"}, "http://box:1/v1"),
-        ("azure:m", {"AZURE_OPENAI_ENDPOINT": "https://r.example/openai/v1"}, "https://r.example/openai/v1"),
-    ],
-)  # fmt: skip
-def test_the_environment_may_move_a_provider(
-    word: str, environment: dict[str, str], url: str
-) -> None:
+@pytest.mark.parametrize(("word", "environment", "url"), [
+    ("openai:m", {"OPENAI_BASE_URL": "http://proxy:4000/v1/"}, "http://proxy:4000/v1"),
+    ("ollama:m", {"OLLAMA_HOST": "box:11434"}, "http://box:11434/v1"),
+    ("ollama:m", {"OLLAMA_HOST": "http://box:1/v1"}, "http://box:1/v1"),
+    ("azure:m", {"AZURE_OPENAI_ENDPOINT": "https://r.example/openai/v1"}, "https://r.example/openai/v1"),
+])  # fmt: skip
+def test_the_environment_may_move_a_provider(word, environment: dict[str, str], url: str) -> None:
     assert address_of(word, "gpt-4o", {**KEYS, **environment}).url == url
 
 
-@pytest.mark.parametrize(
-    ("server", "url", "sent"),
-    [
-        ("http://localhost:8000", "http://localhost:8000/v1", True),
-        ("https://Box.example/v1", "https://box.example:443/v2", True),
-        ("http://localhost:8000", "http://localhost:8001/v1", False),
-        ("https://box.example", "http://box.example:443/v1", False),
-        ("https://box.example", "https://box.example.org", False),
-        ("https://box.example", "https://box.example@evil.example", None),
-    ],
-)
+@pytest.mark.parametrize(("server", "url", "sent"), [
+    ("http://localhost:8000", "http://localhost:8000/v1", True),
+    ("https://Box.example/v1", "https://box.example:443/v2", True),
+    ("http://localhost:8000", "http://localhost:8001/v1", False),
+    ("https://box.example", "http://box.example:443/v1", False),
+    ("https://box.example", "https://box.example.org", False),
+    ("https://box.example", "https://box.example@evil.example", None),
+])  # fmt: skip
 def test_a_key_of_ones_own_is_for_one_server(server: str, url: str, sent: bool | None) -> None:
     environment = {"RAGASSAY_API_KEY": KEY, "RAGASSAY_BASE_URL": server}
     if sent is None:
@@ -112,19 +101,16 @@ def test_a_key_of_ones_own_for_no_server_is_refused() -> None:
     assert not address_of("http://box:8000/v1#m", "m", {}).key
 
 
-@pytest.mark.parametrize(
-    ("word", "variable", "allowed"),
-    [
-        ("openai:m", "OPENAI_API_KEY", True),
-        ("https://api.openai.com/v1#m", "OPENAI_API_KEY", True),
-        ("https://box.example/v1#m", "OPENAI_API_KEY", False),
-        ("https://api.openai.com.evil.example/v1#m", "OPENAI_API_KEY", False),
-        ("groq:m", "OPENAI_API_KEY", False),
-        ("https://box.example/v1#m", "RAGASSAY_API_KEY", False),
-        ("https://box.example/v1#m", "TEAM_KEY", True),
-    ],
-)
-def test_a_file_that_names_a_variable_cannot_carry_its_key_elsewhere(
+@pytest.mark.parametrize(("word", "variable", "allowed"), [
+    ("openai:m", "OPENAI_API_KEY", True),
+    ("https://api.openai.com/v1#m", "OPENAI_API_KEY", True),
+    ("https://box.example/v1#m", "OPENAI_API_KEY", False),
+    ("https://api.openai.com.evil.example/v1#m", "OPENAI_API_KEY", False),
+    ("groq:m", "OPENAI_API_KEY", False),
+    ("https://box.example/v1#m", "RAGASSAY_API_KEY", False),
+    ("https://box.example/v1#m", "TEAM_KEY", True),
+])  # fmt: skip
+def test_a_file_cannot_carry_the_key_of_a_variable_elsewhere(
     ledger: Ledger, word: str, variable: str, allowed: bool
 ) -> None:
     keys = {"OPENAI_API_KEY": KEY, "RAGASSAY_API_KEY": KEY, "TEAM_KEY": KEY, "GROQ_API_KEY": "g"}
@@ -148,25 +134,18 @@ def test_a_missing_key_names_its_variable(ledger: Ledger) -> None:
         assert "--key-file" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("word", "said"),
-    [
-        ("opneai:gpt-4o", "Did you mean 'openai'"),
-        ("", "No judge is called ''"),
-        ("gpt-4o", "Did you mean 'openai:gpt-4o'"),
-        ("no_such_module:fn", "There is no module no_such_module here"),
-        ("claude-sonnet-4", "Did you mean 'anthropic:claude-sonnet-4'"),
-        ("http://localhost:8000/v1", "#model"),
-        ("http://h:port/v1#m", "not a URL"),
-        ("http://user:secret@h/v1#m", "RAGASSAY_API_KEY"),
-        ("http://h/v1?key=secret#m", "RAGASSAY_API_KEY"),
-        ("ollama:", "ollama:MODEL"),
-        ("azure:m", "set AZURE_OPENAI_ENDPOINT"),
-    ],
-)
-def test_a_word_that_names_nothing_is_refused_with_a_hint(
-    ledger: Ledger, word: str, said: str
-) -> None:
+@pytest.mark.parametrize(("word", "said"), [
+    ("opneai:gpt-4o", "Did you mean 'openai'"), ("", "No judge is called ''"),
+    ("gpt-4o", "Did you mean 'openai:gpt-4o'"),
+    ("no_such_module:fn", "There is no module no_such_module here"),
+    ("claude-sonnet-4", "Did you mean 'anthropic:claude-sonnet-4'"),
+    ("ftp://h/v1#m", "No judge is called"), ("http:///v1#m", "begins with http"),
+    ("http://localhost:8000/v1", "#model"), ("http://h:port/v1#m", "not a URL"),
+    ("http://user:secret@h/v1#m", "RAGASSAY_API_KEY"),
+    ("http://h/v1?key=secret#m", "RAGASSAY_API_KEY"), ("ollama:", "ollama:MODEL"),
+    ("azure:m", "set AZURE_OPENAI_ENDPOINT"),
+])  # fmt: skip
+def test_a_word_that_names_nothing_is_refused_with_a_hint(ledger, word: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         made(ledger, word)
     assert said in str(caught.value)
@@ -177,10 +156,7 @@ def test_a_key_in_the_judges_place_is_not_repeated(ledger: Ledger) -> None:
     with pytest.raises(UsageError) as caught:
         made(ledger, "sk-proj-0123456789abcdefghijklmnop")
     assert "0123456789" not in str(caught.value)
-
-
-def test_no_word_is_no_judge(ledger: Ledger) -> None:
-    with pytest.raises(UsageError, match="offline"):
+    with pytest.raises(UsageError, match="No judge is named"):
         made(ledger)
 
 
@@ -191,6 +167,36 @@ def test_every_provider_and_alias_makes_a_judge() -> None:
             continue  # a package in this process
         assert found.url.startswith("http") and not found.url.endswith("/")
         assert found.model == "some-model"
+
+
+def test_options_reach_each_judge(ledger: Ledger) -> None:
+    options = JudgeOptions(
+        rpm=60, tpm=7, timeout=9.0, temperature=0.0, seed=3, price="1,2", reuse="answers",
+        language="de", quorum=3, prompts={"x": "y"},
+    )  # fmt: skip
+    panel = made(ledger, "openai:a", "ollama:b", "openai:c", options=options)
+    assert isinstance(panel, Panel) and panel.quorum == 3
+    for judge in panel.members:
+        assert isinstance(judge, LLMJudge) and judge.parameters == {"temperature": 0.0, "seed": 3}
+        assert (judge.price, judge.reuse, judge.language) == (Price(1, 2), "answers", "de")
+        assert judge.prompts == {"x": "y"} and judge.sender.timeout == judge.endpoint.timeout == 9
+        assert [bucket._rate * 60 for bucket in judge.sender.limiter._buckets] == [56, 77 / 12]
+    plain = made(ledger, "openai:gpt-4o", options=JudgeOptions(dry=True), environment={})
+    assert isinstance(plain, LLMJudge) and plain.parameters == {} and plain.reuse == "all"
+    assert plain.price == price_of("gpt-4o") and plain.sender.limiter.most == 64
+
+
+def test_the_name_of_an_operator_hides_what_it_stands_for(ledger: Ledger) -> None:
+    named = {"house": "openai:gpt-4o", "old": "opneai:x"}
+    judge = made(ledger, "house", options=JudgeOptions(named=named))
+    assert isinstance(judge, LLMJudge) and (judge.label, judge.model) == ("house", "gpt-4o")
+    assert judge.endpoint.shown == "house" and judge.signature.startswith("house#")
+    assert "gpt-4o" not in judge.signature and "house" in judge.endpoint.key.source
+    with pytest.raises(
+        UsageError, match=r"judge old cannot be used now\. Ask the operator"
+    ) as told:
+        made(ledger, "old", options=JudgeOptions(named=named))
+    assert "opneai" not in str(told.value)
 
 
 def test_judges_of_one_endpoint_share_its_pace(ledger: Ledger) -> None:

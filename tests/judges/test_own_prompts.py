@@ -36,9 +36,7 @@ def signature(result: Any) -> str:
     return str(result.summary.metrics["idk_eval"].signature)
 
 
-def test_a_file_is_sent_in_place_of_the_prompt_is_another_key_and_stands_in_the_signature(
-    desk: Path,
-) -> None:
+def test_a_file_is_sent_in_place_of_the_prompt_and_is_in_the_signature(desk: Path) -> None:
     with LLMServer() as server:
         judge = f"{server.url}#tiny"
         usual = ragassay.evaluate(DATA, "idk_eval", judge=judge)
@@ -57,19 +55,14 @@ def test_a_file_is_sent_in_place_of_the_prompt_is_another_key_and_stands_in_the_
     assert {one["prompt_hash"][:4] for one in own.judge_answers.values()} == {"own-"}
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "says"),
-    [
-        ("Read.\n{{ conversation }}\n{{ anwser }}", 3, "no placeholder {{ anwser }}"),
-        ("Read.\n{{ conversation }}\n\n{answer}", 4, "needs the placeholder {{ answer }}"),
-        ("Read.\n{{ conversation }", 2, "is no prompt"),
-        ("--- system ---\nRead.\n--- user ---\n{{ query }}", 4, "no placeholder {{ query }}"),
-        ("Read.\n{{ conversation | nosuch }} {{ answer }}", 2, "is no prompt"),
-    ],
-)
-def test_a_faulty_prompt_is_one_error_with_its_line(
-    desk: Path, text: str, line: int, says: str
-) -> None:
+@pytest.mark.parametrize(("text", "line", "says"), [
+    ("Read.\n{{ conversation }}\n{{ anwser }}", 3, "no placeholder {{ anwser }}"),
+    ("Read.\n{{ conversation }}\n\n{answer}", 4, "needs the placeholder {{ answer }}"),
+    ("Read.\n{{ conversation }", 2, "is no prompt"),
+    ("--- system ---\nRead.\n--- user ---\n{{ query }}", 4, "no placeholder {{ query }}"),
+    ("Read.\n{{ conversation | nosuch }} {{ answer }}", 2, "is no prompt"),
+])  # fmt: skip
+def test_a_faulty_prompt_is_one_error_with_its_line(desk, text: str, line: int, says: str) -> None:
     (desk / "idk.txt").write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:
         read_prompts({"says_idk": "idk.txt"})
@@ -90,11 +83,9 @@ def test_a_prompt_for_a_question_that_no_metric_asks_is_named(desk: Path) -> Non
     with LLMServer() as server, warnings.catch_warnings():
         warnings.simplefilter("error", RagassayWarning)  # it is asked by an input
         ragassay.evaluate(
-            DATA,
-            ["f1", "answerability_accuracy"],
-            judge=f"{server.url}#tiny",
+            DATA, ["f1", "answerability_accuracy"], judge=f"{server.url}#tiny",
             prompts={"says_idk": "idk.txt"},
-        )
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", kinds())
@@ -106,9 +97,7 @@ def test_every_kind_can_be_replaced_by_its_placeholders_alone(desk: Path, kind: 
     assert [one["role"] for one in example.messages("", source)] == ["user"]
 
 
-def test_lists_are_texts_between_blank_lines_and_the_filters_of_our_prompts_work(
-    desk: Path,
-) -> None:
+def test_lists_are_texts_between_blank_lines_and_the_filters_of_our_prompts_work(desk) -> None:
     (desk / "own.txt").write_text("{{ passages }}\n--\n{{ claims | numbered }}")
     (source,) = read_prompts({"claim_support": "own.txt"}).values()
     (message,) = ClaimSupport(("a", "b"), ("one", "two")).messages("", source)

@@ -23,13 +23,11 @@ from ragassay.judges.python_judge import identity_of
 SAID = json.dumps({"reasoning": "they say the same", "is_matching": True})
 DATA = [
     {
-        "id": f"{n}",
-        "query": f"Who wrote book {n}?",
-        "answer": f"Ann {n}",
+        "id": f"{n}", "query": f"Who wrote book {n}?", "answer": f"Ann {n}",
         "references": [f"Ann {n}"],
     }
     for n in range(4)
-]
+]  # fmt: skip
 
 
 class _Held:
@@ -112,9 +110,7 @@ def test_a_function_judges_and_its_answers_are_paid_for_once(code: Any, name: st
     )
 
 
-def test_an_edited_file_is_another_judge_and_a_name_of_its_own_keeps_it(
-    code: Any, tmp_path: Path
-) -> None:
+def test_an_edited_file_is_another_judge_and_a_name_of_its_own_keeps_it(code, tmp_path) -> None:
     before = run(code.judge), run(code.judge, judge_name="ann-1")
     assert n_asked() == 8
     (tmp_path / "users_judges.py").write_text(MODULE + "\n# edited")
@@ -133,23 +129,18 @@ def nested() -> Any:
     return judge
 
 
-@pytest.mark.parametrize(
-    ("judge", "why"),
-    [
-        (lambda prompt: SAID, "a lambda has no name"),
-        ((lambda given: lambda prompt: given)(SAID), "a lambda has no name"),
-        (nested(), "it is defined within another function"),
-        (_Held(SAID).say, "it is a method of an object with a state of its own"),
-        (SimpleNamespace(invoke=lambda messages: SAID), "its state cannot be distinguished"),
-    ],
-)
+@pytest.mark.parametrize(("judge", "why"), [
+    (lambda prompt: SAID, "a lambda has no name"),
+    ((lambda given: lambda prompt: given)(SAID), "a lambda has no name"),
+    (nested(), "it is defined within another function"),
+    (_Held(SAID).say, "it is a method of an object with a state of its own"),
+    (SimpleNamespace(invoke=lambda messages: SAID), "its state cannot be distinguished"),
+])  # fmt: skip
 def test_what_cannot_be_told_apart_is_known_as_that(judge: Any, why: str) -> None:
     assert why in identity_of(judge).unkept
 
 
-def test_answers_of_what_cannot_be_told_apart_are_not_kept_and_the_summary_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_of_what_cannot_be_told_apart_are_not_kept(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     judge = nested()
     for _ in range(2):
@@ -166,9 +157,7 @@ def test_answers_of_what_cannot_be_told_apart_are_not_kept_and_the_summary_says_
     assert found.unkept == "" and found.version == "version=3"
 
 
-def test_a_function_whose_file_was_edited_after_the_import_is_not_kept(
-    code: Any, tmp_path: Path
-) -> None:
+def test_a_function_whose_file_was_edited_after_the_import_is_not_kept(code: Any, tmp_path) -> None:
     assert identity_of(code.judge).unkept == ""
     (tmp_path / "users_judges.py").write_text(MODULE.replace('"Ann 1"', '"Ann 2"'))
     # The old code runs: its answers must not count as those of the new one.
@@ -182,9 +171,7 @@ def imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, source:
     return importlib.import_module(name)
 
 
-def test_models_are_told_apart_by_all_that_is_their_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_models_are_told_apart_by_all_that_is_their_own(tmp_path: Path, monkeypatch) -> None:
     source = """
 import threading
 
@@ -228,23 +215,18 @@ def say(prompt, words): return words
         assert "cannot be distinguished" in identity_of(code.Model(untold)).unkept
 
 
-@pytest.mark.parametrize(
-    ("name", "reason", "words"),
-    [
-        ("no_return", "judge_error", r"returned None \(is a 'return' missing\?\).*answer_match"),
-        ("mapping", "judge_error", "returned a dict when it was asked answer_match.*as a text"),
-        ("raw", "judge_error", "returned bytes.*Look into the code of users_judges:raw"),
-        (
-            "raises",
-            "judge_error",
-            r"raised ValueError: no luck today \(users_judges.py:\d+\).*Look into",
-        ),
-        ("prose", "unparsable", "holds no JSON object"),
-    ],
-)
-def test_a_wrong_reply_is_a_failure_that_is_told_and_never_a_score(
-    code: Any, name: str, reason: str, words: str
-) -> None:
+@pytest.mark.parametrize(("name", "reason", "words"), [
+    ("no_return", "judge_error", r"returned None \(is a 'return' missing\?\).*answer_match"),
+    ("mapping", "judge_error", "returned a dict when it was asked answer_match.*as a text"),
+    ("raw", "judge_error", "returned bytes.*Look into the code of users_judges:raw"),
+    (
+        "raises",
+        "judge_error",
+        r"raised ValueError: no luck today \(users_judges.py:\d+\).*Look into",
+    ),
+    ("prose", "unparsable", "holds no JSON object"),
+])  # fmt: skip
+def test_a_wrong_reply_is_a_failure_and_never_a_score(code, name, reason: str, words: str) -> None:
     import re
 
     result = run(getattr(code, name))
@@ -255,33 +237,24 @@ def test_a_wrong_reply_is_a_failure_that_is_told_and_never_a_score(
     assert result.summary.metrics["answer_match"].mean is None
 
 
-@pytest.mark.parametrize(
-    ("judge", "words"),
-    [
-        ("users_judges:takes_two", "called with one argument.*takes prompt, model"),
-        ("users_judges:not_callable", "is an int, which cannot be asked"),
-        ("users_judges:juge", "has no 'juge'. Did you mean 'judge'"),
-        ("opneai:mini", "No judge is called 'opneai:mini'. Did you mean 'openai'"),
-        (ragassay.Sample, "is a class. Give an object of it"),
-        (["offline", ragassay.judges.OfflineJudge()], "comes ready made"),
-    ],
-)
+@pytest.mark.parametrize(("judge", "words"), [
+    ("users_judges:takes_two", "called with one argument.*takes prompt, model"),
+    ("users_judges:not_callable", "is an int, which cannot be asked"),
+    ("users_judges:juge", "has no 'juge'. Did you mean 'judge'"),
+    ("opneai:mini", "No judge is called 'opneai:mini'. Did you mean 'openai'"),
+    (ragassay.Sample, "is a class. Give an object of it"),
+    (["offline", ragassay.judges.OfflineJudge()], "comes ready made"),
+])  # fmt: skip
 def test_what_cannot_judge_is_refused_at_once(code: Any, judge: Any, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         run(judge)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"temperature": 0.5}, r"--temperature \(temperature=...\) is for models at endpoints"),
-        ({"judge_seed": 5}, "--judge-seed"),
-        ({"budget": "1.00"}, "no price"),
-    ],
-)
-def test_options_that_a_function_cannot_be_told_are_refused(
-    code: Any, options: dict[str, Any], words: str
-) -> None:
+@pytest.mark.parametrize(("options", "words"), [
+    ({"temperature": 0.5}, r"--temperature \(temperature=...\) is for models at endpoints"),
+    ({"judge_seed": 5}, "--judge-seed"), ({"budget": "1.00"}, "no price"),
+])  # fmt: skip
+def test_options_that_a_function_cannot_be_told_are_refused(code, options, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         run(code.judge, **options)
 
@@ -292,9 +265,7 @@ def test_a_name_is_for_one_judge_in_python(code: Any) -> None:
             run(judge, judge_name="x")
 
 
-def test_a_rate_limit_of_a_client_in_the_function_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rate_limit_of_a_client_in_the_function_is_waited_for(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     class TooManyError(Exception):
@@ -368,16 +339,11 @@ class _Chat:
         return SimpleNamespace(message=_Message(SAID))
 
 
-@pytest.mark.parametrize(
-    ("judge", "label", "tokens"),
-    [
-        (_ChatModel(), "python:_ChatModel:big", 40),
-        (_Llm(), "python:_Llm:small", 0),
-        (_Chat(), "python:_Chat:tiny", 0),
-        (_Client(), "python:_Client:pizza", 40),
-    ],
-)
-def test_chat_models_are_asked_by_the_methods_that_they_have(
+@pytest.mark.parametrize(("judge", "label", "tokens"), [
+    (_ChatModel(), "python:_ChatModel:big", 40), (_Llm(), "python:_Llm:small", 0),
+    (_Chat(), "python:_Chat:tiny", 0), (_Client(), "python:_Client:pizza", 40),
+])  # fmt: skip
+def test_chat_models_are_asked_by_their_methods(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: Any, label: str, tokens: int
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -404,16 +370,12 @@ def test_the_command_line_takes_a_function(code: Any, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
-    "word",
-    ["subprocess:getoutput", "users_app:os.system", "users_app:run", "installed_one:judge"],
+    "word", ["subprocess:getoutput", "users_app:os.system", "users_app:run", "installed_one:judge"]
 )
 def test_a_configuration_file_reaches_no_other_code_through_the_working_directory(
-    code: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    code: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     word: str,
-) -> None:
+) -> None:  # fmt: skip
     packages = tmp_path / ".venv" / "lib" / "site-packages"
     packages.mkdir(parents=True)
     monkeypatch.setattr(sys, "path", [*sys.path, str(packages)])

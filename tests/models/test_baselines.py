@@ -38,29 +38,20 @@ def test_the_recommended_layers_are_the_published_ones() -> None:
     assert layer_for("somebody/else") is None
 
 
-@pytest.mark.parametrize(
-    ("lang", "model", "layer", "said"),
-    [
-        ("xx", "roberta-large", 17, "there is one for en"),
-        ("en", "somebody/else", 3, "name a file of your own"),
-        ("en", "roberta-large", 99, "has the layers 0 to 24, not 99"),
-    ],
-)
-def test_a_missing_baseline_says_what_there_is(
-    lang: str, model: str, layer: int, said: str
-) -> None:
+@pytest.mark.parametrize(("lang", "model", "layer", "said"), [
+    ("xx", "roberta-large", 17, "there is one for en"),
+    ("en", "somebody/else", 3, "name a file of your own"),
+    ("en", "roberta-large", 99, "has the layers 0 to 24, not 99"),
+])  # fmt: skip
+def test_a_missing_baseline_says_what_there_is(lang, model: str, layer: int, said: str) -> None:
     with pytest.raises(Unavailable, match=said):
         baseline(lang, model, layer)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("P,R,F\n1,2,3\n", "line 1 must be LAYER,P,R,F"),
-        ("LAYER,P,R,F\n0,a,b,c\n", "line 2"),
-        ("LAYER,P,R,F\n2,0.1,nan,0.1\n", "line 2: a baseline lies below 1"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ("P,R,F\n1,2,3\n", "line 1 must be LAYER,P,R,F"), ("LAYER,P,R,F\n0,a,b,c\n", "line 2"),
+    ("LAYER,P,R,F\n2,0.1,nan,0.1\n", "line 2: a baseline lies below 1"),
+])  # fmt: skip
 def test_a_faulty_file_of_baselines_says_where(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "own.tsv"
     path.write_text(text)

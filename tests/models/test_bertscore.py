@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 torch = pytest.importorskip("torch", reason="models need torch: pip install 'ragassay[models]'")
 
 
+from ragassay.models.device import Batches
 from ragassay.models.encoders.encoder import Encoder
 from ragassay.models.encoders.text_model import ByteCache
 from ragassay.models.encoders.token_matching import Idf, TokenMatch, baseline, compare
@@ -75,9 +76,6 @@ def assert_equal(
         assert match[:3] == pytest.approx(other, abs=close, rel=close)
 
 
-# --- the peer's values ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", [*KINDS, *FURTHER])
 def test_values_are_the_peers_for_a_pair_at_a_time(folders: dict[str, str], kind: str) -> None:
     scorer = peer(folders[kind], kind)
@@ -124,18 +122,13 @@ def test_every_layer_can_be_compared(folders: dict[str, str], kind: str) -> None
         encoder(folders[kind], 4)
 
 
-# --- nothing but the pair -------------------------------------------------------------------------
-
-
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     pairs=st.lists(st.sampled_from(PAIRS), min_size=1, max_size=12),
     size=st.sampled_from([None, 1, 3]),
     kind=st.sampled_from([*KINDS, "mpnet"]),
 )
-def test_a_score_depends_on_neither_batch_nor_order_nor_company(
-    folders: dict[str, str], pairs: list[tuple[str, str]], size: int | None, kind: str
-) -> None:
+def test_a_score_depends_on_neither_batch_nor_order_nor_company(folders, pairs, size, kind) -> None:
     alone = [compare(encoder_of(folders[kind], 1), [pair])[0] for pair in pairs]
     together = compare(encoder_of(folders[kind], size), pairs)
     backwards = compare(encoder_of(folders[kind], size), pairs[::-1])[::-1]
@@ -165,9 +158,6 @@ def test_equal_texts_score_1_and_never_more(folders: dict[str, str]) -> None:
         assert match[:3] == pytest.approx((1, 1, 1), abs=CLOSE) and max(match[:3]) <= 1
 
 
-# --- what it costs --------------------------------------------------------------------------------
-
-
 def test_n_texts_take_n_encodings_however_many_pairs(folders: dict[str, str]) -> None:
     ours = encoder(folders["bert"])
     answers = SENTENCES[:6]
@@ -185,6 +175,29 @@ def test_a_small_cache_costs_time_and_no_accuracy(folders: dict[str, str]) -> No
     wanted = [one[:3] for one in compare(plain, PAIRS) if one is not None]
     assert_equal(compare(tight, PAIRS), wanted)
     assert tight.n_encoded > len(SENTENCES) and tight.cache.size <= tight.cache.limit
+
+
+def test_batches_are_of_like_lengths_and_their_results_in_order() -> None:
+    def batched(lengths: list[int], size: int | None, tokens: int | None, most: int = 99) -> Any:
+        seen, batches = list[list[int]](), Batches(torch.device("cpu"), size)
+        batches._tokens = tokens
+
+        def forward(batch: Any) -> list[int]:
+            seen.append([lengths[at] for at in batch])
+            if len(batch) > most:
+                raise MemoryError
+            return [lengths[at] for at in batch]
+
+        assert batches.run(lengths, forward) == lengths
+        return seen
+
+    assert batched([1, 5, 2, 9, 4], 3, None) == [[9, 5, 4], [2, 1]]
+    assert batched([5, 1, 6, 1, 5, 1], None, 10) == [[6], [5, 5], [1, 1, 1]]
+    assert batched([20, 0], None, 10) == [[20], [0]]
+    assert batched([1] * 5, 4, None, 2) == [[1] * 4, [1] * 2, [1] * 2, [1]]
+    assert batched([2] * 5, None, 8, 1)[:3] == [[2] * 4, [2] * 2, [2]]
+    with pytest.raises(MemoryError, match="a text of 7 tokens does not fit"):
+        batched([7], 4, None, 0)
 
 
 def test_when_memory_runs_out_half_as_many_go_on(folders: dict[str, str], monkeypatch) -> None:
@@ -222,9 +235,7 @@ harmonic mean of two that lie near 0 may lie anywhere."""
 @pytest.mark.parametrize(
     ("kind", "dtype"), [*((kind, "float16") for kind in (*KINDS, *FURTHER)), ("bert", "bfloat16")]
 )
-def test_every_architecture_runs_in_half_precision_and_is_near(
-    folders: dict[str, str], kind: str, dtype: str
-) -> None:
+def test_every_architecture_runs_in_half_precision_and_is_near(folders, kind, dtype: str) -> None:
     pairs = [*PAIRS[::3], ("", SENTENCES[0]), (LONG, SENTENCES[0]), (SENTENCES[0], LONG)]
     exact = compare(encoder(folders[kind], device="cpu"), pairs)
     found = compare(encoder(folders[kind], device="cpu", dtype=dtype), pairs)
@@ -239,9 +250,6 @@ def test_what_overflows_in_half_precision_stays_in_single(folders: dict[str, str
     ours = encoder(folders["t5"], dtype="float16")
     kinds = {name.rsplit(".", 2)[1]: one.dtype for name, one in ours.model.named_parameters()}
     assert kinds["wo"] == torch.float32 and kinds["wi"] == kinds["q"] == torch.float16
-
-
-# --- texts that are too long, or empty ------------------------------------------------------------
 
 
 def test_an_empty_text_scores_0_and_is_never_encoded(folders: dict[str, str]) -> None:
@@ -272,9 +280,6 @@ def test_where_a_tokeniser_states_no_maximum_it_is_the_models(tmp_path: Path) ->
     assert encoder(tiny_encoder(tmp_path / "wide", "bert", limit=4_000)).longest == 64
     boundless = encoder(tiny_encoder(tmp_path / "xlnet", "xlnet", limit=None))
     assert boundless.longest is None and boundless.tokens([LONG])[0].complete
-
-
-# --- weights of tokens and of models --------------------------------------------------------------
 
 
 def test_a_token_that_all_references_hold_weighs_nothing(folders: dict[str, str]) -> None:

@@ -24,13 +24,10 @@ from tiny_models import SENTENCES, tiny_encoder
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 TEXTS = [
-    "The library lends films for one week.",
-    "Films and magazines go out for seven days.",
-    "word",
-    "ein Satz mit Umlauten: Größe, Äpfel, 漢字, 🙂",
-    "A longer text. " * 40,
+    "The library lends films for one week.", "Films and magazines go out for seven days.", "word",
+    "ein Satz mit Umlauten: Größe, Äpfel, 漢字, 🙂", "A longer text. " * 40,
     "far more than the model reads " * 100,
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +88,6 @@ def rows(made: LocalEmbedder, texts: Sequence[str]) -> np.ndarray[Any, Any]:
     return np.stack([np.asarray(found[text]) for text in texts])
 
 
-# -- the real model ----------------------------------------------------------------------------
-
-
 def test_vectors_equal_a_plain_forward_with_mean_pooling(real: LocalEmbedder, plain: Any) -> None:
     found = rows(real, TEXTS)
     assert found.dtype == np.float32 and found.shape == (len(TEXTS), 384)
@@ -106,9 +100,7 @@ def test_vectors_equal_a_plain_forward_with_mean_pooling(real: LocalEmbedder, pl
 
 @settings(max_examples=6)
 @given(st.lists(st.sampled_from(TEXTS[:5]), unique=True, min_size=1), st.integers(1, 4))
-def test_a_vector_does_not_depend_on_its_batch(
-    minilm_rows: Any, texts: list[str], size: int
-) -> None:
+def test_a_vector_does_not_depend_on_its_batch(minilm_rows, texts: list[str], size: int) -> None:
     alone, made = minilm_rows(size)
     assert np.abs(rows(made, texts) - np.stack([alone[text] for text in texts])).max() < 1e-5
 
@@ -135,18 +127,11 @@ def test_what_is_longer_than_the_model_reads_is_said(minilm: Path) -> None:
     assert short.remarks() == ()
 
 
-# -- what a folder says ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("config", "pooling"),
-    [
-        ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}, "cls"),
-        ({"pooling_mode_lasttoken": True}, "lasttoken"),
-        ({"pooling_mode": ["lasttoken"]}, "lasttoken"),
-        ({"word_embedding_dimension": 8}, "mean"),
-    ],
-)
+@pytest.mark.parametrize(("config", "pooling"), [
+    ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}, "cls"),
+    ({"pooling_mode_lasttoken": True}, "lasttoken"), ({"pooling_mode": ["lasttoken"]}, "lasttoken"),
+    ({"word_embedding_dimension": 8}, "mean"),
+])  # fmt: skip
 def test_the_folders_pooling_is_read(tmp_path: Path, config: Any, pooling: str) -> None:
     layout(tmp_path, "Transformer", "Pooling", pooling=config)
     assert read_recipe(tmp_path).pooling == pooling
@@ -197,10 +182,7 @@ def test_a_prefix_goes_before_each_text_and_into_the_identity(tmp_path: Path) ->
     prompts = {"prompts": {"passage": "text "}, "default_prompt_name": "passage"}
     pooling = {"pooling_mode": "mean", "include_prompt": False}
     layout(
-        folder,
-        *("Transformer", "Pooling"),
-        pooling=pooling,
-        config_sentence_transformers=prompts,
+        folder, *("Transformer", "Pooling"), pooling=pooling, config_sentence_transformers=prompts
     )
     prompted = embedder(folder)
     assert prompted.prefix == "text "
@@ -213,31 +195,21 @@ def test_a_prefix_goes_before_each_text_and_into_the_identity(tmp_path: Path) ->
     assert (rows(embedder(folder, ""), ["abc"]) != rows(prompted, ["abc"])).any()
 
 
-@pytest.mark.parametrize(
-    ("modules", "pooling", "said"),
-    [
-        (("Transformer", "Pooling", "Dense"), {"pooling_mode": "mean"}, "'Dense'"),
-        (("Transformer",), {}, "names no pooling"),
-        (("Transformer", "Pooling"), {"pooling_mode": "attention"}, "attention"),
-        (("Transformer", "Pooling"), {"pooling_mode": ["cls", "mean"]}, "cls, mean"),
-        (("Transformer", "Pooling"), {"pooling_mode_max_tokens": True}, "pooling_mode_max_tokens"),
-        (("Transformer", "Pooling"), {"pooling_mode_mean_tokens": False}, "pools by nothing"),
-    ],
-)
-def test_what_a_folder_asks_for_and_nobody_knows_is_said_and_never_left_out(
-    tmp_path: Path, modules: Any, pooling: Any, said: str
-) -> None:
+@pytest.mark.parametrize(("modules", "pooling", "said"), [
+    (("Transformer", "Pooling", "Dense"), {"pooling_mode": "mean"}, "'Dense'"),
+    (("Transformer",), {}, "names no pooling"),
+    (("Transformer", "Pooling"), {"pooling_mode": "attention"}, "attention"),
+    (("Transformer", "Pooling"), {"pooling_mode": ["cls", "mean"]}, "cls, mean"),
+    (("Transformer", "Pooling"), {"pooling_mode_max_tokens": True}, "pooling_mode_max_tokens"),
+    (("Transformer", "Pooling"), {"pooling_mode_mean_tokens": False}, "pools by nothing"),
+])  # fmt: skip
+def test_what_a_folder_asks_for_and_nobody_knows_is_said(tmp_path, modules, pooling, said) -> None:
     folder = layout(tiny(tmp_path / "m"), *modules, pooling=pooling)
     with pytest.raises(Unavailable, match=said):
         embedder(folder)
 
 
-# -- what is missing ---------------------------------------------------------------------------
-
-
-def test_the_default_model_that_is_not_here_is_one_clear_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_default_model_that_is_not_here_is_one_clear_sentence(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(Unavailable, match=rf"{DEFAULT}@\w+ is not on this machine.*--model"):
         _ = Models().embedder

@@ -62,9 +62,6 @@ def scored(metric: Hhem | HhemWindows, models: Models, *samples: Sample) -> list
     return list(metric.score_window(Window(samples, models=models)))
 
 
-# --- the model
-
-
 def test_the_prompt_is_the_published_one_to_the_letter() -> None:
     assert PROMPT.format(text1="A", text2="B") == (
         "<pad> Determine if the hypothesis is true given the premise?"
@@ -80,9 +77,7 @@ def test_flan_t5_base_has_as_many_parameters_as_the_published_model(torch: Any) 
     assert sum(one.numel() for one in model.parameters()) == 109_630_082
 
 
-def test_scores_equal_the_librarys_own_forward_on_the_same_weights(
-    torch: Any, model: HhemModel, folders: dict[str, str]
-) -> None:
+def test_scores_equal_the_librarys_own_forward_on_the_same_weights(torch, model, folders) -> None:
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(Path(folders["google/flan-t5-base"]) / "tokenizer.json"))
@@ -135,9 +130,7 @@ padded, sums are added in another order."""
     ),
     st.sampled_from([None, 1, 3]),
 )
-def test_a_score_depends_on_its_batch_by_rounding_only(
-    torch: Any, model: HhemModel, found: list[tuple[int, int, str]], size: int | None
-) -> None:
+def test_a_score_depends_on_its_batch_by_rounding_only(torch, model, found, size) -> None:
     pairs = [(f"{word} is heavy. " * n, f"{word} is light. " * m) for n, m, word in found]
     alone = [model.scores([pair])[0] for pair in pairs]
     with pytest.MonkeyPatch.context() as patch:
@@ -168,20 +161,14 @@ SHARED = "t5.transformer.shared.weight"
 OTHER = "t5.transformer.encoder.embed_tokens.weight"
 
 
-@pytest.mark.parametrize(
-    ("spoil", "says"),
-    [
-        (lambda w: w.pop(NAME), f'Missing key(s) in state_dict: "{NAME}"'),
-        (lambda w: w.update({"t5.more": w[NAME]}), 'Unexpected key(s) in state_dict: "t5.more"'),
-        (lambda w: w.update({NAME: w[NAME][:-1].clone()}), f"size mismatch for {NAME}"),
-        (lambda w: w.update({NAME: w[NAME].int()}), f"{NAME} holds torch.int32"),
-        (lambda w: w.update({OTHER: w[SHARED] + 1}), "differ, and must be one"),
-    ],
-    ids=["missing", "extra", "shape", "whole numbers", "two"],
-)
-def test_a_weight_that_does_not_fit_is_an_error_that_names_it(
-    folders: dict[str, str], tmp_path: Path, spoil: Any, says: str
-) -> None:
+@pytest.mark.parametrize(("spoil", "says"), [
+    (lambda w: w.pop(NAME), f'Missing key(s) in state_dict: "{NAME}"'),
+    (lambda w: w.update({"t5.more": w[NAME]}), 'Unexpected key(s) in state_dict: "t5.more"'),
+    (lambda w: w.update({NAME: w[NAME][:-1].clone()}), f"size mismatch for {NAME}"),
+    (lambda w: w.update({NAME: w[NAME].int()}), f"{NAME} holds torch.int32"),
+    (lambda w: w.update({OTHER: w[SHARED] + 1}), "differ, and must be one"),
+], ids=['missing', 'extra', 'shape', 'whole numbers', 'two'])  # fmt: skip
+def test_a_weight_that_does_not_fit_is_named(folders, tmp_path, spoil, says: str) -> None:
     weights = tiny_hhem.tensors()
     spoil(weights)
     said = refusal(tiny_hhem.save_hhem(tmp_path / "hhem", weights), folders)
@@ -204,17 +191,13 @@ def test_a_weight_that_does_not_fit_is_an_error_that_names_it(
     ],
     ids=["damaged", "no weights", "no config", "half", "foundation", "prompt", "tokenizer"],
 )
-def test_a_folder_that_is_no_hhem_says_what_is_wrong_with_it(
-    folders: dict[str, str], tmp_path: Path, spoil: Any, says: str
-) -> None:
+def test_a_folder_that_is_no_hhem_says_what_is_wrong(folders, tmp_path, spoil, says: str) -> None:
     place = tiny_hhem.save_hhem(tmp_path / "hhem")
     spoil(place)
     assert says in refusal(place, folders)
 
 
-def test_without_a_tokenizer_it_says_whose_is_needed(
-    folders: dict[str, str], tmp_path: Path
-) -> None:
+def test_without_a_tokenizer_it_says_whose_is_needed(folders: dict[str, str], tmp_path) -> None:
     lone = {HHEM.name: folders[HHEM.name], "google/flan-t5-base": str(tmp_path / "nowhere")}
     with pytest.raises(Unavailable, match=r"tokenizer is missing.*no folder"):
         HhemModel(ModelOptions(lone))
@@ -229,9 +212,6 @@ def test_half_precision_is_near(model: HhemModel, folders: dict[str, str]) -> No
     low = HhemModel(ModelOptions(folders, device="cpu", dtype="float16")).scores(pairs)
     assert low == pytest.approx(model.scores(pairs), abs=0.01)
     assert low != model.scores(pairs)
-
-
-# --- windows
 
 
 @drawn(
@@ -250,12 +230,7 @@ def test_windows_hold_every_token_and_none_too_many(pieces: list[str], size: int
     assert found == sorted(set(found)), "each begins and ends behind the one before it"
 
 
-# --- as Open RAG Eval has it
-
-
-def test_the_passages_are_joined_and_cut_and_the_answer_is_not(
-    model: HhemModel, models: Models
-) -> None:
+def test_the_passages_are_joined_and_cut_and_the_answer_is_not(model, models: Models) -> None:
     assert Hhem().max_chars == 8192, "as published"
     long = Passage("Iron is heavy. " * 20)
     answer = " ".join(["Wool is light [1]."] * 30)
@@ -268,14 +243,11 @@ def test_the_passages_are_joined_and_cut_and_the_answer_is_not(
     assert found.explanation == "the passages were cut at 200 of 315 characters"
     (short,) = scored(Hhem(max_chars=14), models, sample())
     assert short.value == pytest.approx(
-        model.scores([("Iron is heavy.", "Iron is heavy . Wool too")])[0],
-        abs=1e-6,
+        model.scores([("Iron is heavy.", "Iron is heavy . Wool too")])[0], abs=1e-6
     )
 
 
-def test_a_value_in_the_record_comes_first_unless_it_is_not_wanted(
-    model: HhemModel, models: Models
-) -> None:
+def test_a_value_in_the_record_comes_first_unless_it_is_not_wanted(model, models: Models) -> None:
     brought = sample(given={"hhem_score": 0.9})
     (taken,) = scored(Hhem(), models, brought)
     assert taken == Score(0.9, explanation="read from the record", given=True)
@@ -288,28 +260,21 @@ def test_a_value_in_the_record_comes_first_unless_it_is_not_wanted(
 
 
 @pytest.mark.parametrize("metric", [Hhem(), HhemWindows()], ids=str)
-@pytest.mark.parametrize(
-    ("lacking", "reason", "says"),
-    [
-        (sample(None), Reason.MISSING_INPUT, "no answer"),
-        (sample(""), Reason.EMPTY_ANSWER, "answer is empty"),
-        (sample("[1]"), Reason.EMPTY_ANSWER, "answer is empty"),
-        (sample(passages=None), Reason.MISSING_INPUT, "no retrieved passages"),
-        (sample(passages=()), Reason.NOTHING_RETRIEVED, "nothing was retrieved"),
-        (sample(passages=(Passage(id="x"),)), Reason.MISSING_INPUT, "passage 1 has no text"),
-        (sample(passages=(Passage(" "),)), Reason.NOTHING_RETRIEVED, "empty texts"),
-    ],
-)
-def test_what_cannot_be_scored_says_why_and_needs_no_model(
-    metric: Hhem | HhemWindows, lacking: Sample, reason: Reason, says: str
-) -> None:
+@pytest.mark.parametrize(("lacking", "reason", "says"), [
+    (sample(None), Reason.MISSING_INPUT, "no answer"),
+    (sample(""), Reason.EMPTY_ANSWER, "answer is empty"),
+    (sample("[1]"), Reason.EMPTY_ANSWER, "answer is empty"),
+    (sample(passages=None), Reason.MISSING_INPUT, "no retrieved passages"),
+    (sample(passages=()), Reason.NOTHING_RETRIEVED, "nothing was retrieved"),
+    (sample(passages=(Passage(id="x"),)), Reason.MISSING_INPUT, "passage 1 has no text"),
+    (sample(passages=(Passage(" "),)), Reason.NOTHING_RETRIEVED, "empty texts"),
+])  # fmt: skip
+def test_what_cannot_be_scored_says_why_and_needs_no_model(metric, lacking, reason, says) -> None:
     found = metric.score(lacking)
     assert isinstance(found, Unscored) and found.reason is reason and says in found.detail
 
 
-def test_two_threads_are_used_and_given_back(
-    torch: Any, model: HhemModel, models: Models, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_threads_are_used_and_given_back(torch, model, models: Models, monkeypatch) -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(3)
     seen: list[int] = []
@@ -320,12 +285,7 @@ def test_two_threads_are_used_and_given_back(
     torch.set_num_threads(before)
 
 
-# --- sentence by sentence
-
-
-def test_each_sentence_counts_with_the_window_that_bears_it_out_best(
-    model: HhemModel, models: Models
-) -> None:
+def test_each_sentence_counts_with_the_window_that_bears_it_out_best(model, models: Models) -> None:
     (found,) = scored(HhemWindows(), models, sample("Iron is heavy [1]. Is wool of iron? Yes [2]."))
     sentences = ["Iron is heavy.", "Is wool of iron?", "Yes."]
     texts = [str(passage.text) for passage in PASSAGES]
@@ -340,9 +300,7 @@ def test_each_sentence_counts_with_the_window_that_bears_it_out_best(
     assert sentences[best.index(min(best))] in found.explanation
 
 
-def test_a_long_passage_is_read_to_its_end_and_the_window_can_be_found_in_it(
-    model: HhemModel, models: Models
-) -> None:
+def test_a_long_passage_is_read_to_its_end_and_the_window_can_be_found_in_it(model, models) -> None:
     text = f"{'Wool is light. ' * 40}Iron is heavy."
     metric = HhemWindows(window=16)
     (found,) = scored(metric, models, sample("Iron is heavy.", passages=(Passage(text, id="p"),)))
@@ -352,9 +310,6 @@ def test_a_long_passage_is_read_to_its_end_and_the_window_can_be_found_in_it(
     (one,) = found.parts["sentences"]
     assert found.value == pytest.approx(max(v for v in values if v is not None), abs=1e-6)
     assert (one["start"], one["end"]) in spans and one["passage"] == "p"
-
-
-# --- from the outside
 
 
 @pytest.fixture
@@ -369,9 +324,7 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_suite_has_hhems_column_with_a_folder_for_the_model(
-    data: Path, folders: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_suite_has_hhems_column_with_a_folder(data, folders, tmp_path, capsys) -> None:
     named = [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
     out = tmp_path / "run"
     assert call(["run", str(data), "--suite", "trecrag", *named, "-o", str(out), "--json"]) == 0
@@ -385,9 +338,7 @@ def test_the_suite_has_hhems_column_with_a_folder_for_the_model(
     assert all(0 < float(row["generation_score_hallucination_score"]) < 1 for row in rows)
 
 
-def test_without_the_model_hhem_says_so_and_all_else_is_computed(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_model_all_else_is_computed(data: Path, tmp_path: Path, monkeypatch) -> None:
     with suppress(ImportError):
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     result = ragassay.evaluate(str(data), "trecrag")

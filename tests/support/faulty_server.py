@@ -49,17 +49,13 @@ def faulty(fault: str, text: str) -> dict[str, Any] | None:
     if fault == "silent":
         return None
     return {
-        "no-json": said("It is done, sir."),
-        "list": said("[1, 2]"),
-        "nothing": {"content": []},
-        "nan": said('{"text": [NaN]}'),
-        "other-key": said('{"answer": 1}'),
+        "no-json": said("It is done, sir."), "list": said("[1, 2]"), "nothing": {"content": []},
+        "nan": said('{"text": [NaN]}'), "other-key": said('{"answer": 1}'),
         "is-error": said("the index is empty", isError=True),
         "silent-error": {"content": [], "isError": True},
         "long-error": said("no\n" * 100_000, isError=True),
-        "huge": said(json.dumps({"text": "x" * 3_000_000})),
-        "no-result": {"contents": 5},
-    }.get(fault, said(json.dumps({"text": text})))
+        "huge": said(json.dumps({"text": "x" * 3_000_000})), "no-result": {"contents": 5},
+    }.get(fault, said(json.dumps({"text": text})))  # fmt: skip
 
 
 def build(fault: str, parameter_file: str) -> dict[str, Any]:
@@ -68,12 +64,10 @@ def build(fault: str, parameter_file: str) -> dict[str, Any]:
     if fault == "build-fails":
         return said("no space left", isError=True)
     written = {
-        "build-writes-nothing": None,
-        "build-writes-no-yaml": "tools: [",
-        "build-writes-a-list": "- echo",
-        "build-writes-no-entries": "tools:\n  echo: text",
+        "build-writes-nothing": None, "build-writes-no-yaml": "tools: [",
+        "build-writes-a-list": "- echo", "build-writes-no-entries": "tools:\n  echo: text",
         "build-writes-odd-entries": "tools:\n  echo: {input: [text], output: text}",
-    }.get(fault, json.dumps(FLOWS))
+    }.get(fault, json.dumps(FLOWS))  # fmt: skip
     if written is not None:
         Path(parameter_file).with_name("server.yaml").write_text(written, "utf-8")
     return said("done")

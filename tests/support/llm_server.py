@@ -91,13 +91,11 @@ class _State:
     def stats(self) -> dict[str, Any]:
         names = ("requests", "answered", "in_flight", "in_flight_most", "connections")
         return {name: getattr(self, name) for name in names} | {
-            "distinct": len(self.bodies),
-            "distinct_answered": len(self.paid),
-            "texts": self.texts.total(),
-            "distinct_texts": len(self.texts),
+            "distinct": len(self.bodies), "distinct_answered": len(self.paid),
+            "texts": self.texts.total(), "distinct_texts": len(self.texts),
             "statuses": {str(status): n for status, n in self.statuses.items()},
             "faults": dict(self.faults),
-        }
+        }  # fmt: skip
 
 
 class LLMServer:
@@ -164,13 +162,9 @@ class LLMServer:
         writer.close()
 
     async def _handle(
-        self,
-        first: str,
-        body: bytes,
-        key: str,
-        reader: asyncio.StreamReader,
+        self, first: str, body: bytes, key: str, reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-    ) -> None:
+    ) -> None:  # fmt: skip
         method, address, _ = first.split(" ", 2)
         path = address.partition("?")[0]
         protocol = "openai" if path.endswith("/embeddings") else protocol_of(path)
@@ -193,13 +187,9 @@ class LLMServer:
         _send(writer, 200, orjson.dumps(found))
 
     async def _chat(
-        self,
-        protocol: str,
-        body: bytes,
-        key: str,
-        reader: asyncio.StreamReader,
+        self, protocol: str, body: bytes, key: str, reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-    ) -> None:
+    ) -> None:  # fmt: skip
         state, settings = self.state, self.settings
         state.in_flight += 1
         state.in_flight_most = max(state.in_flight_most, state.in_flight)
@@ -321,14 +311,9 @@ class LLMServer:
 
 
 def _send(
-    writer: asyncio.StreamWriter,
-    status: int,
-    body: bytes,
-    headers: Sequence[str] = (),
-    kind: str = "application/json",
-    *,
-    cut: bool = False,
-) -> None:
+    writer: asyncio.StreamWriter, status: int, body: bytes, headers: Sequence[str] = (),
+    kind: str = "application/json", *, cut: bool = False,
+) -> None:  # fmt: skip
     """Sends a reply; ``cut``: half of it, and then the end of the connection."""
     lines = [f"HTTP/1.1 {status} X", f"Content-Type: {kind}", f"Content-Length: {len(body)}"]
     head = "".join(f"{line}\r\n" for line in (*lines, *headers, ""))
@@ -341,12 +326,9 @@ def _completion(made: Answer, request: Request, usage: bool | Mapping[str, Any])
     message = {"role": "assistant", "content": made.content, "refusal": made.refusal}
     choice = {"index": 0, "message": message, "finish_reason": made.finish, "logprobs": None}
     body: dict[str, Any] = {
-        "id": f"chatcmpl-{request.index}",
-        "object": "chat.completion",
-        "created": 1_700_000_000,
-        "model": f"{request.body.get('model')}-2026-01-01",
-        "choices": [choice],
-    }
+        "id": f"chatcmpl-{request.index}", "object": "chat.completion", "created": 1_700_000_000,
+        "model": f"{request.body.get('model')}-2026-01-01", "choices": [choice],
+    }  # fmt: skip
     if usage is True:
         read, written = len(request.raw) // 4, len(made.content or "") // 4 + 1
         counts = {"prompt_tokens": read, "completion_tokens": written}

@@ -12,16 +12,12 @@ from typing import Any
 
 SENTENCES = (
     "Frank Herbert wrote Dune in 1965, a long novel about sand.",
-    "The novel Dune was written by an American author.",
-    "A cat sat on the mat; the dog did not.",
+    "The novel Dune was written by an American author.", "A cat sat on the mat; the dog did not.",
     "Paris is the capital of France, and Berlin that of Germany!",
-    "Who wrote the book? Nobody knows.",
-    "It rains.",
-    "the the the",
+    "Who wrote the book? Nobody knows.", "It rains.", "the the the",
     "Straße, naïve café — 東京 is far away",
-    "one two three four five six seven eight nine ten eleven twelve",
-    "x",
-)
+    "one two three four five six seven eight nine ten eleven twelve", "x",
+)  # fmt: skip
 """Texts of several lengths, words repeated among them, letters of several scripts."""
 
 _COMMON = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 24}
@@ -30,14 +26,9 @@ _WILD = 0.4
 
 
 def tiny_encoder(
-    folder: Path,
-    kind: str,
-    *,
-    layers: int = 3,
-    limit: int | None = 64,
-    seed: int = 0,
+    folder: Path, kind: str, *, layers: int = 3, limit: int | None = 64, seed: int = 0,
     **config: Any,
-) -> str:
+) -> str:  # fmt: skip
     """Saves a random encoder with its tokeniser and returns the folder.
 
     Args:
@@ -130,13 +121,9 @@ def _word_pieces() -> Any:
         special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
     )
     return PreTrainedTokenizerFast(
-        tokenizer_object=made,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        mask_token="[MASK]",
-    )
+        tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
+        sep_token="[SEP]", mask_token="[MASK]",
+    )  # fmt: skip
 
 
 def _byte_pairs(kind: str) -> Any:
@@ -152,11 +139,9 @@ def _byte_pairs(kind: str) -> Any:
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=360,
-        special_tokens=special,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
+        vocab_size=360, special_tokens=special,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False,
+    )  # fmt: skip
     made.train_from_iterator([*SENTENCES, *(f" {text}" for text in SENTENCES)], trainer)
     import json
 

@@ -7,10 +7,10 @@ import asyncio
 import json
 import sqlite3
 import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,6 @@ from ragassay.judges.ledger.paid_answers import ANSWER
 from ragassay.judges.ledger.system_answers import SystemAnswers
 from ragassay.targets.ask_run import ask, open_asking, plan_asking
 from ragassay.targets.asking.ask_summary import AskSummary, asked_report
-from run_process import Commands
 from system_server import Reply, SystemServer, echo
 from terminal_text import shown
 
@@ -56,49 +55,12 @@ def test_an_answer_is_a_sample_with_what_was_measured() -> None:
         assert len(asked["fingerprint"]) == 16 and sample.metadata["n"] == query["metadata"]["n"]
 
 
-def test_the_same_command_again_asks_nothing_and_refresh_asks_all() -> None:
-    with SystemServer() as server:
-        command = ["ask", "queries.jsonl", "--target", "mine.yaml"]
-        assert call(command) == 0
-        first = Path("answers.jsonl").read_bytes()
-        Path("answers.jsonl").unlink()
-        assert call(command) == 0
-        assert Path("answers.jsonl").read_bytes() == first and len(server.asked) == 5
-        assert call([*command, "--refresh"]) == 0
-        assert len(server.asked) == 10
-
-
 def test_a_changed_mapping_is_another_system() -> None:
     with SystemServer() as server:
         assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 0
         Path("mine.yaml").write_text(server.mapping.replace("turns:", "k: 3, turns:"))
         assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 0
         assert len(server.asked) == 10 and server.asked[-1]["k"] == 3
-
-
-def test_a_function_whose_imports_changed_is_another_system(
-    desk: Path, processes: Commands
-) -> None:
-    """The file that defines the function stays as it is."""
-    Path("inner").mkdir()
-    Path("inner/search.py").write_text("WORDS = 'the first'\n")
-    Path("store.py").write_text("from inner.search import WORDS\n")
-    Path("imports_rag.py").write_text("import store\ndef answer(query):\n    return store.WORDS\n")
-    options = ("queries.jsonl", "--target", "imports_rag:answer")
-
-    processes.folder = desk
-
-    def asked(*more: str) -> str:
-        done = processes.completed("ask", *options, *more)
-        assert done.returncode == 0, done.stderr
-        return " ".join(done.stdout.split())
-
-    assert "from the ledger" not in asked()
-    assert "5 of 5 answers are from the ledger; --refresh asks the" in asked()
-    assert {one.answer_text for one in load("answers.jsonl")} == {"the first"}
-    Path("inner/search.py").write_text("WORDS = 'the second one'\n")
-    assert "from the ledger" not in asked()
-    assert {one.answer_text for one in load("answers.jsonl")} == {"the second one"}
 
 
 def test_a_failure_is_no_answer_and_is_asked_again(capsys) -> None:
@@ -124,11 +86,6 @@ def test_a_failure_is_no_answer_and_is_asked_again(capsys) -> None:
         assert load("answers.jsonl")[3].answer is not None
 
 
-def _kept_answers() -> int:
-    with Ledger(DEFAULT) as ledger:
-        return sum(1 for _ in ledger.rows("kind = ? AND reason IS NULL", ANSWER))
-
-
 def _soon(holds: Callable[[], bool]) -> bool:
     """Whether something becomes true within a minute."""
     for _ in range(6_000):
@@ -152,32 +109,9 @@ def test_the_next_query_is_asked_while_an_answer_is_kept_and_no_other() -> None:
             assert begun.done == 0 and not begun.arriving["mine"].samples
             other.execute("ROLLBACK")
             assert begun.wait().complete
-        assert len(server.asked) == _kept_answers() == len(QUERIES)
-
-
-def test_a_killed_run_goes_on_where_it_was(processes: Commands, desk: Path) -> None:
-    """Its answers are in the ledger, and there is no file until all are there."""
-    hold, third = threading.Event(), threading.Event()
-
-    def rule(number: int, asked: Any) -> Any:
-        if number < 2:
-            return echo(number, asked)
-        third.set()
-        return Reply(hold=hold, drop=True)
-
-    with SystemServer(rule) as server:
-        command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1"]
-        processes.folder = desk
-        processes.start(*command)
-        assert third.wait(60)
-        assert _soon(lambda: _kept_answers() == 2)  # it may be asked while the second is kept
-        processes.kill()
-        hold.set()
-        assert not Path("answers.jsonl").exists()
-        server.rule = echo
-        assert call(command) == 0
-        assert [one["question"] for one in server.asked[3:]] == [f"What is {n}?" for n in (2, 3, 4)]
-        assert all(sample.answer is not None for sample in load("answers.jsonl"))
+        with Ledger(DEFAULT) as ledger:
+            kept = list(ledger.rows("kind = ? AND reason IS NULL", ANSWER))
+        assert len(server.asked) == len(kept) == len(QUERIES)
 
 
 def test_repeats_go_straight_into_the_consistency_suite(desk: Path) -> None:
@@ -281,16 +215,12 @@ def test_what_systems_made_of_the_queries_before_is_left_out() -> None:
     assert (sample.answer_text, sample.repeat, sample.references) == ("new", 0, ("r",))
 
 
-@pytest.mark.parametrize(
-    ("queries", "options", "said"),
-    [
-        ([{"id": "q", "answer": "a"}], {}, "no query"),
-        ([{"id": "q", "query": "a"}, {"id": "q", "query": "b", "repeat": 1}], {}, "id of its own"),
-        (QUERIES, {"repeat": 0}, "repeat is 0"),
-        (QUERIES, {"concurency": 2}, "concurrency"),
-        (QUERIES, {"history": "mine"}, "given and own"),
-    ],
-)
+@pytest.mark.parametrize(("queries", "options", "said"), [
+    ([{"id": "q", "answer": "a"}], {}, "no query"),
+    ([{"id": "q", "query": "a"}, {"id": "q", "query": "b", "repeat": 1}], {}, "id of its own"),
+    (QUERIES, {"repeat": 0}, "repeat is 0"), (QUERIES, {"concurency": 2}, "concurrency"),
+    (QUERIES, {"history": "mine"}, "given and own"),
+])  # fmt: skip
 def test_bad_requests_are_refused(queries: Any, options: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         ask(queries, lambda query: query, **options)
@@ -351,9 +281,7 @@ def _query(desk: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.parquet", "x.json", "x.csv.gz", "x.XLSX"])
-def test_a_name_of_another_kind_of_file_is_refused(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_name_of_another_kind_of_file_is_refused(name: str, capsys) -> None:
     words = [sys.executable, "-c", "open('asked', 'w')"]
     assert call(["ask", "q.jsonl", "-t", f"command:{' '.join(words)}", "-o", name]) == 2
     said = " ".join(capsys.readouterr().err.split())
@@ -392,3 +320,16 @@ def test_the_table_fits_and_shows_names_whole(width: int) -> None:
         assert "12.7M" in rows and "$123.46" in rows and "$0.0012" in rows
     names = "".join(line[: line.find("  ", 2)].strip() for line in lines[3:7])
     assert all(name in names for name in LONG)
+
+
+@pytest.mark.parametrize(("tokens", "cost", "seconds", "cells"), [
+    ((999_998, 1), 9.99999, 0.9996, ("999,999", "$10.0000", "1000 ms")),
+    ((999_999, 1), 10.0, 1.0, ("1.0M", "$10.00", "1.00 s")), ((None, 1), None, None, ("-",) * 3),
+])  # fmt: skip
+def test_amounts_are_shown_in_few_digits(tokens: Any, cost: Any, seconds: Any, cells: Any) -> None:
+    latency = {} if seconds is None else {"p50": seconds}
+    numbers = {"input_tokens": tokens[0], "output_tokens": tokens[1], "latency": latency}
+    (table, _) = asked_report([replace(summary("s", cost), **numbers)]).blocks
+    row = zip(table.columns, table.rows[0].cells, strict=True)
+    read = {column.head: cell.text for column, cell in row}
+    assert (read["tokens"], read["cost"], read["p50"]) == cells

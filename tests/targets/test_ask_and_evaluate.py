@@ -26,9 +26,7 @@ def _queries(desk: Path) -> None:
     Path("queries.jsonl").write_text("\n".join(lines))
 
 
-def test_a_judge_is_asked_before_the_last_query_is(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_judge_is_asked_before_the_last_query_is(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ragassay.engine.run.scoring.JUDGED_WINDOW", 16)
     waited: list[bool] = []
     with LLMServer() as judge:
@@ -54,9 +52,7 @@ def test_a_judge_is_asked_before_the_last_query_is(
     assert "umbrela" in capsys.readouterr().out
 
 
-def test_an_evaluation_that_fails_does_not_end_the_asking(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_evaluation_that_fails_does_not_end_the_asking(capsys) -> None:
     Path("taken").write_text("a file where the run folder would be")
     with SystemServer() as server:
         command = ["ask", "queries.jsonl", "--target", "mine.yaml", "--suite", "serving"]
@@ -67,9 +63,7 @@ def test_an_evaluation_that_fails_does_not_end_the_asking(
         assert len(server.asked) == 160
 
 
-def test_what_is_wrong_with_the_evaluation_shows_before_anything_is_asked(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_wrong_with_the_evaluation_shows_before_asking(monkeypatch, capsys) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with SystemServer() as server:
         words = ["--suite", "trecrag", "--judge", "openai:gpt-4o"]
@@ -137,9 +131,7 @@ def test_passages_are_found_in_the_documents_of_a_golden_set_that_is_asked(golde
     assert result.summary.metrics["SpanR@5"].mean == 1.0
 
 
-def test_drafts_that_are_left_out_are_told(
-    golden: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_drafts_that_are_left_out_are_told(golden: Path, capsys) -> None:
     Path("mine.py").write_text("def answer(query):\n    return 'x'\n")
     assert call(["ask", "golden", "--target", "mine:answer"]) == 0
     told = "1 draft of golden left out: review it (ragassay golden review golden)"

@@ -57,20 +57,15 @@ def test_systems_share_a_budget() -> None:
     assert one.asked and two.asked and one.asked * 0.01 + two.asked * 0.03 <= 0.2 + 1e-9
 
 
-@pytest.mark.parametrize(
-    ("told", "budget", "said"),
-    [
-        ({}, "1.00", ["what an answer costs.", "'usage: {cost: PATH}'", "the key 'cost'",
-                      "Or give a budget in calls ('200 calls')."]),
-        ({"input_tokens": 9, "output_tokens": 1}, "1.00",
-         ["Or give a budget in tokens, which it tells ('2M tokens'), or calls ('200 calls')."]),
-        ({}, "2M tokens", ["how many an answer takes.", "output_tokens: PATH}'",
-                           "Or give a budget in calls ('200 calls')."]),
-    ],
-)  # fmt: skip
-def test_a_system_that_does_not_tell_what_the_budget_goes_by_is_asked_once(
-    told: dict[str, Any], budget: str, said: list[str]
-) -> None:
+@pytest.mark.parametrize(("told", "budget", "said"), [
+    ({}, "1.00", ["what an answer costs.", "'usage: {cost: PATH}'", "the key 'cost'",
+                  "Or give a budget in calls ('200 calls')."]),
+    ({"input_tokens": 9, "output_tokens": 1}, "1.00",
+     ["Or give a budget in tokens, which it tells ('2M tokens'), or calls ('200 calls')."]),
+    ({}, "2M tokens", ["how many an answer takes.", "output_tokens: PATH}'",
+                       "Or give a budget in calls ('200 calls')."]),
+])  # fmt: skip
+def test_a_system_that_does_not_tell_what_it_takes_is_asked_once(told, budget, said) -> None:
     system = Paid(**told)
     answers = ask(QUERIES, {"mine": system}, budget=budget, concurrency=16)
     assert system.asked == 1 and answers.summaries["mine"].answered == 1
@@ -166,9 +161,7 @@ def test_what_earlier_answers_took_is_known_to_the_next_run() -> None:
 
 @pytest.mark.usefixtures("no_long_waits")
 @pytest.mark.parametrize(("concurrency", "answers_at"), [(1, 2), (16, 3)])
-def test_retries_are_calls_that_are_claimed_before_they_are_sent(
-    concurrency: int, answers_at: int
-) -> None:
+def test_retries_are_calls_that_are_claimed_before_they_are_sent(concurrency, answers_at) -> None:
     tries: Counter[str] = Counter()
 
     def busy_at_first(number: int, sent: Any) -> Any:

@@ -22,7 +22,6 @@ from ragassay.judges.ledger.ledger_store import DEFAULT, Ledger
 from ragassay.judges.ledger.paid_answers import ANSWER
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.ask_summary import Answers
-from ragassay.transport import sending
 from system_server import Reply, SystemServer, echo
 
 pytestmark = pytest.mark.usefixtures("no_long_waits")
@@ -72,44 +71,6 @@ def test_a_system_that_fails_in_several_ways_is_stopped_with_each_of_them() -> N
     assert "answered with HTML: '502 bad gateway, request 2'" in said
 
 
-def test_the_summary_tells_each_different_failure_with_its_count(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def rule(number: int, sent: Any) -> Any:
-        return echo(number, sent) if number == 0 else pages_and_nulls(number, sent)
-
-    with SystemServer(rule):
-        command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1"]
-        assert call([*command, "--limit", "13", "--quiet"]) == 3
-        lines = capsys.readouterr().err.splitlines()
-    assert [line.split(": http")[0] for line in lines] == [
-        "mine: 8 of 12 unparsable: query 'q1'",
-        "mine: 4 of 12 unparsable: query 'q2'",
-    ]
-    assert "null for the answer" in lines[0] and "HTML: '502 bad gateway" in lines[1]
-
-
-def test_a_target_that_dies_halfway_loses_nothing(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    monkeypatch.setattr(sending, "ANSWERED_BEFORE_S", 0.0)
-
-    def rule(number: int, sent: Any) -> Any:
-        return echo(number, sent) if number < 20 or alive else Reply(drop=True)
-
-    alive: list[bool] = []
-    with SystemServer(rule) as server:
-        command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1", "--retries", "0"]
-        assert call(command) == 3
-        samples = load("answers.jsonl")
-        assert sum(sample.answer is not None for sample in samples) == 20
-        said = " ".join(capsys.readouterr().out.split())
-        assert "requests in a row failed" in said and "8 connection" in said
-        alive.append(True)
-        before = len(server.asked)
-        assert call(command) == 0
-        assert len(server.asked) - before == 20
-    assert all(sample.answer is not None for sample in load("answers.jsonl"))
-
-
 def test_no_other_origin_is_told() -> None:
     with SystemServer() as elsewhere:
         moved = Reply(status=307, headers={"Location": f"{elsewhere.url}/ask"})
@@ -119,30 +80,20 @@ def test_no_other_origin_is_told() -> None:
     assert "redirects to another address" in (answers.samples[0].failure or "")
 
 
-@pytest.mark.parametrize(
-    ("target", "said"),
-    [
-        ("nowhere:answer", "no module 'nowhere'"),
-        ("mine:anser", "Did you mean 'answer'"),
-        ("mine:number", "cannot be called"),
-        ("mine:of_two", "it takes query, index"),
-        ("mine:of_none", "it takes nothing"),
-        ("broken:answer", "ZeroDivisionError"),
-        ("script:answer", "its module cannot be imported (SystemExit: 4)"),
-        ("needs:answer", "needs 'not_installed_here'"),
-        ("command:no-such-program", "no program 'no-such-program'"),
-        ("mcp:python server.py", "Which tool"),
-        ("mcp:python 'server.py#answer", "cannot be read: No closing quotation."),
-        ("http://localhost:1/v1", "URL#MODEL"),
-        ("comand:python rag.py", "Did you mean 'command'"),
-        ("vectara:mine", "set VECTARA_API_KEY"),
-        ("anthropic:model", "speaks the protocol anthropic"),
-        ("missing.yaml", "missing.yaml"),
-    ],
-)
-def test_a_target_that_cannot_be_asked_is_refused_at_once(
-    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys, target: str, said: str
-) -> None:
+@pytest.mark.parametrize(("target", "said"), [
+    ("nowhere:answer", "no module 'nowhere'"), ("mine:anser", "Did you mean 'answer'"),
+    ("mine:number", "cannot be called"), ("mine:of_two", "it takes query, index"),
+    ("mine:of_none", "it takes nothing"), ("broken:answer", "ZeroDivisionError"),
+    ("script:answer", "its module cannot be imported (SystemExit: 4)"),
+    ("needs:answer", "needs 'not_installed_here'"),
+    ("command:no-such-program", "no program 'no-such-program'"),
+    ("mcp:python server.py", "Which tool"),
+    ("mcp:python 'server.py#answer", "cannot be read: No closing quotation."),
+    ("http://localhost:1/v1", "URL#MODEL"), ("comand:python rag.py", "Did you mean 'command'"),
+    ("vectara:mine", "set VECTARA_API_KEY"),
+    ("anthropic:model", "speaks the protocol anthropic"), ("missing.yaml", "missing.yaml"),
+])  # fmt: skip
+def test_a_target_that_cannot_be_asked_is_refused(desk, monkeypatch, capsys, target, said) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "of-a-test")
     monkeypatch.delenv("VECTARA_API_KEY", raising=False)
     monkeypatch.syspath_prepend(str(desk))
@@ -161,17 +112,13 @@ def test_a_target_that_cannot_be_asked_is_refused_at_once(
     assert not Path("answers.jsonl").exists()
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ("answr: x", "line 6, field 'answr': is not a key that is known"),
-        ("version: 'a..b'", "is no path"),
-        ("params: {q: '{{quest}}'}", "nothing to fill in for '{{quest}}'"),
-        ("headers: {key: '${NOT_SET_HERE}'}", "NOT_SET_HERE, which is not set"),
-        ("passage: {idd: x}", "Did you mean 'id'"),
-        ("end_mark: 'a..b'\nstream: sse", "is no path"),
-    ],
-)
+@pytest.mark.parametrize(("change", "said"), [
+    ("answr: x", "line 6, field 'answr': is not a key that is known"),
+    ("version: 'a..b'", "is no path"),
+    ("params: {q: '{{quest}}'}", "nothing to fill in for '{{quest}}'"),
+    ("headers: {key: '${NOT_SET_HERE}'}", "NOT_SET_HERE, which is not set"),
+    ("passage: {idd: x}", "Did you mean 'id'"), ("end_mark: 'a..b'\nstream: sse", "is no path"),
+])  # fmt: skip
 def test_a_mistake_in_a_mapping_has_its_line_and_field(change: str, said: str) -> None:
     with SystemServer() as server, pytest.raises(RagassayError) as caught:
         asked(server, f"{server.mapping}{change}\n")
@@ -246,20 +193,14 @@ def test_a_command_that_dies_costs_its_query_only() -> None:
     assert "ended by the signal SIGKILL" in summary.details["failed"]
 
 
-@pytest.mark.parametrize(
-    "request_part",
-    [
-        "url: {url}/ask\nheaders: {{Authorization: Bearer very-secret-key-123}}\n",
-        "url: {url}/ask\nheaders: {{Authorization: 'Bearer ${{MINE_KEY}}'}}\n",
-        "url: {url}/ask\nheaders: {{Authorization: 'Bearer ${{MINE_KEY}}'}}\nstream: sse\n",
-        "url: {url}/${{MINE_KEY}}/${{MINE_INDEX}}/ask\n",
-        "url: {url}/ask?key=${{MINE_KEY}}\n",
-        "url: {url_of_ann}/ask\n",
-    ],
-)
-def test_no_secret_of_a_mapping_is_shown_or_kept(
-    desk: Path, monkeypatch: pytest.MonkeyPatch, capsys, request_part: str
-) -> None:
+@pytest.mark.parametrize("request_part", [
+    "url: {url}/ask\nheaders: {{Authorization: Bearer very-secret-key-123}}\n",
+    "url: {url}/ask\nheaders: {{Authorization: 'Bearer ${{MINE_KEY}}'}}\n",
+    "url: {url}/ask\nheaders: {{Authorization: 'Bearer ${{MINE_KEY}}'}}\nstream: sse\n",
+    "url: {url}/${{MINE_KEY}}/${{MINE_INDEX}}/ask\n", "url: {url}/ask?key=${{MINE_KEY}}\n",
+    "url: {url_of_ann}/ask\n",
+])  # fmt: skip
+def test_no_secret_of_a_mapping_is_shown_or_kept(desk, monkeypatch, capsys, request_part) -> None:
     monkeypatch.setenv("MINE_KEY", "very-secret-key-123")
     monkeypatch.setenv("MINE_INDEX", "my index")
 
@@ -334,18 +275,11 @@ def asked_by(rule: Any, **options: Any) -> tuple[Answers, int, str]:
         return ask(QUERIES, "mine.yaml", concurrency=1, **options), len(server.asked), server.url
 
 
-@pytest.mark.parametrize(
-    ("status", "requests", "advice"),
-    [
-        (401, 5, "Add 'headers' to mine.yaml."),
-        (404, 5, "Check 'url' in mine.yaml."),
-        (405, 5, "Check 'method' in mine.yaml."),
-        (422, 16, "Check 'body' in mine.yaml."),
-    ],
-)
-def test_a_refusal_is_told_with_status_url_and_words(
-    status: int, requests: int, advice: str
-) -> None:
+@pytest.mark.parametrize(("status", "requests", "advice"), [
+    (401, 5, "Add 'headers' to mine.yaml."), (404, 5, "Check 'url' in mine.yaml."),
+    (405, 5, "Check 'method' in mine.yaml."), (422, 16, "Check 'body' in mine.yaml."),
+])  # fmt: skip
+def test_a_refusal_is_told_with_status_url_and_words(status, requests: int, advice: str) -> None:
     reply = Reply(b"<p>no such thing here</p>", status, kind="text/html")
     answers, sent, url = asked_by(lambda *_: reply)
     assert sent == requests  # each once: a retry would be refused again
@@ -382,9 +316,7 @@ def test_what_may_pass_is_asked_again(status: int, kind: str, advice: str) -> No
 
 
 @pytest.mark.parametrize(("status", "requests"), [(401, 5), (403, 30)])
-def test_a_key_that_expired_since_an_earlier_run_stops_the_asking(
-    status: int, requests: int
-) -> None:
+def test_a_key_that_expired_since_an_earlier_run_stops_the_asking(status, requests: int) -> None:
     """Of another refusal the queries may be the cause, which are left because they failed."""
 
     def rule(number: int, sent: Any) -> Any:

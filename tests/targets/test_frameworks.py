@@ -115,9 +115,7 @@ def test_a_query_engine_gives_answer_and_passages(index: Any, streaming: bool) -
     assert [row.value for row in result.scores] == [1.0]
 
 
-def test_a_model_of_llamaindex_answers_and_a_chat_engine_is_refused_with_what_to_do(
-    index: Any,
-) -> None:
+def test_a_model_of_llamaindex_answers_and_a_chat_engine_is_refused_with_what_to_do(index) -> None:
     from llama_index.core.llms import MockLLM
 
     assert answered(MockLLM()).answer_text == "When does it open?"

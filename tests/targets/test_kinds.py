@@ -26,12 +26,10 @@ from system_server import PLAIN, Reply, SystemServer, ask_served
 ROOT = Path(__file__).resolve().parents[2]
 QUERIES = [
     Sample(
-        id="q1",
-        query="And now?",
-        history=(Turn("user", "First?"), Turn("agent", "Yes.")),
+        id="q1", query="And now?", history=(Turn("user", "First?"), Turn("agent", "Yes.")),
         metadata={"tenant": "t1"},
     )
-]
+]  # fmt: skip
 MESSAGES = [
     {"role": "user", "content": "First?"},
     {"role": "assistant", "content": "Yes."},
@@ -138,16 +136,11 @@ def test_an_openai_compatible_chat(monkeypatch: pytest.MonkeyPatch, stream: bool
     assert asked["version"] == "m-1" and ("first_token" in asked) is stream
 
 
-@pytest.mark.parametrize(
-    ("written", "in_pieces"),
-    [
-        ("'x' * 200_000", True),  # more than a pipe holds
-        ("json.dumps({'answer': 'x' * 200_000})", False),
-    ],
-)
-def test_only_a_command_that_writes_a_text_in_pieces_has_a_first_token(
-    written: str, in_pieces: bool
-) -> None:
+@pytest.mark.parametrize(("written", "in_pieces"), [
+    ("'x' * 200_000", True),  # more than a pipe holds
+    ("json.dumps({'answer': 'x' * 200_000})", False),
+])  # fmt: skip
+def test_only_a_command_that_writes_a_text_in_pieces_has_a_first_token(written, in_pieces) -> None:
     Path("rag.py").write_text(f"import json\nprint({written})\n")
     asked = only(ask(QUERIES, "command:python rag.py")).metadata["asked"]
     assert ("first_token" in asked) is in_pieces
@@ -190,17 +183,11 @@ def test_a_command_reads_json_and_writes_a_text_or_an_object() -> None:
     assert (failed.failure or "") == "failed: python bad.py ended with code 1: no index here."
 
 
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        ("python rag.py --k 5", "rag"),
-        (f"{sys.executable} -u tools/rag.v2.py keyword", "rag.v2"),
-        ("python -m tools.rag --config rag.py", "tools.rag"),
-        ("python -c pass", "python"),
-        ("env K=5 python rag.py", "rag"),
-        ("./start.sh --k 5", "start"),
-    ],
-)
+@pytest.mark.parametrize(("command", "name"), [
+    ("python rag.py --k 5", "rag"), (f"{sys.executable} -u tools/rag.v2.py keyword", "rag.v2"),
+    ("python -m tools.rag --config rag.py", "tools.rag"), ("python -c pass", "python"),
+    ("env K=5 python rag.py", "rag"), ("./start.sh --k 5", "start"),
+])  # fmt: skip
 def test_a_command_is_called_after_its_script_or_program(command: str, name: str) -> None:
     Path("tools").mkdir()
     for script in ("rag.py", "tools/rag.v2.py", "start.sh"):
@@ -222,6 +209,16 @@ def test_a_python_object_is_called_as_it_is_written(monkeypatch: pytest.MonkeyPa
     assert (one.name, other.name) == ("qe", "all.best")
     (bare,) = make_targets(sys.modules["own_engines"].qe, AskOptions())
     assert bare.name == "QE"
+
+
+def test_a_function_whose_imports_changed_is_another_system() -> None:
+    Path("inner_words.py").write_text("WORDS = 'the first'\n")
+    Path("imports_rag.py").write_text("import inner_words\ndef answer(query):\n    return 'x'\n")
+    (before,), (same,) = (make_targets("imports_rag:answer", AskOptions()) for _ in range(2))
+    assert before.fingerprint == same.fingerprint
+    Path("inner_words.py").write_text("WORDS = 'the second'\n")
+    (after,) = make_targets("imports_rag:answer", AskOptions())
+    assert after.fingerprint != before.fingerprint
 
 
 def test_a_command_that_hangs_is_killed() -> None:
@@ -357,17 +354,7 @@ def test_llamaindex_query_engines_by_their_methods() -> None:
     assert "first_token" in streamed.metadata["asked"]
 
 
-@pytest.mark.parametrize(
-    "value", [None, 3, {"said": "x"}, {"answer": None}, {"answer": "x", "passages": 3}]
-)
-def test_what_is_no_answer_is_a_failure_that_says_what_came(value: Any) -> None:
-    (sample,) = ask(QUERIES, lambda query: value).samples
-    assert sample.answer is None and (sample.failure or "").startswith("unparsable: lambda: it")
-
-
-def test_the_example_systems_are_asked_and_compared(
-    town: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_example_systems_are_asked_and_compared(town: str, monkeypatch) -> None:
     monkeypatch.setenv("TOWN_URL", town)
     names = ("keyword", "hybrid", "stream")
     words = [f"--target={ROOT}/examples/systems/{name}.yaml" for name in names]
@@ -380,21 +367,14 @@ def test_the_example_systems_are_asked_and_compared(
     assert call(["compare", "runs/answers-hybrid", "runs/answers-keyword"]) == 0
 
 
-@pytest.mark.parametrize(
-    ("written", "failure"),
-    [
-        ('{"answer": "Frank Her', "begins as a JSON object and is none"),
-        ('loaded\n{\n  "answer": "No."\n}\n', "the answer: 'loaded'"),
-        ('{"answer": "No."}\ndone in 3 s', "the answer: 'done in 3 s'"),
-        ('{"level": "info"}\n  {"text": "No.", "contexts": ["p"]}', '\'{"level": "info"}\''),
-        ("{curly} words", ""),
-        ('Send this:\n{"text": "hello"}', ""),
-        ('It is {"answer": 42}.', ""),
-    ],
-)
-def test_a_system_writes_a_text_or_a_whole_object_and_nothing_beside_it(
-    written: str, failure: str
-) -> None:
+@pytest.mark.parametrize(("written", "failure"), [
+    ('{"answer": "Frank Her', "begins as a JSON object and is none"),
+    ('loaded\n{\n  "answer": "No."\n}\n', "the answer: 'loaded'"),
+    ('{"answer": "No."}\ndone in 3 s', "the answer: 'done in 3 s'"),
+    ('{"level": "info"}\n  {"text": "No.", "contexts": ["p"]}', '\'{"level": "info"}\''),
+    ("{curly} words", ""), ('Send this:\n{"text": "hello"}', ""), ('It is {"answer": 42}.', ""),
+])  # fmt: skip
+def test_a_system_writes_a_text_or_a_whole_object_and_nothing_beside_it(written, failure) -> None:
     if not failure:
         assert read_text(written) == written
         return
@@ -413,9 +393,7 @@ async def _endless_async(query: str) -> AsyncIterator[dict[str, str]]:
         yield {"answer": ""}
 
 
-def test_a_reply_without_an_end_is_a_failure_before_it_fills_the_memory(
-    desk: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reply_without_an_end_is_a_failure_before_it_fills_the_memory(desk, monkeypatch) -> None:
     monkeypatch.setattr(target, "MOST_BYTES", 3 * 1024**2)
     Path("endless.py").write_text("while True: print('on and on ' * 1000)")
     words = b"data: " + b"on and on " * 400_000
@@ -430,9 +408,7 @@ def test_a_reply_without_an_end_is_a_failure_before_it_fills_the_memory(
     assert not threads
 
 
-def test_a_mapping_file_to_start_from_is_shown_and_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mapping_file_to_start_from_is_shown_and_written(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "q.jsonl").write_text('{"id": "1", "query": "When?"}')
     reply = Reply(b'{"answer": "At nine."}')
@@ -454,9 +430,7 @@ def test_a_mapping_file_to_start_from_is_shown_and_written(
     assert answer.answer_text == "At nine." and answer.passages
 
 
-def test_an_address_is_shown_with_its_default_and_without_values_of_variables(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_is_shown_without_values_of_variables(tmp_path: Path, monkeypatch) -> None:
     file = tmp_path / "m.yaml"
     file.write_text('url: ${PLACE:-http://here}/ask\nbody: {q: "{{query}}"}\nanswer: a\n')
     assert make_targets(str(file), AskOptions())[0].url == "http://here/ask"

@@ -3,17 +3,20 @@ is a failure, never half an answer; tokens and cost that are no numbers are not 
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import json
+import math
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ragassay import Answers, evaluate
 from ragassay.base.errors import UsageError
-from ragassay.base.json_data import NOTHING, JsonPath, PathError
+from ragassay.base.json_data import NOTHING, JsonPath, PathError, dumps
 from ragassay.base.sample import Sample
 from ragassay.targets.ask_run import ask
 from ragassay.targets.asking.ask_summary import AskSummary, asked_report
@@ -24,14 +27,10 @@ pytestmark = pytest.mark.usefixtures("no_long_waits")
 QUERIES = [{"id": f"q{n}", "query": f"What is {n}?", "metadata": {"new": True}} for n in range(3)]
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        Reply(gzip.compress(b'{"a": "yes"}'), headers={"Content-Encoding": "gzip"}),
-        Reply(b'{"a": "yes", "rank": NaN}'),
-        Reply(b'{"a": "yes"}', headers={"Connection": "close"}),
-    ],
-)
+@pytest.mark.parametrize("reply", [
+    Reply(gzip.compress(b'{"a": "yes"}'), headers={"Content-Encoding": "gzip"}),
+    Reply(b'{"a": "yes", "rank": NaN}'), Reply(b'{"a": "yes"}', headers={"Connection": "close"}),
+])  # fmt: skip
 def test_replies_are_read_in_the_forms_that_servers_give_them(reply: Reply) -> None:
     assert said(ask_served(reply, n=3)) == ["yes"] * 3
 
@@ -47,9 +46,7 @@ def test_parameters_of_the_url_are_texts_or_json() -> None:
 
 
 @pytest.mark.parametrize("status", [307, 301, 302, 303])
-def test_a_redirect_on_the_same_server_is_followed_with_the_query_or_not_at_all(
-    status: int,
-) -> None:
+def test_a_redirect_on_the_same_server_is_followed_with_the_query_or_not_at_all(status) -> None:
     with SystemServer() as server:
         server.rule = lambda number, sent: (
             {"a": "yes"} if number else Reply(status=status, headers={"Location": "/new?token=1"})
@@ -69,16 +66,13 @@ def test_what_is_no_address_is_refused_before_anything_is_asked(url: str) -> Non
         ask(QUERIES, "mine.yaml")
 
 
-@pytest.mark.parametrize(
-    ("reply", "more", "told"),
-    [
-        ({"a": "yes"}, 'headers: {X-Team: "a\\nb"}\n', "no header may hold"),
-        ({"a": [{"kind": "answer"}]}, "", "Correct 'answer' (a) in mine.yaml."),
-        ({"a": "yes", "hits": [{"start": "high", "text": "x"}]}, "passages: hits\n",
-         "Correct 'passages' or 'passage' in mine.yaml."),
-        (Reply(b'{"a": "cut in \\ud83d half"}'), "", "a text in it is no Unicode"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("reply", "more", "told"), [
+    ({"a": "yes"}, 'headers: {X-Team: "a\\nb"}\n', "no header may hold"),
+    ({"a": [{"kind": "answer"}]}, "", "Correct 'answer' (a) in mine.yaml."),
+    ({"a": "yes", "hits": [{"start": "high", "text": "x"}]}, "passages: hits\n",
+     "Correct 'passages' or 'passage' in mine.yaml."),
+    (Reply(b'{"a": "cut in \\ud83d half"}'), "", "a text in it is no Unicode"),
+])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_place(reply: Any, more: str, told: str) -> None:
     (failure,) = said(ask_served(reply, PLAIN + more))
     assert told in str(failure) and "Return a text" not in str(failure)
@@ -89,9 +83,7 @@ def test_what_is_wrong_is_told_with_its_place(reply: Any, more: str, told: str) 
     ("pieces", "answer"),
     [([{"t": "It is "}, {"t": "24."}], "It is 24."), ([{"t": "It is 24."}], "It is 24."), ([], "")],
 )
-def test_pieces_that_a_path_finds_are_joined_to_the_answer(
-    pieces: Any, answer: str, streamed: str
-) -> None:
+def test_pieces_that_a_path_finds_are_joined_to_the_answer(pieces, answer, streamed: str) -> None:
     mapping = PLAIN.replace("answer: a", "answer: ['data[0].text', 'data[0].pieces[*].t']")
     (sample,) = ask_served({"data": [{"pieces": pieces}]}, mapping + streamed).samples
     assert sample.answer is not None and sample.answer.text == answer
@@ -105,30 +97,60 @@ def test_an_empty_list_of_paths_looks_for_no_error(error: str, is_answer: bool) 
     assert (answer == "yes") is is_answer
 
 
-@pytest.mark.parametrize(
-    ("path", "found"),
-    [
-        ("a.b[1]", 2), ("$.a.b[0]", 1), ("a.b[*]", [1, 2]), ("l[*].x", ["p", "q"]), (".", ...),
-        ("a.c?", NOTHING), ("l[5].x?", NOTHING), ("a-b", 3), ("l[-1].x", "q"), ('["a-b"]', 3),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("path", "found"), [
+    ("a.b[1]", 2), ("$.a.b[0]", 1), ("a.b[*]", [1, 2]), ("l[*].x", ["p", "q"]), (".", ...),
+    ("a.c?", NOTHING), ("l[5].x?", NOTHING), ("a-b", 3), ("l[-1].x", "q"), ('["a-b"]', 3),
+    ("$", ...), (" $? ", ...), ("['a-b']?", 3), ("l[-2].x", "p"), ("l[-3]?", NOTHING),
+    ("l[2]?", NOTHING), ("a.c[*]?", NOTHING), ("l[*].y?", NOTHING), ("l.x?", NOTHING),
+    ('["*"].z', 4), ("n?", None),
+])  # fmt: skip
 def test_paths_into_json(path: str, found: Any) -> None:
-    value = {"a": {"b": [1, 2]}, "l": [{"x": "p"}, {"x": "q"}], "a-b": 3}
-    assert JsonPath.parse(path).find(value) == (value if found is ... else found)
+    value = {"a": {"b": [1, 2]}, "l": [{"x": "p"}, {"x": "q"}], "a-b": 3, "n": None}
+    value["*"] = {"z": 4}
+    parsed = JsonPath.parse(path)
+    assert parsed.find(value) == parsed.reach(value) == (value if found is ... else found)
+    assert parsed.optional == path.strip().endswith("?") and parsed.text == path
+    if found is NOTHING:
+        bare = JsonPath.parse(path.strip().removesuffix("?"))
+        assert bare.reach(value) is NOTHING and bare.reach([]) is NOTHING
+    assert JsonPath.parse("t.b[1]").find({"t": '{"b": [1, 2]}'}, unpacked) == 2
 
 
-@pytest.mark.parametrize(
-    ("path", "said"),
-    [
-        ("a.c", "an object with the keys b has no key 'c'"),
-        ("a.b[7]", "a list of 2 items has no item [7]"),
-        ("a[*]", "expects a list"),
-        ("a.b[0].x", "the value '1' has no key 'x'"),
-    ],
-)
+def unpacked(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize("text", ["", " ", "?", "a[", "a[x]", "a]", "a['']"])
+def test_what_is_no_path_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"no path|a path is empty"):
+        JsonPath.parse(text)
+
+
+def test_json_is_what_every_reader_takes() -> None:
+    value = {
+        "a": math.nan,
+        1: (datetime.date(2026, 1, 2), np.float64(0.5), Path("x")),
+        "b\ud800": ["\ud800"],
+    }
+    said = {"a": None, "1": ["2026-01-02", 0.5, "x"], "b?": ["?"]}
+    assert json.loads(dumps(value)) == said and b"\n" not in dumps(value)
+    for some in (value, {"a": [1]}):
+        assert dumps(some, indent=True).startswith(b'{\n  "a"')
+
+
+@pytest.mark.parametrize(("path", "said"), [
+    ("a.c", "an object with the keys b has no key 'c'"),
+    ("a.b[7]", "a list of 2 items has no item [7]"), ("a[*]", "expects a list"),
+    ("a.b[0].x", "the value '1' has no key 'x'"), ("a.b[-3]", "has no item [-3]"),
+    ("a[0]", "an object with the keys b has no item [0]"), ("n.x", "null has no key"),
+    ("e.x", "an empty object has no key"), ("l[1]", "a list of 1 item has no item [1]"),
+    ("m.x", "the keys 0, 1, 2, 3, 4, 5, 6, 7 has no key"),
+    ("t.x", f"the value '{'x' * 40}' has no key"),
+])  # fmt: skip
 def test_a_path_that_leads_to_nothing_says_how_far_it_leads(path: str, said: str) -> None:
     with pytest.raises(PathError) as caught:
-        JsonPath.parse(path).find({"a": {"b": [1, 2]}})
+        more = {"n": None, "e": {}, "l": [0], "m": dict.fromkeys("0123456789"), "t": "x" * 50}
+        JsonPath.parse(path).find({"a": {"b": [1, 2]}, **more})
     assert said in str(caught.value)
 
 
@@ -147,9 +169,7 @@ def asked(rule: Any, more: str, n: int = 1, **options: Any) -> list[Any]:
     ("body", "more"),
     [(PIECES, SSE), (b'{"a": "It is not 3."}', ""), (b'{"a": "x"}\n', "stream: lines")],
 )
-def test_a_connection_that_ends_before_the_body_is_a_failure(
-    framing: Any, body: bytes, more: str
-) -> None:
+def test_a_connection_that_ends_before_the_body_is_a_failure(framing, body, more: str) -> None:
     (failure,) = asked(Reply(body, framing=framing, cut=True), more)
     assert failure.startswith("connection: ") and SHUT in failure and "before the end" in failure
     assert "Start the system" not in failure and "the same command asks what is missing" in failure
@@ -162,17 +182,11 @@ def test_a_stream_without_the_mark_of_its_end_is_a_failure(framing: Any) -> None
     assert "the mark of its end ([DONE], end_mark in mine.yaml) did not come" in failure
 
 
-@pytest.mark.parametrize(
-    ("mark", "last"),
-    [
-        ("[DONE]", DONE),
-        ("[DONE]", b"data: [DONE]"),
-        ("'event: end'", b"event: end\n\n"),
-        ("'event: end'", b"event: end\ndata: bye\n\n"),
-        ("done", b'data: {"done": true}\n\n'),
-        ("['event: end', done.why]", b'data: {"done": {"why": "stop"}}\n\n'),
-    ],
-)
+@pytest.mark.parametrize(("mark", "last"), [
+    ("[DONE]", DONE), ("[DONE]", b"data: [DONE]"), ("'event: end'", b"event: end\n\n"),
+    ("'event: end'", b"event: end\ndata: bye\n\n"), ("done", b'data: {"done": true}\n\n'),
+    ("['event: end', done.why]", b'data: {"done": {"why": "stop"}}\n\n'),
+])  # fmt: skip
 def test_a_stream_with_the_mark_of_its_end_is_an_answer(mark: str, last: bytes) -> None:
     mark = '"[DONE]"' if mark == "[DONE]" else mark
     reply = Reply(PIECES + last, framing="close")
@@ -216,15 +230,11 @@ def test_a_chat_that_is_cut_is_a_failure(end: str) -> None:
 FAILED = b'data: {"error": {"message": "out of memory"}}\n\n'
 
 
-@pytest.mark.parametrize(
-    ("body", "more"),
-    [
-        (PIECES + FAILED + DONE, SSE),
-        (PIECES + b"event: error\ndata: out of memory\n\n", SSE),
-        (b'{"a": "It is "}\n{"error": "out of memory"}\n', "stream: lines\n"),
-        (b'{"a": "", "error": "out of memory"}', ""),
-    ],
-)
+@pytest.mark.parametrize(("body", "more"), [
+    (PIECES + FAILED + DONE, SSE), (PIECES + b"event: error\ndata: out of memory\n\n", SSE),
+    (b'{"a": "It is "}\n{"error": "out of memory"}\n', "stream: lines\n"),
+    (b'{"a": "", "error": "out of memory"}', ""),
+])  # fmt: skip
 def test_an_error_that_a_reply_tells_is_no_answer(body: bytes, more: str) -> None:
     (failure,) = asked(Reply(body), more)
     assert failure.startswith("failed: ") and "out of memory" in failure
@@ -325,15 +335,11 @@ def test_a_mapping_may_end_a_stream_of_texts(end: dict[str, Any]) -> None:
         assert sample.metadata["asked"]["first_token"] <= sample.metadata["asked"]["latency"]
 
 
-@pytest.mark.parametrize(
-    ("pieces", "told"),
-    [
-        (["It ", {"passages": ["a"]}, "is 24."], "a text, a mapping"),
-        (["It ", {"passages": ["a"]}, {"answer": "x"}], "a text, a mapping"),
-        (["It ", 24], "a text, an int"),
-        ([{"passages": ["a"]}, "It is 24."], "a mapping, a text"),
-    ],
-)
+@pytest.mark.parametrize(("pieces", "told"), [
+    (["It ", {"passages": ["a"]}, "is 24."], "a text, a mapping"),
+    (["It ", {"passages": ["a"]}, {"answer": "x"}], "a text, a mapping"),
+    (["It ", 24], "a text, an int"), ([{"passages": ["a"]}, "It is 24."], "a mapping, a text"),
+])  # fmt: skip
 def test_a_stream_of_another_order_is_a_failure_in_words(pieces: list[Any], told: str) -> None:
     sample, summary = returned(lambda query: iter(pieces))
     assert summary.failed == {"unparsable": 2} and sample.answer is None
@@ -348,30 +354,15 @@ def test_mappings_alone_are_still_merged() -> None:
     assert not summary.notes
 
 
-@pytest.mark.parametrize(
-    ("under", "listed", "are_names"),
-    [
-        ("sources", ["x"], True),
-        ("sources", ["battery-manual", "Oakhaven Fire Safety Plan", "https://a.example/b"], True),
-        ("sources", ["x", "The pool opens at nine."], False),
-        ("sources", ["水池九点开放"], False),
-        ("documents", ["a.txt", "b.pdf"], True),
-        ("documents", ["a", "b"], False),
-        ("contexts", ["a.txt"], False),
-    ],
-)
-def test_names_of_sources_are_no_texts_of_passages(
-    under: str, listed: list[str], are_names: bool
-) -> None:
+@pytest.mark.parametrize(("under", "listed", "are_names"), [
+    ("sources", ["x"], True),
+    ("sources", ["battery-manual", "Oakhaven Fire Safety Plan", "https://a.example/b"], True),
+    ("sources", ["x", "The pool opens at nine."], False), ("sources", ["水池九点开放"], False),
+    ("documents", ["a.txt", "b.pdf"], True), ("documents", ["a", "b"], False),
+    ("contexts", ["a.txt"], False),
+])  # fmt: skip
+def test_names_of_sources_are_no_texts_of_passages(under, listed, are_names: bool) -> None:
     sample, _ = returned(lambda query: {"text": "No.", under: listed})
     found = sample.passages or ()
     assert [one.id if are_names else one.text for one in found] == listed
     assert not are_names or not any(one.text for one in found)
-
-
-@pytest.mark.parametrize("key", ["error", "failure"])
-def test_a_mapping_that_tells_a_failure_is_no_answer(key: str) -> None:
-    (sample,) = ask(
-        [{"id": "q", "query": "Who?"}], lambda query: {"answer": "x", key: "no index"}
-    ).samples
-    assert sample.answer is None and "no index" in (sample.failure or "")

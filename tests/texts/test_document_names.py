@@ -9,43 +9,42 @@ from ragassay.texts.document_names import DocumentNames, same_document
 
 NAMES = DocumentNames(
     {
-        "pool": "pool.md",
-        "guides/pool": "guides/pool.pdf",
-        "guides/sauna": "guides/sauna.md",
-        "old/sauna": "old/sauna.md",
-        "v1.2": "v1.2.md",
-        "release-1": "release-1.md",
+        "pool": "pool.md", "guides/pool": "guides/pool.pdf", "guides/sauna": "guides/sauna.md",
+        "old/sauna": "old/sauna.md", "v1.2": "v1.2.md", "release-1": "release-1.md",
     }
-)
+)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "found"),
-    [
-        ("pool", {"pool"}),
-        ("pool.md", {"pool"}),  # whole, although guides/pool ends with it, too
-        ("./pool.md", {"pool"}),
-        ("docs/pool.md", {"pool"}),
-        ("/srv/docs/pool.md", {"pool"}),
-        ("file:///srv/docs/pool.md", {"pool"}),
-        ("C:\\docs\\pool.md", {"pool"}),
-        ("guides/pool.pdf", {"guides/pool"}),
-        ("/srv/guides/pool.pdf", {"guides/pool"}),  # two parts in common, where pool has one
-        ("guides/pool", {"guides/pool"}),
-        ("sauna.md", {"guides/sauna", "old/sauna"}),
-        ("sauna", {"guides/sauna", "old/sauna"}),
-        ("old/sauna.md", {"old/sauna"}),
-        ("pool.txt", set()),  # another file
-        ("ol.md", set()),
-        ("other/sauna.md", set()),
-        ("v1.2.md", {"v1.2"}),
-        ("release-1.2", set()),  # .2 is no ending
-        ("", set()),
-        ("/", set()),
-    ],
-)
+@pytest.mark.parametrize(("name", "found"), [
+    ("pool", {"pool"}),
+    ("pool.md", {"pool"}),  # whole, although guides/pool ends with it, too
+    ("./pool.md", {"pool"}),
+    ("docs/pool.md", {"pool"}),
+    ("/srv/docs/pool.md", {"pool"}),
+    ("file:///srv/docs/pool.md", {"pool"}),
+    ("C:\\docs\\pool.md", {"pool"}),
+    ("guides/pool.pdf", {"guides/pool"}),
+    ("/srv/guides/pool.pdf", {"guides/pool"}),  # two parts in common, where pool has one
+    ("guides/pool", {"guides/pool"}),
+    ("sauna.md", {"guides/sauna", "old/sauna"}),
+    ("sauna", {"guides/sauna", "old/sauna"}),
+    ("old/sauna.md", {"old/sauna"}),
+    ("pool.txt", set()),  # another file
+    ("ol.md", set()),
+    ("other/sauna.md", set()),
+    ("v1.2.md", {"v1.2"}),
+    ("release-1.2", set()),  # .2 is no ending
+    ("", set()),
+    ("/", set()),
+])  # fmt: skip
 def test_a_name_means_the_document_whose_path_it_shares(name: str, found: set[str]) -> None:
     assert set(NAMES.find(name)) == found
+
+
+def test_an_id_comes_before_a_path_and_the_same_ending_before_none() -> None:
+    assert DocumentNames({"a.md": "x/other.md", "b": "a.md"}).find("a.md") == ("a.md",)
+    names = DocumentNames({"1": "a/pool.md", "2": "a/pool"})
+    assert names.find("a/pool") == ("2",) and names.find(" pool.md\n") == ("1",)
 
 
 def test_an_ambiguous_name_is_an_error_that_says_which_there_are() -> None:

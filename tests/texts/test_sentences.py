@@ -80,10 +80,8 @@ def test_the_offline_judge_and_golden_sets_have_the_same_sentences() -> None:
     assert words.sentences(text) == found == ["泳池几点开门?", "九点!", "周一关闭。"]
     (section,) = sections_of(Document("a", "a.txt", text, "", ""))
     assert [section.between(*one) for one in section.sentences] == [
-        "泳池几点开门？",
-        "九点！",
-        "周一关闭。",
-    ]
+        "泳池几点开门？", "九点！", "周一关闭。",
+    ]  # fmt: skip
 
 
 def test_the_offline_judge_reads_a_line_without_its_citations_and_marks() -> None:

@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
+from ragassay.texts.numbers import numerals
 from ragassay.texts.word_cutting import words
 
 CUT = {
@@ -47,6 +48,7 @@ CUT = {
     "> quoted\n> 5": ["quoted", ">", "5"],
     "x >= 5 -> y": ["x", "≥", "5", "→", "y"],
     "half [1].": ["half", "1"],
+    "٥٪ 12,34,56 1234,567,890": ["5", "%", "12", "34", "56", "1234", "567", "890"],
 }
 
 
@@ -69,6 +71,14 @@ SAME = {
 def test_a_number_is_one_word_in_one_form(number: str) -> None:
     for written in SAME[number]:
         assert words(f"It is {written}.") == ["it", "is", number], written
+
+
+def test_numerals_have_their_value() -> None:
+    written = (
+        "万", "十", "二千零二十一", "三百二十万", "二〇二一", "一亿二千万", "一万二千亿", "一万万",
+    )  # fmt: skip
+    values = [10_000, 10, 2021, 3_200_000, 2021, 120_000_000, 1_200_000_000_000, 100_000_000]
+    assert [*map(numerals, written)] == values
 
 
 def test_what_stands_before_three_digits_is_read_by_the_language() -> None:

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import math
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from ragassay.base.errors import UsageError
+from ragassay.base.score import Reason
 from ragassay.transport.budget import Account, Budget
-from ragassay.transport.endpoints.endpoint import Stopped
+from ragassay.transport.endpoints.endpoint import Completion, Stopped
+from ragassay.transport.providers_and_prices import Price
 
 
-@pytest.mark.parametrize(
-    ("text", "limits"),
-    [
-        ("5.00", {"dollars": 5.0}), ("5", {"dollars": 5.0}), (".50", {"dollars": 0.5}),
-        ("$5", {"dollars": 5.0}), ("$ 1,000", {"dollars": 1000.0}), ("0", {"dollars": 0.0}),
-        ("12 dollars", {"dollars": 12.0}), ("0.1 USD", {"dollars": 0.1}),
-        ("200 calls", {"calls": 200}), ("1 call", {"calls": 1}), ("200calls", {"calls": 200}),
-        ("1,500 calls", {"calls": 1500}), ("1e6 tokens", {"tokens": 1_000_000}),
-        ("2M tokens", {"tokens": 2_000_000}), ("1.5k tokens", {"tokens": 1500}),
-        ("500_000 tokens", {"tokens": 500_000}),
-        ("$5, 200 calls, 1M tokens", {"dollars": 5.0, "calls": 200, "tokens": 1_000_000}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "limits"), [
+    ("5.00", {"dollars": 5.0}), ("5", {"dollars": 5.0}), (".50", {"dollars": 0.5}),
+    ("$5", {"dollars": 5.0}), ("$ 1,000", {"dollars": 1000.0}), ("0", {"dollars": 0.0}),
+    ("12 dollars", {"dollars": 12.0}), ("0.1 USD", {"dollars": 0.1}),
+    ("200 calls", {"calls": 200}), ("1 call", {"calls": 1}), ("200calls", {"calls": 200}),
+    ("1,500 calls", {"calls": 1500}), ("1e6 tokens", {"tokens": 1_000_000}),
+    ("2M tokens", {"tokens": 2_000_000}), ("1.5k tokens", {"tokens": 1500}),
+    ("500_000 tokens", {"tokens": 500_000}),
+    ("$5, 200 calls, 1M tokens", {"dollars": 5.0, "calls": 200, "tokens": 1_000_000}),
+])  # fmt: skip
 def test_a_budget_is_read_from_words(text: str, limits: dict[str, float]) -> None:
     found = Budget.parse(text)
     said = {name: getattr(found, name) for name in ("dollars", "calls", "tokens")}
@@ -41,16 +42,6 @@ def test_what_is_no_budget_is_refused_with_the_forms_that_are(text: str) -> None
         Budget.parse(text)
 
 
-def test_what_is_in_flight_counts_against_the_budget() -> None:
-    budget = Budget(dollars=1.0)
-    first = budget.reserve(0.6, 100)
-    assert first is not None
-    assert budget.reserve(0.6, 100) is None
-    budget.settle(first, 0.1, 50)
-    assert budget.reserve(0.6, 100) is not None
-    assert budget.spent_dollars == 0.1
-
-
 def test_calls_are_counted_with_their_retries_and_a_reservation_is_settled_once() -> None:
     budget = Budget(calls=5)
     made = budget.reserve(None, 10)
@@ -62,14 +53,66 @@ def test_calls_are_counted_with_their_retries_and_a_reservation_is_settled_once(
         budget.settle(made, None, 0)
 
 
-def test_what_nobody_counted_costs_all_that_was_reserved_for_it() -> None:
+MINI = Price(1000.0, 2000.0)
+
+
+@pytest.mark.parametrize(("completion", "free", "sent", "costs"), [
+    (Completion("x", input_tokens=30, output_tokens=10, counted=True), False, True,
+     (0.05, 40, 1, False)),
+    (Completion("x", input_tokens=30, output_tokens=10), False, True, (0.4, 300, 1, True)),
+    (None, False, True, (0.4, 300, 1, True)),  # what nobody counted costs all of it
+    (None, True, True, (0, 0, 1, False)),
+    (None, True, False, (0, 0, 0, False)),
+])  # fmt: skip
+def test_an_attempt_costs_what_was_counted_or_was_reserved(completion, free, sent, costs) -> None:
     budget = Budget(dollars=1.0, tokens=1000)
-    made = budget.reserve(0.4, 300)
+    for at in (1, 2):
+        made = budget.reserve(0.4, 300)
+        assert made is not None
+        assert Account(budget, MINI).settle(made, completion, free=free, sent=sent) is None
+        spent = budget.spent_dollars, budget.spent_tokens, budget.spent_calls
+        assert spent == tuple(at * n for n in costs[:3]) and budget.estimated is costs[3]
+
+
+def test_an_account_pays_the_likely_price_of_its_model() -> None:
+    budget = Budget(dollars=0.05)
+    account = Account(budget, MINI)
+    assert account.likely(b"", 30.6, 10.6) == (pytest.approx(0.0518), 41)
+    account.check(b"", 30, 10)  # the last cent, whatever else is in flight
+    assert budget.reserve(*account.likely(b"", 30, 10)) is not None
+    account.check(b"", 30, 10)
+    with pytest.raises(Stopped) as caught:
+        account.check(b"", 31, 10)
+    assert caught.value.reason is Reason.BUDGET and budget.describe() in str(caught.value)
+    assert Account(budget).likely(b"", 30, 10) == (None, 40)
+    with pytest.raises(UsageError, match="no price"):
+        Account(budget).check(b"", 1, 1)
+    tenths = Budget(dollars=0.3)
+    assert all(tenths.reserve(0.1, 0) for _ in range(3)) and tenths.reserve(0.1, 0) is None
+
+
+@pytest.mark.parametrize(("limits", "spent", "words"), [
+    ({}, (None, 0, 1), "1 call"), ({}, (0.5, 1200, 2), "$0.5000, 2 calls, 1,200 tokens"),
+    ({"dollars": 5.0}, (1.2, 0, 312), "$1.20 of $5.00, 312 calls"),
+    ({"dollars": 0.0}, (0.0, 0, 0), "$0.00 of $0.00, 0 calls"),
+    ({"calls": 1}, (None, 0, 1), "1 of 1 call"),
+    ({"calls": 1500, "tokens": 2000}, (None, 0, 0), "0 of 1,500 calls, 0 of 2,000 tokens"),
+])  # fmt: skip
+def test_a_budget_says_what_was_spent_of_what(limits: Any, spent: Any, words: str) -> None:
+    dollars, tokens, calls = spent
+    budget = Budget(**limits)
+    made = budget.reserve(0.0, 0)
     assert made is not None
-    Account(budget).settle(made, None, free=False, sent=True)
-    assert (budget.spent_dollars, budget.spent_tokens, budget.spent_calls) == (0.4, 300, 1)
-    assert budget.describe() == "about $0.4000 of $1.00, 1 call, about 300 of 1,000 tokens"
-    assert budget.reserve(0.7, 10) is None
+    budget.settle(made, dollars, tokens, calls)
+    assert budget.describe() == words
+    budget.estimated = True
+    assert budget.describe().count("about ") == sum(sign in words for sign in ("$", "tokens"))
+
+
+@pytest.mark.parametrize("limit", [{"dollars": -0.1}, {"calls": -1}, {"tokens": math.inf}])
+def test_no_budget_is_below_nothing_or_without_end(limit: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="not possible"):
+        Budget(**limit)
 
 
 def test_a_claim_waits_for_what_in_flight_may_leave_over_and_no_longer() -> None:
@@ -98,9 +141,7 @@ def test_a_claim_waits_for_what_in_flight_may_leave_over_and_no_longer() -> None
     st.floats(0.001, 10),
     st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.booleans()), max_size=60),
 )
-def test_what_is_spent_never_exceeds_the_budget_where_estimates_hold(
-    dollars: float, requests: list[tuple[float, float, bool]]
-) -> None:
+def test_what_is_spent_never_exceeds_the_budget_where_estimates_hold(dollars, requests) -> None:
     budget = Budget(dollars=dollars)
     open_ = []
     for most, share, settle_first in requests:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -14,6 +14,8 @@ from ragassay.base.score import Reason
 from ragassay.transport.sending import (
     ALIKE_IN_A_ROW,
     AUTH_IN_A_ROW,
+    IN_A_ROW,
+    UNUSABLE_IN_A_ROW,
     Breaker,
     Limiter,
 )
@@ -21,45 +23,27 @@ from virtual_time import VirtualLoop, in_virtual_time, virtually
 
 
 class Endpoint:
-    """Asks through a limiter as a judge does: a request that is turned away is sent again."""
+    """Asks through a limiter as a judge does."""
 
     def __init__(self, loop: VirtualLoop, limiter: Limiter, latency: float = 0.2) -> None:
         self.loop, self.limiter, self.latency = loop, limiter, latency
         self.sent: list[tuple[float, int]] = []
-        self.in_flight = self.most = self.turned_away = self.answered = 0
-        self.capacity: int | None = None
-        self.stumbles: Callable[[int], bool] = lambda n: False
-        self.retry_after: float | None = None
+        self.in_flight = self.most = 0
 
     async def call(self, tokens: int = 1) -> None:
-        while True:
-            async with self.limiter.slot(tokens):
-                self.sent.append((self.loop.time(), tokens))
-                number = len(self.sent)
-                self.in_flight += 1
-                self.most = max(self.most, self.in_flight)
-                full = self.capacity is not None and self.in_flight > self.capacity
-                await asyncio.sleep(0.01 if full else self.latency)
-                self.in_flight -= 1
-                if full:
-                    self.turned_away += 1
-                    self.limiter.throttled(self.retry_after)
-                    continue
-            if self.stumbles(number):
-                self.limiter.failed()
-            else:
-                self.limiter.succeeded()
-                self.answered += 1
-                return
+        async with self.limiter.slot(tokens):
+            self.sent.append((self.loop.time(), tokens))
+            self.in_flight += 1
+            self.most = max(self.most, self.in_flight)
+            await asyncio.sleep(self.latency)
+            self.in_flight -= 1
+        self.limiter.succeeded()
 
     async def calls(self, n: int, tokens: int = 1) -> float:
         """Seconds that ``n`` calls take."""
         begun = self.loop.time()
         await asyncio.gather(*(self.call(tokens) for _ in range(n)))
         return self.loop.time() - begun
-
-
-# --- concurrency ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("most", [1, 3, 64, 500])
@@ -87,28 +71,6 @@ async def test_a_wave_that_is_turned_away_halves_the_concurrency_once(loop: Virt
 
 
 @in_virtual_time
-async def test_after_trouble_the_pace_comes_back_to_the_most(loop: VirtualLoop) -> None:
-    endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
-    endpoint.capacity = 2
-    await endpoint.calls(100)
-    assert endpoint.limiter.limit <= 6
-    endpoint.capacity = None
-    await endpoint.calls(3000)
-    assert endpoint.limiter.limit == 64
-
-
-@in_virtual_time
-async def test_single_errors_of_a_server_do_not_end_the_pace(loop: VirtualLoop) -> None:
-    endpoint = Endpoint(loop, Limiter(64, clock=loop.time))
-    endpoint.stumbles = lambda n: n % 10 == 0
-    seconds = await endpoint.calls(3000)
-    assert seconds <= 1.5 * 3000 * 0.2 / 64
-
-
-# --- pauses and rates -------------------------------------------------------------------------
-
-
-@in_virtual_time
 async def test_what_was_begun_is_ended_before_anything_new_begins(loop: VirtualLoop) -> None:
     limiter = Limiter(1, clock=loop.time)
     order: list[str] = []
@@ -124,19 +86,47 @@ async def test_what_was_begun_is_ended_before_anything_new_begins(loop: VirtualL
 
 
 @in_virtual_time
-async def test_a_request_that_was_alone_and_told_when_to_come_back_costs_no_concurrency(
-    loop: VirtualLoop,
-) -> None:
-    limiter = Limiter(64, clock=loop.time)
-    for _ in range(2):
-        async with limiter.slot():
-            limiter.throttled(1.0)
-    assert limiter.limit == 64
-    for pause, again in ((None, False), (1.0, True)):
-        limiter.limit = 64
-        async with limiter.slot():
-            limiter.throttled(pause, again=again)
-        assert limiter.limit == 1, "without a time, or in vain, only the pace can be lowered"
+async def test_a_wave_of_answers_raises_the_pace_and_a_failure_lowers_it(loop: VirtualLoop) -> None:
+    for most, limit, more in ((64, 10.0, 2.0), (640, 100.0, 20.0), (8, 2.0, 1.0)):
+        limiter = Limiter(most, clock=loop.time)
+        limiter.limit = limit
+        for _ in range(int(limit)):
+            limiter.succeeded()
+        assert limit + 0.8 * more < limiter.limit <= limit + more
+        limiter.limit = most - 0.001
+        limiter.succeeded()
+        assert limiter.limit == most
+        for left in (most - 0.25, most - 0.5):
+            limiter.failed()
+            assert limiter.limit == left
+        limiter.limit = 1.1
+        limiter.failed()
+        assert limiter.limit == 1
+
+
+@in_virtual_time
+async def test_a_pause_is_kept_by_all_and_a_shorter_one_does_not_end_it(loop: VirtualLoop) -> None:
+    limiter, begun = Limiter(4, clock=loop.time), loop.time()
+    for pause in (30.0, 10.0, 0.5, 0.0):
+        async with limiter.slot() if pause == 30 else nullcontext():
+            limiter.throttled(pause, again=False)
+        assert limiter.limit == (4 if pause else 1), "a time of 0 is none"
+    limiter.limit, limiter._wave = 4, 0
+    limiter.throttled(1.0, again=True)
+    assert limiter.limit == 1, "in vain, only the pace can be lowered"
+    await asyncio.gather(*(hold(limiter) for _ in range(2)))
+    assert loop.time() - begun == pytest.approx(32)
+
+
+@in_virtual_time
+async def test_a_minute_of_tokens_is_used_and_a_large_request_leaves_a_debt(loop) -> None:
+    """Five seconds' worth may go out together: 500 tokens; then 5,500 a minute."""
+    endpoint = Endpoint(loop, Limiter(64, tpm=6000, clock=loop.time), latency=0.0)
+    assert await endpoint.calls(80, tokens=100) == pytest.approx(7500 / 5500 * 60, rel=0.01)
+    large = Endpoint(loop, Limiter(64, tpm=6000, clock=loop.time), latency=0.0)
+    assert await large.calls(2, tokens=1000) == pytest.approx(1000 / 5500 * 60, rel=0.01)
+    paced = Endpoint(loop, Limiter(64, rpm=120, clock=loop.time), latency=0.0)
+    assert await paced.calls(50, tokens=500) == pytest.approx(40 / 111 * 60, rel=0.01)
 
 
 @given(rpm=st.integers(1, 3000), latency=st.sampled_from([0.01, 0.5, 20.0]))
@@ -157,12 +147,6 @@ def test_no_minute_sees_more_tokens_than_allowed(tpm: int, tokens: int) -> None:
         return endpoint.sent
 
     assert most_in_a_minute(virtually(work)) <= tpm
-
-
-@in_virtual_time
-async def test_a_limit_of_requests_counts_no_tokens(loop: VirtualLoop) -> None:
-    endpoint = Endpoint(loop, Limiter(64, rpm=600, clock=loop.time))
-    assert await endpoint.calls(100, tokens=500) < 15
 
 
 def most_in_a_minute(sent: list[tuple[float, int]]) -> int:
@@ -214,12 +198,8 @@ def test_a_limit_of_nothing_is_refused(wrong: dict[str, Any]) -> None:
         Limiter(**wrong)
 
 
-# --- the breaker ------------------------------------------------------------------------------
-
-
 class Clock:
-    def __init__(self) -> None:
-        self.now = 50.0
+    now = 50.0
 
     def __call__(self) -> float:
         return self.now
@@ -237,79 +217,93 @@ def test_a_key_that_was_taken_before_is_tried_a_few_times_more() -> None:
     assert breaker.tripped == (Reason.AUTH, "no")
 
 
-def test_an_endpoint_that_never_answers_ends_the_run_after_seconds() -> None:
-    clock = Clock()
-    breaker = Breaker(clock)
-    for _ in range(1000):  # a burst at one moment may be a server that is just starting
+@pytest.mark.parametrize(("reason", "answered", "seconds"), [
+    (Reason.CONNECTION, False, 5), (Reason.CONNECTION, True, 60), (Reason.TIMEOUT, False, 0),
+    (Reason.TIMEOUT, True, 60), (Reason.SERVER_ERROR, False, 20),
+    (Reason.SERVER_ERROR, True, 60), (Reason.JUDGE_ERROR, False, 20),
+    (Reason.RATE_LIMITED, False, 300), (Reason.RATE_LIMITED, True, 300),
+])  # fmt: skip
+def test_eight_failures_in_a_row_end_a_run_after_a_while(reason, answered, seconds: int) -> None:
+    clock, told = Clock(), list[Any]()
+    breaker = Breaker(clock, on_trip=lambda *said: told.append(said))
+
+    def fail(n: int) -> None:
+        for _ in range(n):  # a burst at one moment may be a server that is just starting
+            breaker.failed(reason, "busy (503).", overloaded=True)
+
+    if answered:
+        fail(1)
+        clock.now += 1000
+        breaker.succeeded()
+    fail(IN_A_ROW - 1)
+    clock.now += seconds - 0.1
+    fail(1 if seconds else 0)
+    assert breaker.tripped is None and not told
+    clock.now += 0.1
+    fail(1)
+    assert breaker.tripped is not None and breaker.tripped[0] is reason
+    n = IN_A_ROW + (seconds > 0)
+    over = f" over {seconds} seconds" if seconds else ""
+    assert f"busy (503) ({n} requests in a row failed{over}, so no more" in breaker.tripped[1]
+    fail(20)
+    assert told == [breaker.tripped], "said once"
+
+
+def test_a_long_row_of_failures_at_one_moment_is_waited_for() -> None:
+    breaker = Breaker(Clock())
+    for _ in range(10 * ALIKE_IN_A_ROW):
         breaker.failed(Reason.CONNECTION, "refused")
+        breaker.failed(Reason.SERVER_ERROR, "loading (503)", overloaded=True)
+        breaker.failed(Reason.REFUSED, "no", permanent=True)  # it is an answer
     assert breaker.tripped is None
-    clock.now += 6
-    breaker.failed(Reason.CONNECTION, "refused.")
-    assert breaker.tripped is not None
-    reason, sentence = breaker.tripped
-    assert reason is Reason.CONNECTION
-    assert "refused (1001 requests in a row failed over 6 seconds" in sentence
-    assert "Try again" in sentence
 
 
-def test_requests_that_are_hopeless_in_the_same_way_end_the_run_at_once() -> None:
-    breaker = Breaker()
-    breaker.succeeded()
+@pytest.mark.parametrize(("answered", "permanent", "overloaded", "ends"), [
+    (False, False, False, True), (True, True, False, True), (True, False, False, False),
+    (False, False, True, False), (False, True, True, True),
+])  # fmt: skip
+def test_hopeless_requests_in_a_row_end_a_run(answered, permanent, overloaded, ends: bool) -> None:
+    breaker = Breaker(Clock())
+    if answered:
+        breaker.succeeded()
     for at in range(ALIKE_IN_A_ROW):
         assert breaker.tripped is None
-        breaker.failed(Reason.SERVER_ERROR, f"rejected: bad (request r{at}-f)", permanent=True)
+        kind = {"permanent": permanent, "overloaded": overloaded}
+        breaker.failed(Reason.SERVER_ERROR, f"500: bad (request r{at}-f)", **kind)
+    assert (breaker.tripped is not None) == ends
+    if breaker.tripped:
+        assert "16 requests in a row failed in the same way" in breaker.tripped[1]
+
+
+def test_questions_without_a_usable_reply_end_a_run_where_none_had_one() -> None:
+    breaker = Breaker()
+    for n in range(UNUSABLE_IN_A_ROW - 1):
+        breaker.unusable(f"prose {n}.")
+    breaker.unusable("another", kind="other")  # of another kind: the row begins anew
+    for n in range(UNUSABLE_IN_A_ROW):
+        assert breaker.tripped is None
+        breaker.unusable(f"prose {n}.")
     assert breaker.tripped is not None
-    assert "16 requests in a row failed in the same way" in breaker.tripped[1]
+    reason, told = breaker.tripped
+    assert reason is Reason.UNPARSABLE and told.startswith("prose 15 (") and "16 questions" in told
+    few = Breaker(usable=True)
+    few.unusable("prose", most=1)
+    assert few.tripped is None, "the model can give answers"
+    few.usable = False
+    for _ in range(2):
+        few.unusable("x", Reason.FAILED, most=2, told=lambda said: f"{len(said)} of them")
+    assert few.tripped == (Reason.FAILED, "2 of them")
 
 
-@pytest.mark.parametrize(
-    "between",
-    [
-        lambda breaker: breaker.succeeded(),
-        lambda breaker: breaker.failed(Reason.SERVER_ERROR, "another", permanent=True),
-        lambda breaker: breaker.failed(Reason.SERVER_ERROR, "failed (503)"),
-    ],
-)
-def test_hopeless_requests_among_others_do_not_end_a_run(
-    between: Callable[[Breaker], None],
-) -> None:
+@pytest.mark.parametrize("between", [
+    lambda breaker: breaker.succeeded(),
+    lambda breaker: breaker.failed(Reason.SERVER_ERROR, "another", permanent=True),
+    lambda breaker: breaker.failed(Reason.SERVER_ERROR, "failed (503)"),
+])  # fmt: skip
+def test_hopeless_requests_among_others_do_not_end_a_run(between) -> None:
     breaker = Breaker()
     for _ in range(5):
         for _ in range(ALIKE_IN_A_ROW - 1):
             breaker.failed(Reason.SERVER_ERROR, "rejected", permanent=True)
         between(breaker)
     assert breaker.tripped is None
-
-
-def test_an_endpoint_that_is_not_ready_yet_is_waited_for() -> None:
-    breaker = Breaker()
-    for _ in range(10 * ALIKE_IN_A_ROW):
-        breaker.failed(Reason.SERVER_ERROR, "loading (503)", overloaded=True)
-    assert breaker.tripped is None
-
-
-def test_an_endpoint_that_answered_before_is_given_more_time() -> None:
-    clock = Clock()
-    breaker = Breaker(clock)
-    breaker.succeeded()
-    for _ in range(50):
-        breaker.failed(Reason.CONNECTION, "reset")
-        clock.now += 1
-    assert breaker.tripped is None
-    clock.now += 10
-    breaker.failed(Reason.SERVER_ERROR, "500")
-    assert breaker.tripped is not None
-    assert breaker.tripped[0] is Reason.SERVER_ERROR
-
-
-def test_an_endpoint_that_turns_requests_away_for_their_rate_is_waited_for_longest() -> None:
-    clock = Clock()
-    breaker = Breaker(clock)
-    breaker.succeeded()
-    for _ in range(20):
-        breaker.failed(Reason.RATE_LIMITED, "429", overloaded=True)
-        clock.now += 14
-    assert breaker.tripped is None
-    clock.now += 30
-    breaker.failed(Reason.RATE_LIMITED, "429", overloaded=True)
-    assert breaker.tripped is not None

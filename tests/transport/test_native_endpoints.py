@@ -34,11 +34,9 @@ def endpoint(request: pytest.FixtureRequest, server: LLMServer) -> Callable[[], 
 
 def test_anthropics_body_is_as_documented() -> None:
     schema = {
-        "type": "object",
-        "properties": {"grade": {"type": "integer", "minimum": 0, "maximum": 3}},
-        "required": ["grade"],
-        "additionalProperties": False,
-    }
+        "type": "object", "properties": {"grade": {"type": "integer", "minimum": 0, "maximum": 3}},
+        "required": ["grade"], "additionalProperties": False,
+    }  # fmt: skip
     messages = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
     prompt = Prompt("m", messages, {"temperature": 0.0}, "json_schema", "x", schema)
     body = AnthropicMessages("http://h", SECRET).body(prompt)
@@ -52,9 +50,7 @@ def test_anthropics_body_is_as_documented() -> None:
     )
 
 
-def test_every_built_in_question_is_answered(
-    server: LLMServer, bench: Bench, endpoint: Callable[[], Endpoint]
-) -> None:
+def test_every_built_in_question_is_answered(server: LLMServer, bench: Bench, endpoint) -> None:
     for question, asked in zip(
         EXAMPLES, ask(bench.judge(endpoint=endpoint()), EXAMPLES), strict=True
     ):
@@ -70,24 +66,13 @@ def test_every_built_in_question_is_answered(
 @pytest.mark.parametrize(
     ("fault", "reason"),
     {
-        "refusal": Reason.REFUSED,
-        "context_too_long": Reason.CONTEXT_TOO_LONG,
-        "auth_echo": Reason.AUTH,
-        "model_not_found": Reason.AUTH,
-        "error_500": Reason.SERVER_ERROR,
-        "rate_limit": Reason.RATE_LIMITED,
-        "drop": Reason.CONNECTION,
-        "empty": Reason.UNPARSABLE,
+        "refusal": Reason.REFUSED, "context_too_long": Reason.CONTEXT_TOO_LONG,
+        "auth_echo": Reason.AUTH, "model_not_found": Reason.AUTH, "error_500": Reason.SERVER_ERROR,
+        "rate_limit": Reason.RATE_LIMITED, "drop": Reason.CONNECTION, "empty": Reason.UNPARSABLE,
         "hang": Reason.TIMEOUT,
     }.items(),
-)
-def test_each_fault_has_its_reason(
-    server: LLMServer,
-    bench: Bench,
-    endpoint: Callable[[], Endpoint],
-    fault: str,
-    reason: Reason,
-) -> None:
+)  # fmt: skip
+def test_each_fault_has_its_reason(server, bench, endpoint, fault: str, reason: Reason) -> None:
     server.settings.faults = lambda request: fault
     patience = 0.7 if fault == "hang" else 60.0  # on a busy machine all else may take long, too
     failure = failed(ask_one(bench.judge(endpoint=endpoint(), timeout=patience), GRADE))
@@ -96,12 +81,7 @@ def test_each_fault_has_its_reason(
     server.settings.faults = [None] * server.stats()["requests"]
 
 
-def test_rejected_parameters_are_dropped(
-    server: LLMServer,
-    bench: Bench,
-    endpoint: Callable[[], Endpoint],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_rejected_parameters_are_dropped(server, bench: Bench, endpoint, monkeypatch) -> None:
     patient(monkeypatch)
     server.settings.rejects = ("temperature", "json_schema")
     judge = bench.judge(endpoint=endpoint(), limiter=Limiter(8))

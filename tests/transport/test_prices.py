@@ -87,20 +87,13 @@ def test_the_list_has_a_date_and_plausible_prices() -> None:
 def test_tokens_grow_with_the_script_and_add_up() -> None:
     english = "The quick brown fox jumps over the lazy dog. " * 20
     expected = {
-        english: len(english) / 4,
-        "котёнок": 3.5,
-        "図書館は何時": 6,
-        "é": 0.5,
-        "😀": 1,
-        "": 0,
-    }
+        english: len(english) / 4, "котёнок": 3.5, "図書館は何時": 6, "é": 0.5, "😀": 1, "": 0,
+    }  # fmt: skip
     assert {text: tokens_of(text) for text in expected} == expected
 
 
 @given(st.text(min_size=1), st.text(min_size=1), st.lists(st.text(min_size=1), max_size=4))
-def test_the_tokens_of_a_question_are_those_of_its_messages(
-    query: str, answer: str, nuggets: list[str]
-) -> None:
+def test_the_tokens_of_a_question_are_those_of_its_messages(query, answer, nuggets) -> None:
     """Though only one question of each shape is rendered."""
     for question in (RelevanceGrade(query, answer), AssignNuggets(query, answer, tuple(nuggets))):
         around = tokens_of_question(question) - tokens_of_messages(question.messages())

@@ -19,7 +19,7 @@ import pytest
 
 from llm_judging import KEY, Bench, ask, ask_one, failed, grades
 from llm_server import LLMServer
-from ragassay.base.errors import RagassayError
+from ragassay.base.errors import InputError, RagassayError
 from ragassay.compat.open_rag_eval.judge_models import OpenAIModel, judge_keywords
 from ragassay.judges.judge import to_record
 from ragassay.judges.judge_factory import JudgeOptions, address_of, make_judge
@@ -28,7 +28,7 @@ from ragassay.judges.llm.llm_judge import LLMJudge
 from ragassay.transport import secrets
 from ragassay.transport.endpoints.endpoint import EndpointError
 from ragassay.transport.endpoints.http_chats import OpenAIChat
-from ragassay.transport.secrets import HIDDEN, Secret
+from ragassay.transport.secrets import HIDDEN, NO_KEY, Secret
 from unpacked_pages import page_text
 
 
@@ -44,12 +44,31 @@ def test_a_secret_shows_its_source_and_not_itself() -> None:
         json.dumps(secret)
 
 
+def test_a_secret_is_known_by_where_it_came_from_and_blanked_out(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(f"\ufeff {KEY}\n")
+    found = Secret(f" {KEY}\n", "TEST_KEY"), secrets.from_file(tmp_path / "key")
+    assert [one.reveal() for one in found] == [KEY, KEY] and all(found)
+    assert found[0].advice == "Check TEST_KEY."
+    ours = found[0].of("the shop")
+    assert ours.reveal() == KEY and ours.source == "the key of the shop"
+    none = Secret("", "TEST_KEY")
+    assert not none and "set TEST_KEY" in none.advice and "no key" in repr(none)
+    assert NO_KEY.advice == none.of("the shop").advice and "set" not in NO_KEY.advice
+    said = [Secret(key, "x").hidden_in("abcdef abcde") for key in ("abcdef", "abcde", "")]
+    assert said == [f"{HIDDEN} abcde", *["abcdef abcde"] * 2]
+    first = secrets.from_environment("ABC", {"A": " ", "B": f" {KEY}", "C": "other"})
+    assert first is not None and (first.source, first.reveal()) == ("B", KEY)
+    assert secrets.from_environment("A", {"A": " ", "B": KEY}) is None
+    for body in (b" \n", b"\xff\xfe\x00"):
+        (tmp_path / "key").write_bytes(body)
+        with pytest.raises(InputError, match=r"the key alone|not a text file"):
+            secrets.from_file(tmp_path / "key")
+
+
 @pytest.mark.parametrize(
     "fault", ["auth_echo", "error_500_echo", "auth", "drop", "hang", "html_200", "malformed"]
 )
-def test_no_failure_of_an_endpoint_gives_the_key_away(
-    server: LLMServer, tmp_path: Path, fault: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_no_failure_of_an_endpoint_gives_the_key_away(server, tmp_path, fault: str, caplog) -> None:
     server.settings.faults = lambda request: fault
     caplog.set_level(logging.DEBUG)
     with Bench(server, tmp_path) as bench:
@@ -94,9 +113,7 @@ def test_a_whole_traceback_with_its_causes_holds_no_key(server: LLMServer, fault
     assert KEY not in repr(caught.value) + str(caught.value) + str(vars(caught.value))
 
 
-def test_nothing_of_the_environment_goes_to_a_server_that_is_not_openais(
-    server: LLMServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_of_the_environment_goes_to_another_server(server, tmp_path, monkeypatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.setenv(name, f"private-{name}")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Private: private-header\nAuthorization: private")
@@ -126,9 +143,7 @@ def test_a_key_file_is_read_and_named_but_never_shown(server: LLMServer, tmp_pat
     "value", [f"{KEY}\n{KEY}", f"{KEY}\r\nX-More: 1", f"{KEY}\x00", f"{KEY}\x7f", f"{KEY} x",
               f"{KEY}\u2026", f"\u201c{KEY}\u201d", f"{KEY}\u200b"]
 )  # fmt: skip
-def test_a_key_that_no_header_can_hold_is_refused_by_its_source_alone(
-    tmp_path: Path, value: str
-) -> None:
+def test_a_key_that_no_header_can_hold_is_refused_by_its_source_alone(tmp_path, value: str) -> None:
     """The client would quote the whole header in its error, and the judge would try ten times."""
     path = tmp_path / "judge.key"
     path.write_bytes(value.encode())
@@ -161,9 +176,7 @@ def test_a_key_is_blanked_out_in_escaped_forms_too(key: str) -> None:
         assert secret.hidden_in_bytes(f"wrong: {form}!".encode()) == shown.encode()
 
 
-def test_what_no_header_can_hold_is_neither_quoted_nor_tried_again(
-    server: LLMServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_no_header_can_hold_is_not_tried_again(server, tmp_path, monkeypatch) -> None:
     broken = f"{KEY}\n{KEY}"
     secret = Secret(KEY, "TEST_KEY")
     monkeypatch.setattr(Secret, "reveal", lambda self: broken)

@@ -70,9 +70,7 @@ def as_metric(client: Any, url: str, call: int) -> int:
 
 @pytest.mark.parametrize("use", [as_judge, as_target, as_metric])
 @pytest.mark.parametrize("inside", [False, True], ids=["script", "running loop"])
-def test_an_asynchronous_client_serves_in_one_call_after_the_other(
-    url: str, use: Any, inside: bool
-) -> None:
+def test_an_asynchronous_client_serves_in_one_call_after_the_other(url, use, inside: bool) -> None:
     client = httpx2.AsyncClient()
     calls = iter(range(9))
 

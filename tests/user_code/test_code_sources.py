@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.user_code.code_sources import is_as_written, source_of
+from ragassay.user_code.code_sources import _imported_names, is_as_written, own_classes, source_of
 
 FILES = {
     "desk_app/__init__.py": "",
@@ -54,6 +54,16 @@ def test_code_is_known_by_what_it_imports_at_whatever_depth(home: Path, answer: 
     assert "desk_lazy" not in sys.modules
 
 
+def test_a_relative_import_is_of_the_package_at_its_level() -> None:
+    source = b"from ..x import y\nfrom . import z\nimport p.q\nfrom ...m import n"
+    found = _imported_names("a.b.c.d", Path("d.py"), source)
+    within = {"a", "a.b", "a.b.c", "a.b.c.d", "a.b.c.z", "a.b.x", "a.b.x.y", "a.m", "a.m.n"}
+    assert found == {*within, "p", "p.q"}
+    assert _imported_names("a.b", Path("__init__.py"), b"from .z import w") == {
+        "a", "a.b", "a.b.z", "a.b.z.w",
+    }  # fmt: skip
+
+
 def test_what_is_loaded_beside_it_changes_nothing(home: Path, answer: Any) -> None:
     before = source_of(answer)
     answer("a question")
@@ -61,9 +71,7 @@ def test_what_is_loaded_beside_it_changes_nothing(home: Path, answer: Any) -> No
     assert "desk_lazy.late" in sys.modules and source_of(answer) == before
 
 
-def test_an_object_is_known_by_its_class_and_the_module_that_makes_it(
-    home: Path, answer: Any
-) -> None:
+def test_an_object_is_known_by_its_class_and_the_module_that_makes_it(home, answer: Any) -> None:
     (home / "desk_made.py").write_text("from desk_app import tone\nsystem = {'mild': tone.MILD}\n")
     made = importlib.import_module("desk_made").system
     alone, before = source_of(made), source_of(made, "desk_made:system")
@@ -77,6 +85,8 @@ def test_installed_packages_and_python_do_not_count(home: Path, answer: Any) -> 
     libs, bare = (importlib.import_module(one).f for one in ("desk_libs", "desk_bare"))
     (home / "desk_bare.py").write_bytes((home / "desk_libs.py").read_bytes())
     assert source_of(libs) == source_of(bare)
+    own = type("Own", (importlib.import_module("json").JSONDecoder,), {"__module__": "desk_bare"})
+    assert own_classes(type("Owner", (own,), {"__module__": "desk_bare"}))[1:] == [own]
 
 
 def test_imports_that_lead_nowhere_or_in_circles_end(home: Path, answer: Any) -> None:

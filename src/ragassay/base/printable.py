@@ -16,8 +16,8 @@ FEW = 5
 
 
 def plural(n: int, noun: str) -> str:
-    """``1 query``, ``2 queries``."""
-    several = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    """``1 query``, ``2 queries``, ``2 ways``."""
+    several = noun[:-1] + "ies" if re.search("[^aeiou]y$", noun) else noun + "s"
     return f"{n:,} {noun if n == 1 else several}"
 
 

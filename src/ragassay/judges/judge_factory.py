@@ -402,7 +402,7 @@ def _checked(url: str, role: Role, variable: str = "") -> str:
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
-        if parts.scheme.casefold() not in ("http", "https") or not host:
+        if parts.scheme not in ("http", "https") or not host:
             problem = "is not a URL that begins with http:// or https://."
         elif parts.username is not None or parts.password is not None or parts.query:
             problem = "may hold no user, password or query, because it is shown in reports. "
@@ -412,7 +412,7 @@ def _checked(url: str, role: Role, variable: str = "") -> str:
     if problem:
         name = variable or f"The {role}'s URL {_masked(url)!r}"
         raise UsageError(f"{name} {problem}")
-    return urlunsplit((parts.scheme.casefold(), parts.netloc, parts.path.rstrip("/"), "", ""))
+    return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
 
 
 def _masked(text: str) -> str:

@@ -17,6 +17,7 @@ from ragassay import formats
 from ragassay.base.errors import InputError
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Reason
+from ragassay.formats.records import answers_and_turns, passages as passage_records
 from ragassay.transport.endpoints import Completion, EndpointError
 from ragassay.transport.endpoints.http_chats import counted
 
@@ -149,8 +150,8 @@ def made_reply(
         answer = {"text": answer, "citations": list(citations)}
     if isinstance(passages, list | tuple):
         passages = [_plain(passage) for passage in passages]
-    answer_read = _read("answer", formats.answers_and_turns.answer, answer, how)
-    passages_read = _read("passages", formats.passages.passages, passages, how)
+    answer_read = _read("answer", answers_and_turns.answer, answer, how)
+    passages_read = _read("passages", passage_records.passages, passages, how)
     if answer_read is None:
         raise foreign("it returned null for the answer. Return an empty text where it has none.")
     numbers: dict[str, float | None] = {}

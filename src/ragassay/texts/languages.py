@@ -96,8 +96,7 @@ def held(kind: str) -> Mapping[str, Any]:
 @cache
 def decimal_signs(language: str) -> str:
     """The signs that a language writes decimals with (``,``, ``.`` or both); or empty."""
-    signs: str = ",." if language == "any" else held("decimal").get(language, "")
-    return signs
+    return ",." if language == "any" else str(held("decimal").get(language, ""))
 
 
 @cache

@@ -81,7 +81,10 @@ def numerals(text: str) -> int:
         elif number < 10_000:
             thousands, digits = thousands + (digits or 1) * number, 0
         else:
-            value, thousands, digits = (value + thousands + digits or 1) * number, 0, 0
+            less, thousands, digits = thousands + digits, 0, 0
+            # Behind a larger unit a smaller one counts what is between them (一亿二千万).
+            before, less = (value, less) if value > number and less else (0, value + less or 1)
+            value = before + less * number
     return value + thousands + digits
 
 
@@ -115,7 +118,6 @@ def _canonical(digits: str, decimals: str) -> str:
 
 def _is_grouped(digits: str, sign: str) -> bool:
     """Whether a sign is between groups of three digits, or, a comma, of two as in India."""
-    first, *others = digits.split(sign)
-    sizes = (2, 3) if sign == "," else (3,)
-    fit = all(len(other) in sizes for other in others) and len(others[-1]) == 3
-    return 1 <= len(first) <= 3 and fit
+    first, *others = map(len, digits.split(sign))
+    sizes = {2, 3} if sign == "," else {3}
+    return 1 <= first <= 3 and sizes.issuperset(others) and others[-1] == 3

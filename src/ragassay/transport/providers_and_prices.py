@@ -87,9 +87,8 @@ def own_key(url: str, environment: Mapping[str, str]) -> Secret | None:
 def _origin(url: str) -> tuple[str, str, int]:
     try:
         parts = urlsplit(url)
-        scheme = parts.scheme.casefold()
-        port = parts.port or (443 if scheme == "https" else 80)
-        return scheme, (parts.hostname or "").casefold(), port
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        return parts.scheme, parts.hostname or "", port  # in small letters, both
     except ValueError:
         raise UsageError(f"{OWN_URL} is not a URL.") from None
 
@@ -139,7 +138,7 @@ def price_of(model: str, endpoint: str = "") -> Price | None:
     if price := prices().get(bare) or prices().get(_VERSION.sub("", bare)):
         return price
     try:
-        host = (urlsplit(endpoint).hostname or "").rstrip(".").casefold()
+        host = (urlsplit(endpoint).hostname or "").rstrip(".")
     except ValueError:
         return None
     try:

@@ -71,9 +71,7 @@ def test_two_processes_at_a_time_ask_each_question_once(place: str, tmp_path: Pa
     assert {path.name for path in tmp_path.iterdir()} <= stored
 
 
-def test_the_questions_of_a_process_that_was_killed_are_free_again(
-    place: str, tmp_path: Path
-) -> None:
+def test_the_questions_of_a_process_that_was_killed_are_free_again(place: str, tmp_path) -> None:
     with LLMServer(hold=True) as server:
         killed = started(place, server, tmp_path)
         wait_for(server, N)
@@ -83,23 +81,3 @@ def test_the_questions_of_a_process_that_was_killed_are_free_again(
         server.settings.hold = False
         told, _ = other.communicate()
         assert other.returncode == 0 and told.count(",") == N - 1
-
-
-def test_a_lease_that_another_process_has_is_not_taken_before_that_ends(tmp_path: Path) -> None:
-    place, key = str(tmp_path / "ledger.sqlite"), "00" * 32
-    code = (
-        "from ragassay.judges.ledger.ledger_store import Ledger; import sys; "
-        f"print(Ledger({place!r})._place.take({key!r}), flush=True); sys.stdin.read()"
-    )
-    other = [sys.executable, "-c", code]
-    with (
-        Ledger(place) as ledger,
-        subprocess.Popen(other, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder,
-    ):
-        assert holder.stdout is not None and holder.stdin is not None
-        assert holder.stdout.readline() == "True\n"
-        assert ledger._place.take(key) is False
-        assert ledger._place.take("01" * 32) is True
-        holder.stdin.close()
-        holder.wait()
-        assert ledger._place.take(key) is True

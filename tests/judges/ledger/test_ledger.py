@@ -5,11 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-import os
 import socket
 import sqlite3
-import subprocess
-import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,51 +28,26 @@ DAY = 86_400.0
 
 
 def entry(
-    number: int = 0,
-    *,
-    reason: str | None = None,
-    kind: str = "relevance_grade",
-    endpoint: str = "https://api.openai.com/v1",
-    model: str = "gpt-4o",
-    created: float | None = None,
-    sent: bytes | None = None,
-    **changes: Any,
-) -> Paid:
+    number: int = 0, *, reason: str | None = None, kind: str = "relevance_grade",
+    endpoint: str = "https://api.openai.com/v1", model: str = "gpt-4o",
+    created: float | None = None, sent: bytes | None = None, **changes: Any,
+) -> Paid:  # fmt: skip
     """The row of an answer; ``changes`` are of its record."""
     facts = {
-        "question": kind,
-        "version": 1,
-        "key": f"{number:032x}",
-        "repeat": 0,
+        "question": kind, "version": 1, "key": f"{number:032x}", "repeat": 0,
         "answer": {"match": 1, "trust": 2, "grade": 3} if reason is None else None,
         **({} if reason is None else {"reason": reason, "detail": "no"}),
-        "model": "gpt-4o-2024-08-06",
-        "prompt_hash": "abcdefabcdef",
-        "reply": '{"match":1,"trust":2,"grade":3}',
-        "input_tokens": 700,
-        "output_tokens": 20,
-        "cost": 0.002,
-        "latency": 0.25,
-        "attempts": 1,
-        "dropped": [],
-        **changes,
-    }
+        "model": "gpt-4o-2024-08-06", "prompt_hash": "abcdefabcdef",
+        "reply": '{"match":1,"trust":2,"grade":3}', "input_tokens": 700, "output_tokens": 20,
+        "cost": 0.002, "latency": 0.25, "attempts": 1, "dropped": [], **changes,
+    }  # fmt: skip
     if sent is None:
         sent = orjson.dumps({"messages": [{"role": "user", "content": f"Passage {number}"}]})
     return Paid(
-        hashlib.sha256(str(number).encode()).hexdigest(),
-        JUDGE_ANSWER,
-        endpoint,
-        model,
-        kind,
-        facts,
-        zlib.compress(sent, 3),
-        reason,
-        facts["input_tokens"],
-        facts["output_tokens"],
-        facts["cost"],
-        1_750_000_000.0 + number if created is None else created,
-    )
+        hashlib.sha256(str(number).encode()).hexdigest(), JUDGE_ANSWER, endpoint, model, kind,
+        facts, zlib.compress(sent, 3), reason, facts["input_tokens"], facts["output_tokens"],
+        facts["cost"], 1_750_000_000.0 + number if created is None else created,
+    )  # fmt: skip
 
 
 async def commit(ledger: Ledger, *rows: Paid) -> None:
@@ -112,19 +84,11 @@ def ledger(place: str) -> Iterator[Ledger]:
         yield made
 
 
-# --- keeping ----------------------------------------------------------------------------------
-
-
 def test_an_entry_comes_back_as_it_was(ledger: Ledger) -> None:
     failed = entry(
-        1,
-        reason="refused",
-        detail="It would not say.",
-        cost=None,
-        reply="Ich möchte nicht. 不 🙅",
-        dropped=["temperature", "seed"],
-        repeat=3,
-    )
+        1, reason="refused", detail="It would not say.", cost=None, reply="Ich möchte nicht. 不 🙅",
+        dropped=["temperature", "seed"], repeat=3,
+    )  # fmt: skip
     keep(ledger, entry(0), failed)
     assert ledger.get(entry(0).key) == entry(0)
     assert ledger.get(failed.key) == failed
@@ -174,28 +138,6 @@ def test_an_entry_that_cannot_be_kept_costs_no_other(ledger: Ledger) -> None:
     assert ledger.get(entry(99).key) is None
 
 
-def test_several_processes_write_into_one_ledger(path: Path) -> None:
-    code = """
-import asyncio, os, sys
-sys.path[:0] = sys.argv[3].split(os.pathsep)
-from test_ledger import commit, entry
-from ragassay.judges.ledger.ledger_store import Ledger
-async def work(ledger, begin):
-    await asyncio.gather(*(commit(ledger, entry(n)) for n in range(begin, begin + 150)))
-with Ledger(sys.argv[1]) as ledger:
-    asyncio.run(work(ledger, int(sys.argv[2])))
-"""
-    here = os.pathsep.join(sys.path)
-    running = [
-        subprocess.Popen([sys.executable, "-c", code, str(path), str(begin), here])
-        for begin in (0, 100)  # they overlap
-    ]
-    assert [process.wait() for process in running] == [0, 0]
-    with Ledger(path) as ledger:
-        assert ledger_admin.stats(ledger).entries == 250
-        assert all(ledger.get(entry(n).key) == entry(n) for n in range(250))
-
-
 def test_a_commit_returns_only_once_the_file_has_it(path: Path) -> None:
     async def work(ledger: Ledger) -> None:
         for number in range(20):
@@ -237,9 +179,6 @@ def test_rejected_parameters_are_remembered_across_runs(path: Path) -> None:
         assert ledger.rejected("openai", "gpt-4o") == frozenset()
 
 
-# --- files that are no ledger -----------------------------------------------------------------
-
-
 def test_a_missing_ledger_is_made_with_its_folder_or_missed_with_a_sentence(path: Path) -> None:
     with pytest.raises(InputError, match=r"no ledger here\. .*--ledger"):
         Ledger(path, create=False)
@@ -248,18 +187,13 @@ def test_a_missing_ledger_is_made_with_its_folder_or_missed_with_a_sentence(path
     Ledger(path, create=False).close()
 
 
-@pytest.mark.parametrize(
-    ("made", "says"),
-    [
-        ("CREATE TABLE answers (x)", "another program"),
-        (f"PRAGMA user_version = {VERSION - 1}", f"version {VERSION - 1}, .*--ledger"),
-        (f"PRAGMA user_version = {VERSION + 1}", f"version {VERSION + 1}, .*--ledger"),
-        (None, "not a ledger"),
-    ],
-)
-def test_a_file_that_is_no_ledger_of_this_version_is_refused_and_left_alone(
-    path: Path, made: str | None, says: str
-) -> None:
+@pytest.mark.parametrize(("made", "says"), [
+    ("CREATE TABLE answers (x)", "another program"),
+    (f"PRAGMA user_version = {VERSION - 1}", f"version {VERSION - 1}, .*--ledger"),
+    (f"PRAGMA user_version = {VERSION + 1}", f"version {VERSION + 1}, .*--ledger"),
+    (None, "not a ledger"),
+])  # fmt: skip
+def test_a_file_that_is_no_ledger_of_this_version_is_left_alone(path, made, says: str) -> None:
     path.parent.mkdir()
     if made is None:
         path.write_text("These are my notes, and they are longer than a header of SQLite. " * 20)
@@ -289,22 +223,18 @@ def test_a_damaged_ledger_is_a_sentence_or_still_right(path: Path, where: int) -
         assert str(path) in str(error)
 
 
-# --- upkeep -----------------------------------------------------------------------------------
-
 MINI = {"model": "gpt-4o-mini", "cost": None}
 
 
 @pytest.fixture
 def filled(ledger: Ledger) -> Ledger:
     keep(
-        ledger,
-        *(entry(n) for n in range(5)),
-        entry(10, kind="answered", **MINI),
+        ledger, *(entry(n) for n in range(5)), entry(10, kind="answered", **MINI),
         entry(11, kind="answered", reason="refused", detail="no", **MINI),
         entry(12, kind="answered", reason="refused", detail="no", **MINI),
         entry(13, reason="unparsable", detail="?", created=1_750_000_000.0 - DAY),
         entry(14, endpoint="http://localhost:8000/v1", model="m", repeat=2),
-    )
+    )  # fmt: skip
     return ledger
 
 
@@ -321,7 +251,17 @@ def test_stats_add_up_by_judge_and_question(filled: Ledger) -> None:
     assert body["input_tokens"] == 7000
     assert body["cost"] == pytest.approx(7 * 0.002)
     assert body["unpriced"] == 3
-    assert body["rows"][1]["first"] == "2025-06-14T15:06:40+00:00"
+    assert body["rows"][1] == {
+        "judge": "openai:gpt-4o", "endpoint": "https://api.openai.com/v1", "model": "gpt-4o",
+        "question": "relevance_grade", "entries": 6, "failures": {"unparsable": 1},
+        "input_tokens": 4200, "output_tokens": 120, "cost": 0.012, "unpriced": 0,
+        "first": "2025-06-14T15:06:40+00:00", "last": "2025-06-15T15:06:44+00:00",
+    }  # fmt: skip
+    assert (body["output_tokens"], body["path"], len(body["rows"])) == (200, filled.path, 3)
+    assert (body["rejected_parameters"], body["systems"]) == ({}, [])
+    first = next(ledger_admin.export(filled, Selection(model="m"), messages=True))
+    sent = {"messages": [{"role": "user", "content": "Passage 14"}]}
+    assert orjson.loads(first)["sent"] == sent and first.endswith(b"}\n")
 
 
 def test_the_seconds_of_an_answer_are_those_of_all_its_attempts(ledger: Ledger) -> None:
@@ -338,46 +278,25 @@ def test_an_export_holds_every_entry_once_and_oldest_first(filled: Ledger) -> No
     moments = [line["created"] for line in lines]
     assert moments == sorted(moments)
     assert lines[1] == {
-        "id": f"{0:032x}",
-        "question": "relevance_grade",
-        "version": 1,
-        "key": f"{0:032x}",
-        "repeat": 0,
-        "answer": {"match": 1, "trust": 2, "grade": 3},
-        "judge": "openai:gpt-4o",
-        "model": "gpt-4o-2024-08-06",
-        "prompt_hash": "abcdefabcdef",
-        "request": entry(0).key,
-        "reply": entry(0).facts["reply"],
-        "input_tokens": 700,
-        "output_tokens": 20,
-        "cost": 0.002,
-        "latency": 0.25,
-        "attempts": 1,
-        "dropped": [],
-        "created": "2025-06-15T15:06:40+00:00",
-    }
+        "id": f"{0:032x}", "question": "relevance_grade", "version": 1, "key": f"{0:032x}",
+        "repeat": 0, "answer": {"match": 1, "trust": 2, "grade": 3}, "judge": "openai:gpt-4o",
+        "model": "gpt-4o-2024-08-06", "prompt_hash": "abcdefabcdef", "request": entry(0).key,
+        "reply": entry(0).facts["reply"], "input_tokens": 700, "output_tokens": 20, "cost": 0.002,
+        "latency": 0.25, "attempts": 1, "dropped": [], "created": "2025-06-15T15:06:40+00:00",
+    }  # fmt: skip
     refused = next(line for line in lines if line.get("reason") == "refused")
     assert refused["answer"] is None
     assert refused["detail"] == "no"
     assert next(line for line in lines if line["repeat"])["id"].endswith(".2")
 
 
-@pytest.mark.parametrize(
-    ("selection", "gone"),
-    [
-        (Selection(model="gpt-4o"), 6),
-        (Selection(kind="answered"), 3),
-        (Selection(failed=True), 3),
-        (Selection(failed=True, kind="answered"), 2),
-        (Selection(before=1_750_000_000.0), 1),
-        (Selection(before=1_750_000_002.0, model="gpt-4o"), 3),
-        (Selection(), 10),
-    ],
-)
-def test_pruning_removes_what_all_conditions_describe(
-    filled: Ledger, selection: Selection, gone: int
-) -> None:
+@pytest.mark.parametrize(("selection", "gone"), [
+    (Selection(model="gpt-4o"), 6), (Selection(kind="answered"), 3),
+    (Selection(failed=True), 3), (Selection(failed=True, kind="answered"), 2),
+    (Selection(before=1_750_000_000.0), 1),
+    (Selection(before=1_750_000_002.0, model="gpt-4o"), 3), (Selection(), 10),
+])  # fmt: skip
+def test_pruning_removes_what_all_conditions_describe(filled, selection, gone: int) -> None:
     assert ledger_admin.stats(filled, selection).entries == gone
     assert len(list(ledger_admin.export(filled, selection))) == gone
     assert ledger_admin.prune(filled, selection) == gone
@@ -392,18 +311,13 @@ def test_a_name_that_occurs_nowhere_is_refused_with_a_hint(filled: Ledger) -> No
         Selection(kind="zzz").check(filled)
 
 
-# --- the command ------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def project(filled: Ledger, path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(path.parent.parent)
     return path.parent.parent
 
 
-def test_the_command_says_where_there_is_no_ledger(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_says_where_there_is_no_ledger(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     for command in (["stats"], ["export"], ["prune", "--all"]):
         assert call(["ledger", *command]) == 2
@@ -411,9 +325,7 @@ def test_the_command_says_where_there_is_no_ledger(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_command_forgets_rejected_parameters_and_no_answers(
-    project: Path, path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_forgets_rejected_parameters_and_no_answers(project, path, capsys) -> None:
     async def learn(book: Ledger) -> None:
         await book.reject("https://api.openai.com/v1", "o3", ["temperature", "seed"])
         await book.reject("https://api.openai.com/v1", "gpt-4o", ["json_schema"])
@@ -439,9 +351,7 @@ def test_the_command_forgets_rejected_parameters_and_no_answers(
 @pytest.mark.parametrize(
     ("age", "code"), [("90d", 0), ("3 days", 0), ("2026-01-31", 0), ("soon", 2), ("9999999w", 2)]
 )
-def test_ages_and_days_are_understood(
-    project: Path, age: str, code: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ages_and_days_are_understood(project: Path, age: str, code: int, capsys) -> None:
     assert call(["ledger", "prune", "--older-than", age, "--dry-run"]) == code
     assert ("10 answers would go" in capsys.readouterr().out) == (code == 0)
 
@@ -453,9 +363,6 @@ def test_a_ledger_in_a_schema_of_its_own_makes_it(postgres: PostgresServer) -> N
         with Ledger(address) as ledger:
             asyncio.run(commit(ledger, entry(n)))
             assert len(ledger.select(f"SELECT key FROM {TABLE}")) == n
-
-
-# --- databases --------------------------------------------------------------------------------
 
 
 def test_a_database_that_is_not_there_is_a_sentence() -> None:
@@ -470,9 +377,7 @@ def test_a_database_that_is_not_there_is_a_sentence() -> None:
     assert said.endswith(".") and "\n" not in said
 
 
-def test_a_lost_connection_comes_back_and_what_the_database_refuses_is_told_at_once(
-    postgres: PostgresServer,
-) -> None:
+def test_a_lost_connection_comes_back_and_a_refusal_is_told_at_once(postgres) -> None:
     plain = postgres.new_database()
     with Ledger(f"{plain}?options=-cstatement_timeout%3D300") as ledger:
         keep(ledger, entry(1))

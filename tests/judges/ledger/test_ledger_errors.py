@@ -6,7 +6,6 @@ import random
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,16 +38,12 @@ def full_disk(monkeypatch: pytest.MonkeyPatch, pages: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("n_judges", [1, 2])
-def test_a_full_disk_ends_a_run_and_the_same_run_goes_on(
-    n_judges: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_ends_a_run_and_the_same_run_goes_on(n_judges, tmp_path, monkeypatch) -> None:
     with LLMServer() as server:
         options: dict[str, Any] = {
             "judge": [f"{server.url}#m{n}" for n in range(n_judges)],
-            "ledger": tmp_path / "ledger.sqlite",
-            "output": tmp_path / "run",
-            "concurrency": 2,
-        }
+            "ledger": tmp_path / "ledger.sqlite", "output": tmp_path / "run", "concurrency": 2,
+        }  # fmt: skip
         with full_disk(monkeypatch, 25), pytest.raises(LedgerError, match="the disk is full"):
             ragassay.evaluate(DATA, ["umbrela"], **options)
         n_sent = server.stats()["requests"]

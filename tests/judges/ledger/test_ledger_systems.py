@@ -12,7 +12,7 @@ from ragassay.base.errors import UsageError
 from ragassay.judges.ledger import ledger_admin
 from ragassay.judges.ledger.ledger_admin import Selection
 from ragassay.judges.ledger.ledger_store import Ledger
-from ragassay.judges.ledger.system_answers import SystemAnswers
+from ragassay.judges.ledger.system_answers import KeptFailure, SystemAnswers
 
 
 def keep(ledger: Ledger, system: str, n: int, version: str = "1") -> None:
@@ -44,12 +44,39 @@ def test_answers_are_counted_and_deleted_by_system(ledger: Ledger) -> None:
         ("one", "one-1", 4, 2), ("two", "two-1", 6, 3), ("two", "two-2", 2, 1)
     ]  # fmt: skip
     assert ledger_admin.stats(ledger).system_answers == 12
+    (_, row, _) = ledger_admin.stats(ledger).to_json()["systems"]
+    assert (row["system"], row["answers"], row["queries"]) == ("two", 6, 3)
+    assert row["first"][:4] == row["last"][:4] >= "2026"
     assert ledger_admin.prune(ledger, Selection(model="gpt-4o")) == 0
     assert ledger_admin.prune(ledger, Selection(system="two", before=1.0)) == 0
     assert ledger_admin.prune(ledger, Selection(system="two")) == 8
     assert [row.system for row in ledger_admin.stats(ledger).systems] == ["one"]
     assert ledger_admin.prune(ledger, Selection(before=9e9)) == 4
     assert ledger_admin.stats(ledger).systems == []
+
+
+def test_an_answer_is_found_again_and_takes_the_place_of_failures(ledger: Ledger) -> None:
+    def made(fingerprint: str = "f") -> SystemAnswers:
+        return SystemAnswers(ledger, "s", fingerprint)
+
+    async def work() -> None:
+        answers, late = made(), KeptFailure(2, "late")
+        assert not answers.has_answered and answers.find(b"r") is answers.failure(b"r") is None
+        await answers.keep_failure(b"r", "q1", 0, late)
+        for found in (answers, made()):
+            assert found.failure(b"r") == late and found.find(b"r") is None
+        assert made("g").failure(b"r") is await answers.claim(b"r", lambda: False) is None
+        assert [made().times_failed("q1", n) for n in (0, 1)] == [2, 0] and not made().has_answered
+        await answers.keep(b"r", "q1", 0, "{}")
+        answers.release(b"r")
+        await made("g").keep_failure(b"r", "q1", 0, late)  # it is another's
+        for found in (answers, made()):
+            assert found.find(b"r") == "{}" and found.failure(b"r") is None
+        assert made().has_answered and made().times_failed("q1", 0) == 0
+        await answers.keep_failure(b"r", "q1", 0, late)  # an answer that is there stays
+        assert made().find(b"r") == await made().claim(b"r", lambda: False) == "{}"
+
+    asyncio.run(work())
 
 
 def test_a_system_is_named_rightly_and_alone(tmp_path: Path) -> None:

@@ -13,11 +13,7 @@ from ragassay.base.score import Reason
 from ragassay.judges.llm.messages import Unreadable, declines, read
 from ragassay.judges.question import Question
 from ragassay.judges.questions.checklists import AssignNuggets, ClaimSupport
-from ragassay.judges.questions.grading import (
-    Relevance,
-    RelevanceGrade,
-    ReportOnContext,
-)
+from ragassay.judges.questions.grading import Relevance, RelevanceGrade, ReportOnContext
 from valid_answers import largest, smallest
 
 GRADE = RelevanceGrade("how tall is the tower?", "The tower is 81 metres tall.")
@@ -26,19 +22,17 @@ ANSWER = Relevance(match=3, trust=2, grade=1)
 each_question = pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
 
 READABLE = {
-    "bare": VALID,
-    "byte order mark": f"\ufeff{VALID}",
+    "bare": VALID, "byte order mark": f"\ufeff{VALID}",
     "further keys": '{"match": 3, "trust": 2, "grade": 1, "comment": "{\\"grade\\": 3}"}',
     "numbers as texts": '{"match": "3", "trust": 2.0, "grade": " 1 "}',
-    "code block": f"```json\n{VALID}\n```",
-    "prose": f"Sure! {VALID} Ask me again any time.",
+    "code block": f"```json\n{VALID}\n```", "prose": f"Sure! {VALID} Ask me again any time.",
     "prose with braces": f"In the set {{1, 2}} and by {{x}}: {VALID}",
     "thoughts": f"<think>Is it 3? No, 7 of 10.</think>\n{VALID}",
     "thoughts with an object": f'<think>{{"match": 0, "trust": 0, "grade": 0}}</think>{VALID}',
     "thoughts without a beginning": f"Is it 3?\n</think>\n\n{VALID}",
     "magistral": f"[THINK]hm[/THINK]{VALID}",
     "harmony": f"<|channel|>analysis<|message|>hm<|end|><|channel|>final<|message|>{VALID}",
-}
+}  # fmt: skip
 UNREADABLE = {
     "nothing": ("", "empty"),
     "blanks": (" \n ", "empty"),
@@ -51,6 +45,7 @@ UNREADABLE = {
     "too high": ('{"match": 3, "trust": 2, "grade": 4}', "grade: input should be less"),
     "in between": ('{"match": 3, "trust": 2, "grade": 1.5}', "grade: input should be a valid int"),
     "a flag": ('{"match": 3, "trust": 2, "grade": true}', "grade: input should be a valid int"),
+    "four faults": ('{"match": 9, "trust": 9, "grade": 9, "intent": 5}', r"\(and 1 more\)"),
     "a missing key": ('{"match": 3, "trust": 2}', "grade: field required"),
     "no number at all": ('{"match": 3, "trust": 2, "grade": NaN}', "grade"),
     "nested": (f'{{"answer": {VALID}}}', "field required"),
@@ -96,19 +91,12 @@ def test_answers_on_a_list_belong_to_the_numbers_that_they_repeat() -> None:
     assert read(claims, json.dumps(said)).supported == (False, True)
 
 
-@pytest.mark.parametrize(
-    ("numbers", "problem"),
-    [
-        ((1, 2), "number 3 has no entry"),
-        ((), "number 1 has no entry"),
-        ((1, 2, 3, 3), "number 3 has several entries"),
-        ((1, 2, 4), "number 4 is no item: the list has 3"),
-        ((0, 1, 2), "greater than or equal to 1"),
-    ],
-)
-def test_missing_doubled_and_foreign_numbers_are_never_shifted(
-    numbers: tuple[int, ...], problem: str
-) -> None:
+@pytest.mark.parametrize(("numbers", "problem"), [
+    ((1, 2), "number 3 has no entry"), ((), "number 1 has no entry"),
+    ((1, 2, 3, 3), "number 3 has several entries"),
+    ((1, 2, 4), "number 4 is no item: the list has 3"), ((0, 1, 2), "greater than or equal to 1"),
+])  # fmt: skip
+def test_missing_doubled_and_foreign_numbers_are_never_shifted(numbers, problem: str) -> None:
     with pytest.raises(Unreadable, match=problem):
         read(NUGGETS, entries(*((at, "support") for at in numbers)))
 
@@ -155,18 +143,12 @@ def test_deeply_nested_replies_end_as_no_answer(depth: int) -> None:
             read(GRADE, text)
 
 
-@pytest.mark.parametrize(
-    ("text", "refuses"),
-    [
-        ("I'm sorry, but I can't assist with that request.", True),
-        ("As an AI, I must not.", True),
-        ("<think>hm</think>I apologize, but no.", True),
-        (None, False),
-        (VALID, False),
-        ("The passage says: I'm sorry, I can't help.", False),
-        ("x" * 5000, False),
-    ],
-)
+@pytest.mark.parametrize(("text", "refuses"), [
+    ("I'm sorry, but I can't assist with that request.", True), ("As an AI, I must not.", True),
+    ("<think>hm</think>I apologize, but no.", True), (None, False), (VALID, False),
+    ("The passage says: I'm sorry, I can't help.", False),
+    ("I'm sorry ".ljust(1000, "."), True), ("I'm sorry ".ljust(1001, "."), False),
+])  # fmt: skip
 def test_refusals_in_words_are_known_as_such(text: str | None, refuses: bool) -> None:
     assert declines(text) is refuses
 
@@ -174,30 +156,28 @@ def test_refusals_in_words_are_known_as_such(text: str | None, refuses: bool) ->
 REPORT = ReportOnContext("how tall is the tower?", ("It is 81 metres tall.", "It is grey."))
 WHOLE = {
     **dict.fromkeys(("relevance_explanation", "usefulness_explanation"), "so"),
-    **dict.fromkeys(("utilization_explanation", "attribution_explanation"), "so"),
-    "relevance": 5,
-    "usefulness": 4,
-    "utilization": 50,
-    "attribution": [1],
-}
+    **dict.fromkeys(("utilization_explanation", "attribution_explanation"), "so"), "relevance": 5,
+    "usefulness": 4, "utilization": 50, "attribution": [1],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "problem"),
-    [
-        ("attribution", [3], "attribution: there is no chunk 3, there are 2"),
-        ("attribution", [1, 1], "attribution: a chunk is named twice"),
-        ("attribution", [0], "attribution: 0: input should be greater than or equal to 1"),
-        ("relevance", 6, "relevance: input should be less than or equal to 5"),
-        ("utilization", None, "utilization: no value"),
-        ("relevance_explanation", 7, "relevance_explanation: "),
-    ],
-)
-def test_an_invalid_part_of_a_report_costs_only_that_part(
-    field: str, value: Any, problem: str
-) -> None:
+@pytest.mark.parametrize(("field", "value", "problem"), [
+    ("attribution", [3], "attribution: there is no chunk 3, there are 2"),
+    ("attribution", [1, 1], "attribution: a chunk is named twice"),
+    ("attribution", [0], "attribution: 0: input should be greater than or equal to 1"),
+    ("relevance", 6, "relevance: input should be less than or equal to 5"),
+    ("utilization", None, "utilization: no value"),
+    ("relevance_explanation", 7, "relevance_explanation: "),
+])  # fmt: skip
+def test_an_invalid_part_of_a_report_costs_only_that_part(field: str, value, problem: str) -> None:
     with pytest.raises(Unreadable, match=problem) as caught:
         read(REPORT, json.dumps({**WHOLE, field: value}))
+    with pytest.raises(ValueError, match="relevance: no value"):
+        REPORT.check(largest(REPORT).model_copy(update={"relevance": None}))
+    nothing = {"relevance": 9, "usefulness": 9, "utilization": -1, "attribution": [9]}
+    with pytest.raises(Unreadable) as none:
+        read(REPORT, json.dumps({**WHOLE, **nothing}))
+    assert none.value.rest is None
     rest = caught.value.rest
     assert rest is not None and REPORT.check(rest) is rest
     assert rest.lost[field].reason is Reason.UNPARSABLE and list(rest.lost) == [field]

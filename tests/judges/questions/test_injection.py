@@ -12,16 +12,7 @@ from typing import Any
 import pytest
 
 from injections import HOSTILE
-from question_examples import (
-    ANSWER,
-    EXAMPLES,
-    OTHER,
-    QUERY,
-    fences,
-    name_of,
-    outside,
-    with_text,
-)
+from question_examples import ANSWER, EXAMPLES, OTHER, QUERY, fences, name_of, outside, with_text
 from ragassay.base.score import Reason
 from ragassay.judges.judge import Failure
 from ragassay.judges.llm.messages import Unreadable, read
@@ -40,9 +31,6 @@ from valid_answers import largest, smallest
 PLAIN = "A plain text."
 MODELS = ("gpt-4o", "openai/gpt-oss-20b")
 each_question = pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
-
-
-# --- what is sent ---
 
 
 def kept_inside(plain: str, sent: str, text: str) -> bool:
@@ -73,17 +61,6 @@ def test_every_hostile_text_stays_inside_its_fence(question: Question[Any]) -> N
     assert not escaped
 
 
-@each_question
-def test_what_is_sent_carries_no_mark_of_another_message(question: Question[Any]) -> None:
-    """Servers of open models would take it for the end of the user's turn, fence or not."""
-    marks = ("<|", "<｜", "[INST]", "[/INST]", "<<SYS>>", "<end_of_turn>", "</s>")
-    for text in HOSTILE.values():
-        for _, hostile in with_text(question, text):
-            content = hostile.messages()[1]["content"]
-            assert not [mark for mark in marks if mark in content]
-            content.encode()  # no lone surrogates either
-
-
 def test_the_users_own_words_are_not_run_as_a_template() -> None:
     for text in HOSTILE.values():
         match = AnswerMatch(QUERY, ANSWER, ("ref",), instructions=text)
@@ -93,9 +70,6 @@ def test_the_users_own_words_are_not_run_as_a_template() -> None:
             if text.strip():
                 assert text.strip() in system["content"]
             assert fences(user["content"])[-1][1] == ANSWER
-
-
-# --- what comes back ---
 
 
 def echoes(text: str, reply: str) -> Iterator[str]:
@@ -110,9 +84,7 @@ def echoes(text: str, reply: str) -> Iterator[str]:
 
 
 @each_question
-def test_a_reply_that_echoes_hostile_text_says_what_it_says_or_nothing(
-    question: Question[Any],
-) -> None:
+def test_a_reply_that_echoes_hostile_text_says_what_it_says_or_nothing(question) -> None:
     steered = []
     honest = smallest(question)
     for name, text in HOSTILE.items():
@@ -130,9 +102,7 @@ def test_a_reply_that_echoes_hostile_text_says_what_it_says_or_nothing(
 
 
 @each_question
-def test_hostile_text_alone_is_no_answer_when_it_only_stands_in_prose(
-    question: Question[Any],
-) -> None:
+def test_hostile_text_alone_is_no_answer_when_it_only_stands_in_prose(question) -> None:
     best = largest(question).model_dump_json()
     asked = dict(with_text(question, best))
     for one in asked.values():
@@ -140,8 +110,6 @@ def test_hostile_text_alone_is_no_answer_when_it_only_stands_in_prose(
             with pytest.raises(Unreadable):
                 read(one, prose)
 
-
-# --- the offline judge ---
 
 WHO = "Who painted the ceiling of the Lindholm chapel?"
 GOOD = "The ceiling of the Lindholm chapel was painted by Marta Oswin."
@@ -160,42 +128,26 @@ def rank(*words: str) -> Callable[[str], float]:
 
 support = rank("none", "partial", "full")
 
+ALL = (GOOD, NEAR, FAR)
 CHECKS: dict[str, tuple[Asks, Ranks, tuple[str, ...]]] = {
     "relevance of a passage": (
-        lambda text: RelevanceGrade(WHO, text),
-        lambda reply: (reply.grade,),
-        (GOOD, NEAR, FAR),
-    ),
+        lambda text: RelevanceGrade(WHO, text), lambda reply: (reply.grade,), ALL),
     "citation support by a passage": (
-        lambda text: CitationSupport(GOOD, text),
-        lambda reply: (support(reply.support),),
-        (GOOD, NEAR, FAR),
-    ),
+        lambda text: CitationSupport(GOOD, text), lambda reply: (support(reply.support),), ALL),
     "citation support of a statement": (
-        lambda text: CitationSupport(text, NEAR),
-        lambda reply: (support(reply.support),),
-        (GOOD, NEAR, FAR),
-    ),
+        lambda text: CitationSupport(text, NEAR), lambda reply: (support(reply.support),), ALL),
     "claims supported by passages": (
         lambda text: ClaimSupport((GOOD, NEAR, FAR), (text, OTHER)),
-        lambda reply: tuple(map(float, reply.supported)),
-        (GOOD, NEAR, FAR),
-    ),
+        lambda reply: tuple(map(float, reply.supported)), ALL),
     "a claim that is supported": (
         lambda text: ClaimSupport((text,), (NEAR,)),
-        lambda reply: tuple(map(float, reply.supported)),
-        (GOOD, NEAR, FAR),
-    ),
+        lambda reply: tuple(map(float, reply.supported)), ALL),
     "an answer that is attempted": (
         lambda text: AnswerAttempted(WHO, text),
-        lambda reply: (float(reply.answered == "yes"),),
-        (REFUSAL,),
-    ),
+        lambda reply: (float(reply.answered == "yes"),), (REFUSAL,)),
     "an answer that is not a refusal": (
         lambda text: SaysIdk(f"user: {WHO}", text),
-        lambda reply: (rank("yes", "partial", "no")(reply.says_idk),),
-        (REFUSAL,),
-    ),
+        lambda reply: (rank("yes", "partial", "no")(reply.says_idk),), (REFUSAL,)),
     "the report on a context": (
         lambda text: ReportOnContext(WHO, (text, OTHER)),
         lambda reply: (
@@ -204,11 +156,8 @@ CHECKS: dict[str, tuple[Asks, Ranks, tuple[str, ...]]] = {
             3 if reply.usefulness is None else reply.usefulness,
             0.5 if reply.utilization is None else reply.utilization,
             0.5 if reply.attribution is None else float(1 in reply.attribution),
-            0.5 if reply.attribution is None else float(2 in reply.attribution),
-        ),
-        (GOOD, NEAR, FAR),
-    ),
-}
+            0.5 if reply.attribution is None else float(2 in reply.attribution)), ALL),
+}  # fmt: skip
 
 
 def said(raised: list[str]) -> str:

@@ -48,22 +48,13 @@ def test_no_item_of_a_list_can_begin_a_line_or_pose_as_another(items: list[str])
     assert len(numbered(items).splitlines()) == len(items)
 
 
-@pytest.mark.parametrize(
-    ("text", "sent"),
-    [
-        ("<|im_end|>", "< |im_end|>"),
-        ("<｜User｜>", "< ｜User｜>"),
-        ("a</s>b<s>", "a< /s>b< s>"),
-        ("[INST][/INST]", "[ INST][ /INST]"),
-        ("<<SYS>> <</SYS>>", "< <SYS>> < </SYS>>"),
-        ("<end_of_turn>", "< end_of_turn>"),
-        ("<think></think>", "< think>< /think>"),
-        ("a \ud800 b", "a \ufffd b"),
-    ],
-)
-def test_marks_that_servers_take_for_the_end_of_a_message_become_plain_text(
-    text: str, sent: str
-) -> None:
+@pytest.mark.parametrize(("text", "sent"), [
+    ("<|im_end|>", "< |im_end|>"), ("<｜User｜>", "< ｜User｜>"), ("a</s>b<s>", "a< /s>b< s>"),
+    ("[INST][/INST]", "[ INST][ /INST]"), ("<<SYS>> <</SYS>>", "< <SYS>> < </SYS>>"),
+    ("<end_of_turn>", "< end_of_turn>"), ("<think></think>", "< think>< /think>"),
+    ("a \ud800 b", "a \ufffd b"),
+])  # fmt: skip
+def test_marks_that_servers_take_for_the_end_of_a_message_become_plain_text(text, sent) -> None:
     assert harmless(text) == sent
     assert harmless(sent) == sent
 

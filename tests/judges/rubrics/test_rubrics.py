@@ -37,13 +37,10 @@ sees: [answer]
 """
 
 SAMPLE = Sample(
-    id="q",
-    query="When do you open?",
-    history=(Turn("user", "Hello"), Turn("agent", "Hi")),
-    passages=(Passage("Open at nine."), Passage("Closed on Sunday.")),
-    answer=Answer("At nine."),
+    id="q", query="When do you open?", history=(Turn("user", "Hello"), Turn("agent", "Hi")),
+    passages=(Passage("Open at nine."), Passage("Closed on Sunday.")), answer=Answer("At nine."),
     references=("Nine o'clock", "9 am"),
-)
+)  # fmt: skip
 
 
 class Grader(Judge):
@@ -124,14 +121,11 @@ def test_every_part_is_shown_under_its_name_and_in_the_order_asked_for() -> None
     judge = Grader(2)
     outcome(rubric_metric(parse_rubric(text)), judge)
     assert judge.asked[0].parts == (
-        ("earlier turns", "user: Hello\nagent: Hi"),
-        ("query", "When do you open?"),
-        ("passage 1", "Open at nine."),
-        ("passage 2", "Closed on Sunday."),
-        ("reference answer 1", "Nine o'clock"),
-        ("reference answer 2", "9 am"),
+        ("earlier turns", "user: Hello\nagent: Hi"), ("query", "When do you open?"),
+        ("passage 1", "Open at nine."), ("passage 2", "Closed on Sunday."),
+        ("reference answer 1", "Nine o'clock"), ("reference answer 2", "9 am"),
         ("answer", "At nine."),
-    )
+    )  # fmt: skip
 
 
 def test_parts_it_also_sees_may_be_missing_and_parts_it_sees_may_not() -> None:
@@ -177,9 +171,7 @@ def test_five_rubrics_are_ready_made() -> None:
         assert (metric.low, metric.high) == (1, 5)
 
 
-def test_a_run_with_a_rubric_runs_again_from_its_folder_and_the_copies_in_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_with_a_rubric_runs_again_from_its_folder(tmp_path: Path, capsys) -> None:
     from ragassay.cli.command_line import call
     from ragassay.engine.results.folders.run_folder import open_run
 
@@ -195,24 +187,17 @@ def test_a_run_with_a_rubric_runs_again_from_its_folder_and_the_copies_in_it(
     assert one["tone"].signature == two["tone"].signature
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        ("name: tone", "name: my tone", "line 1, field 'name'"),
-        ("criteria:", "name:", "is given twice"),
-        ("scale:", "scael:", "Did you mean 'scale'"),
-        ("low: 0", "low: 9", "low must be below high"),
-        ("high: 4", "high: 400", "more than 100 steps"),
-        ("high: 4", "high: four", "line 8, field 'scale.high'"),
-        ("    4: warm", "    top: warm", "line 10, field 'scale.levels.top'"),
-        ("sees: [answer]", "sees: [anwser]", "line 12, field 'sees.0'"),
-        ("sees: [answer]", "sees: [answer]\nalso_sees: [answer]", "named twice"),
-        (TONE, "name: !!python/object/apply:os.getcwd []\n", "is not YAML"),
-    ],
-)
-def test_a_wrong_rubric_says_the_file_the_line_and_the_field(
-    old: str, new: str, says: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ("name: tone", "name: my tone", "line 1, field 'name'"),
+    ("criteria:", "name:", "is given twice"), ("scale:", "scael:", "Did you mean 'scale'"),
+    ("low: 0", "low: 9", "low must be below high"), ("high: 4", "high: 400", "more than 100 steps"),
+    ("high: 4", "high: four", "line 8, field 'scale.high'"),
+    ("    4: warm", "    top: warm", "line 10, field 'scale.levels.top'"),
+    ("sees: [answer]", "sees: [anwser]", "line 12, field 'sees.0'"),
+    ("sees: [answer]", "sees: [answer]\nalso_sees: [answer]", "named twice"),
+    (TONE, "name: !!python/object/apply:os.getcwd []\n", "is not YAML"),
+])  # fmt: skip
+def test_a_wrong_rubric_says_the_file_the_line_and_the_field(old, new, says: str, tmp_path) -> None:
     path = tmp_path / "tone.yaml"
     assert old in TONE
     path.write_text(TONE.replace(old, new))
