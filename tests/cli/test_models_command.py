@@ -56,9 +56,7 @@ def test_the_page_lists_every_model_with_its_commit_licence_and_size() -> None:
     }
 
 
-def test_the_list_says_what_each_is_for_and_that_it_is_not_here(
-    outside: dict[str, str],
-) -> None:
+def test_the_list_says_what_each_is_for_and_that_it_is_not_here(outside: dict[str, str]) -> None:
     code, said = run(outside, "models", "--json")
     assert code == 0
     told = {one["name"]: one for one in json.loads(said)}
@@ -251,9 +249,7 @@ def test_what_cannot_be_fetched_is_one_sentence(
     assert code == 2 and says in " ".join(said.split())
 
 
-def test_without_a_network_the_sentence_says_what_else_can_be_done(
-    outside: dict[str, str],
-) -> None:
+def test_without_a_network_the_sentence_says_what_else_can_be_done(outside: dict[str, str]) -> None:
     code, said = run({**outside, "HF_ENDPOINT": "http://127.0.0.1:9"}, "models", "fetch", HHEM.name)
     assert code == 2 and "cannot be reached" in said and f"--model {HHEM.name}=FOLDER" in said
     code, said = run({**outside, "HF_HUB_OFFLINE": "1"}, "models", "fetch", HHEM.name)

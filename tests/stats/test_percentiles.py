@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay.base.errors import UsageError
-from ragassay.stats.percentiles import (
-    percentile_difference,
-    percentile_interval,
-)
+from ragassay.stats.percentiles import percentile_difference, percentile_interval
 
 NUMBERS = st.lists(st.floats(0, 1e6), min_size=1, max_size=120)
 PERCENTS = st.sampled_from((5, 50, 90, 95, 99))

@@ -203,9 +203,7 @@ def test_the_tools_file_is_always_prefixed_and_all_json(single: Path) -> None:
     assert one["run_1_generation_score_hallucination_score"] == ""
 
 
-def test_several_runs_are_prefixed_and_one_that_failed_is_empty_or_dropped(
-    tmp_path: Path,
-) -> None:
+def test_several_runs_are_prefixed_and_one_that_failed_is_empty_or_dropped(tmp_path: Path) -> None:
     data = [sample(), sample("q2"), sample(repeat=1), sample("q2", repeat=2)]
     result = evaluated([*data, Sample(id="q2", query="?", repeat=1, failure="API_ERROR")], tmp_path)
     write_reports(result, formats=["trecrag", "ore"])

@@ -68,12 +68,7 @@ def inside(found: Range, value: int) -> bool:
 
 @pytest.mark.parametrize(
     ("suite", "more"),
-    [
-        ("mtrag", {}),
-        ("ragreport", {}),
-        ("trecrag", {}),
-        ("trecrag", {"nuggets": "pooled"}),
-    ],
+    [("mtrag", {}), ("ragreport", {}), ("trecrag", {}), ("trecrag", {"nuggets": "pooled"})],
     ids=["mtrag", "ragreport", "trecrag", "pooled"],
 )
 def test_the_server_counts_what_was_planned(

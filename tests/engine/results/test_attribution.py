@@ -11,6 +11,7 @@ from ragassay.engine.results.score_columns import (
     Tally,
     given_parts,
     judges_of,
+    label_of,
     mixed,
     names_in,
 )
@@ -43,6 +44,25 @@ def test_a_signature_says_how_much_was_given_and_by_whom(
 
 def test_judges_are_named_once_however_their_labels_are_joined() -> None:
     assert names_in({BOTH: 1, "c": 1, "a": 2, "": 4}) == ("a", "b", "c")
+
+
+LABELS = [
+    ({}, ""),
+    ({RECORD: 3}, ""),
+    ({"": 5, "a": 2}, "a"),
+    ({"a": 9, BOTH: 1}, BOTH),  # it names all that the others name
+    ({"a": 1, RECORD: 2}, f"{RECORD} (2){AND}a (1)"),
+    ({"c": 1, BOTH: 2}, f"a & b (2){AND}c (1)"),
+    ({"a": 1, "b": 1_200, "c": 3, "d": 2, "e": 1}, AND.join(["b (1,200)", "c (3)", "d (2)"])
+     + f"{AND}others (2)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("judges", "label"), LABELS)
+def test_a_metrics_label_names_its_judges_the_most_frequent_first(
+    judges: dict[str, int], label: str
+) -> None:
+    assert label_of(judges) == label
 
 
 MIXTURES = [

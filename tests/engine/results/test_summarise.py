@@ -1,18 +1,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.base.sample import Sample
-from ragassay.base.score import Reason, Score
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.results.score_columns import SampleColumns, ScoreColumns
 from ragassay.engine.results.summary import (
     IntervalOptions,
     MetricSummary,
+    Spending,
+    Summary,
     facts_of,
+    is_incomplete,
+    missing_by_failure,
     sample_clusters,
     slice_summaries,
     summarise,
@@ -35,6 +42,73 @@ def metric(aggregate: str = "mean") -> MetricSummary:
     return MetricSummary(
         "f1", "", "answer", None, None, None, 0.95, "", 0, 0, aggregate=aggregate, metric="f1"
     )
+
+
+GAVE = Score(0.5, given=True, by=("a",))
+OUTCOMES = [Score(0.25, assumed=True), GAVE, Score(1.0), Unscored(Reason.FAILED, ""), Score(1.0)]
+
+
+@pytest.mark.parametrize("part", [[0, 1, 2, 3, 4], [0, 1], [2], [3]])
+def test_a_metrics_numbers_are_those_of_the_samples_that_count(part: list[int]) -> None:
+    data = ScoreColumns(["f1"])
+    for at, outcome in enumerate(OUTCOMES):
+        data.identities.append((f"q{at}", "", 0))
+        data.add("f1", outcome)
+    mask = np.isin(range(5), part)
+    found = summarise(data, [replace(metric(), language="en")], IntervalOptions(), (mask, None))[0]
+    scores = [one for at in part if isinstance(one := OUTCOMES[at], Score)]
+    values, n = [one.value for one in scores], len(scores)
+    own = [one.value for one in scores if not one.assumed]
+    one = found["f1"]
+    assert (one.n_scored, one.n_total, one.n_assumed) == (n, len(part), n - len(own))
+    assert (one.n_given, one.judges) == ((1, {"a": 1}) if 1 in part else (0, {}))
+    assert (one.judge, one.language) == (("a", "en") if 1 in part else ("", ""))
+    assert one.unscored == ({"failed": 1} if 3 in part else {})
+    assert (one.mean, one.median) == ((np.mean(values), np.median(values)) if n else (None, None))
+    assert one.std == (pytest.approx(np.std(values, ddof=1)) if n > 1 else None)
+    assert (one.minimum, one.maximum) == ((min(values), max(values)) if n else (None, None))
+    assert one.mean_measured == (np.mean(own) if 0 in part else None)
+    assert (one.low is None) == (one.interval == "none") == (n < 2)
+
+
+def test_labels_are_counted_the_most_frequent_first_those_that_records_bring_included() -> None:
+    data = ScoreColumns(["f1"])
+    for label in ("no", "yes", "yes"):
+        data.add("f1", Score(label, given=True, by=("a",)))
+    assert data.tally("f1")[:5] == (3, 3, {}, {"yes": 2, "no": 1}, {"a": 3})
+
+
+def outcome(kind: int) -> Outcome:
+    kinds = Score(0.25), Score(kind / 7, assumed=True), Score("yes", evidence=("1",)), GAVE
+    return kinds[kind] if kind < 4 else Unscored(list(Reason)[kind], "")
+
+
+@given(st.lists(st.integers(0, 7), min_size=1, max_size=9), st.data())
+def test_columns_of_some_samples_under_other_names_hold_what_these_samples_have(
+    kinds: list[int], draw: st.DataObject
+) -> None:
+    def made(rows: Sequence[int], names: Sequence[str]) -> list[object]:
+        found = ScoreColumns(names)
+        found.clusters, found.slices = [f"c{at}" for at in rows], {"x": [f"x{at}" for at in rows]}
+        for at in rows:
+            found.identities.append((f"q{at}", "", at))
+            found.asked.append(at)
+            found.replies.append(9 * at)
+            for other, name in enumerate(names):
+                found.add(name, outcome((kinds[at] + other) % 8), "run")
+        return found
+
+    rows = draw.draw(st.lists(st.integers(0, len(kinds) - 1), unique=True))
+    whole, alone = made(range(len(kinds)), ["a", "b"]), made(rows, ["a", "new"])
+    taken = whole.take(np.array(rows, dtype=np.int64)).renamed({"b": "new"})
+    for name in ("identities", "slices", "clusters", "asked", "replies", "metrics"):
+        assert getattr(taken, name) == getattr(alone, name)
+    for name in alone.metrics:
+        assert taken.tally(name) == alone.tally(name)
+        for at, _ in enumerate(rows):
+            assert taken.value(name, at) == alone.value(name, at)
+            assert taken.reason(name, at) == alone.reason(name, at)
+    assert len(whole) == len(kinds) and whole.metrics == ["a", "b"]
 
 
 def test_slices_come_largest_first_and_equal_ones_by_name() -> None:
@@ -134,6 +208,36 @@ def test_a_summary_gives_a_metric_by_any_of_its_names() -> None:
     assert list(summary) == list(summary.metrics) and "em" in summary
     with pytest.raises(UsageError, match="'token_f2' is not in this run"):
         summary["token_f2"]
+
+
+def summary(incomplete: int = 0, n_scored: int = 1, **spent: object) -> Summary:
+    entry = replace(metric(), n_scored=n_scored)
+    judging = Spending("j", **spent) if spent else None
+    found = {"f1": entry, "em": replace(entry, name="em", n_scored=0)}
+    return Summary("t", "", "", 4, 4, "", found, incomplete=incomplete, judging=judging)
+
+
+LOST = summary(3, votes=90, lost_votes={"timeout": 2})
+INCOMPLETE = [
+    ([summary()], False, ""),
+    ([summary(n_scored=0)], True, ""),
+    ([summary(n_scored=0), summary()], False, ""),
+    ([summary(1)], True, "1 score is missing"),
+    ([summary(), summary(2), summary(1_000)], True, "1,002 scores are missing"),
+    ([LOST], True, "1 score and 2 of 90 votes of the panel are missing"),
+    ([summary(1, lost_votes={"timeout": 1})], True, "1 vote of the panel is missing"),
+    # Recorded answers to fewer than half of the questions.
+    ([summary(questions=4, failures={"missing_input": 2})], False, ""),
+    ([summary(), summary(questions=4, failures={"missing_input": 3})], True, ""),
+    ([summary(questions=4, failures={"unsupported": 3})], False, ""),
+]
+
+
+@pytest.mark.parametrize(("summaries", "incomplete", "said"), INCOMPLETE)
+def test_a_run_is_incomplete_where_scores_votes_or_most_recorded_answers_are_missing(
+    summaries: list[Summary], incomplete: bool, said: str
+) -> None:
+    assert (is_incomplete(*summaries), missing_by_failure(*summaries)) == (incomplete, said)
 
 
 FACTS = {Reason.NOT_APPLICABLE, Reason.UNDEFINED, *(one for one in Reason if one.by_system)}

@@ -109,11 +109,9 @@ class ScoreColumns:
 
     def add(self, metric: str, outcome: Outcome, judge: str = "") -> None:
         """Appends a sample's outcome to a metric's column."""
-        number, judges = 0.0, ""
-        if outcome.evidence or (isinstance(outcome, Score) and outcome.by):
-            judges = judges_of(outcome, judge)
+        number, judges = 0.0, judges_of(outcome, judge)
         if isinstance(outcome, Unscored):
-            kind = _Kind(judges, reason=outcome.reason)
+            kind = _Kind("", reason=outcome.reason)
         elif isinstance(outcome.value, str | list):
             kind = _Kind(judges, outcome.given, label=label_of_value(outcome.value))
         else:
