@@ -15,6 +15,7 @@ from _pytest.pytester import SysModulesSnapshot
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.testing import CollectedSamples, assert_score
+from scripted_judge import Scripted
 
 pytest_plugins = ["pytester"]
 
@@ -79,13 +80,16 @@ def test_the_entry_point_is_declared() -> None:
 def test_a_score_that_fulfils_its_conditions_passes() -> None:
     result = assert_score(DUNE, "token_f1.r>=1", "em<1")
     assert [one.passed for one in result.gates] == [True, True]
+    judge = Scripted({"answer_attempted": {"answered": "no"}})
+    assert assert_score(DUNE, "answered<1", judge=judge).summary["answered"].judge == "scripted"
 
 
 def test_a_score_that_does_not_is_told_with_value_explanation_and_evidence() -> None:
     wrong = {**DUNE, "answer": "Isaac Asimov wrote Foundation."}
     with pytest.raises(AssertionError) as failed:
-        assert_score(wrong, "faithfulness>=0.8", trust_offline=True)
+        assert_score(wrong, "faithfulness>=0.8", "token_f1.p<=1", trust_offline=True)
     text = str(failed.value)
+    assert "token_f1" not in text
     assert text.startswith("faithfulness>=0.8 is not fulfilled: faithfulness is 0.0000\n")
     assert "Isaac Asimov wrote Foundation." in text
     assert "0 of 1 claims are supported by the passages" in text

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -156,6 +157,15 @@ def test_a_score_that_the_judge_or_the_system_owes_may_be_anything(why: Reason) 
         ) == owed
 
 
+@pytest.mark.parametrize("aggregate", ["p50", "sum", "geometric"])
+def test_one_owed_score_leaves_a_percentile_or_a_sum_undecided(aggregate: str) -> None:
+    for owed, passed in ((0, True), (1, None)):
+        summary, columns = scores([1.0] * 40, owed)
+        metric = replace(summary.metrics["f1"], aggregate=aggregate)
+        found = gates.decide(gates.parse("f1>=0.1"), metric, columns, IntervalOptions())
+        assert (found.passed, found.unscored) == (passed, owed)
+
+
 @pytest.mark.parametrize("n", [3, 6, 7, 49])
 def test_rounding_decides_no_gate(n: int) -> None:
     values = [0.7] * n  # their mean is 0.6999999999999998 or 0.7000000000000001
@@ -218,6 +228,7 @@ def test_a_system_is_not_shown_to_be_no_worse_by_giving_no_answers() -> None:
         assert f"{gate.unscored} scores that should be there are missing" in gate.sentence
     # So few that A could not be shown to be worse were all of them wrong.
     assert not_worse([*old[:39], None], old).passed is True
+    assert not_worse([*old[:35], *[None] * 5], ["blue"] * 40).passed is True
     # The old run gave none there either, or the new one alone did.
     assert not_worse([*old[:20], *[None] * 20], [*old[:20], *[None] * 20]).passed is True
     assert not_worse(old, [*old[:20], *[None] * 20]).passed is True

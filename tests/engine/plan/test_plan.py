@@ -16,6 +16,7 @@ from planned import plan_calls
 from ragassay.base.json_data import dumps
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Outcome, Reason
+from ragassay.engine.config.run_config import make_config
 from ragassay.engine.run.cost_estimate import Planner, Range, Throughput, fit
 from ragassay.engine.run.scoring import judge_all, judged_among
 from ragassay.judges.asking import Ask, Asker
@@ -36,6 +37,7 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, scored
 from ragassay.transport.providers_and_prices import Price, price_of
+from ragassay.transport.sending import MOST
 from valid_answers import largest, smallest
 
 
@@ -282,6 +284,24 @@ def test_time_follows_calls_concurrency_and_limits() -> None:
         make(10), {"grades": Grades()}, Oracle(), throughput=Throughput(concurrency=10)
     )
     assert plan.seconds == Range(6.0, 6.0)
+
+
+@pytest.mark.parametrize(
+    ("names", "concurrency", "at_once"),
+    [
+        (["openai:gpt-4o"], 3, 3),
+        (["openai:gpt-4o", "openai:gpt-4o-mini"], 3, 3),  # one endpoint
+        (["openai:gpt-4o", "http://a:1/v1#m", "http://a:1/v1#n", "http://b:1/v1#m"], 3, 9),
+        (["openai:gpt-4o", "http://a:1/v1#m"], None, 2 * MOST),
+    ],
+)
+def test_each_endpoint_takes_requests_of_its_own(
+    names: list[str], concurrency: int | None, at_once: int
+) -> None:
+    config = make_config(concurrency=concurrency, rpm=7, tpm=8)
+    found = Throughput.of(Panel([Oracle(name=name) for name in names]), config, None)
+    assert found == Throughput(2.0, False, at_once, 7, 8)
+    assert Throughput.of(OfflineJudge(), config, None).concurrency == (concurrency or MOST)
 
 
 def test_a_budget_fits_by_its_worst_limit() -> None:

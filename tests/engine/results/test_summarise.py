@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -9,9 +10,11 @@ from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay.base.errors import UsageError
+from ragassay.base.json_data import dumps
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.results.score_columns import SampleColumns, ScoreColumns
+from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import (
     IntervalOptions,
     MetricSummary,
@@ -78,9 +81,32 @@ def test_labels_are_counted_the_most_frequent_first_those_that_records_bring_inc
     assert data.tally("f1")[:5] == (3, 3, {}, {"yes": 2, "no": 1}, {"a": 3})
 
 
+IDS = st.lists(st.sampled_from(["e1", "e2"]), unique=True).map(tuple)
+VALUES = st.one_of(st.floats(-9, 9), st.booleans(), st.sampled_from(["yes", "no"]))
+
+
 def outcome(kind: int) -> Outcome:
     kinds = Score(0.25), Score(kind / 7, assumed=True), Score("yes", evidence=("1",)), GAVE
     return kinds[kind] if kind < 4 else Unscored(list(Reason)[kind], "")
+
+
+@given(
+    st.one_of(
+        st.builds(Unscored, st.sampled_from(Reason), st.text(max_size=3), evidence=IDS),
+        st.builds(
+            Score, VALUES, st.dictionaries(st.text(max_size=2), VALUES), st.text(max_size=3), IDS,
+            assumed=st.booleans(),
+        ),
+        st.builds(Score, VALUES, given=st.just(True), by=st.sampled_from([(), ("a",), ("a", "b")])),
+    )
+)  # fmt: skip
+def test_a_row_of_a_score_reads_back_as_what_was_found(found: Outcome) -> None:
+    row = ScoreRow.of(("q", "s", 2), "m", found, "run")
+    assert row.outcome == found and row.identity == ("q", "s", 2)
+    assert ScoreRow.from_record(json.loads(dumps(row.to_record()))).outcome == found
+    ok = found.given if isinstance(found, Score) else None
+    assert row.status in {True: ["given"], False: ["ok", "assumed"], None: ["unscored"]}[ok]
+    assert ("run" in row.judge) == bool(found.evidence)
 
 
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=9), st.data())
@@ -238,6 +264,18 @@ def test_a_run_is_incomplete_where_scores_votes_or_most_recorded_answers_are_mis
     summaries: list[Summary], incomplete: bool, said: str
 ) -> None:
     assert (is_incomplete(*summaries), missing_by_failure(*summaries)) == (incomplete, said)
+
+
+def test_a_system_that_failed_for_every_sample_is_told_by_its_most_frequent_failure() -> None:
+    long = {"late.": 1, "x" * 201 + ". ": 3}
+    assert "x" * 200 + "…" in (said := replace(summary(), failures=long).all_failed)
+    assert "x" * 201 not in said and "1 failed otherwise" in said
+    exact = replace(summary(), failures={"x" * 200: 4}).all_failed
+    assert "x" * 200 in exact and "…" not in exact and "otherwise" not in exact
+    assert replace(summary(), failures={"late": 3}).all_failed == ""
+    empty = replace(summary(n_scored=0), failures={"late": 4})
+    assert empty.is_empty and not replace(empty, n_samples=5).is_empty
+    assert not replace(summary(), failures={"late": 4}).is_empty and not summary().is_empty
 
 
 FACTS = {Reason.NOT_APPLICABLE, Reason.UNDEFINED, *(one for one in Reason if one.by_system)}

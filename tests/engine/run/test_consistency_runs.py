@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -203,10 +204,13 @@ def test_a_new_run_takes_away_an_older_ones_consistency(data: Path, tmp_path: Pa
     target = str(tmp_path / "run")
     assert call(["run", str(data), "-s", "qa,consistency", "-o", target]) == 0
     assert (tmp_path / "run" / "consistency.csv").exists()
-    assert call(["run", str(data), "-s", "qa", "-o", target]) == 0
-    assert not (tmp_path / "run" / "consistency.csv").exists()
-    assert not (tmp_path / "run" / "consistency").exists()
-    assert ragassay.open_run(target).consistency is None
+    whole = shutil.copytree(tmp_path / "run", tmp_path / "half")
+    (whole / "consistency" / "summary.json").unlink()  # killed while it took its files away
+    for folder in (tmp_path / "run", whole):
+        assert call(["run", str(data), "-s", "qa", "-o", str(folder)]) == 0
+        assert not (folder / "consistency.csv").exists()
+        assert not (folder / "consistency").exists()
+        assert ragassay.open_run(folder).consistency is None
 
 
 def test_a_run_leaves_a_folder_called_consistency_alone_that_is_not_its_own(
