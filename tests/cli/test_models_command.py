@@ -74,9 +74,7 @@ def test_the_list_says_what_each_is_for_and_that_it_is_not_here(outside: dict[st
     assert HHEM.revision in text and "439 MB" in text and "hhem (trecrag)" in text
 
 
-def test_a_named_folder_is_shown_with_what_lies_in_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_named_folder_is_shown_with_what_lies_in_it(tmp_path: Path, capsys) -> None:
     pytest.importorskip("torch", reason=NEEDS)
     folders = tiny_hhem.save_all(tmp_path)
     (one,) = (found for found in survey(folders) if found.name == HHEM.name)
@@ -169,12 +167,9 @@ def outside(hub: HubServer, tmp_path: Path) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "TRANSFORMERS_"))}
     hub.asked.clear()
     return {
-        **kept,
-        "HF_HOME": str(tmp_path / "home"),
-        "HF_ENDPOINT": hub.url,
-        "NO_PROXY": "127.0.0.1",
+        **kept, "HF_HOME": str(tmp_path / "home"), "HF_ENDPOINT": hub.url, "NO_PROXY": "127.0.0.1",
         "OMP_NUM_THREADS": "2",
-    }
+    }  # fmt: skip
 
 
 def run(environment: dict[str, str], *words: str) -> tuple[int, str]:
@@ -191,9 +186,7 @@ def run(environment: dict[str, str], *words: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_a_fetched_model_is_found_in_the_cache_and_works_offline(
-    hub: HubServer, outside: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_fetched_model_is_found_in_the_cache_and_works_offline(hub, outside, tmp_path) -> None:
     code, said = run(outside, "models", "fetch", HHEM.name)
     assert code == 0, said
     assert f"{HHEM.name}@{HHEM.revision[:12]} is here" in said
@@ -217,9 +210,7 @@ def test_a_fetched_model_is_found_in_the_cache_and_works_offline(
     assert f"model={HHEM}" in metrics["hhem"]["signature"]
 
 
-def test_fetched_into_a_folder_it_can_be_copied_and_named(
-    hub: HubServer, outside: dict[str, str], tmp_path: Path
-) -> None:
+def test_fetched_into_a_folder_it_can_be_copied_and_named(hub, outside, tmp_path) -> None:
     place = tmp_path / "copied" / "hhem"
     code, said = run(outside, "models", "fetch", HHEM.name, "-o", str(place))
     assert code == 0 and f"--model {HHEM.name}={place}" in said
@@ -242,9 +233,7 @@ def test_fetched_into_a_folder_it_can_be_copied_and_named(
     ],
     ids=["unknown", "gated", "no weights", "no name", "no commit"],
 )
-def test_what_cannot_be_fetched_is_one_sentence(
-    outside: dict[str, str], words: list[str], says: str
-) -> None:
+def test_what_cannot_be_fetched_is_one_sentence(outside, words: list[str], says: str) -> None:
     code, said = run(outside, "models", "fetch", *words)
     assert code == 2 and says in " ".join(said.split())
 
@@ -256,9 +245,7 @@ def test_without_a_network_the_sentence_says_what_else_can_be_done(outside: dict
     assert code == 2 and "HF_HUB_OFFLINE forbids" in said and "--output FOLDER" in said
 
 
-def test_without_the_package_fetching_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_the_package_fetching_says_what_to_install(monkeypatch, capsys) -> None:
     monkeypatch.setattr("ragassay.models.weights.fetching.find_spec", lambda name: None)
     assert call(["models", "fetch", HHEM.name]) == 2
     assert "pip install 'ragassay[models]'" in capsys.readouterr().err
@@ -296,9 +283,7 @@ def test_weights_that_give_the_published_scores_are_ok(
     assert f"{HHEM.name}: ok: hhem 0." in capsys.readouterr().out
 
 
-def test_what_is_broken_is_said_and_the_exit_code_tells(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_broken_is_said_and_the_exit_code_tells(tmp_path: Path, capsys) -> None:
     pytest.importorskip("torch", reason=NEEDS)
     folders = tiny_hhem.save_all(tmp_path)
     (tmp_path / "hhem" / "model.safetensors").write_bytes(b"")

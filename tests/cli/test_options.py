@@ -90,9 +90,7 @@ def test_the_schema_takes_the_examples_of_its_page() -> None:
         (["--temperature", "-1"], "--temperature: "),
     ],
 )
-def test_a_flag_that_cannot_be_read_is_named(
-    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_flag_that_cannot_be_read_is_named(words: list[str], complaint: str, capsys) -> None:
     assert call(["run", "answers.jsonl", *words]) == 2
     assert complaint in capsys.readouterr().err
 

@@ -60,9 +60,7 @@ def test_an_unknown_metric_lists_what_there_is_with_the_nearest(three: Path, cap
         ("CITATION.F1", "citation.f1"),
     ],
 )
-def test_a_metric_goes_by_its_published_names_and_ours(
-    three: Path, spelled: str, name: str
-) -> None:
+def test_a_metric_goes_by_its_published_names_and_ours(three, spelled: str, name: str) -> None:
     assert sources.chosen(sources.opened([three], "trec"), [spelled])[0] == [name]
 
 

@@ -46,26 +46,20 @@ RECORDED = [
         "data": {"query": QUERY, "chunks": [CONTEXT]},
         "answer": {
             "relevance_explanation": "The context talks about a Computer Science degree.",
-            "relevance": 5,
-            "usefulness_explanation": "It does not say how many ECTS.",
-            "usefulness": 1,
-            "utilization_explanation": "Nothing in it helps.",
-            "utilization": 0,
-            "attribution_explanation": "No chunk can be used.",
-            "attribution": [],
+            "relevance": 5, "usefulness_explanation": "It does not say how many ECTS.",
+            "usefulness": 1, "utilization_explanation": "Nothing in it helps.", "utilization": 0,
+            "attribution_explanation": "No chunk can be used.", "attribution": [],
         },
     },
     {
-        "question": "contradiction",
-        "data": {"chunks": [CONTEXT], "answer": RESPONSE},
+        "question": "contradiction", "data": {"chunks": [CONTEXT], "answer": RESPONSE},
         "answer": {"explanation": "Nothing contradicts the context.", "stars": 5},
     },
     {
-        "question": "satisfaction",
-        "data": {"query": QUERY, "answer": RESPONSE},
+        "question": "satisfaction", "data": {"query": QUERY, "answer": RESPONSE},
         "answer": {"explanation": "The query is fully addressed.", "stars": 5},
     },
-]
+]  # fmt: skip
 
 
 class Told(Judge):

@@ -257,9 +257,7 @@ def test_a_run_of_fewer_metrics_is_compared_with_one_of_more() -> None:
     assert change.n == len(RUN) and not change.not_alike
 
 
-def test_a_sample_that_a_run_says_nothing_of_has_not_moved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sample_that_a_run_says_nothing_of_has_not_moved(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     names = [f"n{at}x" for at in range(20)]
     old = judged({name: at >= 10 for at, name in enumerate(names)}, "same")
@@ -273,9 +271,7 @@ def test_a_sample_that_a_run_says_nothing_of_has_not_moved(
     assert change.to_json()["n_unknown"] == 9
 
 
-def test_runs_that_were_not_computed_alike_say_so_and_test_no_class(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_that_were_not_computed_alike_say_so_and_test_no_class(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     names = [f"n{at}x" for at in range(12)]
     strict, mild = (judged(dict.fromkeys(names, said), str(said)) for said in (False, True))
@@ -330,13 +326,8 @@ PEOPLE = (
     ("Edda", "tailor"), ("Fritz", "miller"), ("Gerda", "cook"), ("Hugo", "painter"),
 )  # fmt: skip
 JUDGED = [
-    "contains_answer",
-    "token_f1.f",
-    "umbrela_MRR",
-    "idk_eval",
-    "faithfulness",
-    "contradicted",
-]
+    "contains_answer", "token_f1.f", "umbrela_MRR", "idk_eval", "faithfulness", "contradicted",
+]  # fmt: skip
 LOW, GOOD = ({"rank": SignalValue(rank, "grades")} for rank in (5.0, 1.0))
 SAMPLE, LIMITS = Sample(id="q", answer="a"), Thresholds()
 

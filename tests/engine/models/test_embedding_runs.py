@@ -98,9 +98,7 @@ def sample(passages: Any, gold: Any, **more: Any) -> Sample:
 # -- runs --------------------------------------------------------------------------------------
 
 
-def test_the_example_is_scored_from_text_alone_and_again_at_no_cost(
-    server: LLMServer, capsys: pytest.CaptureFixture
-) -> None:
+def test_the_example_is_scored_from_text_alone_and_again_at_no_cost(server, capsys) -> None:
     assert call(words(server, "one")) == 0
     stats = server.stats()
     assert stats["texts"] == stats["distinct_texts"] == len(texts_of(*METRICS))
@@ -173,9 +171,7 @@ def test_judge_and_embedder_share_one_ledger_and_one_budget(server: LLMServer) -
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
-def test_a_run_that_is_killed_pays_for_nothing_twice_that_was_committed(
-    server: LLMServer, tmp_path: Path
-) -> None:
+def test_a_run_that_is_killed_pays_for_nothing_twice_that_was_committed(server, tmp_path) -> None:
     wanted = texts_of(BY_COSINE)
     flags = ["--batch-size", "8", "-j", "2", "--ledger", "ledger.sqlite"]
     with Commands(tmp_path) as commands:

@@ -30,13 +30,10 @@ from scripted_judge import Scripted
 RATINGS = {"first": 2, "second": 7, "third": 8, "fourth": 3}
 DATA = [
     {
-        "id": "q1",
-        "query": "When was the bridge opened?",
-        "answer": "In 1968.",
-        "references": ["1968"],
-        "passages": ["A museum.", PASSAGE],
+        "id": "q1", "query": "When was the bridge opened?", "answer": "In 1968.",
+        "references": ["1968"], "passages": ["A museum.", PASSAGE],
     }
-]
+]  # fmt: skip
 
 
 def rule(request: Request) -> Any:

@@ -49,9 +49,7 @@ def test_both_ends_are_included(interval: dict[str, Any], ids: list[str], tmp_pa
     assert kept(**interval) == kept(file_of(RECORDS, tmp_path), **interval) == ids
 
 
-def test_what_is_left_out_is_told_and_the_interval_is_recorded(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_left_out_is_told_and_the_interval_is_recorded(tmp_path: Path, capsys) -> None:
     data = file_of(RECORDS, tmp_path)
     words = ["--from", "2024-05-01", "--to", "2024-05-01T01:00", "-o", str(tmp_path / "run")]
     assert call(["run", str(data), *words]) == 0
@@ -80,9 +78,7 @@ def test_an_interval_without_samples_is_an_error() -> None:
         (["--from", "5", "--to", "-200000000000"], "--to: '-200000000000' is no point in time."),
     ],
 )
-def test_an_impossible_interval_is_refused(
-    words: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_impossible_interval_is_refused(words: list[str], says: str, tmp_path, capsys) -> None:
     assert call(["run", str(file_of(RECORDS[:1], tmp_path)), *words]) == 2
     assert says in " ".join(capsys.readouterr().err.split())
     with pytest.raises(UsageError):

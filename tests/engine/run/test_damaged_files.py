@@ -172,9 +172,7 @@ def test_damaged_answers_are_one_sentence_for_every_command(
         assert "judge_answers.jsonl" in said and "The folder is damaged" in said
 
 
-def test_a_line_that_fills_the_memory_is_refused(
-    tmp_path: Path, complaint: Callable[..., str]
-) -> None:
+def test_a_line_that_fills_the_memory_is_refused(tmp_path, complaint: Callable[..., str]) -> None:
     path = tmp_path / "bomb.jsonl.gz"
     member = gzip.compress(b"a" * (1 << 25), 6)  # gzip files may be joined
     path.write_bytes(gzip.compress(b'{"id": "q", "answer": "') + member * 300)

@@ -260,9 +260,7 @@ def test_repeats_of_a_query_are_one_cluster() -> None:
     assert one.high - one.low > 2 * (many.high - many.low)
 
 
-def test_clustering_is_switched_off_on_request_and_stays_off_when_the_run_is_read(
-    tmp_path: Path,
-) -> None:
+def test_clustering_is_switched_off_on_request_and_stays_off_when_the_run_is_read(tmp_path) -> None:
     turns = [
         {"id": f"c{c}::{t}", "answer": "x" if c else "y", "references": ["x"]}
         for c in range(3)
@@ -302,9 +300,7 @@ def test_the_intervals_of_slices_have_the_level_of_the_run(interval: Any) -> Non
     assert width(0.5) < width(0.95) < width(0.99)
 
 
-def test_a_run_folder_can_be_run_again_from_its_own_configuration(
-    tmp_path: Path, monkeypatch
-) -> None:
+def test_a_run_folder_can_be_run_again_from_its_own_configuration(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
     assert call(["run", "data.jsonl", "-m", "em", "--seed", "3", "-o", "runs/one"]) == 0

@@ -10,12 +10,9 @@ from pathlib import Path
 from llm_server import LLMServer
 
 SAMPLE = {
-    "id": "q1",
-    "query": "Who wrote Emma?",
-    "passages": ["Emma is a novel by Jane Austen."],
-    "answer": "Jane Austen wrote it.",
-    "references": ["Jane Austen"],
-}
+    "id": "q1", "query": "Who wrote Emma?", "passages": ["Emma is a novel by Jane Austen."],
+    "answer": "Jane Austen wrote it.", "references": ["Jane Austen"],
+}  # fmt: skip
 WALK = """
 import os, sys, threading
 from pathlib import Path
