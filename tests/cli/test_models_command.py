@@ -120,9 +120,7 @@ def test_a_named_folder_is_shown_with_what_lies_in_it(tmp_path: Path, capsys) ->
     ],
     ids=["safetensors", "pickled", "pieces", "pickled pieces", "steps"],
 )  # fmt: skip
-def test_only_what_a_model_needs_is_fetched_and_never_its_code(
-    there: list[str], wanted: set[str]
-) -> None:
+def test_only_what_a_model_needs_is_fetched_and_never_its_code(there, wanted: set[str]) -> None:
     found = needed(there)
     assert set(found) == wanted and len(found) == len(wanted)
     assert not any(name.endswith(".py") for name in found)
@@ -260,17 +258,13 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return tiny_hhem.save_all(tmp_path_factory.mktemp("models"))
 
 
-def test_other_weights_than_the_published_are_told_by_their_scores(
-    folders: dict[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_weights_than_the_published_are_told_by_their_scores(folders, capsys) -> None:
     named = [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
     assert call(["models", "check", HHEM.name, *named, "--device", "cpu"]) == 3
     assert "says 0.8969: these are other weights" in capsys.readouterr().out
 
 
-def test_weights_that_give_the_published_scores_are_ok(
-    folders: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_weights_that_give_the_published_scores_are_ok(folders, monkeypatch, capsys) -> None:
     from ragassay.models.classifiers.hhem import HhemModel
 
     model = HhemModel(ModelOptions(folders))

@@ -245,9 +245,7 @@ def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> No
         (("q", "more"), "Only 4 of 6 queries are in both files (by id)"),
     ],
 )
-def test_files_of_different_queries_are_told_apart(
-    tmp_path: Path, capsys, ids: tuple[str, ...], said_: str
-) -> None:
+def test_files_of_different_queries_are_told_apart(tmp_path: Path, capsys, ids, said_: str) -> None:
     paths = []
     for at, begin in enumerate(ids):
         n = 6 if begin == "more" else 4

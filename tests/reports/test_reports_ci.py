@@ -172,9 +172,7 @@ def two_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     return str(place / "new"), str(place / "old")
 
 
-def test_a_comparison_leaves_a_test_case_for_each_gate(
-    two_runs: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_comparison_leaves_a_test_case_for_each_gate(two_runs, tmp_path: Path, capsys) -> None:
     new, old = two_runs
     words = ["compare", new, old, "--primary", "em", "--junit", str(tmp_path / "junit.xml")]
     words += ["--fail-if-drop", "em>0.3", "--fail-if-drop", "f1>0.7", "--fail-if-worse"]

@@ -117,13 +117,8 @@ B = np.array(
 )
 MASK = np.array([[True] * 8, [True] * 7 + [False], [True] * 8, [False] * 8, [True] * 8, [True] * 8])
 RANGES: list[tuple[float | None, float | None]] = [
-    (0, 1),
-    (0, 1),
-    (0, 1),
-    (0, 3),
-    (0, None),
-    (None, None),
-]
+    (0, 1), (0, 1), (0, 1), (0, 3), (0, None), (None, None),
+]  # fmt: skip
 
 
 def repeated(row: list[float], times: int) -> list[float]:
@@ -257,17 +252,11 @@ def families() -> Iterator[str]:
     yield result(spread, [1e-160, 2e-160])
     values = [1.0, 2.0, 4.0, 3.0, 5.0, 5.0, 7.0, 8.0, 8.5]
     designs: list[tuple[str, str]] = [
-        ("aabbccddd", "xxxxxxxxx"),
-        ("aaaaabbbb", "xxyyyxxyy"),
-        ("aaaaaaaaa", "xxyyyzzzz"),
-        ("aabbccddd", "xxyyzzwww"),
-        ("aaabbbccc", "xxyxyyxxy"),
-        ("aabbaabbb", "xxxxyyyyx"),
-        ("aabbbcccc", "xxxxyyyyy"),
-        ("abcdefghi", "xxxxxxxxx"),
-        ("aaaaaaaaa", "xxxxxxxxx"),
+        ("aabbccddd", "xxxxxxxxx"), ("aaaaabbbb", "xxyyyxxyy"), ("aaaaaaaaa", "xxyyyzzzz"),
+        ("aabbccddd", "xxyyzzwww"), ("aaabbbccc", "xxyxyyxxy"), ("aabbaabbb", "xxxxyyyyx"),
+        ("aabbbcccc", "xxxxyyyyy"), ("abcdefghi", "xxxxxxxxx"), ("aaaaaaaaa", "xxxxxxxxx"),
         ("aabbccdde", "xyxyxyxyx"),
-    ]
+    ]  # fmt: skip
     for queries, systems in designs:
         for given in (values, [3.0] * 9, [value * 1e-9 for value in values]):
             made = result(variance_components, given, queries, systems)

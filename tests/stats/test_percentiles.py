@@ -17,9 +17,7 @@ Z = {50: 0.0, 95: 1.6448536269514722, 99: 2.3263478740408408}
 
 
 @given(NUMBERS, PERCENTS)
-def test_the_percentile_lies_between_its_bounds_and_these_are_values(
-    values: list[float], percent: float
-) -> None:
+def test_the_percentile_lies_between_its_bounds_and_these_are_values(values, percent) -> None:
     found = percentile_interval(values, percent)
     assert found.mean == pytest.approx(float(np.percentile(values, percent)))
     assert (found.low is None) == (found.high is None)

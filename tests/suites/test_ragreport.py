@@ -184,9 +184,7 @@ def test_a_missing_component_costs_only_the_metrics_that_need_it(absent: str) ->
         ),
     ],
 )
-def test_a_component_without_text_is_missing_and_the_explanation_says_why(
-    sample: Sample, says: str
-) -> None:
+def test_a_component_without_text_is_missing_and_the_explanation_says_why(sample, says) -> None:
     lowest = [one for one in outcomes(sample, EVERYTHING).values() if one.assumed]
     assert lowest
     assert all(f"The {says} is missing" in outcome.explanation for outcome in lowest)

@@ -162,9 +162,7 @@ def test_an_answer_with_the_whole_reference_does_not_fail_for_being_long() -> No
     [("token_f1.f", "answers"), ("faithfulness", "support"), ("RR", "retrieval"),
      ("reference_recall", "words")],
 )  # fmt: skip
-def test_only_a_comparison_with_references_says_which_answers_are_right(
-    metric: str, about: str
-) -> None:
+def test_only_a_comparison_with_references_says_which_answers_are_right(metric, about: str) -> None:
     result = ragassay.evaluate(RUN, [metric])
     found = diagnose(result)
     assert found.measures == about
@@ -302,9 +300,7 @@ def test_runs_that_were_not_computed_alike_say_so_and_test_no_class(tmp_path, mo
     st.booleans(),
     st.booleans(),
 )
-def test_the_first_row_that_holds_decides(
-    values: dict[str, float], label: Any, below: bool, headline_only: bool
-) -> None:
+def test_the_first_row_that_holds_decides(values, label: Any, below: bool, headline_only) -> None:
     sample = Sample(id="q", answer="a", answerability=label)
     found = class_of(values, sample, below, Thresholds(), headline_only=headline_only)
     rightly = label == "unanswerable" and values.get("refused") == 1.0

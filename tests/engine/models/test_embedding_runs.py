@@ -269,9 +269,7 @@ def test_an_embedder_that_was_named_and_is_not_here_is_told_once_and_leaves_the_
         ({"embedder": "http://localhost:1/v1#m", "budget": "much"}, "budget"),
     ],
 )
-def test_what_is_wrong_with_an_embedder_is_said_before_the_work_begins(
-    options: dict[str, Any], said: str
-) -> None:
+def test_what_is_wrong_with_an_embedder_is_said_before_the_work_begins(options, said: str) -> None:
     with pytest.raises((UsageError, InputError), match=said) as caught:
         ragassay.evaluate(str(TOWN), BY_COSINE, environment={}, limit=1, **options)
     assert "secret" not in str(caught.value)
@@ -324,9 +322,7 @@ def test_a_folder_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
         (sample(["a"], []), Reason.NOT_APPLICABLE, "no relevant gold"),
     ],
 )
-def test_what_has_no_text_is_unscored_and_says_why(
-    metric: str, one: Sample, reason: Reason, said: str
-) -> None:
+def test_what_has_no_text_is_unscored_and_says_why(metric, one: Sample, reason, said: str) -> None:
     (found,) = scored(metric, one)
     assert isinstance(found, Unscored) and found.reason is reason
     assert re.search(said, found.detail)

@@ -122,9 +122,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(("words", "said"), SLIPS, ids=[" ".join(words) for words, _ in SLIPS])
-def test_a_slip_of_the_pen_ends_a_run_before_it_begins(
-    data: Path, words: list[str], said: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_slip_of_the_pen_ends_a_run_before_it_begins(data: Path, words, said, capsys) -> None:
     metrics = ["-m", "hhem,f1"] if not {"-m", "--suite"} & set(words) else []
     assert call(["run", str(data), *metrics, *words]) == 2
     told = " ".join(capsys.readouterr().err.replace("│", " ").split())

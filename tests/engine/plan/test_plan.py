@@ -295,9 +295,7 @@ def test_time_follows_calls_concurrency_and_limits() -> None:
         (["openai:gpt-4o", "http://a:1/v1#m"], None, 2 * MOST),
     ],
 )
-def test_each_endpoint_takes_requests_of_its_own(
-    names: list[str], concurrency: int | None, at_once: int
-) -> None:
+def test_each_endpoint_takes_requests_of_its_own(names, concurrency, at_once: int) -> None:
     config = make_config(concurrency=concurrency, rpm=7, tpm=8)
     found = Throughput.of(Panel([Oracle(name=name) for name in names]), config, None)
     assert found == Throughput(2.0, False, at_once, 7, 8)
@@ -367,9 +365,7 @@ class Lister(Oracle):
 
 @pytest.mark.parametrize("habit", ["one", "all", "some", "any"])
 @pytest.mark.parametrize("depth", [1, 11, 40])
-def test_however_a_judge_fills_a_list_the_interval_holds_its_questions(
-    habit: str, depth: int
-) -> None:
+def test_however_a_judge_fills_a_list_the_interval_holds_its_questions(habit, depth: int) -> None:
     metrics = {name: naming.parse(name) for name in METRICS}
     for names in (METRICS[:3], METRICS):
         chosen = {name: metrics[name] for name in names}

@@ -217,11 +217,6 @@ def test_a_clustering_column_that_nobody_has_is_an_error() -> None:
     assert any("3 of 4 samples have no doc" in warning for warning in warnings)
 
 
-def test_no_samples_is_an_error() -> None:
-    with pytest.raises(InputError, match="no samples"):
-        ragassay.evaluate([], ["em"])
-
-
 def test_slices_come_from_metadata_and_carry_their_n() -> None:
     result = ragassay.evaluate(RECORDS, ["em"])
     topics = {s.value: s for s in result.summary.slices if s.column == "topic"}
