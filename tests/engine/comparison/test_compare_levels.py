@@ -99,9 +99,7 @@ def run(folder: Path, name: str, values: list[float]) -> str:
 @pytest.mark.parametrize(
     ("worse", "code"), [(8, 3), (30, 1), (0, 0)], ids=["a hint", "a verdict", "equal"]
 )
-def test_a_finding_that_is_a_hint_ends_with_3(
-    tmp_path: Path, worse: int, code: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_finding_that_is_a_hint_ends_with_3(tmp_path, worse: int, code: int, capsys) -> None:
     losses = [0.5 - 0.01 * (at + 1) for at in range(worse)]
     new = run(tmp_path, "new", [*losses, *[0.5] * (60 - worse)])
     old = run(tmp_path, "old", [0.5] * 60)

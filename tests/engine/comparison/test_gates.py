@@ -48,9 +48,7 @@ REFUSED: list[tuple[str, tuple[float | None, float | None], str]] = [
 
 
 @pytest.mark.parametrize(("text", "span", "says"), REFUSED)
-def test_a_gate_that_decides_nothing_is_refused_with_what_to_write(
-    text: str, span: tuple[float | None, float | None], says: str
-) -> None:
+def test_a_gate_that_decides_nothing_is_refused_with_what_to_write(text, span, says: str) -> None:
     with pytest.raises(UsageError, match=f"--fail-under {re.escape(repr(text))}") as refused:
         gates.resolve([text], COMPUTED, ["qa"], {"f1": span})
     assert says in str(refused.value)
@@ -121,9 +119,7 @@ def decided(
         ("low(f1)>=0.9", [1.0] * 200, 1, True), ("low(f1)>=0.9", [0.0] * 50, 3, False),
     ],
 )  # fmt: skip
-def test_a_gate_is_passed_failed_or_undecided(
-    gate: str, values: list[float], owed: int, passed: bool | None
-) -> None:
+def test_a_gate_is_passed_failed_or_undecided(gate: str, values, owed: int, passed) -> None:
     found = decided(gate, values, owed)
     assert found.passed is passed
     summary, _ = scores(values, 0)

@@ -56,9 +56,7 @@ def test_answers_over_no_passages_pass_no_gate_that_they_fail_over_irrelevant_on
 
 @pytest.mark.parametrize("label", [*Answerability, None])
 @pytest.mark.parametrize("bad", [{"passages": []}, {"passages": [OTHER], "answer": ""}])
-def test_only_an_unanswerable_or_conversational_query_needs_nothing(
-    label: Answerability | None, bad: dict[str, Any]
-) -> None:
+def test_only_an_unanswerable_or_conversational_query_needs_nothing(label, bad) -> None:
     found = gate(records(3, 1, answerability=label, **bad))
     excused = label in (Answerability.UNANSWERABLE, Answerability.CONVERSATIONAL)
     assert found.passed is (True if excused else None)
@@ -139,9 +137,7 @@ def test_what_two_systems_left_out_for_other_reasons_is_owed_by_both() -> None:
         ("r" * 59 + "n", "r" * 31 + "w" * 29, "better"),
     ],
 )
-def test_a_finding_that_what_one_system_left_out_refutes_is_a_hint(
-    new: str, old: str, verdict: str
-) -> None:
+def test_a_finding_that_what_one_system_left_out_refutes_is_a_hint(new, old: str, verdict) -> None:
     found, _, worse = compared(new, old)
     (difference,) = found.differences
     assert difference.verdict == verdict and difference.significant_adjusted

@@ -139,9 +139,7 @@ def test_what_one_run_has_in_another_language_gets_no_verdict(
 
 
 @pytest.mark.parametrize("label", [f"{LABEL}0", f"{LABEL} + {LABEL}0", f"panel({LABEL}0, {LABEL})"])
-def test_the_agreement_of_one_version_says_nothing_about_another(
-    label: str, judged, table: list[Agreement]
-) -> None:
+def test_the_agreement_of_one_version_says_nothing_about_another(label: str, judged, table) -> None:
     table.append(row())
     mine = judged[0].summary.metrics["answer_match"]
     assert judge_agreement(mine).sufficient
@@ -186,9 +184,7 @@ def test_the_agreement_of_other_judges_is_not_known_and_holds_no_verdict_back(
     ("changed", "shown"),
     [({"value": 0.8, "low": 0.1}, True), ({"value": 0.79}, False), ({"kinds": ()}, False)],
 )
-def test_by_default_only_what_agrees_well_enough_is_shown_offline(
-    changed: dict, shown: bool, table: list[Agreement]
-) -> None:
+def test_by_default_only_what_agrees_well_enough_is_shown_offline(changed, shown, table) -> None:
     table.append(row(**changed))
     assert verdict_rules.shown_offline(parse("answer_match")) is shown
     assert verdict_rules.shown_offline(parse("em"))
@@ -292,9 +288,7 @@ DROPS = [
 
 
 @pytest.mark.parametrize(("margin", "change", "code"), DROPS)
-def test_a_drop_is_excluded_shown_or_neither(
-    margin: str, change: list[float], code: int, tmp_path: Path, capsys
-) -> None:
+def test_a_drop_is_excluded_shown_or_neither(margin, change, code: int, tmp_path, capsys) -> None:
     sides = {"old": ["Ann"] * len(change), "new": ["Bob" if c < 0 else "Ann" for c in change]}
     folders_of(sides, "contains_answer,em,f1", tmp_path)
     words = ["compare", f"{tmp_path}/new", f"{tmp_path}/old", "--fail-if-drop", margin]
