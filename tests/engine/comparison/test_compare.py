@@ -8,6 +8,7 @@ import pytest
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.derived_runs import aligned, by_system
+from ragassay.engine.comparison.differences import MatchedRuns
 
 
 def records(right: list[bool], prefix: str = "q", **more: object) -> list[dict]:
@@ -89,6 +90,24 @@ def test_where_both_runs_are_clustered_the_larger_clusters_count() -> None:
     for pair in (runs, runs[::-1]):
         found = ragassay.compare(*pair)
         assert (found.n_clusters, found.clustered_by) == (3, "user")
+
+
+def test_a_query_that_a_run_lacks_has_its_cluster_in_the_other_or_is_one_by_itself() -> None:
+    data = records([True] * 6)
+    for at, record in enumerate(data):
+        record["metadata"] = {"talk": f"t{at // 2}", "user": f"u{at % 2}"}
+
+    def codes(by: str, of_old: str) -> tuple[list[int], str | None]:
+        new = ragassay.evaluate(data[:4], ["em"], cluster_by=by)
+        matched = MatchedRuns.of(new, ragassay.evaluate(data, ["em"], cluster_by=of_old))
+        assert matched.queries == [f"q{at}" for at in range(4)]
+        numbers, name = replace(matched, queries=[f"q{at}" for at in range(6)]).clusters
+        return ([] if numbers is None else numbers.tolist()), name
+
+    assert codes("talk", "none") == ([0, 0, 1, 1, 2, 3], "talk")
+    assert codes("talk", "talk") == ([0, 0, 1, 1, 2, 2], "talk")
+    assert codes("talk", "user") == codes("none", "user") == ([0, 1, 0, 1, 0, 1], "user")
+    assert codes("none", "none") == ([], None)
 
 
 def test_repeats_are_averaged_before_the_test() -> None:

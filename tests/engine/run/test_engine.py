@@ -69,6 +69,33 @@ def test_where_nothing_was_scored_the_note_says_the_cause_or_points_to_the_data(
     assert "ZeroDivisionError" in str(broken.notes[0])
 
 
+ANSWER = {"answer": "Ann", "references": ["Ann"], "query": "Who?"}
+CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], int]] = [
+    ([{**ANSWER, "conversation": "c"}] * 2, ["em"], {"one_cluster": {"n": 2, "by": "conversation"}},
+     0),
+    ([{**ANSWER, "conversation": "c"}], ["em"], {}, 0),
+    ([ANSWER, {"query": "?"}, {"failure": "down."}, {"failure": "late."}, {"failure": "late."}],
+     ["em"], {"without_answer": {"n": 4, "total": 5, "why": " (2 late, 1 down)"}}, 0),
+    ([{"passages": ["a"], "gold": ["a"]}], ["ChunkP@1"], {}, 0),  # it needs no answer
+    ([ANSWER | {"answerable": True}, ANSWER], ["answerability_accuracy", "rb_llm_idk"],
+     {"without_label": {"n": 1}}, 2),
+    ([ANSWER, ANSWER | {"id": "b"}], [Brittle(), "em"],
+     {"metric_failed": {"sample": "'b'", "why": "brittle broke down: ZeroDivisionError: oops"}}, 1),
+]  # fmt: skip
+
+
+KINDS = ("one_cluster", "without_answer", "without_label", "metric_failed", "mixed_systems")
+
+
+@pytest.mark.parametrize(("records", "metrics", "notes", "incomplete"), CASES)
+def test_a_note_says_what_is_missing_and_of_how_many(records, metrics, notes, incomplete) -> None:
+    data = [{"id": f"q{at}", **record} for at, record in enumerate(records)]
+    summary = ragassay.evaluate(data, metrics).summary
+    ours = [note for note in summary.notes if note.kind in {*KINDS}]
+    assert {note.kind: dict(note.counts) for note in ours} == notes
+    assert summary.incomplete == incomplete
+
+
 def test_samples_records_frames_and_files_give_the_same_scores(tmp_path: Path) -> None:
     import pandas
     import polars
