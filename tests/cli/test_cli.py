@@ -145,7 +145,9 @@ def test_compare_takes_several_runs_and_several_systems(tmp_path: Path, capsys) 
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert run("run", path, "-m", "em", "-o", tmp_path / "mixed") == 0
     capsys.readouterr()
-    assert run("compare", tmp_path / "mixed", "--baseline", "one", "--json") == 0
+    written = ("-o", tmp_path / "c.md")
+    assert run("compare", tmp_path / "mixed", "--baseline", "one", "--json", *written) == 0
+    assert sorted(path.name for path in tmp_path.glob("*.md")) == ["c-1.md", "c-2.md"]
     found = json.loads(capsys.readouterr().out)["comparisons"]
     assert [(c["a"], c["b"]) for c in found] == [("two", "one"), ("three", "one")]
     assert "No system is called 'four'" in complaint(

@@ -35,9 +35,6 @@ from ragassay.models.weights.weight_files import (
 NEEDS = "the extra 'models' is not installed"
 
 
-# --- the list
-
-
 def test_every_model_of_our_own_is_pinned_by_a_whole_commit_with_its_licence_and_size() -> None:
     for name, commit in PINNED.items():
         assert re.fullmatch(r"[0-9a-f]{40}", commit), name
@@ -85,9 +82,6 @@ def test_a_named_folder_is_shown_with_what_lies_in_it(tmp_path: Path, capsys) ->
     assert "holds no weights" in " ".join(capsys.readouterr().out.split())
 
 
-# --- what is fetched
-
-
 @pytest.mark.parametrize(
     ("there", "wanted"),
     [
@@ -129,9 +123,6 @@ def test_only_what_a_model_needs_is_fetched_and_never_its_code(there, wanted: se
 def test_of_a_foundation_only_the_tokenizer_is_fetched() -> None:
     there = ["config.json", "model.safetensors", "tokenizer.json", "spiece.model", "README.md"]
     assert set(needed(there, tokenizer=True)) == {"config.json", "tokenizer.json", "spiece.model"}
-
-
-# --- fetching, over HTTP
 
 
 def held(folder: Path) -> dict[str, bytes]:
@@ -249,9 +240,6 @@ def test_without_the_package_fetching_says_what_to_install(monkeypatch, capsys) 
     assert "pip install 'ragassay[models]'" in capsys.readouterr().err
 
 
-# --- trying
-
-
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     pytest.importorskip("torch", reason=NEEDS)
@@ -291,9 +279,6 @@ def test_what_is_broken_is_said_and_the_exit_code_tells(tmp_path: Path, capsys) 
 def test_a_model_that_no_metric_uses_is_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError, match=r"Did you mean.*hallucination_evaluation_model"):
         check("vectara/hallucination-evaluation-model", ModelOptions())
-
-
-# --- where a model is
 
 
 def test_a_model_is_known_by_its_commit_or_by_what_lies_in_its_folder(tmp_path: Path) -> None:

@@ -81,9 +81,6 @@ def strict(text: str) -> Any:
     return json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
 
 
-# --- the suite
-
-
 def test_every_metric_of_the_suite_has_a_value_under_its_published_name(tmp_path: Path) -> None:
     result = evaluated([sample()], tmp_path)
     metrics = result.summary.metrics
@@ -122,9 +119,6 @@ def test_the_published_file_is_scored_end_to_end_offline(shared: Path, tmp_path:
         assert rows[5]["run_2_generated_answer"] and not rows[0]["run_2_generated_answer"]
     parts = json.loads(rows[0]["run_1_generated_answer"])
     assert parts[1] == {"text": "They are also big and round", "citations": ["[2]", "[3]"]}
-
-
-# --- the files
 
 
 @pytest.fixture
@@ -241,9 +235,6 @@ def test_no_vital_nugget_is_null_in_our_form_and_0_in_the_tools(tmp_path: Path) 
     assert strict(ours["generation_score_autonugget_scores"])["nuggetizer_scores"]["Vital"] is None
     assert ours["generation_score_vital_nuggetizer_score"] == ""
     assert theirs["run_1_generation_score_vital_nuggetizer_score"] == "0.0"
-
-
-# --- the Python face
 
 
 def test_the_evaluator_is_the_suite(tmp_path: Path) -> None:

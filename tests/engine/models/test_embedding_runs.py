@@ -95,9 +95,6 @@ def sample(passages: Any, gold: Any, **more: Any) -> Sample:
     )
 
 
-# -- runs --------------------------------------------------------------------------------------
-
-
 def test_the_example_is_scored_from_text_alone_and_again_at_no_cost(server, capsys) -> None:
     assert call(words(server, "one")) == 0
     stats = server.stats()
@@ -248,9 +245,6 @@ def test_an_embedder_that_was_named_and_is_not_here_is_told_once_and_leaves_the_
     assert "say nothing about the others" in said
 
 
-# -- naming ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -297,9 +291,6 @@ def test_a_folder_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
         assert other["embedder"] == word
 
 
-# -- what is embedded --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("metric", ["ChunkP(by=cosine)@2", "recall_at_k_similarity@2"])
 @pytest.mark.parametrize(
     ("one", "reason", "said"),
@@ -326,9 +317,6 @@ def test_what_has_no_text_is_unscored_and_says_why(metric, one: Sample, reason, 
     (found,) = scored(metric, one)
     assert isinstance(found, Unscored) and found.reason is reason
     assert re.search(said, found.detail)
-
-
-# -- answer similarity -------------------------------------------------------------------------
 
 
 def answered(text: str, *references: str, **more: Any) -> Sample:

@@ -26,9 +26,6 @@ from ragassay.models.weights.weight_files import Unusable, Weights
 NEEDS = "the extra 'models' is not installed"
 
 
-# --- files that are damaged
-
-
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("torch", reason=NEEDS)
@@ -85,8 +82,6 @@ def test_half_precision_stands_in_the_signature(tiny: Path, data: Path, capsys) 
         signed.append(metric["signature"])
     assert signed[1] == f"{signed[0]}:float16" and "float" not in signed[0]
 
-
-# --- what a run says about models is looked at before it begins
 
 SLIPS = [
     (["--model", f"{HHEM.name}=nowhere"], [f"--model, {HHEM.name}", "there is no folder nowhere"]),
@@ -179,9 +174,6 @@ def test_validate_counts_as_run_does_what_no_model_is_here_for(
     shown = capsys.readouterr().out
     assert "1 of 3  1 more: needs extra" in shown
     assert shown.count("needs extra: models need the package") == 1
-
-
-# --- the offline judge with a sentence encoder
 
 
 def test_the_offline_judge_takes_a_sentence_encoder_and_says_which(tmp_path, monkeypatch) -> None:

@@ -197,6 +197,7 @@ def test_a_new_run_takes_away_an_older_ones_consistency(data: Path, tmp_path: Pa
     target = str(tmp_path / "run")
     assert call(["run", str(data), "-s", "qa,consistency", "-o", target]) == 0
     assert (tmp_path / "run" / "consistency.csv").exists()
+    assert ragassay.open_run(target).consistency.name == "run/consistency"
     whole = shutil.copytree(tmp_path / "run", tmp_path / "half")
     (whole / "consistency" / "summary.json").unlink()  # killed while it took its files away
     for folder in (tmp_path / "run", whole):
@@ -217,6 +218,8 @@ def test_a_run_leaves_a_folder_called_consistency_alone_that_is_not_its_own(
     capsys.readouterr()
     assert call(["run", str(data), "-s", "qa,consistency", "-o", str(outer)]) == 2
     assert "holds a run of its own" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="holds a run of its own"):
+        ragassay.evaluate(data, "qa,consistency").save(outer)
     assert {path: path.read_bytes() for path in (outer / "consistency").iterdir()} == before
 
 
