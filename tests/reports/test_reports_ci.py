@@ -68,15 +68,15 @@ def test_a_gate_that_is_not_passed_names_five_samples_the_worst_first(tmp_path: 
     def tenths(answer: str) -> Score:
         return Score(int(answer) / 10, explanation=f"{answer} tenths" if answer != "8" else "")
 
-    data = [{"id": f"q{n}", "system": "s" * (n == 0), "answer": f"{n}"} for n in range(10)]
-    gated = ["tenths>=0.8", "tenths<0.1", "tenths<0.9"]
-    result = ragassay.evaluate(data, [tenths, "P@5"], fail_under=gated)
+    data = [{"id": f"q{n}", "system": "s" * (n == 0), "answer": a} for n, a in enumerate("0129877")]
+    gated = ["tenths>=0.5", "tenths<0.1", "tenths<0.9"]
+    result = ragassay.evaluate(data, [tenths, "answer_words", "P@5"], fail_under=gated)
     write_junit(result, tmp_path / "x.xml")
     low, high, passed, whole = cases(tmp_path / "x.xml").values()
     assert low.findtext("failure").splitlines()[1:] == [
-        "q0 (s): 0.0000, 0 tenths", *(f"q{n}: 0.{n}000, {n} tenths" for n in range(1, 5))
+        "q0 (s): 0.0000, 0 tenths", "q1: 0.1000, 1 tenths", "q2: 0.2000, 2 tenths"
     ]  # fmt: skip
-    assert high.findtext("failure").splitlines()[1:3] == ["q9: 0.9000, 9 tenths", "q8: 0.8000"]
+    assert high.findtext("failure").splitlines()[1:3] == ["q3: 0.9000, 9 tenths", "q4: 0.8000"]
     assert len(high.findtext("failure").splitlines()) == 6 and not [*passed, *whole]
 
 

@@ -58,6 +58,7 @@ def test_a_gate_that_decides_nothing_is_refused_with_what_to_write(text, span, s
 
 def test_a_gate_on_a_metric_that_is_not_computed_is_refused_with_the_nearest() -> None:
     assert gates.resolve(["F1>=0.5"], COMPUTED, ["qa"])[0].metric == "f1"
+    assert len(gates.resolve(["f1>=1", "f1<=0"], COMPUTED, ["qa"], {"f1": (0, 1)})) == 2
     with pytest.raises(UsageError, match=r"'em' is not in what this run computes.*There are: f1"):
         gates.resolve(["em>=0.5"], COMPUTED, ["qa"])
 
@@ -246,6 +247,7 @@ def test_a_drop_needs_two_queries_and_a_range_for_what_is_missing() -> None:
 
     few = drop(run("a b"), run("a b"))
     assert (few.passed, few.why) == (None, "fewer than two common queries have a score")
+    assert "fewer" not in drop(run("a b", "a"), run("a b", "a")).why
     old, new = run(*["a b", "a b c"] * 20), ["a b c", "a b"]
     assert drop(run(*new * 20), old).passed is True
     lacking = drop(run(*new * 10), old)

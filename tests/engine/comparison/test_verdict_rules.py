@@ -311,6 +311,8 @@ def test_a_drop_where_lower_is_better_is_a_rise() -> None:
     )
     found = ragassay.compare(new, old, fail_if_drop=["share_wrong>0.1", "share_wrong>0.8"])
     assert [gate.passed for gate in found.gates] == [False, True]
+    assert [gate.drop for gate in found.gates] == pytest.approx([0.4, 0.4])
+    assert ragassay.compare(old, new, fail_if_drop="share_wrong>0.1").gates[0].drop < 0
 
 
 @pytest.mark.parametrize(

@@ -221,6 +221,8 @@ def test_metrics_are_counted_alone_and_shared_questions_once() -> None:
     alone = {names: amount.calls for names, amount in plan.metrics.items()}
     assert alone == {("a", "same"): Range(30, 30), ("b",): Range(10, 40)}
     assert plan.total.calls == Range(40, 40)
+    most = plan_calls(make(10, systems=2, depth=1), {"b": Contrary()}, Oracle())
+    assert [*most.questions] == ["says_idk", "relevance_grade"], "the most frequent first"
 
 
 def test_the_ledgers_share_is_right_after_half_a_run() -> None:

@@ -179,6 +179,7 @@ def test_a_zero_counts_as_a_hundred_thousandth_in_a_geometric_mean() -> None:
     data = columns(["q0", "q1"], [0.0, 0.1])
     found = summarise(data, [metric("geometric")], IntervalOptions())[0]["f1"]
     assert found.mean == pytest.approx((1e-5 * 0.1) ** 0.5)
+    assert found.interval == "effective-n" and 1e-5 <= found.low < found.high <= 1.0
 
 
 @pytest.mark.parametrize(
@@ -194,6 +195,23 @@ def test_a_column_is_a_slice_where_its_values_are_at_most_twenty_and_half_as_man
         collected.add(Sample(id=f"q{at}", query="?", metadata={"topic": f"t{at % n_values}"}))
     collected.close(clustered=False)
     assert ("topic" in scores.slices) is is_slice
+
+
+@pytest.mark.parametrize(
+    ("value", "slices"),
+    [
+        (["a", "b", "a"], {"a": 1, "b": 1}), (["a", 0.5], {}), ([], {}), (0.5, {}), ("", {}),
+        (True, {"true": 1}), (7, {"7": 1}), ("x" * 60, {"x" * 60: 1}), ("x" * 61, {}),
+    ],
+)  # fmt: skip
+def test_a_sample_is_in_the_slice_of_each_short_label_of_its_own(value: object, slices) -> None:
+    data = ScoreColumns(["f1"])
+    collected = SampleColumns(data, ["topic"], None)
+    collected.add(Sample(id="q0", query="?", metadata={"topic": value}))
+    data.add("f1", Score(0.5))
+    collected.close(clustered=False)
+    found = slice_summaries(data, [metric()], IntervalOptions())
+    assert {one.value: one.n for one in found} == slices
 
 
 @pytest.mark.parametrize(
@@ -259,7 +277,7 @@ def test_a_system_that_failed_for_every_sample_is_told_by_its_most_frequent_fail
     long = {"late.": 1, "x" * 201 + ". ": 3}
     assert "x" * 200 + "…" in (said := replace(summary(), failures=long).all_failed)
     assert "x" * 201 not in said and "1 failed otherwise" in said
-    exact = replace(summary(), failures={"x" * 200: 4}).all_failed
+    exact = replace(summary(), failures={"x" * 200 + ". ": 4}).all_failed
     assert "x" * 200 in exact and "…" not in exact and "otherwise" not in exact
     assert replace(summary(), failures={"late": 3}).all_failed == ""
     empty = replace(summary(n_scored=0), failures={"late": 4})

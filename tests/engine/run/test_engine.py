@@ -16,6 +16,7 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome
 from ragassay.cli.command_line import call
+from ragassay.engine.comparison import gates
 from ragassay.engine.comparison.derived_runs import by_system
 from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.metrics.core.metric import SampleMetric, scored
@@ -141,6 +142,9 @@ def test_the_run_folder_keeps_its_contract(tmp_path: Path) -> None:
     summary = orjson.loads((tmp_path / "run" / "summary.json").read_bytes())
     assert {"mean", "low", "high", "n_scored", "n_total"} <= summary["metrics"]["em"].keys()
     config = yaml.safe_load((tmp_path / "run" / "run.yaml").read_text())
+    # Who runs it again wants the same answers; the address of a database may hold a password.
+    once = {"refresh": True, "retry_failed": True, "ledger": "postgresql://me:secret@host/db"}
+    assert not once.keys() & ragassay.evaluate(RECORDS, ["em"], **once).config.keys()
     assert config["fingerprint"].startswith("sha256:") and config["seed"] == 7
     assert config["signatures"]["em"].startswith("em|v")
 
@@ -264,6 +268,7 @@ def test_slices_by_turn_are_the_records_own_or_those_that_the_history_tells() ->
     named = [{**record, "turn": at // 2 + 1} for at, record in enumerate(RECORDS * 2)]
     named = [{**record, "id": str(at)} for at, record in enumerate(named)]
     assert turns(told) == turns(told, "turn") == {"first": 2, "later": len(RECORDS) - 2}
+    assert turns(told, "topic") == {}
     some = [*told[:1], *named]
     assert turns(some) == turns(some, "turn") == {str(turn): 2 for turn in (1, 2, 3, 4)}
 
@@ -354,6 +359,7 @@ def test_unanswered_queries_are_said_and_pass_no_gate() -> None:
     result = ragassay.evaluate(records, ["em"], fail_under=["em>=0.9", "em>=0.4"])
     assert result.summary.metrics["em"].mean == 1.0
     assert [gate.passed for gate in result.gates] == [None, True]
+    assert [gate.gate for gate in gates.results_of(result, ["em>=0.1"])] == ["em>=0.1"]
     assert any("5 of 10 samples have no answer (5 API_ERROR)" in w for w in result.summary.warnings)
 
 
