@@ -14,14 +14,11 @@ from ragassay.engine.comparison.differences import MatchedRuns
 def records(right: list[bool], prefix: str = "q", **more: object) -> list[dict]:
     return [
         {
-            "id": f"{prefix}{at}",
-            "query": f"question {at}",
-            "answer": "yes" if ok else "no",
-            "references": ["yes"],
-            **more,
+            "id": f"{prefix}{at}", "query": f"question {at}", "answer": "yes" if ok else "no",
+            "references": ["yes"], **more,
         }
         for at, ok in enumerate(right)
-    ]
+    ]  # fmt: skip
 
 
 def test_a_clear_gain_is_better_and_its_mirror_worse() -> None:

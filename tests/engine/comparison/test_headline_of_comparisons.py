@@ -19,17 +19,13 @@ def run(right: str, name: str, metrics: Any = ("em",), **of_sample: Any) -> raga
     blank are of kind ``a``, the others of kind ``b``."""
     rows = [
         {
-            "id": f"{part}{at}",
-            "system": name,
-            "query": f"question {at}",
-            "answer": "yes" if letter == "1" else "no",
-            "references": ["yes"],
-            "kind": part,
+            "id": f"{part}{at}", "system": name, "query": f"question {at}",
+            "answer": "yes" if letter == "1" else "no", "references": ["yes"], "kind": part,
             **of_sample,
         }
         for part, letters in zip("ab", right.split(), strict=True)
         for at, letter in enumerate(letters)
-    ]
+    ]  # fmt: skip
     return ragassay.evaluate(rows, metrics)
 
 
