@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from approved import check
-from llm_server import LLMServer
 from ragassay.cli.command_line import call
 from ragassay.models.weights import weight_files
 
@@ -39,12 +38,7 @@ VARYING = (
 @pytest.mark.usefixtures("no_metric_left")
 @pytest.mark.parametrize("name", SESSIONS)
 def test_commands_print_what_was_approved(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    server: LLMServer,
-    request: pytest.FixtureRequest,
+    name, tmp_path, monkeypatch, capsys, server, request
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")

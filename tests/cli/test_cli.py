@@ -126,9 +126,7 @@ def test_files_of_answers_are_evaluated_and_compared_like_their_runs(
     assert "no such file" in complaint(capsys, "compare", "new.jsonl", "missing.jsonl")
 
 
-def test_a_comparison_of_many_metrics_fits_a_screen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+def test_a_comparison_of_many_metrics_fits_a_screen(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     runs = [ragassay.examples.path_of(name) for name in ragassay.examples.SYSTEMS]
     for suite in ("rag", "qa", "retrieval", "trecrag", "mtrag"):
@@ -147,7 +145,9 @@ def test_compare_takes_several_runs_and_several_systems(tmp_path: Path, capsys) 
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert run("run", path, "-m", "em", "-o", tmp_path / "mixed") == 0
     capsys.readouterr()
-    assert run("compare", tmp_path / "mixed", "--baseline", "one", "--json") == 0
+    written = ("-o", tmp_path / "c.md")
+    assert run("compare", tmp_path / "mixed", "--baseline", "one", "--json", *written) == 0
+    assert sorted(path.name for path in tmp_path.glob("*.md")) == ["c-1.md", "c-2.md"]
     found = json.loads(capsys.readouterr().out)["comparisons"]
     assert [(c["a"], c["b"]) for c in found] == [("two", "one"), ("three", "one")]
     assert "No system is called 'four'" in complaint(
@@ -199,9 +199,7 @@ def test_bad_data_is_one_sentence_with_file_and_line(kind: str, tmp_path: Path, 
         assert "line 2" in said
 
 
-def test_an_output_that_cannot_be_written_is_one_sentence(
-    data: Path, tmp_path: Path, capsys
-) -> None:
+def test_an_output_that_cannot_be_written_is_one_sentence(data, tmp_path: Path, capsys) -> None:
     (tmp_path / "file").write_text("x")
     assert "is a file, not a folder" in complaint(
         capsys, "run", data, "-m", "em", "-o", tmp_path / "file"
@@ -289,9 +287,7 @@ def terminal(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("terminal", [80, 100, 160], indirect=True)
-def test_the_progress_line_is_cropped_and_never_broken(
-    terminal: io.StringIO, request: pytest.FixtureRequest
-) -> None:
+def test_the_progress_line_is_cropped_and_never_broken(terminal: io.StringIO, request) -> None:
     said = "1,234 questions answered, 64 waiting, 5,678 from the ledger, 12 failed, $12.34"
     with progress_bar("scoring", lambda: 5_000, lambda: said) as done:
         done(1)
@@ -307,9 +303,7 @@ def test_long_work_is_shown_before_the_first_sample_is_done(terminal: io.StringI
         assert "scoring" in terminal.getvalue() and "0 samples" in terminal.getvalue()
 
 
-def test_long_work_is_told_in_lines_where_there_is_no_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_long_work_is_told_in_lines_where_there_is_no_terminal(monkeypatch, capsys) -> None:
     monkeypatch.setattr(show, "EVERY_S", 0.01)
     with progress_bar("scoring", lambda: 30, lambda: "3 of 30 asked"):
         time.sleep(0.3)
@@ -333,9 +327,7 @@ def test_commands_that_are_printed_can_be_copied_whatever_the_names(tmp_path: Pa
     assert words == ["--columns", "references=Ground Truth"]
 
 
-def test_the_bundled_data_is_copied_and_never_written_over(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_bundled_data_is_copied_and_never_written_over(tmp_path: Path, capsys) -> None:
     folder = tmp_path / "town"
     assert run("demo", "--data", folder) == 0
     assert {path.name for path in folder.iterdir()} == {

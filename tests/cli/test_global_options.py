@@ -101,9 +101,7 @@ def test_the_completions_of_the_shell_know_every_option(tmp_path: Path, capsys) 
         ("run -- -q", False, "run -- -q"),
     ],
 )
-def test_q_is_short_for_quiet_but_where_a_command_has_it(
-    words: str, quiet: bool, left: str
-) -> None:
+def test_q_is_short_for_quiet_but_where_a_command_has_it(words: str, quiet, left: str) -> None:
     options, rest = read(words.split())
     assert (options.quiet, rest) == (quiet, left.split())
 

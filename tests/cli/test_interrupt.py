@@ -21,9 +21,7 @@ class Finalised:
         os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_an_interrupt_that_python_drops_is_raised_at_the_next_look(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_an_interrupt_that_python_drops_is_raised_at_the_next_look(capfd) -> None:
     # A shell that runs the tests in the background ignores the signal for them.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -109,9 +107,7 @@ def test_a_closed_standard_output_is_one_sentence() -> None:
 @pytest.mark.parametrize("words", [["run", "{}.jsonl"], ["validate", "{}"], ["compare", "{}", "{}"],
                                    ["explain", "{}", "q"], ["report", "{}"],
                                    ["ledger", "stats", "--ledger", "{}"]])  # fmt: skip
-def test_a_name_longer_than_names_may_be_is_one_sentence(
-    words: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_name_longer_than_names_may_be_is_one_sentence(words: list[str], capsys) -> None:
     assert call([word.format("x" * 300) for word in words]) == 2
     error = capsys.readouterr().err
     assert "xxx…: " in error and "defect" not in error and error.count("\n") == 1
@@ -120,9 +116,7 @@ def test_a_name_longer_than_names_may_be_is_one_sentence(
 @pytest.mark.parametrize(
     ("module", "raised"), [("cyclopts", ""), ("numpy", "raise ImportError('half imported')")]
 )
-def test_an_interrupt_during_imports_is_one_sentence(
-    tmp_path: Path, module: str, raised: str
-) -> None:
+def test_an_interrupt_during_imports_is_one_sentence(tmp_path, module: str, raised: str) -> None:
     """Of what every command imports, and of what a run does; also where a package turns the
     interrupt into an error of its own."""
     (tmp_path / f"{module}.py").write_text(

@@ -35,9 +35,6 @@ from ragassay.models.weights.weight_files import (
 NEEDS = "the extra 'models' is not installed"
 
 
-# --- the list
-
-
 def test_every_model_of_our_own_is_pinned_by_a_whole_commit_with_its_licence_and_size() -> None:
     for name, commit in PINNED.items():
         assert re.fullmatch(r"[0-9a-f]{40}", commit), name
@@ -56,9 +53,7 @@ def test_the_page_lists_every_model_with_its_commit_licence_and_size() -> None:
     }
 
 
-def test_the_list_says_what_each_is_for_and_that_it_is_not_here(
-    outside: dict[str, str],
-) -> None:
+def test_the_list_says_what_each_is_for_and_that_it_is_not_here(outside: dict[str, str]) -> None:
     code, said = run(outside, "models", "--json")
     assert code == 0
     told = {one["name"]: one for one in json.loads(said)}
@@ -76,9 +71,7 @@ def test_the_list_says_what_each_is_for_and_that_it_is_not_here(
     assert HHEM.revision in text and "439 MB" in text and "hhem (trecrag)" in text
 
 
-def test_a_named_folder_is_shown_with_what_lies_in_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_named_folder_is_shown_with_what_lies_in_it(tmp_path: Path, capsys) -> None:
     pytest.importorskip("torch", reason=NEEDS)
     folders = tiny_hhem.save_all(tmp_path)
     (one,) = (found for found in survey(folders) if found.name == HHEM.name)
@@ -87,9 +80,6 @@ def test_a_named_folder_is_shown_with_what_lies_in_it(
     (tmp_path / "hhem" / "model.safetensors").unlink()
     assert call(["models", "--model", f"{HHEM.name}={tmp_path / 'hhem'}"]) == 0
     assert "holds no weights" in " ".join(capsys.readouterr().out.split())
-
-
-# --- what is fetched
 
 
 @pytest.mark.parametrize(
@@ -124,9 +114,7 @@ def test_a_named_folder_is_shown_with_what_lies_in_it(
     ],
     ids=["safetensors", "pickled", "pieces", "pickled pieces", "steps"],
 )  # fmt: skip
-def test_only_what_a_model_needs_is_fetched_and_never_its_code(
-    there: list[str], wanted: set[str]
-) -> None:
+def test_only_what_a_model_needs_is_fetched_and_never_its_code(there, wanted: set[str]) -> None:
     found = needed(there)
     assert set(found) == wanted and len(found) == len(wanted)
     assert not any(name.endswith(".py") for name in found)
@@ -135,9 +123,6 @@ def test_only_what_a_model_needs_is_fetched_and_never_its_code(
 def test_of_a_foundation_only_the_tokenizer_is_fetched() -> None:
     there = ["config.json", "model.safetensors", "tokenizer.json", "spiece.model", "README.md"]
     assert set(needed(there, tokenizer=True)) == {"config.json", "tokenizer.json", "spiece.model"}
-
-
-# --- fetching, over HTTP
 
 
 def held(folder: Path) -> dict[str, bytes]:
@@ -171,12 +156,9 @@ def outside(hub: HubServer, tmp_path: Path) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "TRANSFORMERS_"))}
     hub.asked.clear()
     return {
-        **kept,
-        "HF_HOME": str(tmp_path / "home"),
-        "HF_ENDPOINT": hub.url,
-        "NO_PROXY": "127.0.0.1",
+        **kept, "HF_HOME": str(tmp_path / "home"), "HF_ENDPOINT": hub.url, "NO_PROXY": "127.0.0.1",
         "OMP_NUM_THREADS": "2",
-    }
+    }  # fmt: skip
 
 
 def run(environment: dict[str, str], *words: str) -> tuple[int, str]:
@@ -193,9 +175,7 @@ def run(environment: dict[str, str], *words: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_a_fetched_model_is_found_in_the_cache_and_works_offline(
-    hub: HubServer, outside: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_fetched_model_is_found_in_the_cache_and_works_offline(hub, outside, tmp_path) -> None:
     code, said = run(outside, "models", "fetch", HHEM.name)
     assert code == 0, said
     assert f"{HHEM.name}@{HHEM.revision[:12]} is here" in said
@@ -219,9 +199,7 @@ def test_a_fetched_model_is_found_in_the_cache_and_works_offline(
     assert f"model={HHEM}" in metrics["hhem"]["signature"]
 
 
-def test_fetched_into_a_folder_it_can_be_copied_and_named(
-    hub: HubServer, outside: dict[str, str], tmp_path: Path
-) -> None:
+def test_fetched_into_a_folder_it_can_be_copied_and_named(hub, outside, tmp_path) -> None:
     place = tmp_path / "copied" / "hhem"
     code, said = run(outside, "models", "fetch", HHEM.name, "-o", str(place))
     assert code == 0 and f"--model {HHEM.name}={place}" in said
@@ -244,31 +222,22 @@ def test_fetched_into_a_folder_it_can_be_copied_and_named(
     ],
     ids=["unknown", "gated", "no weights", "no name", "no commit"],
 )
-def test_what_cannot_be_fetched_is_one_sentence(
-    outside: dict[str, str], words: list[str], says: str
-) -> None:
+def test_what_cannot_be_fetched_is_one_sentence(outside, words: list[str], says: str) -> None:
     code, said = run(outside, "models", "fetch", *words)
     assert code == 2 and says in " ".join(said.split())
 
 
-def test_without_a_network_the_sentence_says_what_else_can_be_done(
-    outside: dict[str, str],
-) -> None:
+def test_without_a_network_the_sentence_says_what_else_can_be_done(outside: dict[str, str]) -> None:
     code, said = run({**outside, "HF_ENDPOINT": "http://127.0.0.1:9"}, "models", "fetch", HHEM.name)
     assert code == 2 and "cannot be reached" in said and f"--model {HHEM.name}=FOLDER" in said
     code, said = run({**outside, "HF_HUB_OFFLINE": "1"}, "models", "fetch", HHEM.name)
     assert code == 2 and "HF_HUB_OFFLINE forbids" in said and "--output FOLDER" in said
 
 
-def test_without_the_package_fetching_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_the_package_fetching_says_what_to_install(monkeypatch, capsys) -> None:
     monkeypatch.setattr("ragassay.models.weights.fetching.find_spec", lambda name: None)
     assert call(["models", "fetch", HHEM.name]) == 2
     assert "pip install 'ragassay[models]'" in capsys.readouterr().err
-
-
-# --- trying
 
 
 @pytest.fixture(scope="module")
@@ -277,17 +246,13 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return tiny_hhem.save_all(tmp_path_factory.mktemp("models"))
 
 
-def test_other_weights_than_the_published_are_told_by_their_scores(
-    folders: dict[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_weights_than_the_published_are_told_by_their_scores(folders, capsys) -> None:
     named = [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
     assert call(["models", "check", HHEM.name, *named, "--device", "cpu"]) == 3
     assert "says 0.8969: these are other weights" in capsys.readouterr().out
 
 
-def test_weights_that_give_the_published_scores_are_ok(
-    folders: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_weights_that_give_the_published_scores_are_ok(folders, monkeypatch, capsys) -> None:
     from ragassay.models.classifiers.hhem import HhemModel
 
     model = HhemModel(ModelOptions(folders))
@@ -300,9 +265,7 @@ def test_weights_that_give_the_published_scores_are_ok(
     assert f"{HHEM.name}: ok: hhem 0." in capsys.readouterr().out
 
 
-def test_what_is_broken_is_said_and_the_exit_code_tells(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_broken_is_said_and_the_exit_code_tells(tmp_path: Path, capsys) -> None:
     pytest.importorskip("torch", reason=NEEDS)
     folders = tiny_hhem.save_all(tmp_path)
     (tmp_path / "hhem" / "model.safetensors").write_bytes(b"")
@@ -316,9 +279,6 @@ def test_what_is_broken_is_said_and_the_exit_code_tells(
 def test_a_model_that_no_metric_uses_is_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError, match=r"Did you mean.*hallucination_evaluation_model"):
         check("vectara/hallucination-evaluation-model", ModelOptions())
-
-
-# --- where a model is
 
 
 def test_a_model_is_known_by_its_commit_or_by_what_lies_in_its_folder(tmp_path: Path) -> None:

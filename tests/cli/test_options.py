@@ -55,13 +55,10 @@ def test_each_option_is_a_flag_of_run(name: str) -> None:
         ("from_timestamp: '2026-01-02'\nks: [1, 5]\nmodel_kwargs: {top_p: 0.9}", True),
         ("key_map: {answer: pred}\noptions: {min_grade: 2}", True),
         ("slice_by: turn\ncolumns:\noptions:\nseed: '100'\nlevel: ${LEVEL}", True),
-        ("sute: qa", False),
-        ("level: 2", False),
-        ("ks: [[1]]", False),
-        ("interval: exact", False),
+        ("sute: qa", False), ("level: 2", False), ("ks: [[1]]", False), ("interval: exact", False),
         ("model_kwargs: {heat: 1}", False),
     ],
-)
+)  # fmt: skip
 def test_the_schema_takes_what_a_file_may_say(text: str, good: bool) -> None:
     checker = jsonschema.Draft202012Validator(json_schema())
     assert checker.is_valid(yaml.safe_load(text)) == good
@@ -90,9 +87,7 @@ def test_the_schema_takes_the_examples_of_its_page() -> None:
         (["--temperature", "-1"], "--temperature: "),
     ],
 )
-def test_a_flag_that_cannot_be_read_is_named(
-    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_flag_that_cannot_be_read_is_named(words: list[str], complaint: str, capsys) -> None:
     assert call(["run", "answers.jsonl", *words]) == 2
     assert complaint in capsys.readouterr().err
 

@@ -21,18 +21,14 @@ pytestmark = pytest.mark.usefixtures("here")
 LONG = "Emma is a novel by Jane Austen that was published in 1815 by John Murray in London."
 ODD = [
     {
-        "nr": 1,
-        "Frage": "Who wrote Emma?",
-        "bot_answer": "Jane Austen wrote it.",
+        "nr": 1, "Frage": "Who wrote Emma?", "bot_answer": "Jane Austen wrote it.",
         "my_contexts": [LONG],
     },
     {
-        "nr": 2,
-        "Frage": "When was that?",
-        "bot_answer": "In 1815 or so.",
+        "nr": 2, "Frage": "When was that?", "bot_answer": "In 1815 or so.",
         "my_contexts": [LONG, LONG],
     },
-]
+]  # fmt: skip
 
 
 def write(name: str, records: list[Any]) -> Path:
@@ -79,9 +75,7 @@ def test_of_two_names_that_are_equally_near_neither_is_suggested() -> None:
     assert found.suggested == {} and found.unplaced == ("gpt4_answer", "llama_answer")
 
 
-def test_nested_texts_are_shown_as_paths_and_suggested_by_their_names(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_nested_texts_are_shown_as_paths_and_suggested_by_their_names(capsys) -> None:
     records = [
         {
             "rid": n,
@@ -136,9 +130,7 @@ def test_a_question_under_a_name_of_ones_own_among_others_is_suggested() -> None
     assert place(path).suggested == {"query": "inputs.ask_me"}
 
 
-def test_columns_that_are_named_are_not_among_those_without_a_field(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_columns_that_are_named_are_not_among_those_without_a_field(capsys) -> None:
     records = [
         {"question": "Who?", "response": "I.", "context_0": LONG, "context_1": LONG, "note_1": "x"},
         {"question": "What?", "response": "It.", "context_0": LONG, "context_1": None},
@@ -149,9 +141,7 @@ def test_columns_that_are_named_are_not_among_those_without_a_field(
     assert "columns that hold no field: note_1\n" in said and "perhaps" not in said
 
 
-def test_a_column_without_a_name_is_shown_as_such(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_column_without_a_name_is_shown_as_such(tmp_path: Path, capsys) -> None:
     path = tmp_path / "pandas.csv"
     path.write_text(",question,answer,ground_truth,score\nx,Who?,I.,I,1\n")
     assert call(["validate", str(path)]) == 0
@@ -216,9 +206,7 @@ def test_what_only_an_llm_can_judge_is_not_counted(capsys: pytest.CaptureFixture
         assert found == {"answer_relevance": n, "answered": 1}
 
 
-def test_a_run_that_scores_nothing_points_to_the_suites_that_could(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_run_that_scores_nothing_points_to_the_suites_that_could(capsys) -> None:
     run = {"trace_id": "t", "inputs": {"question": "Who?"}, "outputs": {"answer": "I."}}
     found = {"inputs": {"query": "Who?"}, "outputs": {"documents": [{"page_content": "Me."}]}}
     write(
@@ -238,9 +226,7 @@ def test_a_run_that_scores_nothing_points_to_the_suites_that_could(
     assert best != "qa" and call(["run", "runs.jsonl", "--suite", best]) == 0
 
 
-def test_data_that_nothing_can_score_is_never_without_faults(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_data_that_nothing_can_score_is_never_without_faults(capsys) -> None:
     write("a.jsonl", [{"id": "1", "query": "Who?"}])
     assert call(["validate", "a.jsonl"]) == 3
     said = " ".join(capsys.readouterr().out.split())
@@ -254,14 +240,10 @@ def test_data_that_nothing_can_score_is_never_without_faults(
 
 WITHOUT_IDS = [
     {
-        "id": "a",
-        "query": "Who wrote Emma?",
-        "answer": "Austen.",
-        "references": ["Jane Austen"],
-        "passages": [{"text": LONG, "metadata": {"source": "emma.txt"}}],
-        "gold_ids": ["emma.txt"],
+        "id": "a", "query": "Who wrote Emma?", "answer": "Austen.", "references": ["Jane Austen"],
+        "passages": [{"text": LONG, "metadata": {"source": "emma.txt"}}], "gold_ids": ["emma.txt"],
     }
-]
+]  # fmt: skip
 
 
 def test_what_validate_counts_is_what_run_scores(capsys: pytest.CaptureFixture[str]) -> None:
@@ -279,9 +261,7 @@ def test_what_validate_counts_is_what_run_scores(capsys: pytest.CaptureFixture[s
     assert "nDCG@10, P@5: unscored, missing input, first in sample 'a': retrieved passage 1" in said
 
 
-def test_the_ids_of_passages_may_stand_in_their_metadata(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_ids_of_passages_may_stand_in_their_metadata(capsys) -> None:
     """The message about passages without ids names the way."""
     path = write("a.jsonl", WITHOUT_IDS)
     named = ["--columns", "passage_ids=passages[*].metadata.source"]

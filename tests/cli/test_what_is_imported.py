@@ -37,9 +37,7 @@ def imported(*words: str) -> set[str]:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_a_command_imports_what_it_needs(
-    words: list[str], most: int, unneeded: set[str], tmp_path: Path
-) -> None:
+def test_a_command_imports_what_it_needs(words, most: int, unneeded, tmp_path: Path) -> None:
     data = tmp_path / "data.jsonl"
     data.write_text(json.dumps(SAMPLE), encoding="utf-8")
     modules = imported(*(str(data) if word == "DATA" else word for word in words))

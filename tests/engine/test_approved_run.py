@@ -5,7 +5,7 @@ Each line of ``approved/run.txt`` was right, or as published, when it was approv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -48,11 +48,6 @@ def compared() -> Iterator[str]:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "made"), [("run", lines), ("comparison", compared)])
-def test_all_is_as_it_was_approved(
-    name: str,
-    made: Callable[[], Iterator[str]],
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_all_is_as_it_was_approved(name: str, made, request, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     check(APPROVED / f"{name}.txt", made(), request.config.getoption("--approve"))

@@ -88,9 +88,7 @@ def test_no_text_of_the_data_commands_the_terminal_that_prints_a_notebook() -> N
         assert not set("\x1b\x07\x9b") & set(shown._repr_html_())
 
 
-def test_a_comparison_shows_differences_and_verdicts(
-    run: ragassay.Result, old: ragassay.Result
-) -> None:
+def test_a_comparison_shows_differences_and_verdicts(run, old: ragassay.Result) -> None:
     comparison = run.compare(old)
     shown = comparison._repr_html_()
     assert len(shown) < 8_000 and "<script" not in shown
@@ -104,9 +102,7 @@ def test_a_comparison_shows_differences_and_verdicts(
     assert again == comparison
 
 
-def test_a_text_is_not_shown_a_second_time_in_a_notebook(
-    run: ragassay.Result, old: ragassay.Result, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_is_not_shown_a_second_time_in_a_notebook(run, old, monkeypatch) -> None:
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
     shown: list[object] = []
     monkeypatch.setattr("rich.jupyter.display", lambda *each: shown.append(each))
@@ -123,9 +119,7 @@ def test_a_plan_shows_what_would_be_asked_and_needs_no_key(monkeypatch: Any) -> 
     assert "answer_match 72 0 " in words(shown) and "em 72 of 72" in words(shown)
 
 
-def test_what_a_diagnosis_and_asking_gave_is_readable(
-    run: ragassay.Result, old: ragassay.Result, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_diagnosis_and_asking_gave_is_readable(run, old, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     found = ragassay.diagnose(run)
     assert repr(found).startswith("<Diagnosis 'hybrid': failing=")
@@ -148,9 +142,7 @@ def test_what_a_diagnosis_and_asking_gave_is_readable(
         assert max(map(len, str(text).splitlines())) <= 80
 
 
-def test_pictures_show_themselves_and_are_saved(
-    run: ragassay.Result, old: ragassay.Result, tmp_path: Path
-) -> None:
+def test_pictures_show_themselves_and_are_saved(run, old: ragassay.Result, tmp_path: Path) -> None:
     for chart in (run.plot(), run.compare(old).plot()):
         bundle = chart._repr_mimebundle_()
         assert bundle["image/svg+xml"].startswith("<svg")
@@ -206,9 +198,7 @@ def test_frames_carry_query_answer_and_metadata(tmp_path: Path) -> None:
         assert result.to_pandas()["topic"].tolist()[0] == "a"
 
 
-def test_the_progress_shows_where_it_is_wanted(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_progress_shows_where_it_is_wanted(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.setattr(prepared_run, "PATIENCE_S", 0.0)
     data = [{"id": str(n), "answer": "a", "references": ["a"]} for n in range(3)]
 

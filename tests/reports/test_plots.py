@@ -34,9 +34,6 @@ def read(path: Path, evaluator: layouts.Evaluator = "trec") -> Series:
     return one
 
 
-# --- what is drawn
-
-
 def test_every_run_counts_and_the_interval_keeps_the_runs_of_a_query_together(three: Path) -> None:
     metric = read(three).metric("umbrela")
     values = [3 * 0.2, 3 * 0.6, 3 * 0.9]
@@ -150,9 +147,6 @@ def test_many_points_are_thinned_evenly_and_told_and_the_rest_is_of_all(tmp_path
     assert {f"{np.mean(values):.3f}", f"{np.median(values):.3f}"} <= set(words(shown))
 
 
-# --- consistency
-
-
 @pytest.mark.parametrize("ours", [True, False], ids=["ours", "Open RAG Eval's"])
 def test_the_index_is_that_of_the_values_of_each_query(tmp_path: Path, ours: bool) -> None:
     path = plot_files.consistent(tmp_path / "c.csv", ours=ours)
@@ -206,9 +200,6 @@ def test_a_run_folder_gives_its_consistency(tmp_path: Path, capsys) -> None:
     assert "this run has no consistency.csv" in " ".join(capsys.readouterr().err.split())
 
 
-# --- the files that are written
-
-
 def test_a_png_is_a_slide_and_an_svg_has_the_labels(tmp_path: Path, capsys) -> None:
     paths = [plot_files.ore(tmp_path / f"{n}.csv", plot_files.many(8)) for n in ("new", "old")]
     for files in (paths[:1], paths):
@@ -233,9 +224,6 @@ def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> No
     assert sources.labels(generic) == ["run-a", "run-b"]
 
 
-# --- what stands beside each other
-
-
 @pytest.mark.parametrize(
     ("ids", "said_"),
     [
@@ -245,9 +233,7 @@ def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> No
         (("q", "more"), "Only 4 of 6 queries are in both files (by id)"),
     ],
 )
-def test_files_of_different_queries_are_told_apart(
-    tmp_path: Path, capsys, ids: tuple[str, ...], said_: str
-) -> None:
+def test_files_of_different_queries_are_told_apart(tmp_path: Path, capsys, ids, said_: str) -> None:
     paths = []
     for at, begin in enumerate(ids):
         n = 6 if begin == "more" else 4

@@ -34,9 +34,7 @@ def test_no_heading_runs_into_the_next_panel(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("n_files", [1, 2])
-def test_intervals_have_numbers_and_notes_take_three_lines_below(
-    tmp_path: Path, n_files: int
-) -> None:
+def test_intervals_have_numbers_and_notes_take_three_lines_below(tmp_path, n_files: int) -> None:
     queries = plot_files.many(40)
     paths = [plot_files.ore(tmp_path / f"{at}.csv", queries) for at in range(n_files)]
     shown = drawn(*paths, metrics=["nuggets.all"])

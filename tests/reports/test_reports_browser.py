@@ -313,9 +313,7 @@ def test_the_panel_of_a_comparison_filters_by_class_and_run(visit: Any, faulty: 
     assert "new Not retrieved" in page.locator("#queries tbody tr").first.inner_text()
 
 
-def test_the_answer_stands_once_with_its_support_and_its_citations_as_links(
-    visit: Any, faulty: Path
-) -> None:
+def test_the_answer_stands_once_with_its_support_and_its_citations_as_links(visit, faulty) -> None:
     page = visit("faulty.html")
     page.get_by_role("button", name="q1", exact=True).click()
     detail = page.locator("tr.detail .opened-row")
@@ -335,9 +333,7 @@ def test_the_answer_stands_once_with_its_support_and_its_citations_as_links(
     assert opened.locator("details").get_attribute("open") is not None
 
 
-def test_a_search_looks_into_answers_passages_explanations_and_labels(
-    visit: Any, faulty: Path
-) -> None:
+def test_a_search_looks_into_answers_passages_explanations_and_labels(visit, faulty: Path) -> None:
     page = visit("faulty.html")
     for words, wanted in (
         ("mill closes noon", ["q2", "q10", "q1"]),  # those that fail come first
@@ -393,9 +389,7 @@ def test_ids_are_sorted_as_people_order_them(visit: Any, faulty: Path) -> None:
         ("small.html", "#slices td:nth-of-type(2)"),
     ],
 )
-def test_on_a_phone_this_is_seen_without_scrolling(
-    visit: Any, faulty: Path, name: str, cells: str
-) -> None:
+def test_on_a_phone_this_is_seen_without_scrolling(visit, faulty, name: str, cells: str) -> None:
     page = visit(name)
     page.set_viewport_size({"width": 390, "height": 844})
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")

@@ -61,9 +61,7 @@ def test_every_metric_is_explained_with_an_example_that_is_computed() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-def test_a_pipe_gets_no_padding_and_only_what_it_can_encode(
-    encoding: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pipe_gets_no_padding_and_only_what_it_can_encode(encoding: str, monkeypatch) -> None:
     written = io.BytesIO()
     pipe = io.TextIOWrapper(written, encoding=encoding)  # standard output that is no terminal
     monkeypatch.setattr(sys, "stdout", pipe)
@@ -77,9 +75,7 @@ def test_a_pipe_gets_no_padding_and_only_what_it_can_encode(
 
 
 @pytest.mark.parametrize("suite", list(suites.all_suites()))
-def test_the_list_of_a_suite_tells_what_to_know_about_its_numbers(
-    suite: str, capsys: pytest.CaptureFixture
-) -> None:
+def test_the_list_of_a_suite_tells_what_to_know_about_its_numbers(suite: str, capsys) -> None:
     assert call(["metrics", "--suite", suite]) == 0
     said = " ".join(capsys.readouterr().out.split())
     for note in suites.get(suite).notes:

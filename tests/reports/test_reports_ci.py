@@ -14,6 +14,7 @@ from hypothesis import given, strategies as st
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
+from ragassay.base.score import Score
 from ragassay.cli.command_line import call
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import GateResult
@@ -60,6 +61,23 @@ def test_a_run_with_gates_leaves_a_test_case_for_each(run: Path) -> None:
     root = ElementTree.parse(run / "junit.xml").getroot()
     for one in (root, root[0]):
         assert (one.get("tests"), one.get("failures"), one.get("errors")) == ("4", "1", "1")
+
+
+def test_a_gate_that_is_not_passed_names_five_samples_the_worst_first(tmp_path: Path) -> None:
+    @ragassay.metric(name="tenths")
+    def tenths(answer: str) -> Score:
+        return Score(int(answer) / 10, explanation=f"{answer} tenths" if answer != "8" else "")
+
+    data = [{"id": f"q{n}", "system": "s" * (n == 0), "answer": a} for n, a in enumerate("0129877")]
+    gated = ["tenths>=0.5", "tenths<0.1", "tenths<0.9"]
+    result = ragassay.evaluate(data, [tenths, "answer_words", "P@5"], fail_under=gated)
+    write_junit(result, tmp_path / "x.xml")
+    low, high, passed, whole = cases(tmp_path / "x.xml").values()
+    assert low.findtext("failure").splitlines()[1:] == [
+        "q0 (s): 0.0000, 0 tenths", "q1: 0.1000, 1 tenths", "q2: 0.2000, 2 tenths"
+    ]  # fmt: skip
+    assert high.findtext("failure").splitlines()[1:3] == ["q3: 0.9000, 9 tenths", "q4: 0.8000"]
+    assert len(high.findtext("failure").splitlines()) == 6 and not [*passed, *whole]
 
 
 def test_a_run_that_is_incomplete_has_an_error(run: Path, tmp_path: Path) -> None:
@@ -154,9 +172,7 @@ def two_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     return str(place / "new"), str(place / "old")
 
 
-def test_a_comparison_leaves_a_test_case_for_each_gate(
-    two_runs: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_comparison_leaves_a_test_case_for_each_gate(two_runs, tmp_path: Path, capsys) -> None:
     new, old = two_runs
     words = ["compare", new, old, "--primary", "em", "--junit", str(tmp_path / "junit.xml")]
     words += ["--fail-if-drop", "em>0.3", "--fail-if-drop", "f1>0.7", "--fail-if-worse"]
@@ -167,7 +183,8 @@ def test_a_comparison_leaves_a_test_case_for_each_gate(
     assert list(found) == names
     drop = found["no drop em>0.3"].find("failure")
     assert drop is not None and drop.text is not None
-    assert "q02: em 0.0000, before 1.0000" in drop.text and "q00" not in drop.text
+    worst = [f"q{n:02}: em 0.0000, before 1.0000" for n in range(2, 7)]
+    assert drop.text.splitlines()[1:] == worst
     sentence = str(drop.get("message"))
     assert "FAILED, a drop of 0.6500; one-sided" in sentence
     low, high = map(float, re.findall(r"0\.\d{4}", sentence)[1:])

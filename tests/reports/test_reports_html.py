@@ -180,9 +180,7 @@ def test_repeats_are_averaged_in_the_rows_and_all_shown_in_the_details(tmp_path:
     assert tags[:2] == ["hybrid", "hybrid · repeat 1"]
 
 
-def test_a_page_says_first_how_many_answers_are_right_and_why_the_others_fail(
-    tmp_path: Path,
-) -> None:
+def test_a_page_says_first_how_many_answers_are_right_and_why_the_others_fail(tmp_path) -> None:
     records = [
         {"id": f"q{at}", "system": "rag", "query": "Where?", "answer": said,
          "references": ["Here."]}
@@ -279,9 +277,7 @@ def test_the_document_is_well_structured(tmp_path: Path) -> None:
                 assert attrs.get("role") == "img" and attrs.get("aria-label")
 
 
-def test_only_the_first_rows_are_listed_and_the_report_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_first_rows_are_listed_and_the_report_says_so(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(query_browser, "MAX_ROWS", 60)
     monkeypatch.setattr(query_browser, "CHUNK", 50)
     page = Page(report(example(100), tmp_path))
@@ -294,9 +290,7 @@ def test_only_the_first_rows_are_listed_and_the_report_says_so(
     assert "The first 60 of 100 queries" in page.words
 
 
-def test_long_texts_are_clipped_to_the_budget_and_say_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_texts_are_clipped_to_the_budget_and_say_so(tmp_path: Path, monkeypatch) -> None:
     found = samples(200)
     long = [replace(s, passages=(replace(s.passages[0], text="x" * 50_000),)) for s in found]  # type: ignore[index]
     big = result(long, outcomes(long))

@@ -40,15 +40,6 @@ def test_the_verdict_comes_first_and_the_numbers_follow() -> None:
         assert second[name][1:4] == tests
 
 
-def test_a_summary_shows_coverage_and_reasons_beside_every_mean() -> None:
-    summary = example(20).summary
-    text = markdown(summary_report(summary))
-    rows = {row[0].strip(): row for row in tables(text)}
-    cells = [cell.strip() for cell in rows["f1 ↑"]]
-    assert cells[1] == wording.number(summary.metrics["f1"].mean)
-    assert cells[3:] == ["17/20"] and "3 of 20" in text
-
-
 def test_an_incomplete_run_says_so_before_its_table() -> None:
     text = markdown(summary_report(replace(example(5).summary, incomplete=4)))
     assert text.index("incomplete") < text.index("| metric")

@@ -114,9 +114,7 @@ def test_parquet_round_trips_values_labels_and_parts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "write", [tables.write_csv, tables.write_wide_csv, tables.write_jsonl, tables.write_parquet]
 )
-def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(
-    write: Any, tmp_path: Path
-) -> None:
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(write: Any, tmp_path) -> None:
     found = example(50)
     path = tmp_path / "scores.out"
     path.write_text("old")

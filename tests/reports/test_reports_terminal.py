@@ -163,9 +163,7 @@ def test_printed_text_is_as_wide_as_the_terminal_up_to_100_columns(
     assert repr(a) == "<Result 'hybrid': metrics=7 samples=20>"
 
 
-def test_piped_output_has_no_ansi_and_no_color_has_no_colour(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_piped_output_has_no_ansi_and_no_color_has_no_colour(monkeypatch) -> None:
     comparison, a, _ = pair(10)
     for renderable in (summary_report(a.summary), slices(a.summary), comparison_report(comparison)):
         assert not ANSI.search(shown(renderable))

@@ -87,9 +87,7 @@ def test_a_mean_of_values_for_missing_parts_does_not_stand_alone(tmp_path: Path)
     assert row[1:2] + row[6:8] == ("–", 1, "–")
 
 
-def test_it_holds_a_prompt_of_each_question_and_what_is_unscored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_holds_a_prompt_of_each_question_and_what_is_unscored(tmp_path, monkeypatch) -> None:
     with LLMServer() as llm:
         monkeypatch.setenv("OPENAI_BASE_URL", llm.url)
         monkeypatch.setenv("OPENAI_API_KEY", "of-a-test")
@@ -128,9 +126,7 @@ def test_what_excel_cannot_hold_is_escaped_or_cut_and_says_so(tmp_path: Path) ->
     assert answers[2].endswith("😀 ... (cut)")
 
 
-def test_a_run_that_no_sheet_can_hold_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_no_sheet_can_hold_is_refused(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(workbook, "MOST_ROWS", 2)
     result = ragassay.evaluate([sample(1), sample(2)], "qa")
     with pytest.raises(ragassay.UsageError, match="the run 2 samples"):

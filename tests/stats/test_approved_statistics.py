@@ -37,27 +37,15 @@ APPROVED = Path(__file__).parent / "approved"
 INF = math.inf
 
 ROWS: dict[str, list[float]] = {
-    "none": [],
-    "one": [0.25],
-    "two": [0.25, 0.75],
-    "equal": [0.3, 0.3, 0.3],
-    "zeros": [0.0] * 5,
-    "ones": [1.0] * 4,
-    "yes and no": [1, 0, 1, 1, 0, 1],
-    "nearly all": [1.0] * 19 + [0.0],
-    "nearly all, between": [1.0] * 19 + [0.5],
-    "nearly none": [0.0] * 30 + [0.1, 0.9],
-    "half at an end": [0.0, 0.0, 0.0, 0.4, 0.5, 0.6],
-    "graded": [0, 1, 2, 3, 3, 2, 1, 3, 3, 3],
-    "skewed": [0.01 * at**3 for at in range(12)],
-    "thirds": [at / 3 for at in range(4)] * 5,
-    "many": [(at * 7 % 11) / 11 for at in range(40)],
-    "negative": [-1.5, -0.5, 0.0, 0.25, 2.0],
-    "close": [1.0, 1.0 + 1e-13, 1.0],
-    "large": [1e12, 1e12 + 1, 1e12 + 3],
-    "tiny": [1e-200, 3e-200, 5e-200],
-    "infinite": [1.0, INF],
-}
+    "none": [], "one": [0.25], "two": [0.25, 0.75], "equal": [0.3, 0.3, 0.3], "zeros": [0.0] * 5,
+    "ones": [1.0] * 4, "yes and no": [1, 0, 1, 1, 0, 1], "nearly all": [1.0] * 19 + [0.0],
+    "nearly all, between": [1.0] * 19 + [0.5], "nearly none": [0.0] * 30 + [0.1, 0.9],
+    "half at an end": [0.0, 0.0, 0.0, 0.4, 0.5, 0.6], "graded": [0, 1, 2, 3, 3, 2, 1, 3, 3, 3],
+    "skewed": [0.01 * at**3 for at in range(12)], "thirds": [at / 3 for at in range(4)] * 5,
+    "many": [(at * 7 % 11) / 11 for at in range(40)], "negative": [-1.5, -0.5, 0.0, 0.25, 2.0],
+    "close": [1.0, 1.0 + 1e-13, 1.0], "large": [1e12, 1e12 + 1, 1e12 + 3],
+    "tiny": [1e-200, 3e-200, 5e-200], "infinite": [1.0, INF],
+}  # fmt: skip
 SPANS: list[tuple[float | None, float | None]] = [(None, None), (0.0, 1.0), (-2.0, 3.0)]
 
 
@@ -129,13 +117,8 @@ B = np.array(
 )
 MASK = np.array([[True] * 8, [True] * 7 + [False], [True] * 8, [False] * 8, [True] * 8, [True] * 8])
 RANGES: list[tuple[float | None, float | None]] = [
-    (0, 1),
-    (0, 1),
-    (0, 1),
-    (0, 3),
-    (0, None),
-    (None, None),
-]
+    (0, 1), (0, 1), (0, 1), (0, 3), (0, None), (None, None),
+]  # fmt: skip
 
 
 def repeated(row: list[float], times: int) -> list[float]:
@@ -148,19 +131,13 @@ def pairs() -> Iterator[str]:
     other = np.array([repeated(row, 3)[::-1] for row in B.tolist()])
     codes = ["a", "a", "b", "c", "d", "e", "f", "g"]
     given: dict[str, dict[str, Any]] = {
-        "plain": {},
-        "spans": {"spans": RANGES},
-        "mask": {"mask": MASK, "spans": RANGES},
+        "plain": {}, "spans": {"spans": RANGES}, "mask": {"mask": MASK, "spans": RANGES},
         "clusters": {"clusters": codes, "spans": RANGES},
-        "two clusters": {"clusters": ["x"] * 4 + ["y"] * 4},
-        "one cluster": {"clusters": ["x"] * 8},
+        "two clusters": {"clusters": ["x"] * 4 + ["y"] * 4}, "one cluster": {"clusters": ["x"] * 8},
         "tested": {"tested": [True, True, False, False, True, False]},
-        "none tested": {"tested": [False] * 6},
-        "80 %": {"level": 0.8, "spans": RANGES},
-        "50 %": {"level": 0.5},
-        "10 %": {"level": 0.1, "power": 0.85},
-        "power": {"power": 0.99},
-    }
+        "none tested": {"tested": [False] * 6}, "80 %": {"level": 0.8, "spans": RANGES},
+        "50 %": {"level": 0.5}, "10 %": {"level": 0.1, "power": 0.85}, "power": {"power": 0.99},
+    }  # fmt: skip
     for name, options in given.items():
         for correction in CORRECTIONS:
             for made in compare_pairs(A, B, correction=correction, **options):
@@ -275,17 +252,11 @@ def families() -> Iterator[str]:
     yield result(spread, [1e-160, 2e-160])
     values = [1.0, 2.0, 4.0, 3.0, 5.0, 5.0, 7.0, 8.0, 8.5]
     designs: list[tuple[str, str]] = [
-        ("aabbccddd", "xxxxxxxxx"),
-        ("aaaaabbbb", "xxyyyxxyy"),
-        ("aaaaaaaaa", "xxyyyzzzz"),
-        ("aabbccddd", "xxyyzzwww"),
-        ("aaabbbccc", "xxyxyyxxy"),
-        ("aabbaabbb", "xxxxyyyyx"),
-        ("aabbbcccc", "xxxxyyyyy"),
-        ("abcdefghi", "xxxxxxxxx"),
-        ("aaaaaaaaa", "xxxxxxxxx"),
+        ("aabbccddd", "xxxxxxxxx"), ("aaaaabbbb", "xxyyyxxyy"), ("aaaaaaaaa", "xxyyyzzzz"),
+        ("aabbccddd", "xxyyzzwww"), ("aaabbbccc", "xxyxyyxxy"), ("aabbaabbb", "xxxxyyyyx"),
+        ("aabbbcccc", "xxxxyyyyy"), ("abcdefghi", "xxxxxxxxx"), ("aaaaaaaaa", "xxxxxxxxx"),
         ("aabbccdde", "xyxyxyxyx"),
-    ]
+    ]  # fmt: skip
     for queries, systems in designs:
         for given in (values, [3.0] * 9, [value * 1e-9 for value in values]):
             made = result(variance_components, given, queries, systems)
@@ -302,7 +273,5 @@ def families() -> Iterator[str]:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("made", [intervals, bounds_of_units, pairs, flips, densities, families])
-def test_statistics_are_as_they_were_approved(
-    made: Callable[[], Iterator[str]], request: pytest.FixtureRequest
-) -> None:
+def test_statistics_are_as_they_were_approved(made: Callable[[], Iterator[str]], request) -> None:
     check(APPROVED / f"{made.__name__}.txt", made(), request.config.getoption("--approve"))

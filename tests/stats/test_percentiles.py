@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ragassay.base.errors import UsageError
-from ragassay.stats.percentiles import (
-    percentile_difference,
-    percentile_interval,
-)
+from ragassay.stats.percentiles import percentile_difference, percentile_interval
 
 NUMBERS = st.lists(st.floats(0, 1e6), min_size=1, max_size=120)
 PERCENTS = st.sampled_from((5, 50, 90, 95, 99))
@@ -20,9 +17,7 @@ Z = {50: 0.0, 95: 1.6448536269514722, 99: 2.3263478740408408}
 
 
 @given(NUMBERS, PERCENTS)
-def test_the_percentile_lies_between_its_bounds_and_these_are_values(
-    values: list[float], percent: float
-) -> None:
+def test_the_percentile_lies_between_its_bounds_and_these_are_values(values, percent) -> None:
     found = percentile_interval(values, percent)
     assert found.mean == pytest.approx(float(np.percentile(values, percent)))
     assert (found.low is None) == (found.high is None)

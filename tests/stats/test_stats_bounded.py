@@ -68,9 +68,7 @@ def test_clusters_that_are_all_equal_count_once_each() -> None:
     st.lists(st.integers(0, 100).map(lambda k: k / 100), min_size=2, max_size=60),
     st.sampled_from([0.5, 0.9, 0.95, 0.999]),
 )
-def test_an_interval_has_width_holds_the_mean_and_keeps_the_range(
-    values: list[float], level: float
-) -> None:
+def test_an_interval_has_width_holds_the_mean_and_keeps_the_range(values, level: float) -> None:
     found = mean_interval(values, span=UNIT, level=level)
     assert 0.0 <= found.low <= found.mean <= found.high <= 1.0
     assert found.high - found.low > 0.0

@@ -59,9 +59,7 @@ labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, m
 
 
 @given(labels)
-def test_two_people_have_the_alpha_of_its_definition_by_pairs(
-    pairs: list[tuple[int, int]],
-) -> None:
+def test_two_people_have_the_alpha_of_its_definition_by_pairs(pairs: list[tuple[int, int]]) -> None:
     """Do over De, with De from all pairs of all labels."""
     every = [one for pair in pairs for one in pair]
     n = len(every)

@@ -54,9 +54,7 @@ def test_rank_biased_overlap_by_hand() -> None:
 
 
 @given(LISTS, LISTS, st.floats(0.05, 0.99))
-def test_rank_biased_overlap_is_symmetric_and_from_0_to_1(
-    one: list[int], other: list[int], p: float
-) -> None:
+def test_rank_biased_overlap_is_symmetric_and_from_0_to_1(one: list[int], other, p: float) -> None:
     found = rank_biased_overlap(one, other, p)
     again = rank_biased_overlap(other, one, p)
     if not one and not other:

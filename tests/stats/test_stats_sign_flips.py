@@ -121,27 +121,30 @@ def test_the_interval_is_what_the_test_does_not_reject(units, tail: float) -> No
     assert (low, high) == pytest.approx(expected, abs=0.0011)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=60)
 @given(
-    st.lists(st.integers(-6, 9), min_size=2, max_size=30),
+    st.lists(st.tuples(st.integers(-6, 9), st.integers(0, 9)), min_size=2, max_size=60),
     st.sampled_from([0.8, 0.9, 0.95, 0.99]),
     st.sampled_from(["maxt", "holm", "bh", "none"]),
+    st.booleans(),
 )
 def test_the_interval_excludes_zero_exactly_where_the_test_finds_a_difference(
-    tenths: list[int], level: float, correction: str
+    units: list[tuple[int, int]], level: float, correction: str, clustered: bool
 ) -> None:
-    first = np.array(tenths) / 10
-    rows = np.vstack([first, np.roll(first, 1) ** 2, first[::-1] * 100])
+    first, clusters = np.array(units).T / 10
+    rows = np.vstack([first, np.roll(first, 1) ** 2, first[::-1] * 100, (first > 0.2) * 1.0])
+    old = np.vstack([np.zeros((3, first.size)), (first % 0.2 < 0.05) * 1.0])  # the last: yes or no
     for found in compare_pairs(
-        rows, np.zeros(rows.shape), spans=[(-1, 1), (-1, 1), (None, None)],
+        rows, old, spans=[(-1, 1), (-1, 1), (None, None), (0, 1)], power=None,
+        clusters=clusters if clustered else None,
         level=level, correction=correction, n_resamples=300,
     ):  # fmt: skip
-        if found.low is None or found.high is None:
-            # None, or equal differences, which show no spread.
-            assert found.p_adjusted > 1 - level or found.cohens_d is None
-        else:
+        if found.low is not None and found.high is not None:
             excluded = not found.low <= 0 <= found.high
             assert excluded == (found.p_adjusted <= round(1 - level, 12))
+        elif not clustered:
+            # None, or equal differences, which show no spread.
+            assert found.p_adjusted > 1 - level or found.cohens_d is None
 
 
 @pytest.mark.parametrize("n", [63, 64, 65, 128, 129])

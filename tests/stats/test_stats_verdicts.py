@@ -61,18 +61,6 @@ def test_yes_or_no_scores_have_mcnemars_mid_p(won: int, lost: int, equal: int) -
     assert found.p_adjusted == pytest.approx(exact - tied / 2)
 
 
-@settings(deadline=None, max_examples=60)
-@given(
-    st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 9)), min_size=2, max_size=60)
-)
-def test_verdict_and_interval_of_yes_or_no_scores_agree(turns: list) -> None:
-    new, old, clusters = (np.array(each) for each in zip(*turns, strict=True))
-    for labels in (None, clusters):
-        [found] = compare_pairs(new * 1.0, old * 1.0, clusters=labels, n_resamples=300, power=None)
-        if found.low is not None:
-            assert (not found.low <= 0 <= found.high) == (found.p_adjusted <= 0.05)
-
-
 def test_few_graded_differences_make_a_finding_doubtful_and_yes_or_no_ones_do_not() -> None:
     few = np.array([0.3, 0.2, 0.4, 0.1, 0.5, 0.35, 0.25] + [0.0] * 40)
     assert np.count_nonzero(few) < FEW_DIFFER

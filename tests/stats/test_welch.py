@@ -19,9 +19,7 @@ def welch(
 
 
 @given(scores, scores, st.sampled_from([0.2, 0.05, 0.01]))
-def test_it_is_scipys_test_of_unequal_variances(
-    a: list[float], b: list[float], tail: float
-) -> None:
+def test_it_is_scipys_test_of_unequal_variances(a, b: list[float], tail: float) -> None:
     scipy_stats = pytest.importorskip("scipy.stats")
     found = welch(a, b, level=1 - tail)
     if len(set(a)) == len(set(b)) == 1:

@@ -16,12 +16,9 @@ from ragassay.metrics.core import naming
 from ragassay.suites.suite import PeerMetric, peer_metrics
 
 RECORD: dict[str, Any] = {
-    "id": "1",
-    "query": "Who wrote Dune?",
-    "answer": "Frank Herbert wrote Dune.",
-    "references": ["Frank Herbert"],
-    "passages": ["Dune is a novel that Frank Herbert wrote."],
-}
+    "id": "1", "query": "Who wrote Dune?", "answer": "Frank Herbert wrote Dune.",
+    "references": ["Frank Herbert"], "passages": ["Dune is a novel that Frank Herbert wrote."],
+}  # fmt: skip
 SECOND = {**RECORD, "id": "2", "query": "Who is the author of Dune?"}
 
 
@@ -46,29 +43,21 @@ def test_every_name_is_ours_or_is_explained(peer: PeerMetric) -> None:
 @pytest.mark.parametrize(
     ("name", "ours"),
     [
-        ("FaithfulnessMetric", "faithfulness"),
-        ("contextual_recall", "context_recall"),
-        ("context-recall", "context_recall"),
-        ("answer-relevance", "answer_relevance"),
-        ("AnswerRelevancyMetric", "answer_relevance"),
-        ("groundedness", "faithfulness"),
-        ("hallucination", "faithfulness"),
-        ("correctness", "answer_correctness"),
+        ("FaithfulnessMetric", "faithfulness"), ("contextual_recall", "context_recall"),
+        ("context-recall", "context_recall"), ("answer-relevance", "answer_relevance"),
+        ("AnswerRelevancyMetric", "answer_relevance"), ("groundedness", "faithfulness"),
+        ("hallucination", "faithfulness"), ("correctness", "answer_correctness"),
         ("toxicity", "harmlessness"),
     ],
-)
-def test_a_name_that_people_know_is_measured_as_ours_and_what_differs_is_said(
-    name: str, ours: str
-) -> None:
+)  # fmt: skip
+def test_a_name_that_people_know_is_measured_as_ours_and_what_differs_is_said(name, ours) -> None:
     with pytest.warns(RagassayWarning) as said:
         plan = ragassay.plan([RECORD], [name])
     assert list(plan.applicable) == [ours]
     assert any(name in str(one.message) and ours in str(one.message) for one in said)
 
 
-def test_the_names_work_on_the_command_line_in_yaml_and_in_gates(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_names_work_on_the_command_line_in_yaml_and_in_gates(tmp_path: Path, capsys) -> None:
     data = tmp_path / "a.jsonl"
     data.write_text("".join(json.dumps(one) + "\n" for one in (RECORD, SECOND)))
     gate = ["--fail-under", "groundedness>=0.5", "--trust-offline"]
@@ -100,9 +89,7 @@ def test_metrics_explains_the_metric_of_ours(capsys: pytest.CaptureFixture[str])
         assert [entry["metric"] for entry in entries] == ours
 
 
-def test_a_rubric_is_named_where_nothing_of_ours_is_near(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_rubric_is_named_where_nothing_of_ours_is_near(capsys) -> None:
     for name in ("GEval", "BiasMetric", "context_entity_recall", "noise_sensitivity"):
         assert call(["metrics", name]) == 2
         assert "--rubric" in capsys.readouterr().err

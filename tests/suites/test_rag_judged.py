@@ -100,9 +100,7 @@ def test_answer_relevance_is_a_grade_by_a_judge_who_sees_earlier_turns() -> None
         ({"rule": lambda request: {"explanation": "superb", "score": 6}}, Reason.UNPARSABLE),
     ],
 )
-def test_a_judge_that_fails_gives_a_reason_and_no_number(
-    name: str, settings: dict[str, Any], reason: Reason
-) -> None:
+def test_a_judge_that_fails_gives_a_reason_and_no_number(name: str, settings, reason) -> None:
     with LLMServer(**settings) as server:
         (row,) = outcomes(f"{server.url}#m", name, data={"x": DATA["several"]}).values()
     assert (row.value, row.reason) == (None, reason)

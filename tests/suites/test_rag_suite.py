@@ -13,14 +13,11 @@ from ragassay.cli.command_line import call
 from scripted_judge import Scripted
 
 GOLD = {
-    "id": "1",
-    "query": "Who wrote Dune?",
-    "answer": "Frank Herbert wrote Dune [1].",
+    "id": "1", "query": "Who wrote Dune?", "answer": "Frank Herbert wrote Dune [1].",
     "references": ["Frank Herbert wrote Dune."],
     "passages": [{"id": "a", "text": "Frank Herbert wrote Dune."}, {"id": "b", "text": "Rain."}],
-    "gold_passages": [{"id": "b", "grade": 1}, {"id": "c", "grade": 1}],
-    "answerable": True,
-}
+    "gold_passages": [{"id": "b", "grade": 1}, {"id": "c", "grade": 1}], "answerable": True,
+}  # fmt: skip
 REPLIES: dict[str, Any] = {
     "relevance_grade": {"match": 2, "trust": 2, "grade": 2},
     "extract_claims": {"claims": ["one", "two"]},
@@ -72,9 +69,7 @@ def test_refusals_are_right_where_nothing_can_be_answered() -> None:
     assert found["answered"] == 0.0 and "refusals_right" not in found
 
 
-def test_what_the_offline_judge_is_not_known_to_answer_well_is_left_to_an_llm(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_the_offline_judge_is_not_known_to_answer_well_is_left_to_an_llm(monkeypatch) -> None:
     # Calls and costs are named on machines that lack the package for endpoints, too.
     monkeypatch.setattr("ragassay.transport.endpoints.http_chats.find_spec", lambda name: None)
     record = {key: GOLD[key] for key in ("id", "query", "answer", "references", "passages")}
@@ -141,9 +136,7 @@ def test_a_trace_of_mlflow_gives_numbers_at_once() -> None:
 
 
 @pytest.mark.parametrize("tool", TRACES)
-def test_traces_without_references_give_numbers_at_once(
-    tool: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_traces_without_references_give_numbers_at_once(tool: str, tmp_path: Path, capsys) -> None:
     path = tmp_path / "traces.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in TRACES[tool]))
     assert call(["run", str(path), "--json"]) == 0

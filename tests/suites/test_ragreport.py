@@ -46,26 +46,20 @@ RECORDED = [
         "data": {"query": QUERY, "chunks": [CONTEXT]},
         "answer": {
             "relevance_explanation": "The context talks about a Computer Science degree.",
-            "relevance": 5,
-            "usefulness_explanation": "It does not say how many ECTS.",
-            "usefulness": 1,
-            "utilization_explanation": "Nothing in it helps.",
-            "utilization": 0,
-            "attribution_explanation": "No chunk can be used.",
-            "attribution": [],
+            "relevance": 5, "usefulness_explanation": "It does not say how many ECTS.",
+            "usefulness": 1, "utilization_explanation": "Nothing in it helps.", "utilization": 0,
+            "attribution_explanation": "No chunk can be used.", "attribution": [],
         },
     },
     {
-        "question": "contradiction",
-        "data": {"chunks": [CONTEXT], "answer": RESPONSE},
+        "question": "contradiction", "data": {"chunks": [CONTEXT], "answer": RESPONSE},
         "answer": {"explanation": "Nothing contradicts the context.", "stars": 5},
     },
     {
-        "question": "satisfaction",
-        "data": {"query": QUERY, "answer": RESPONSE},
+        "question": "satisfaction", "data": {"query": QUERY, "answer": RESPONSE},
         "answer": {"explanation": "The query is fully addressed.", "stars": 5},
     },
-]
+]  # fmt: skip
 
 
 class Told(Judge):
@@ -190,9 +184,7 @@ def test_a_missing_component_costs_only_the_metrics_that_need_it(absent: str) ->
         ),
     ],
 )
-def test_a_component_without_text_is_missing_and_the_explanation_says_why(
-    sample: Sample, says: str
-) -> None:
+def test_a_component_without_text_is_missing_and_the_explanation_says_why(sample, says) -> None:
     lowest = [one for one in outcomes(sample, EVERYTHING).values() if one.assumed]
     assert lowest
     assert all(f"The {says} is missing" in outcome.explanation for outcome in lowest)

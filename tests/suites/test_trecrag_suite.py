@@ -81,9 +81,6 @@ def strict(text: str) -> Any:
     return json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
 
 
-# --- the suite
-
-
 def test_every_metric_of_the_suite_has_a_value_under_its_published_name(tmp_path: Path) -> None:
     result = evaluated([sample()], tmp_path)
     metrics = result.summary.metrics
@@ -124,9 +121,6 @@ def test_the_published_file_is_scored_end_to_end_offline(shared: Path, tmp_path:
     assert parts[1] == {"text": "They are also big and round", "citations": ["[2]", "[3]"]}
 
 
-# --- the files
-
-
 @pytest.fixture
 def single(tmp_path: Path) -> Iterator[Path]:
     data = [sample(), sample("q2", "Wool is light [2] and more [7].")]
@@ -154,23 +148,14 @@ def test_a_single_run_has_the_pages_columns_without_prefix(single: Path) -> None
     assert float(one["retrieval_score_mean_umbrela_score"]) == 2.0
     nuggets = strict(one["generation_score_autonugget_scores"])
     assert list(nuggets) == [
-        "nuggetizer_scores",
-        "nuggets",
-        "labels",
-        "assignments",
-        "assignment_scores",
-    ]
+        "nuggetizer_scores", "nuggets", "labels", "assignments", "assignment_scores",
+    ]  # fmt: skip
     assert nuggets["nuggets"] == ["Iron is", "Wool is"]
     assert nuggets["nuggetizer_scores"]["Weighted"] == 0.5
     assert strict(one["generation_score_citation_scores"]) == {
-        "citation_score_[1]": 1.0,
-        "citation_score_[2]": 0.5,
-        "part_score_1": 1.0,
-        "part_score_2": 0.5,
-        "weighted_precision": 0.75,
-        "weighted_recall": 0.75,
-        "f1": 0.75,
-    }
+        "citation_score_[1]": 1.0, "citation_score_[2]": 0.5, "part_score_1": 1.0,
+        "part_score_2": 0.5, "weighted_precision": 0.75, "weighted_recall": 0.75, "f1": 0.75,
+    }  # fmt: skip
     assert strict(one["generation_score_no_answer_score"]) == {"query_answered": "yes"}
     assert one["generation_score_hallucination_score"] == ""
     assert one["unscored"] == "hhem: needs_extra"
@@ -203,9 +188,7 @@ def test_the_tools_file_is_always_prefixed_and_all_json(single: Path) -> None:
     assert one["run_1_generation_score_hallucination_score"] == ""
 
 
-def test_several_runs_are_prefixed_and_one_that_failed_is_empty_or_dropped(
-    tmp_path: Path,
-) -> None:
+def test_several_runs_are_prefixed_and_one_that_failed_is_empty_or_dropped(tmp_path: Path) -> None:
     data = [sample(), sample("q2"), sample(repeat=1), sample("q2", repeat=2)]
     result = evaluated([*data, Sample(id="q2", query="?", repeat=1, failure="API_ERROR")], tmp_path)
     write_reports(result, formats=["trecrag", "ore"])
@@ -252,9 +235,6 @@ def test_no_vital_nugget_is_null_in_our_form_and_0_in_the_tools(tmp_path: Path) 
     assert strict(ours["generation_score_autonugget_scores"])["nuggetizer_scores"]["Vital"] is None
     assert ours["generation_score_vital_nuggetizer_score"] == ""
     assert theirs["run_1_generation_score_vital_nuggetizer_score"] == "0.0"
-
-
-# --- the Python face
 
 
 def test_the_evaluator_is_the_suite(tmp_path: Path) -> None:

@@ -15,17 +15,15 @@ from _pytest.pytester import SysModulesSnapshot
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.testing import CollectedSamples, assert_score
+from scripted_judge import Scripted
 
 pytest_plugins = ["pytester"]
 
 MODULE = "ragassay.testing.pytest_plugin"
 DUNE = {
-    "id": "q1",
-    "query": "Who wrote Dune?",
-    "answer": "Frank Herbert wrote Dune.",
-    "references": ["Frank Herbert"],
-    "passages": ["Dune is a 1965 novel by Frank Herbert."],
-}
+    "id": "q1", "query": "Who wrote Dune?", "answer": "Frank Herbert wrote Dune.",
+    "references": ["Frank Herbert"], "passages": ["Dune is a 1965 novel by Frank Herbert."],
+}  # fmt: skip
 SUITE = """
 import pytest
 
@@ -79,13 +77,16 @@ def test_the_entry_point_is_declared() -> None:
 def test_a_score_that_fulfils_its_conditions_passes() -> None:
     result = assert_score(DUNE, "token_f1.r>=1", "em<1")
     assert [one.passed for one in result.gates] == [True, True]
+    judge = Scripted({"answer_attempted": {"answered": "no"}})
+    assert assert_score(DUNE, "answered<1", judge=judge).summary["answered"].judge == "scripted"
 
 
 def test_a_score_that_does_not_is_told_with_value_explanation_and_evidence() -> None:
     wrong = {**DUNE, "answer": "Isaac Asimov wrote Foundation."}
     with pytest.raises(AssertionError) as failed:
-        assert_score(wrong, "faithfulness>=0.8", trust_offline=True)
+        assert_score(wrong, "faithfulness>=0.8", "token_f1.p<=1", trust_offline=True)
     text = str(failed.value)
+    assert "token_f1" not in text
     assert text.startswith("faithfulness>=0.8 is not fulfilled: faithfulness is 0.0000\n")
     assert "Isaac Asimov wrote Foundation." in text
     assert "0 of 1 claims are supported by the passages" in text
@@ -148,9 +149,7 @@ def test_a_mistake_shows_the_line_of_the_test_and_no_line_of_the_package(
     assert 70 <= max(map(len, lines)) <= 80
 
 
-def test_the_plugin_imports_and_prints_nothing_where_no_test_uses_it(
-    pytester: pytest.Pytester, session
-) -> None:
+def test_the_plugin_imports_and_prints_nothing_where_no_test_uses_it(pytester, session) -> None:
     pytester.makepyfile(
         """
         import sys
@@ -179,9 +178,7 @@ def told(done: pytest.RunResult) -> list[str]:
     return [line for line in lines[:end] if line]
 
 
-def test_the_samples_of_all_tests_are_gated_once_and_alike_by_xdist(
-    pytester: pytest.Pytester, session
-) -> None:
+def test_the_samples_of_all_tests_are_gated_once_and_alike_by_xdist(pytester, session) -> None:
     answers(pytester, "red fox", "red fox", "a fox", "a red fox", "blue", "red fox")
     gates = ("--ragassay-gate", "low(token_f1.f)>=0.99", "--ragassay-gate", "em>=0.5")
     runs = [session(*gates), session(*gates, "-n", "2", apart=True)]
@@ -247,9 +244,7 @@ def test_a_test_that_failed_before_it_handed_in_its_sample_leaves_gates_undecide
     passed.stdout.fnmatch_lines(["gate em>=0.5: passed*"])
 
 
-def test_gates_come_from_the_ini_file_a_test_and_a_configuration(
-    pytester: pytest.Pytester, session
-) -> None:
+def test_gates_come_from_the_ini_file_a_test_and_a_configuration(pytester, session) -> None:
     pytester.makeini("[pytest]\nragassay_gates =\n    em>=0.5\nragassay_config = run.yaml\n")
     (pytester.path / "run.yaml").write_text("metrics: [em, f1, acc]\nfail_under: [acc>=0.5]\n")
     pytester.makepyfile(
@@ -368,9 +363,7 @@ def test_a_sample_with_values_that_json_lacks_is_gated(pytester: pytest.Pytester
     assert found.ret == 0
 
 
-def test_a_judge_that_is_down_fails_the_session_whatever_the_gates_say(
-    pytester: pytest.Pytester, session
-) -> None:
+def test_a_judge_that_is_down_fails_the_session_whatever_the_gates_say(pytester, session) -> None:
     pytester.makeconftest(
         """
         def down(text):

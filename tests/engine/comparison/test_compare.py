@@ -1,25 +1,24 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import ragassay
 from ragassay.base.errors import UsageError
-from ragassay.engine.comparison.derived_runs import by_system
+from ragassay.engine.comparison.derived_runs import aligned, by_system
+from ragassay.engine.comparison.differences import MatchedRuns
 
 
 def records(right: list[bool], prefix: str = "q", **more: object) -> list[dict]:
     return [
         {
-            "id": f"{prefix}{at}",
-            "query": f"question {at}",
-            "answer": "yes" if ok else "no",
-            "references": ["yes"],
-            **more,
+            "id": f"{prefix}{at}", "query": f"question {at}", "answer": "yes" if ok else "no",
+            "references": ["yes"], **more,
         }
         for at, ok in enumerate(right)
-    ]
+    ]  # fmt: skip
 
 
 def test_a_clear_gain_is_better_and_its_mirror_worse() -> None:
@@ -90,6 +89,24 @@ def test_where_both_runs_are_clustered_the_larger_clusters_count() -> None:
         assert (found.n_clusters, found.clustered_by) == (3, "user")
 
 
+def test_a_query_that_a_run_lacks_has_its_cluster_in_the_other_or_is_one_by_itself() -> None:
+    data = records([True] * 6)
+    for at, record in enumerate(data):
+        record["metadata"] = {"talk": f"t{at // 2}", "user": f"u{at % 2}"}
+
+    def codes(by: str, of_old: str) -> tuple[list[int], str | None]:
+        new = ragassay.evaluate(data[:4], ["em"], cluster_by=by)
+        matched = MatchedRuns.of(new, ragassay.evaluate(data, ["em"], cluster_by=of_old))
+        assert matched.queries == [f"q{at}" for at in range(4)]
+        numbers, name = replace(matched, queries=[f"q{at}" for at in range(6)]).clusters
+        return ([] if numbers is None else numbers.tolist()), name
+
+    assert codes("talk", "none") == ([0, 0, 1, 1, 2, 3], "talk")
+    assert codes("talk", "talk") == ([0, 0, 1, 1, 2, 2], "talk")
+    assert codes("talk", "user") == codes("none", "user") == ([0, 1, 0, 1, 0, 1], "user")
+    assert codes("none", "none") == ([], None)
+
+
 def test_repeats_are_averaged_before_the_test() -> None:
     new = [r for n in range(3) for r in records([True, n == 0], repeat=n)]
     old = records([False, False])
@@ -121,11 +138,45 @@ def test_scores_that_only_one_run_has_are_left_out_and_said() -> None:
 
 def test_systems_in_one_run_can_be_taken_apart() -> None:
     mixed = records([True] * 8, system="new") + records([False] * 8, system="old")
-    new, old = by_system(ragassay.evaluate(mixed, ["em"]))
-    assert (new.name, new.summary.metrics["em"].mean) == ("new", 1.0)
+    mixed[3] |= {"answer": None, "failure": "it is\ndown"}
+    both = ragassay.evaluate(mixed, ["em"])
+    (note,) = [one for one in both.summary.notes if one.kind.startswith("mixed_systems")]
+    assert note.kind == "mixed_systems_not_kept"
+    assert note.counts == {"n": 2, "systems": "new, old", "one": "new"}
+    new, old = by_system(both)
+    assert (new.summary.title, new.summary.failures) == ("new", {"it is down": 1})
+    assert (old.summary.title, old.summary.failures, old.summary.notes) == ("old", {}, ())
+    assert (new.name, new.summary["em"].mean, new.summary["em"].n_total) == ("new", 1.0, 8)
     assert (old.name, old.summary.metrics["em"].mean, len(list(old.samples))) == ("old", 0.0, 8)
     assert old.summary.averaged_over == "8 queries"
     assert ragassay.compare(new, old).differences[0].verdict == "better"
+
+
+def renamed(run: ragassay.Result, names: dict[str, str]) -> ragassay.Result:
+    """The run with some metrics under other names."""
+    metrics = {
+        names.get(old, old): replace(metric, name=names.get(old, old))
+        for old, metric in run.summary.metrics.items()
+    }
+    summary = replace(run.summary, metrics=metrics)
+    return replace(run, summary=summary, columns=run.columns.renamed(names))
+
+
+def test_a_metric_goes_by_the_name_of_the_other_run_where_that_is_certain() -> None:
+    data = [{**one, "topic": one["answer"]} for one in records([True, False] * 2)]
+    run = ragassay.evaluate(data, ["em", "f1"])
+    found = aligned(run, renamed(run, {"em": "right"}))
+    assert [*found.summary.metrics] == found.columns.metrics == ["right", "f1"]
+    assert found.summary.metrics["right"].name == "right"
+    assert [row.metric for row in found.scores] == ["right", "f1"] * 4
+    assert {tuple(one.metrics) for one in found.summary.slices} == {("right", "f1")}
+    assert found.columns.values("right").tolist() == [1.0, 0.0, 1.0, 0.0]
+    # Each run has a metric of that name: which one is meant is not certain.
+    assert aligned(run, renamed(run, {"em": "f1", "f1": "em"})) is run
+    twice = renamed(run, {"em": "one", "f1": "two"})
+    metrics = {name: replace(m, metric="em") for name, m in twice.summary.metrics.items()}
+    twice = replace(twice, summary=replace(twice.summary, metrics=metrics))
+    assert aligned(run, twice) is run and aligned(twice, run) is twice
 
 
 def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:

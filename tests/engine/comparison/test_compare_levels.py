@@ -37,6 +37,39 @@ def test_a_finding_on_few_differing_queries_is_indicative_with_one_warning() -> 
     assert firm.verdict == "worse" and "few_differ" not in kinds(["m"], *doubtful(12))
 
 
+def test_where_no_difference_is_shown_the_note_says_what_these_queries_would_show() -> None:
+    g = np.random.default_rng(0)
+    old, noise = np.full((3, 60), 0.5), g.normal(0, 0.1, (3, 60))
+    new = old + noise * np.array([[1.0], [3.0], [2.0]])
+    roles = [("tested", None), ("tested", None), ("exploratory", None)]
+    names = ["a", "b", "c"]
+    found = compare_arrays(names, new, old, standings=roles)
+    a, b, c = (d.detectable for d in found.differences)
+    assert [d.verdict for d in found.differences[:2]] == ["no difference shown"] * 2 and a < c < b
+    note = {note.kind: note for note in found.notes}["would_find"]
+    assert (note.counts, note.names) == ({"least": a, "most": b}, ("a", "b"))
+    one = kinds(names[:1], new[:1], old[:1])["would_find_one"]
+    assert one.names == ("a",) and one.counts["least"] == one.counts["most"]
+    new[1] = 0.9 + noise[1] / 9  # what was found needs no such note
+    assert not {"would_find", "would_find_one"} & {*kinds(names, new, old)}
+    assert "exploratory" not in {note.kind for note in found.notes}
+    primary = replace(found, primary=("a", "b")).notes
+    assert [note.names for note in primary if note.kind == "exploratory"] == [("c",)]
+
+
+def test_too_few_queries_are_the_headline_where_they_are_too_few_for_all() -> None:
+    new, old = np.ones((2, 30)), np.zeros((2, 30))
+    mask = np.ones(new.shape, dtype=bool)
+    mask[1, 4:] = False
+    some = kinds(["a", "b"], new, old, mask=mask)["too_few_for"]
+    assert (some.severity, some.names, some.counts["n"]) == ("note", ("b",), 4)
+    mask[0, 3:] = False
+    every = kinds(["b", "c"], new, old, mask=mask)["too_few"]
+    assert (every.severity, every.names, every.counts["n"]) == ("headline", ("b", "c"), 4)
+    mask[1] = False
+    assert kinds(["a", "b"], new, old, mask=mask)["without_common_scores"].names == ("b",)
+
+
 def test_a_hint_has_a_direction_where_the_interval_excludes_zero() -> None:
     """The raw p-value, which UltraRAG publishes, counts ties in full; the interval does not."""
     (found,) = compare_arrays(["m"], *doubtful(12)).differences
@@ -66,9 +99,7 @@ def run(folder: Path, name: str, values: list[float]) -> str:
 @pytest.mark.parametrize(
     ("worse", "code"), [(8, 3), (30, 1), (0, 0)], ids=["a hint", "a verdict", "equal"]
 )
-def test_a_finding_that_is_a_hint_ends_with_3(
-    tmp_path: Path, worse: int, code: int, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_finding_that_is_a_hint_ends_with_3(tmp_path, worse: int, code: int, capsys) -> None:
     losses = [0.5 - 0.01 * (at + 1) for at in range(worse)]
     new = run(tmp_path, "new", [*losses, *[0.5] * (60 - worse)])
     old = run(tmp_path, "old", [0.5] * 60)

@@ -19,17 +19,13 @@ def run(right: str, name: str, metrics: Any = ("em",), **of_sample: Any) -> raga
     blank are of kind ``a``, the others of kind ``b``."""
     rows = [
         {
-            "id": f"{part}{at}",
-            "system": name,
-            "query": f"question {at}",
-            "answer": "yes" if letter == "1" else "no",
-            "references": ["yes"],
-            "kind": part,
+            "id": f"{part}{at}", "system": name, "query": f"question {at}",
+            "answer": "yes" if letter == "1" else "no", "references": ["yes"], "kind": part,
             **of_sample,
         }
         for part, letters in zip("ab", right.split(), strict=True)
         for at, letter in enumerate(letters)
-    ]
+    ]  # fmt: skip
     return ragassay.evaluate(rows, metrics)
 
 
@@ -78,6 +74,7 @@ def test_a_rise_of_what_should_be_low_is_a_fall() -> None:
     worse = with_not_worse(ragassay.compare(old, new))
     assert fallen(worse) == [], "worse as a whole"
     assert worst_queries(worse, worse.gates[0], 1) == ["a0: wrong 1.0000, before 0.0000"]
+    assert len(worst_queries(worse, worse.gates[0], 99)) == 30, "what got better is not among them"
 
 
 def test_no_slice_is_named_where_the_runs_are_not_comparable() -> None:
@@ -97,6 +94,8 @@ def test_only_the_headline_of_a_suite_is_tested_unless_metrics_are_named() -> No
         named = ragassay.compare(new, old, **options)
         assert named.n_tested == 2
         assert [d.name for d in primary_of(named).differences] == ["em", "f1"]
+    some = [ragassay.evaluate([*one.samples], "qa", metrics="em,exact_match") for one in (new, old)]
+    assert ragassay.compare(*some).n_tested == 2, "the suite was not computed as a whole"
     drop = ragassay.compare(new, old, fail_if_drop="em>0.5")
     assert drop.gates[0].passed is not None, "a gate may ask of any metric"
 

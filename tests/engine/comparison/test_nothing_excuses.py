@@ -56,9 +56,7 @@ def test_answers_over_no_passages_pass_no_gate_that_they_fail_over_irrelevant_on
 
 @pytest.mark.parametrize("label", [*Answerability, None])
 @pytest.mark.parametrize("bad", [{"passages": []}, {"passages": [OTHER], "answer": ""}])
-def test_only_an_unanswerable_or_conversational_query_needs_nothing(
-    label: Answerability | None, bad: dict[str, Any]
-) -> None:
+def test_only_an_unanswerable_or_conversational_query_needs_nothing(label, bad) -> None:
     found = gate(records(3, 1, answerability=label, **bad))
     excused = label in (Answerability.UNANSWERABLE, Answerability.CONVERSATIONAL)
     assert found.passed is (True if excused else None)
@@ -131,12 +129,34 @@ def test_what_two_systems_left_out_for_other_reasons_is_owed_by_both() -> None:
     assert drop.unscored == worse.unscored == 40 and not left_out(found)
 
 
-def test_a_finding_that_what_one_system_left_out_refutes_is_a_hint() -> None:
-    """Better where both have a score, and worse than the old run with its empty retrievals."""
-    new, old = "r" * 45 + "n" * 15, "r" * 31 + "w" * 14 + "r" * 15
+@pytest.mark.parametrize(
+    ("new", "old", "verdict"),
+    [
+        ("r" * 45 + "n" * 15, "r" * 31 + "w" * 14 + "r" * 15, "indicative"),  # 15 would be lost
+        ("r" * 45 + "n" * 6, "r" * 31 + "w" * 14 + "r" * 6, "indicative"),  # 6: it may be chance
+        ("r" * 59 + "n", "r" * 31 + "w" * 29, "better"),
+    ],
+)
+def test_a_finding_that_what_one_system_left_out_refutes_is_a_hint(new, old: str, verdict) -> None:
     found, _, worse = compared(new, old)
     (difference,) = found.differences
-    assert (difference.verdict, difference.hint) == ("indicative", "better")
-    assert "left_out" in {note.kind for note in found.notes} and worse.passed is None
-    firm, _, _ = compared("r" * 59 + "n", "r" * 31 + "w" * 29)
-    assert firm.differences[0].verdict == "better"
+    assert difference.verdict == verdict and difference.significant_adjusted
+    is_hint = verdict == "indicative"
+    assert difference.hint == ("better" if is_hint else None)
+    assert ("left_out" in {note.kind for note in found.notes}) == is_hint
+    assert worse.passed is (None if is_hint else True)
+
+
+def test_what_was_left_out_of_a_metric_without_a_range_leaves_any_finding_a_hint() -> None:
+    @ragassay.metric(name="words_borne_out", high=None)
+    def words(answer: str, passages: list[str]) -> Score | Unscored:
+        return Score(len(answer)) if passages else Unscored(Reason.NOTHING_RETRIEVED, "none")
+
+    def made(answer: str, passages: list[str]) -> ragassay.Result:
+        data = [{"id": f"{n}", "answer": answer, "passages": ["a"]} for n in range(40)]
+        return ragassay.evaluate([*data, {**data[0], "id": "x", "passages": passages}], [words])
+
+    (found,) = ragassay.compare(made("long", []), made("a", ["a"])).differences
+    assert (found.verdict, found.doubt) == ("indicative", "left out")
+    (found,) = ragassay.compare(made("long", ["a"]), made("a", ["a"])).differences
+    assert found.verdict == "better"

@@ -17,6 +17,7 @@ from ragassay.engine.comparison import gates, verdict_rules
 from ragassay.engine.comparison.verdict_rules import Agreement, judge_agreement
 from ragassay.engine.results.result import Result
 from ragassay.judges.offline.offline_judge import LABEL
+from ragassay.metrics.core.naming import Use, parse
 from ragassay.reports.views.summary_view import summary_notes
 
 
@@ -138,15 +139,55 @@ def test_what_one_run_has_in_another_language_gets_no_verdict(
 
 
 @pytest.mark.parametrize("label", [f"{LABEL}0", f"{LABEL} + {LABEL}0", f"panel({LABEL}0, {LABEL})"])
-def test_the_agreement_of_one_version_says_nothing_about_another(
-    label: str, judged, table: list[Agreement]
-) -> None:
+def test_the_agreement_of_one_version_says_nothing_about_another(label: str, judged, table) -> None:
     table.append(row())
     mine = judged[0].summary.metrics["answer_match"]
     assert judge_agreement(mine).sufficient
     other = replace(mine, judge=label, judges={label: 12})
     assert judge_agreement(other).note.kind == "offline_unmeasured"
     assert judge_agreement(replace(mine, judge="", judges={})) is None
+
+
+def test_each_row_in_the_language_must_suffice_and_each_question_have_one(
+    judged, table: list[Agreement], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = judged[0].summary.metrics["answer_match"]
+    table += [row(), row(low=0.1, language="de")]
+    assert judge_agreement(mine).sufficient
+    assert judge_agreement(replace(mine, judge="", judges={LABEL: 3})).sufficient
+    table += [row(low=0.79)]
+    verdict_rules.agreements.cache_clear()
+    assert not judge_agreement(mine).sufficient
+    table[2:] = []
+    uses = {Use("answer_match", "answer_match"), Use("answer_match", "other")}
+    monkeypatch.setattr(verdict_rules, "uses_of", lambda metric, local: uses)
+    rows = lambda kind, metric: (row(),) if metric == "answer_match" else ()  # noqa: E731
+    monkeypatch.setattr(verdict_rules, "rows_of", rows)
+    verdict_rules.agreements.cache_clear()
+    assert judge_agreement(mine).note.kind == "offline_unmeasured"
+
+
+@pytest.mark.parametrize(
+    ("judge", "kind"),
+    [("openai:gpt-4o", "judge_unmeasured"), ("replay:a.jsonl", None), ("record", None), ("", None)],
+)
+def test_the_agreement_of_other_judges_is_not_known_and_holds_no_verdict_back(
+    judge: str, kind: str | None, judged
+) -> None:
+    mine = replace(judged[0].summary.metrics["answer_match"], judge=judge, judges={"x": 1})
+    found = judge_agreement(mine)
+    assert (found and found.note.kind) == kind and not (found and found.indicative)
+    assert judge_agreement(replace(mine, judge=LABEL, n_scored=0)) is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "shown"),
+    [({"value": 0.8, "low": 0.1}, True), ({"value": 0.79}, False), ({"kinds": ()}, False)],
+)
+def test_by_default_only_what_agrees_well_enough_is_shown_offline(changed, shown, table) -> None:
+    table.append(row(**changed))
+    assert verdict_rules.shown_offline(parse("answer_match")) is shown
+    assert verdict_rules.shown_offline(parse("em"))
 
 
 def test_what_was_not_computed_alike_has_no_verdict_and_fails_no_gate(judged) -> None:
@@ -157,6 +198,14 @@ def test_what_was_not_computed_alike_has_no_verdict_and_fails_no_gate(judged) ->
     changed = replace(worse, summary=replace(worse.summary, metrics=metrics))
     with pytest.raises(UsageError, match="not computed alike"):
         ragassay.compare(changed, better)
+    # Two systems of one run have its signature, whoever judged the one and the other.
+    sides = [
+        replace(one, summary=replace(one.summary, metrics={"m": replace(entry, judges={by: 1})}),
+                columns=one.columns.renamed({"contains_answer": "m"}))
+        for one, by in ((better, "a"), (worse, "b"))
+    ]  # fmt: skip
+    with pytest.raises(UsageError, match=r"judge=a against judge=b"):
+        ragassay.compare(*sides)
     found = ragassay.compare(changed, better, force=True, fail_if_drop="contains_answer>0.1")
     one = next(d for d in found.differences if d.name == "contains_answer")
     assert (one.verdict, one.p_adjusted) == ("not comparable", None)
@@ -239,9 +288,7 @@ DROPS = [
 
 
 @pytest.mark.parametrize(("margin", "change", "code"), DROPS)
-def test_a_drop_is_excluded_shown_or_neither(
-    margin: str, change: list[float], code: int, tmp_path: Path, capsys
-) -> None:
+def test_a_drop_is_excluded_shown_or_neither(margin, change, code: int, tmp_path, capsys) -> None:
     sides = {"old": ["Ann"] * len(change), "new": ["Bob" if c < 0 else "Ann" for c in change]}
     folders_of(sides, "contains_answer,em,f1", tmp_path)
     words = ["compare", f"{tmp_path}/new", f"{tmp_path}/old", "--fail-if-drop", margin]
@@ -264,20 +311,19 @@ def test_a_drop_where_lower_is_better_is_a_rise() -> None:
     )
     found = ragassay.compare(new, old, fail_if_drop=["share_wrong>0.1", "share_wrong>0.8"])
     assert [gate.passed for gate in found.gates] == [False, True]
+    assert [gate.drop for gate in found.gates] == pytest.approx([0.4, 0.4])
+    assert ragassay.compare(old, new, fail_if_drop="share_wrong>0.1").gates[0].drop < 0
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("em", "Write METRIC>SIZE"),
-        ("em=>0.2", "is no margin"),
-        ("em>0", "size above 0"),
-        ("em<0.1", "is no margin"),
-        ("em>1.5", "no two values of em are 1.5 apart"),
+        ("em", "Write METRIC>SIZE"), ("em=>0.2", "is no margin"), ("em>0", "size above 0"),
+        ("em<0.1", "is no margin"), ("em>1.5", "no two values of em are 1.5 apart"),
         ("f1>0.1", "'f1' is not in what"),
         ("answer_words>3", "neither direction of answer_words is better"),
     ],
-)
+)  # fmt: skip
 def test_a_margin_that_makes_no_sense_is_refused(text: str, says: str) -> None:
     run = ragassay.evaluate(records(GOOD), ["em", "answer_words"])
     with pytest.raises(UsageError, match=says):

@@ -162,9 +162,7 @@ def test_an_answer_with_the_whole_reference_does_not_fail_for_being_long() -> No
     [("token_f1.f", "answers"), ("faithfulness", "support"), ("RR", "retrieval"),
      ("reference_recall", "words")],
 )  # fmt: skip
-def test_only_a_comparison_with_references_says_which_answers_are_right(
-    metric: str, about: str
-) -> None:
+def test_only_a_comparison_with_references_says_which_answers_are_right(metric, about: str) -> None:
     result = ragassay.evaluate(RUN, [metric])
     found = diagnose(result)
     assert found.measures == about
@@ -257,9 +255,7 @@ def test_a_run_of_fewer_metrics_is_compared_with_one_of_more() -> None:
     assert change.n == len(RUN) and not change.not_alike
 
 
-def test_a_sample_that_a_run_says_nothing_of_has_not_moved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sample_that_a_run_says_nothing_of_has_not_moved(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     names = [f"n{at}x" for at in range(20)]
     old = judged({name: at >= 10 for at, name in enumerate(names)}, "same")
@@ -273,9 +269,7 @@ def test_a_sample_that_a_run_says_nothing_of_has_not_moved(
     assert change.to_json()["n_unknown"] == 9
 
 
-def test_runs_that_were_not_computed_alike_say_so_and_test_no_class(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_that_were_not_computed_alike_say_so_and_test_no_class(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     names = [f"n{at}x" for at in range(12)]
     strict, mild = (judged(dict.fromkeys(names, said), str(said)) for said in (False, True))
@@ -306,9 +300,7 @@ def test_runs_that_were_not_computed_alike_say_so_and_test_no_class(
     st.booleans(),
     st.booleans(),
 )
-def test_the_first_row_that_holds_decides(
-    values: dict[str, float], label: Any, below: bool, headline_only: bool
-) -> None:
+def test_the_first_row_that_holds_decides(values, label: Any, below: bool, headline_only) -> None:
     sample = Sample(id="q", answer="a", answerability=label)
     found = class_of(values, sample, below, Thresholds(), headline_only=headline_only)
     rightly = label == "unanswerable" and values.get("refused") == 1.0
@@ -330,13 +322,8 @@ PEOPLE = (
     ("Edda", "tailor"), ("Fritz", "miller"), ("Gerda", "cook"), ("Hugo", "painter"),
 )  # fmt: skip
 JUDGED = [
-    "contains_answer",
-    "token_f1.f",
-    "umbrela_MRR",
-    "idk_eval",
-    "faithfulness",
-    "contradicted",
-]
+    "contains_answer", "token_f1.f", "umbrela_MRR", "idk_eval", "faithfulness", "contradicted",
+]  # fmt: skip
 LOW, GOOD = ({"rank": SignalValue(rank, "grades")} for rank in (5.0, 1.0))
 SAMPLE, LIMITS = Sample(id="q", answer="a"), Thresholds()
 

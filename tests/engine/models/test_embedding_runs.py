@@ -95,12 +95,7 @@ def sample(passages: Any, gold: Any, **more: Any) -> Sample:
     )
 
 
-# -- runs --------------------------------------------------------------------------------------
-
-
-def test_the_example_is_scored_from_text_alone_and_again_at_no_cost(
-    server: LLMServer, capsys: pytest.CaptureFixture
-) -> None:
+def test_the_example_is_scored_from_text_alone_and_again_at_no_cost(server, capsys) -> None:
     assert call(words(server, "one")) == 0
     stats = server.stats()
     assert stats["texts"] == stats["distinct_texts"] == len(texts_of(*METRICS))
@@ -173,9 +168,7 @@ def test_judge_and_embedder_share_one_ledger_and_one_budget(server: LLMServer) -
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
-def test_a_run_that_is_killed_pays_for_nothing_twice_that_was_committed(
-    server: LLMServer, tmp_path: Path
-) -> None:
+def test_a_run_that_is_killed_pays_for_nothing_twice_that_was_committed(server, tmp_path) -> None:
     wanted = texts_of(BY_COSINE)
     flags = ["--batch-size", "8", "-j", "2", "--ledger", "ledger.sqlite"]
     with Commands(tmp_path) as commands:
@@ -252,9 +245,6 @@ def test_an_embedder_that_was_named_and_is_not_here_is_told_once_and_leaves_the_
     assert "say nothing about the others" in said
 
 
-# -- naming ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -273,9 +263,7 @@ def test_an_embedder_that_was_named_and_is_not_here_is_told_once_and_leaves_the_
         ({"embedder": "http://localhost:1/v1#m", "budget": "much"}, "budget"),
     ],
 )
-def test_what_is_wrong_with_an_embedder_is_said_before_the_work_begins(
-    options: dict[str, Any], said: str
-) -> None:
+def test_what_is_wrong_with_an_embedder_is_said_before_the_work_begins(options, said: str) -> None:
     with pytest.raises((UsageError, InputError), match=said) as caught:
         ragassay.evaluate(str(TOWN), BY_COSINE, environment={}, limit=1, **options)
     assert "secret" not in str(caught.value)
@@ -303,9 +291,6 @@ def test_a_folder_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
         assert other["embedder"] == word
 
 
-# -- what is embedded --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("metric", ["ChunkP(by=cosine)@2", "recall_at_k_similarity@2"])
 @pytest.mark.parametrize(
     ("one", "reason", "said"),
@@ -328,15 +313,10 @@ def test_a_folder_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
         (sample(["a"], []), Reason.NOT_APPLICABLE, "no relevant gold"),
     ],
 )
-def test_what_has_no_text_is_unscored_and_says_why(
-    metric: str, one: Sample, reason: Reason, said: str
-) -> None:
+def test_what_has_no_text_is_unscored_and_says_why(metric, one: Sample, reason, said: str) -> None:
     (found,) = scored(metric, one)
     assert isinstance(found, Unscored) and found.reason is reason
     assert re.search(said, found.detail)
-
-
-# -- answer similarity -------------------------------------------------------------------------
 
 
 def answered(text: str, *references: str, **more: Any) -> Sample:

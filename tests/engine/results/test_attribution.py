@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pytest
 
 from ragassay.base.score import AND, RECORD, Reason, Score, Unscored
@@ -11,6 +9,7 @@ from ragassay.engine.results.score_columns import (
     Tally,
     given_parts,
     judges_of,
+    label_of,
     mixed,
     names_in,
 )
@@ -35,14 +34,29 @@ def test_an_outcome_rests_on_whom_the_record_names_and_on_the_judge_where_it_was
         (2, 3, {RECORD: 1, "a": 1}, ("given=some", "given_by=a+record")),
     ],
 )
-def test_a_signature_says_how_much_was_given_and_by_whom(
-    n_given: int, n_scored: int, judges: dict[str, int], parts: tuple[str, ...]
-) -> None:
+def test_a_signature_says_how_much_was_given_and_by_whom(n_given, n_scored, judges, parts) -> None:
     assert given_parts(Tally(n_scored, n_given, {}, {}, judges), "run") == parts
 
 
 def test_judges_are_named_once_however_their_labels_are_joined() -> None:
     assert names_in({BOTH: 1, "c": 1, "a": 2, "": 4}) == ("a", "b", "c")
+
+
+LABELS = [
+    ({}, ""),
+    ({RECORD: 3}, ""),
+    ({"": 5, "a": 2}, "a"),
+    ({"a": 9, BOTH: 1}, BOTH),  # it names all that the others name
+    ({"a": 1, RECORD: 2}, f"{RECORD} (2){AND}a (1)"),
+    ({"c": 1, BOTH: 2}, f"a & b (2){AND}c (1)"),
+    ({"a": 1, "b": 1_200, "c": 3, "d": 2, "e": 1}, AND.join(["b (1,200)", "c (3)", "d (2)"])
+     + f"{AND}others (2)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("judges", "label"), LABELS)
+def test_a_metrics_label_names_its_judges_the_most_frequent_first(judges, label: str) -> None:
+    assert label_of(judges) == label
 
 
 MIXTURES = [
@@ -52,9 +66,7 @@ MIXTURES = [
 
 
 @pytest.mark.parametrize(("judges", "listed"), MIXTURES)
-def test_metrics_that_mix_judges_alike_are_told_in_one_sentence(
-    judges: Mapping[str, int], listed: str
-) -> None:
+def test_metrics_that_mix_judges_alike_are_told_in_one_sentence(judges, listed: str) -> None:
     (one,) = mixed({"m": judges})
     (two,) = mixed({"m": judges, "n": judges, "pure": {"a": 9}})
     assert (one.names, two.names) == (("m",), ("m", "n"))

@@ -30,13 +30,10 @@ from scripted_judge import Scripted
 RATINGS = {"first": 2, "second": 7, "third": 8, "fourth": 3}
 DATA = [
     {
-        "id": "q1",
-        "query": "When was the bridge opened?",
-        "answer": "In 1968.",
-        "references": ["1968"],
-        "passages": ["A museum.", PASSAGE],
+        "id": "q1", "query": "When was the bridge opened?", "answer": "In 1968.",
+        "references": ["1968"], "passages": ["A museum.", PASSAGE],
     }
-]
+]  # fmt: skip
 
 
 def rule(request: Request) -> Any:
@@ -130,6 +127,8 @@ def test_a_score_of_a_model_that_is_not_here_is_left_as_it_is(
         result = ragassay.evaluate(DATA, ["hhem", "em"], save=tmp_path / "run")
     assert scores(result)["hhem"] == 0.5
     monkeypatch.setattr(Hhem, "measure", unavailable)
+    lacking = rescoring.rescore(ragassay.evaluate(DATA, ["hhem", "em"]))
+    assert (lacking.unmeasured, lacking.n_scores, lacking.different) == (0, 2, ())
     again = rescoring.rescore(open_run(tmp_path / "run"))
     assert (again.unmeasured, again.n_scores, again.different) == (1, 1, ())
     assert call(["rescore", str(tmp_path / "run")]) == 0

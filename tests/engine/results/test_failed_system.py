@@ -64,9 +64,7 @@ def test_a_run_says_it_in_place_of_tables(runs: Path, capsys: pytest.CaptureFixt
         ["diagnose", "up", "down"], ["compare", "down", "up"], ["compare", "up", "down"],
     ],
 )  # fmt: skip
-def test_it_is_neither_diagnosed_nor_compared(
-    runs: Path, capsys: pytest.CaptureFixture[str], words: list[str]
-) -> None:
+def test_it_is_neither_diagnosed_nor_compared(runs: Path, capsys, words: list[str]) -> None:
     named = [str(runs / word) if word in ("up", "down") else word for word in words]
     assert call(named) == 2
     said = told(capsys)

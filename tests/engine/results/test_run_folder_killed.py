@@ -22,17 +22,14 @@ def data(folder: Path, letter: str) -> Path:
         "\n".join(
             json.dumps(
                 {
-                    "id": f"{letter}{n}",
-                    "system": letter,
-                    "repeat": repeat,
-                    "answer": f"{letter} says {n + repeat}",
-                    "references": [f"{letter} says {n}"],
+                    "id": f"{letter}{n}", "system": letter, "repeat": repeat,
+                    "answer": f"{letter} says {n + repeat}", "references": [f"{letter} says {n}"],
                 }
             )
             for n in range(3)
             for repeat in range(2)
         )
-    )
+    )  # fmt: skip
     return path
 
 

@@ -1,18 +1,28 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay.base.errors import UsageError
+from ragassay.base.json_data import dumps
 from ragassay.base.sample import Sample
-from ragassay.base.score import Reason, Score
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.results.score_columns import SampleColumns, ScoreColumns
+from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.engine.results.summary import (
     IntervalOptions,
     MetricSummary,
+    Spending,
+    Summary,
     facts_of,
+    is_incomplete,
+    missing_by_failure,
     sample_clusters,
     slice_summaries,
     summarise,
@@ -37,6 +47,98 @@ def metric(aggregate: str = "mean") -> MetricSummary:
     )
 
 
+GAVE = Score(0.5, given=True, by=("a",))
+OUTCOMES = [Score(0.25, assumed=True), GAVE, Score(1.0), Unscored(Reason.FAILED, ""), Score(1.0)]
+
+
+@pytest.mark.parametrize("part", [[0, 1, 2, 3, 4], [0, 1], [2], [3], [0]])
+def test_a_metrics_numbers_are_those_of_the_samples_that_count(part: list[int]) -> None:
+    data = ScoreColumns(["f1"])
+    for at, outcome in enumerate(OUTCOMES):
+        data.identities.append((f"q{at}", "", 0))
+        data.add("f1", outcome)
+    mask = np.isin(range(5), part)
+    found = summarise(data, [replace(metric(), language="en")], IntervalOptions(), (mask, None))[0]
+    scores = [one for at in part if isinstance(one := OUTCOMES[at], Score)]
+    own = [one.value for one in scores if not one.assumed]
+    # Values that stand for missing parts alone have no mean.
+    values = [one.value for one in scores] if own else []
+    one, n = found["f1"], len(values)
+    counts = len(scores), len(part), len(scores) - len(own)
+    assert (one.n_scored, one.n_total, one.n_assumed) == counts
+    assert (one.n_given, one.judges) == ((1, {"a": 1}) if 1 in part else (0, {}))
+    assert (one.judge, one.language) == (("a", "en") if 1 in part else ("", ""))
+    assert one.unscored == ({"failed": 1} if 3 in part else {})
+    assert (one.mean, one.median) == ((np.mean(values), np.median(values)) if n else (None, None))
+    assert one.std == (pytest.approx(np.std(values, ddof=1)) if n > 1 else None)
+    assert (one.minimum, one.maximum) == ((min(values), max(values)) if n else (None, None))
+    assert one.mean_measured == (np.mean(own) if own and 0 in part else None)
+    assert (one.low is None) == (one.interval == "none") == (n < 2)
+
+
+def test_labels_are_counted_the_most_frequent_first_those_that_records_bring_included() -> None:
+    data = ScoreColumns(["f1"])
+    for label in ("no", "yes", "yes"):
+        data.add("f1", Score(label, given=True, by=("a",)))
+    assert data.tally("f1")[:5] == (3, 3, {}, {"yes": 2, "no": 1}, {"a": 3})
+
+
+IDS = st.lists(st.sampled_from(["e1", "e2"]), unique=True).map(tuple)
+VALUES = st.one_of(st.floats(-9, 9), st.booleans(), st.sampled_from(["yes", "no"]))
+
+
+def outcome(kind: int) -> Outcome:
+    kinds = Score(0.25), Score(kind / 7, assumed=True), Score("yes", evidence=("1",)), GAVE
+    return kinds[kind] if kind < 4 else Unscored(list(Reason)[kind], "")
+
+
+@given(
+    st.one_of(
+        st.builds(Unscored, st.sampled_from(Reason), st.text(max_size=3), evidence=IDS),
+        st.builds(
+            Score, VALUES, st.dictionaries(st.text(max_size=2), VALUES), st.text(max_size=3), IDS,
+            assumed=st.booleans(),
+        ),
+        st.builds(Score, VALUES, given=st.just(True), by=st.sampled_from([(), ("a",), ("a", "b")])),
+    )
+)  # fmt: skip
+def test_a_row_of_a_score_reads_back_as_what_was_found(found: Outcome) -> None:
+    row = ScoreRow.of(("q", "s", 2), "m", found, "run")
+    assert row.outcome == found and row.identity == ("q", "s", 2)
+    assert ScoreRow.from_record(json.loads(dumps(row.to_record()))).outcome == found
+    ok = found.given if isinstance(found, Score) else None
+    assert row.status in {True: ["given"], False: ["ok", "assumed"], None: ["unscored"]}[ok]
+    assert ("run" in row.judge) == bool(found.evidence)
+
+
+@given(st.lists(st.integers(0, 7), min_size=1, max_size=9), st.data())
+def test_columns_of_some_samples_under_other_names_hold_what_these_samples_have(
+    kinds: list[int], draw: st.DataObject
+) -> None:
+    def made(rows: Sequence[int], names: Sequence[str]) -> list[object]:
+        found = ScoreColumns(names)
+        found.clusters, found.slices = [f"c{at}" for at in rows], {"x": [f"x{at}" for at in rows]}
+        for at in rows:
+            found.identities.append((f"q{at}", "", at))
+            found.asked.append(at)
+            found.replies.append(9 * at)
+            for other, name in enumerate(names):
+                found.add(name, outcome((kinds[at] + other) % 8), "run")
+        return found
+
+    rows = draw.draw(st.lists(st.integers(0, len(kinds) - 1), unique=True))
+    whole, alone = made(range(len(kinds)), ["a", "b"]), made(rows, ["a", "new"])
+    taken = whole.take(np.array(rows, dtype=np.int64)).renamed({"b": "new"})
+    for name in ("identities", "slices", "clusters", "asked", "replies", "metrics"):
+        assert getattr(taken, name) == getattr(alone, name)
+    for name in alone.metrics:
+        assert taken.tally(name) == alone.tally(name)
+        for at, _ in enumerate(rows):
+            assert taken.value(name, at) == alone.value(name, at)
+            assert taken.reason(name, at) == alone.reason(name, at)
+    assert len(whole) == len(kinds) and whole.metrics == ["a", "b"]
+
+
 def test_slices_come_largest_first_and_equal_ones_by_name() -> None:
     data = columns([f"q{at}" for at in range(7)], [0, 1, 1, 0, 1, 1, 0])
     data.slices = {"topic": ["d", "c", "c", "b", "c", "b", "a"]}
@@ -53,20 +155,9 @@ def test_slices_come_largest_first_and_equal_ones_by_name() -> None:
         ([0.1, 0.9] * 30, "mean", []),
     ],
 )
-def test_a_mean_near_the_end_of_its_range_is_named_as_crowded(
-    values: list[float], aggregate: str, names: list[str]
-) -> None:
+def test_a_mean_near_the_end_of_its_range_is_named_as_crowded(values, aggregate, names) -> None:
     data = columns([f"q{at}" for at in range(60)], values)
     assert summarise(data, [metric(aggregate)], IntervalOptions())[1] == tuple(names)
-
-
-def test_a_slice_of_values_for_missing_parts_alone_has_no_mean() -> None:
-    data = columns(["q0"])
-    data.identities.append(("q1", "", 0))
-    data.add("f1", Score(0.0, assumed=True))
-    data.slices = {"topic": ["a", "b"]}
-    found = slice_summaries(data, [metric()], IntervalOptions())
-    assert [one.metrics["f1"].mean for one in found] == [0.5, None]
 
 
 def test_the_fingerprint_is_that_of_a_set_of_queries() -> None:
@@ -88,6 +179,7 @@ def test_a_zero_counts_as_a_hundred_thousandth_in_a_geometric_mean() -> None:
     data = columns(["q0", "q1"], [0.0, 0.1])
     found = summarise(data, [metric("geometric")], IntervalOptions())[0]["f1"]
     assert found.mean == pytest.approx((1e-5 * 0.1) ** 0.5)
+    assert found.interval == "effective-n" and 1e-5 <= found.low < found.high <= 1.0
 
 
 @pytest.mark.parametrize(
@@ -106,6 +198,23 @@ def test_a_column_is_a_slice_where_its_values_are_at_most_twenty_and_half_as_man
 
 
 @pytest.mark.parametrize(
+    ("value", "slices"),
+    [
+        (["a", "b", "a"], {"a": 1, "b": 1}), (["a", 0.5], {}), ([], {}), (0.5, {}), ("", {}),
+        (True, {"true": 1}), (7, {"7": 1}), ("x" * 60, {"x" * 60: 1}), ("x" * 61, {}),
+    ],
+)  # fmt: skip
+def test_a_sample_is_in_the_slice_of_each_short_label_of_its_own(value: object, slices) -> None:
+    data = ScoreColumns(["f1"])
+    collected = SampleColumns(data, ["topic"], None)
+    collected.add(Sample(id="q0", query="?", metadata={"topic": value}))
+    data.add("f1", Score(0.5))
+    collected.close(clustered=False)
+    found = slice_summaries(data, [metric()], IntervalOptions())
+    assert {one.value: one.n for one in found} == slices
+
+
+@pytest.mark.parametrize(
     ("queries", "clusters"),
     [
         (["a", "b", "c"], None),
@@ -114,9 +223,7 @@ def test_a_column_is_a_slice_where_its_values_are_at_most_twenty_and_half_as_man
         (["b", "a", "b", "a"], [0, 1, 0, 1]),
     ],
 )
-def test_one_repeated_query_is_enough_to_cluster_by_query(
-    queries: list[str], clusters: list[int] | None
-) -> None:
+def test_one_repeated_query_is_enough_to_cluster_by_query(queries: list[str], clusters) -> None:
     data = columns(queries)
     found = sample_clusters(data)
     assert (None if found is None else found.tolist()) == clusters
@@ -134,6 +241,48 @@ def test_a_summary_gives_a_metric_by_any_of_its_names() -> None:
     assert list(summary) == list(summary.metrics) and "em" in summary
     with pytest.raises(UsageError, match="'token_f2' is not in this run"):
         summary["token_f2"]
+
+
+def summary(incomplete: int = 0, n_scored: int = 1, **spent: object) -> Summary:
+    entry = replace(metric(), n_scored=n_scored)
+    judging = Spending("j", **spent) if spent else None
+    found = {"f1": entry, "em": replace(entry, name="em", n_scored=0)}
+    return Summary("t", "", "", 4, 4, "", found, incomplete=incomplete, judging=judging)
+
+
+LOST = summary(3, votes=90, lost_votes={"timeout": 2})
+INCOMPLETE = [
+    ([summary()], False, ""),
+    ([summary(n_scored=0)], True, ""),
+    ([summary(n_scored=0), summary()], False, ""),
+    ([summary(1)], True, "1 score is missing"),
+    ([summary(), summary(2), summary(1_000)], True, "1,002 scores are missing"),
+    ([LOST], True, "1 score and 2 of 90 votes of the panel are missing"),
+    ([summary(1, lost_votes={"timeout": 1})], True, "1 vote of the panel is missing"),
+    # Recorded answers to fewer than half of the questions.
+    ([summary(questions=4, failures={"missing_input": 2})], False, ""),
+    ([summary(), summary(questions=4, failures={"missing_input": 3})], True, ""),
+    ([summary(questions=4, failures={"unsupported": 3})], False, ""),
+]
+
+
+@pytest.mark.parametrize(("summaries", "incomplete", "said"), INCOMPLETE)
+def test_a_run_is_incomplete_where_scores_votes_or_most_recorded_answers_are_missing(
+    summaries: list[Summary], incomplete: bool, said: str
+) -> None:
+    assert (is_incomplete(*summaries), missing_by_failure(*summaries)) == (incomplete, said)
+
+
+def test_a_system_that_failed_for_every_sample_is_told_by_its_most_frequent_failure() -> None:
+    long = {"late.": 1, "x" * 201 + ". ": 3}
+    assert "x" * 200 + "…" in (said := replace(summary(), failures=long).all_failed)
+    assert "x" * 201 not in said and "1 failed otherwise" in said
+    exact = replace(summary(), failures={"x" * 200 + ". ": 4}).all_failed
+    assert "x" * 200 in exact and "…" not in exact and "otherwise" not in exact
+    assert replace(summary(), failures={"late": 3}).all_failed == ""
+    empty = replace(summary(n_scored=0), failures={"late": 4})
+    assert empty.is_empty and not replace(empty, n_samples=5).is_empty
+    assert not replace(summary(), failures={"late": 4}).is_empty and not summary().is_empty
 
 
 FACTS = {Reason.NOT_APPLICABLE, Reason.UNDEFINED, *(one for one in Reason if one.by_system)}

@@ -23,8 +23,14 @@ RECORDS: list[dict[str, Any]] = [
 ]
 
 
-def kept(**options: Any) -> list[str]:
-    return [sample.id for sample in ragassay.evaluate(RECORDS, "qa", **options).samples]
+def kept(data: Any = RECORDS, **options: Any) -> list[str]:
+    return [sample.id for sample in ragassay.evaluate(data, "qa", **options).samples]
+
+
+def file_of(records: list[dict[str, Any]], folder: Path) -> Path:
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
 
 
 @pytest.mark.parametrize(
@@ -39,15 +45,12 @@ def kept(**options: Any) -> list[str]:
         ({"from_timestamp": DAY, "limit": 1}, ["q1"]),
     ],
 )
-def test_both_ends_are_included(interval: dict[str, Any], ids: list[str]) -> None:
-    assert kept(**interval) == ids
+def test_both_ends_are_included(interval: dict[str, Any], ids: list[str], tmp_path: Path) -> None:
+    assert kept(**interval) == kept(file_of(RECORDS, tmp_path), **interval) == ids
 
 
-def test_what_is_left_out_is_told_and_the_interval_is_recorded(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data = tmp_path / "rows.jsonl"
-    data.write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+def test_what_is_left_out_is_told_and_the_interval_is_recorded(tmp_path: Path, capsys) -> None:
+    data = file_of(RECORDS, tmp_path)
     words = ["--from", "2024-05-01", "--to", "2024-05-01T01:00", "-o", str(tmp_path / "run")]
     assert call(["run", str(data), *words]) == 0
     said = " ".join(capsys.readouterr().out.split())
@@ -75,18 +78,18 @@ def test_an_interval_without_samples_is_an_error() -> None:
         (["--from", "5", "--to", "-200000000000"], "--to: '-200000000000' is no point in time."),
     ],
 )
-def test_an_impossible_interval_is_refused(
-    words: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "rows.jsonl").write_text(json.dumps(RECORDS[0]) + "\n")
-    assert call(["run", str(tmp_path / "rows.jsonl"), *words]) == 2
+def test_an_impossible_interval_is_refused(words: list[str], says: str, tmp_path, capsys) -> None:
+    assert call(["run", str(file_of(RECORDS[:1], tmp_path)), *words]) == 2
     assert says in " ".join(capsys.readouterr().err.split())
     with pytest.raises(UsageError):
         kept(from_timestamp=2, to_timestamp=1)
 
 
-def test_the_first_run_of_a_query_is_that_of_each_system() -> None:
-    runs = [("a", 0), ("a", 1), ("b", 1), ("b", 2)]
+@pytest.mark.parametrize("limit", [None, 2, 1])
+def test_the_first_run_of_a_query_is_that_of_each_system(limit: int | None, tmp_path: Path) -> None:
+    runs = [("a", 1), ("a", 0), ("b", 2), ("b", 1)]
     records = [{"id": "q", "answer": "x", "system": name, "repeat": n} for name, n in runs]
-    source = open_source(records, make_config(), first_runs=True)
-    assert [(sample.system, sample.repeat) for sample in source.samples] == [("a", 0), ("b", 1)]
+    for data in (records, str(file_of(records, tmp_path))):
+        source = open_source(data, make_config(limit=limit), first_runs=True)
+        found = [(sample.system, sample.repeat) for sample in source.samples]
+        assert found == [("a", 0), ("b", 1)][:limit]

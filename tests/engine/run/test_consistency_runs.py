@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -92,9 +93,7 @@ def test_memory_and_folder_say_the_same(data: Path, tmp_path: Path) -> None:
     assert inner(ragassay.open_run(saved)).summary.metrics == again.summary.metrics
 
 
-def test_the_inner_folder_is_a_run_for_every_command(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_inner_folder_is_a_run_for_every_command(data: Path, tmp_path: Path, capsys) -> None:
     for name in ("one", "two"):
         code = call(["run", str(data), "-s", "qa,consistency", "-o", str(tmp_path / name)])
         assert code == 0
@@ -112,9 +111,7 @@ def test_the_inner_folder_is_a_run_for_every_command(
     assert {d["name"] for d in found["differences"]} >= {"consistency_em.cv", "runs_rouge1.f"}
 
 
-def test_queries_that_were_run_once_leave_nothing_to_say(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_queries_that_were_run_once_leave_nothing_to_say(tmp_path: Path, capsys) -> None:
     once = [line for line in records() if line["repeat"] == 0]
     data = written(tmp_path / "once.jsonl", once)
     assert call(["run", str(data), "--suite", "consistency"]) == 3
@@ -139,17 +136,14 @@ def several_systems() -> list[dict[str, Any]]:
     rng = random.Random(1)
     return [
         {
-            "id": f"q{query}",
-            "system": system,
-            "repeat": repeat,
-            "query": "?",
+            "id": f"q{query}", "system": system, "repeat": repeat, "query": "?",
             "answer": " ".join(rng.sample(["a1", "b2", "c3", "d4"], 2 if system == "s" else 3)),
             "references": ["a1 b2"],
         }
         for repeat in range(3)
         for query in range(6)
         for system in ("s", "t")
-    ]
+    ]  # fmt: skip
 
 
 def test_systems_are_looked_at_apart(tmp_path: Path) -> None:
@@ -203,10 +197,14 @@ def test_a_new_run_takes_away_an_older_ones_consistency(data: Path, tmp_path: Pa
     target = str(tmp_path / "run")
     assert call(["run", str(data), "-s", "qa,consistency", "-o", target]) == 0
     assert (tmp_path / "run" / "consistency.csv").exists()
-    assert call(["run", str(data), "-s", "qa", "-o", target]) == 0
-    assert not (tmp_path / "run" / "consistency.csv").exists()
-    assert not (tmp_path / "run" / "consistency").exists()
-    assert ragassay.open_run(target).consistency is None
+    assert ragassay.open_run(target).consistency.name == "run/consistency"
+    whole = shutil.copytree(tmp_path / "run", tmp_path / "half")
+    (whole / "consistency" / "summary.json").unlink()  # killed while it took its files away
+    for folder in (tmp_path / "run", whole):
+        assert call(["run", str(data), "-s", "qa", "-o", str(folder)]) == 0
+        assert not (folder / "consistency.csv").exists()
+        assert not (folder / "consistency").exists()
+        assert ragassay.open_run(folder).consistency is None
 
 
 def test_a_run_leaves_a_folder_called_consistency_alone_that_is_not_its_own(
@@ -220,6 +218,8 @@ def test_a_run_leaves_a_folder_called_consistency_alone_that_is_not_its_own(
     capsys.readouterr()
     assert call(["run", str(data), "-s", "qa,consistency", "-o", str(outer)]) == 2
     assert "holds a run of its own" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="holds a run of its own"):
+        ragassay.evaluate(data, "qa,consistency").save(outer)
     assert {path: path.read_bytes() for path in (outer / "consistency").iterdir()} == before
 
 
@@ -303,9 +303,7 @@ def test_what_cannot_be_meant_is_a_usage_error(options: dict[str, Any], message:
         select_metrics(make_config(suite=["qa", "consistency"], **options), "jsonl")
 
 
-def test_a_dry_run_counts_the_queries_with_repeats(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_counts_the_queries_with_repeats(data: Path, capsys) -> None:
     assert call(["run", str(data), "-s", "qa,consistency", "--dry-run"]) == 0
     assert "consistency: 2 queries with two runs or more" in capsys.readouterr().out
     assert call(["run", str(data), "-s", "qa", "--dry-run", "--json"]) == 0

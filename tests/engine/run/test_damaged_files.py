@@ -24,11 +24,16 @@ SAMPLE = {
 }
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    path = tmp_path / "data.jsonl"
+def write(folder: Path) -> Path:
+    path = folder / "data.jsonl"
     path.write_text("\n".join(json.dumps({"id": f"q{n}", **SAMPLE}) for n in range(3)))
     return path
+
+
+def run_of(factory: pytest.TempPathFactory, *words: str) -> Path:
+    folder = factory.mktemp("finished")
+    assert call(["run", str(write(folder)), *words, "-o", str(folder / "run")]) == 0
+    return folder / "run"
 
 
 @pytest.fixture
@@ -55,9 +60,9 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     ],
 )
 def test_a_damaged_ledger_is_one_sentence_for_every_command(
-    data: Path, tmp_path: Path, complaint: Callable[..., str], changed: str, in_stats: bool
+    tmp_path: Path, complaint: Callable[..., str], changed: str, in_stats: bool
 ) -> None:
-    ledger = tmp_path / "ledger.sqlite"
+    data, ledger = write(tmp_path), tmp_path / "ledger.sqlite"
     with LLMServer() as server:
         judged = ("-s", "trecrag", "--judge", f"{server.url}#m", "--ledger", ledger)
         assert call([str(word) for word in ("run", data, *judged)]) == 0
@@ -73,11 +78,7 @@ def test_a_damaged_ledger_is_one_sentence_for_every_command(
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("finished")
-    path = folder / "data.jsonl"
-    path.write_text("\n".join(json.dumps({"id": f"q{n}", **SAMPLE}) for n in range(3)))
-    assert call(["run", str(path), "-s", "qa", "-o", str(folder / "run")]) == 0
-    return folder / "run"
+    return run_of(tmp_path_factory, "-s", "qa")
 
 
 @pytest.mark.parametrize(
@@ -96,11 +97,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_a_damaged_run_folder_is_one_sentence_for_every_command(
-    finished: Path,
-    tmp_path: Path,
-    complaint: Callable[..., str],
-    file: str,
-    change: Callable[[Any], Any],
+    finished, tmp_path, complaint, file, change
 ) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
@@ -130,11 +127,7 @@ def test_a_run_yaml_changed_by_hand_is_one_sentence(
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("judged")
-    path = folder / "data.jsonl"
-    path.write_text("\n".join(json.dumps({"id": f"q{n}", **SAMPLE}) for n in range(3)))
-    assert call(["run", str(path), "-m", "umbrela", "-o", str(folder / "run")]) == 0
-    return folder / "run"
+    return run_of(tmp_path_factory, "-m", "umbrela")
 
 
 def _first(change: Callable[[Any], Any]) -> Callable[[bytes], bytes]:
@@ -157,10 +150,7 @@ def _first(change: Callable[[Any], Any]) -> Callable[[bytes], bytes]:
     ],
 )
 def test_damaged_answers_are_one_sentence_for_every_command(
-    judged: Path,
-    tmp_path: Path,
-    complaint: Callable[..., str],
-    change: Callable[[bytes], bytes] | None,
+    judged, tmp_path, complaint, change
 ) -> None:
     folder = tmp_path / "run"
     shutil.copytree(judged, folder)
@@ -172,9 +162,7 @@ def test_damaged_answers_are_one_sentence_for_every_command(
         assert "judge_answers.jsonl" in said and "The folder is damaged" in said
 
 
-def test_a_line_that_fills_the_memory_is_refused(
-    tmp_path: Path, complaint: Callable[..., str]
-) -> None:
+def test_a_line_that_fills_the_memory_is_refused(tmp_path, complaint: Callable[..., str]) -> None:
     path = tmp_path / "bomb.jsonl.gz"
     member = gzip.compress(b"a" * (1 << 25), 6)  # gzip files may be joined
     path.write_bytes(gzip.compress(b'{"id": "q", "answer": "') + member * 300)

@@ -16,6 +16,7 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome
 from ragassay.cli.command_line import call
+from ragassay.engine.comparison import gates
 from ragassay.engine.comparison.derived_runs import by_system
 from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.metrics.core.metric import SampleMetric, scored
@@ -69,6 +70,33 @@ def test_where_nothing_was_scored_the_note_says_the_cause_or_points_to_the_data(
     assert "ZeroDivisionError" in str(broken.notes[0])
 
 
+ANSWER = {"answer": "Ann", "references": ["Ann"], "query": "Who?"}
+CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], int]] = [
+    ([{**ANSWER, "conversation": "c"}] * 2, ["em"], {"one_cluster": {"n": 2, "by": "conversation"}},
+     0),
+    ([{**ANSWER, "conversation": "c"}], ["em"], {}, 0),
+    ([ANSWER, {"query": "?"}, {"failure": "down."}, {"failure": "late."}, {"failure": "late."}],
+     ["em"], {"without_answer": {"n": 4, "total": 5, "why": " (2 late, 1 down)"}}, 0),
+    ([{"passages": ["a"], "gold": ["a"]}], ["ChunkP@1"], {}, 0),  # it needs no answer
+    ([ANSWER | {"answerable": True}, ANSWER], ["answerability_accuracy", "rb_llm_idk"],
+     {"without_label": {"n": 1}}, 2),
+    ([ANSWER, ANSWER | {"id": "b"}], [Brittle(), "em"],
+     {"metric_failed": {"sample": "'b'", "why": "brittle broke down: ZeroDivisionError: oops"}}, 1),
+]  # fmt: skip
+
+
+KINDS = ("one_cluster", "without_answer", "without_label", "metric_failed", "mixed_systems")
+
+
+@pytest.mark.parametrize(("records", "metrics", "notes", "incomplete"), CASES)
+def test_a_note_says_what_is_missing_and_of_how_many(records, metrics, notes, incomplete) -> None:
+    data = [{"id": f"q{at}", **record} for at, record in enumerate(records)]
+    summary = ragassay.evaluate(data, metrics).summary
+    ours = [note for note in summary.notes if note.kind in {*KINDS}]
+    assert {note.kind: dict(note.counts) for note in ours} == notes
+    assert summary.incomplete == incomplete
+
+
 def test_samples_records_frames_and_files_give_the_same_scores(tmp_path: Path) -> None:
     import pandas
     import polars
@@ -114,6 +142,9 @@ def test_the_run_folder_keeps_its_contract(tmp_path: Path) -> None:
     summary = orjson.loads((tmp_path / "run" / "summary.json").read_bytes())
     assert {"mean", "low", "high", "n_scored", "n_total"} <= summary["metrics"]["em"].keys()
     config = yaml.safe_load((tmp_path / "run" / "run.yaml").read_text())
+    # Who runs it again wants the same answers; the address of a database may hold a password.
+    once = {"refresh": True, "retry_failed": True, "ledger": "postgresql://me:secret@host/db"}
+    assert not once.keys() & ragassay.evaluate(RECORDS, ["em"], **once).config.keys()
     assert config["fingerprint"].startswith("sha256:") and config["seed"] == 7
     assert config["signatures"]["em"].startswith("em|v")
 
@@ -217,11 +248,6 @@ def test_a_clustering_column_that_nobody_has_is_an_error() -> None:
     assert any("3 of 4 samples have no doc" in warning for warning in warnings)
 
 
-def test_no_samples_is_an_error() -> None:
-    with pytest.raises(InputError, match="no samples"):
-        ragassay.evaluate([], ["em"])
-
-
 def test_slices_come_from_metadata_and_carry_their_n() -> None:
     result = ragassay.evaluate(RECORDS, ["em"])
     topics = {s.value: s for s in result.summary.slices if s.column == "topic"}
@@ -242,6 +268,7 @@ def test_slices_by_turn_are_the_records_own_or_those_that_the_history_tells() ->
     named = [{**record, "turn": at // 2 + 1} for at, record in enumerate(RECORDS * 2)]
     named = [{**record, "id": str(at)} for at, record in enumerate(named)]
     assert turns(told) == turns(told, "turn") == {"first": 2, "later": len(RECORDS) - 2}
+    assert turns(told, "topic") == {}
     some = [*told[:1], *named]
     assert turns(some) == turns(some, "turn") == {str(turn): 2 for turn in (1, 2, 3, 4)}
 
@@ -260,9 +287,7 @@ def test_repeats_of_a_query_are_one_cluster() -> None:
     assert one.high - one.low > 2 * (many.high - many.low)
 
 
-def test_clustering_is_switched_off_on_request_and_stays_off_when_the_run_is_read(
-    tmp_path: Path,
-) -> None:
+def test_clustering_is_switched_off_on_request_and_stays_off_when_the_run_is_read(tmp_path) -> None:
     turns = [
         {"id": f"c{c}::{t}", "answer": "x" if c else "y", "references": ["x"]}
         for c in range(3)
@@ -302,9 +327,7 @@ def test_the_intervals_of_slices_have_the_level_of_the_run(interval: Any) -> Non
     assert width(0.5) < width(0.95) < width(0.99)
 
 
-def test_a_run_folder_can_be_run_again_from_its_own_configuration(
-    tmp_path: Path, monkeypatch
-) -> None:
+def test_a_run_folder_can_be_run_again_from_its_own_configuration(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
     assert call(["run", "data.jsonl", "-m", "em", "--seed", "3", "-o", "runs/one"]) == 0
@@ -336,6 +359,7 @@ def test_unanswered_queries_are_said_and_pass_no_gate() -> None:
     result = ragassay.evaluate(records, ["em"], fail_under=["em>=0.9", "em>=0.4"])
     assert result.summary.metrics["em"].mean == 1.0
     assert [gate.passed for gate in result.gates] == [None, True]
+    assert [gate.gate for gate in gates.results_of(result, ["em>=0.1"])] == ["em>=0.1"]
     assert any("5 of 10 samples have no answer (5 API_ERROR)" in w for w in result.summary.warnings)
 
 

@@ -141,11 +141,12 @@ def test_explain_leads_from_a_score_to_prompt_and_reply(tmp_path: Path, capsys) 
     assert call(["explain", str(run), "q1", "test_tried", "--full"]) == 0
     shown = capsys.readouterr().out
     for piece in ("test_tried", "answer attempted", '{"answered":"yes"}', "what 1?", "reply: {}"):
-        assert piece in shown
+        assert piece in shown and BOTH[1] not in shown
     assert call(["explain", str(run), "q1", "--json"]) == 0
     body = orjson.loads(capsys.readouterr().out)
     assert [one["score"]["metric"] for one in body["scores"]] == BOTH
-    assert body["scores"][0]["judge_answers"][0]["input_tokens"] == 10
+    assert (answer := body["scores"][0]["judge_answers"][0])["input_tokens"] == 10
+    assert "data" not in answer, "its prompt has them"
     assert call(["explain", str(run), "q11"]) == 2
     assert "no sample 'q11'" in capsys.readouterr().err
     assert call(["explain", str(run), "q1", "tried"]) == 2

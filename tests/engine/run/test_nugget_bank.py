@@ -56,9 +56,6 @@ def bank_of(samples: list[Sample], said: Scripted, names: str = "nuggets.all") -
         return pooled(iter(samples), asker, list(naming.metrics_by_name(names).values()))
 
 
-# --- pooling
-
-
 def test_a_bank_pools_the_passages_of_all_systems_and_repeats() -> None:
     said = Scripted(judge)
     bank = bank_of([*TWO, sample("a", "other", id="q2", query="who?")], said)
@@ -91,9 +88,6 @@ def test_one_id_for_two_queries_is_refused() -> None:
     assert len(bank_of([*TWO, sample("c", "v x", query=" what? ")], Scripted(judge))) == 1
 
 
-# --- measuring by a bank
-
-
 def test_two_systems_are_measured_against_the_same_facts(tmp_path: Path) -> None:
     result = ragassay.evaluate(
         TWO, "nuggets.all", judge=Scripted(judge), nuggets="pooled", save=tmp_path / "run"
@@ -124,9 +118,6 @@ def test_an_edited_bank_is_taken_as_it_is(tmp_path: Path) -> None:
     absent = by_sample["q9", "a", "nuggets.all"]
     assert absent.reason == "missing_input" and "'q9'" in absent.explanation
     assert set(said.asked) == {"assign_nuggets"}, "nothing is made anew"
-
-
-# --- files
 
 
 def write(tmp_path: Path, *lines: object) -> Path:
@@ -214,9 +205,6 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: object, field: str | None, 
     error = caught.value
     assert error.line == 2 and str(path) in str(error) and says in str(error)
     assert error.field == field
-
-
-# --- a bank for other queries
 
 
 def test_a_bank_for_another_query_is_refused_and_both_are_shown(tmp_path: Path, capsys) -> None:

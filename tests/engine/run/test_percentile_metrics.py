@@ -15,15 +15,12 @@ def served(factor: float, n: int = 120, repeats: int = 1) -> list[dict[str, Any]
     rng = np.random.default_rng(5)
     return [
         {
-            "id": f"q{at}",
-            "query": "Why?",
-            "answer": "So.",
-            "repeat": repeat,
+            "id": f"q{at}", "query": "Why?", "answer": "So.", "repeat": repeat,
             "metadata": {"asked": {"latency": float(factor * rng.lognormal())}},
         }
         for at in range(n)
         for repeat in range(repeats)
-    ]
+    ]  # fmt: skip
 
 
 def latencies(data: list[dict[str, Any]]) -> list[float]:

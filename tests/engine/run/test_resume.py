@@ -156,9 +156,7 @@ def test_a_run_that_is_killed_while_it_writes_its_folder_asks_nothing_again(
     assert scores(project / "run") == scores(project / "again")
 
 
-def test_refresh_asks_everything_once_more(
-    project: Path, server: LLMServer, commands: Commands
-) -> None:
+def test_refresh_asks_everything_once_more(project, server: LLMServer, commands: Commands) -> None:
     assert commands.run(*words(server, "first")) == 0
     assert commands.run(*words(server, "second", "--refresh")) == 0
     assert server.stats()["requests"] == 2 * QUESTIONS
@@ -188,9 +186,7 @@ def test_failures_that_would_come_again_are_kept_and_asked_again_only_on_demand(
     assert server.stats()["requests"] == refused
 
 
-def test_failures_that_may_pass_are_not_kept(
-    project: Path, server: LLMServer, commands: Commands
-) -> None:
+def test_failures_that_may_pass_are_not_kept(project, server, commands: Commands) -> None:
     def faults(request: Any) -> str | None:
         return "auth" if request.index >= 40 else None  # a key that is withdrawn midway
 
@@ -206,9 +202,7 @@ def test_failures_that_may_pass_are_not_kept(
     assert server.stats()["requests"] == asked + QUESTIONS - 40
 
 
-def test_an_exported_ledger_replays_the_run_without_an_endpoint(
-    project: Path, server: LLMServer, commands: Commands
-) -> None:
+def test_an_exported_ledger_replays_the_run_without_an_endpoint(project, server, commands) -> None:
     server.settings.faults = lambda request: "refusal" if request.digest[0] < 20 else None
     assert commands.run(*words(server, "first")) == 3
     assert commands.run("ledger", "export", "ledger.sqlite", "-o", "answers.jsonl") == 0

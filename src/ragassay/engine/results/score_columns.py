@@ -109,15 +109,15 @@ class ScoreColumns:
 
     def add(self, metric: str, outcome: Outcome, judge: str = "") -> None:
         """Appends a sample's outcome to a metric's column."""
-        number, judges = 0.0, ""
-        if outcome.evidence or (isinstance(outcome, Score) and outcome.by):
-            judges = judges_of(outcome, judge)
+        number = 0.0
         if isinstance(outcome, Unscored):
-            kind = _Kind(judges, reason=outcome.reason)
-        elif isinstance(outcome.value, str | list):
-            kind = _Kind(judges, outcome.given, label=label_of_value(outcome.value))
+            kind = _Kind("", reason=outcome.reason)
         else:
-            number, kind = float(outcome.value), _Kind(judges, outcome.given, outcome.assumed)
+            judges = judges_of(outcome, judge) if outcome.evidence or outcome.by else ""
+            if isinstance(outcome.value, str | list):
+                kind = _Kind(judges, outcome.given, label=label_of_value(outcome.value))
+            else:
+                number, kind = float(outcome.value), _Kind(judges, outcome.given, outcome.assumed)
         code = self._code_of.setdefault(kind, len(self._kinds))
         if code == len(self._kinds):
             self._kinds.append(kind)

@@ -291,6 +291,7 @@ def missing_by_failure(*summaries: Summary) -> str:
     ]
     if not missing:
         return ""
+    n += sum(summary.lost_votes for summary in summaries)
     return f"{' and '.join(missing)} {either(n, 'is', 'are')} missing"
 
 
