@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +123,8 @@ def test_instructions_of_ones_own_reach_the_judge_and_the_signature(no_metric_le
     )
     outcome(SAMPLE, judge, strict)
     assert judge.asked[0].instructions == "Only the same words match."
-    assert judge.asked[0].sampling() == {"temperature": 0.5}
+    outcome(SAMPLE, judge, replace(strict, temperature=0.0))  # the metric's own wins
+    assert [one.sampling()["temperature"] for one in judge.asked] == [0.5, 0.0]
     system = judge.asked[0].messages()[0]["content"]
     assert system.startswith("Only the same words match.") and "impartial judge" not in system
     other = with_prompt(
