@@ -10,7 +10,6 @@ import pytest
 from hypothesis import example, given, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ragassay.base.errors import UsageError
 from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.metrics.chunks.chunk_overlap import hybrid_score
@@ -300,26 +299,3 @@ def test_cosine_without_sound_vectors_is_unscored(metric, given_values, reason) 
     assert isinstance(outcome, Unscored)
     assert outcome.reason is reason
     assert not outcome.reason.incomplete
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "ChunkP@0",
-        "ChunkP@-1",
-        "ChunkP",
-        "ChunkP(threshold=0.5)@3",
-        "ChunkP(by=cosine,threshold=80)@3",
-        "ChunkP(by=bm25)@3",
-        "ChunkP(rel=0)@3",
-        "hybrid(alpha=2)@3",
-        "hybrid(gamma=-1)@3",
-        "hybrid(gamma=1e308)@30",
-        "hybrid_log_rank_score_exact(alpha=2)",
-        "hybrid_log_rank_score_exact(gamma=inf)",
-        "precision_at_k_exact@0",
-    ],
-)
-def test_parameters_out_of_range_are_usage_errors(name) -> None:
-    with pytest.raises(UsageError):
-        naming.parse(name)

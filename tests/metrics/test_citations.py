@@ -12,12 +12,7 @@ from ragassay.engine.run.scoring import score_stream
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
 from ragassay.metrics.citation.citable import Citable
-from ragassay.metrics.citation.citation_parser import (
-    parts,
-    published_parts,
-    sentences,
-    tidy,
-)
+from ragassay.metrics.citation.citation_parser import parts, published_parts, sentences, tidy
 from ragassay.metrics.citation.citation_support import (
     Citation,
     CitationPairs,
@@ -118,10 +113,9 @@ def test_citations_that_stand_first_belong_to_what_follows() -> None:
         ("Iron is heavy.", ["1"]),
         ("Wool is light.", ["2"]),
     ]
-    assert cut(sentences("[1] Iron is heavy. [2] Wool is light.", FIVE)) == [
-        ("Iron is heavy.", ["1"]),
-        ("Wool is light.", ["2"]),
-    ]
+    ours = [("Iron is heavy.", ["1"]), ("Wool is light.", ["2"])]
+    assert cut(sentences("[1] Iron is heavy. [2] Wool is light.", FIVE)) == ours
+    assert cut(sentences("Iron is heavy. [1] Wool is light. [2]", FIVE)) == ours
 
 
 def test_a_line_that_wraps_before_a_citation_does_not_begin_with_it() -> None:
@@ -295,6 +289,15 @@ def test_the_four_forms_by_name() -> None:
     assert values(THREE.format("citation_sentences"), ANSWER) == pytest.approx(
         [0.5, 1.5 / 4, 2 * 0.5 * 0.375 / 0.875]
     )
+
+
+def test_two_citations_of_one_passage_are_one_cited_passage() -> None:
+    answer = "Iron is heavy [1]. It is a metal [doc 1]. Wool is light [2]. Sand is dry [8][9]."
+    passages = tuple(Passage(f"text {at}", id=f"doc{at}") for at in (1, 2))
+    assert values("citation.precision,citation_ore.precision", answer, passages=passages) == [
+        pytest.approx((1 + 0.5 + 0 + 0) / 4), pytest.approx((1 + 0.5) / 2),
+    ]  # fmt: skip
+    assert values("citation_pairs.precision", answer, passages=passages) == [2.5 / 5]
 
 
 def test_the_worths_are_settable() -> None:

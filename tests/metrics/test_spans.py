@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.base.errors import UsageError
 from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.metrics.chunks.spans import Span, covered, overlaps
@@ -144,14 +143,6 @@ def test_without_spans_there_is_no_score(metric, passages, gold, reason) -> None
     outcome = naming.parse(metric).score(Sample(id="q", passages=passages, gold=gold))
     assert isinstance(outcome, Unscored)
     assert outcome.reason is reason
-
-
-@pytest.mark.parametrize(
-    "name", ["SpanP", "SpanP@0", "SpanR(threshold=0)@3", "SpanR(threshold=2)@3", "CharP@0"]
-)
-def test_parameters_out_of_range_are_usage_errors(name) -> None:
-    with pytest.raises(UsageError):
-        naming.parse(name)
 
 
 def test_a_document_is_known_by_its_path() -> None:
