@@ -91,6 +91,13 @@ def test_fewer_than_two_scores_are_unscored_for_the_reason_of_the_runs() -> None
     assert said("runs_mean(of=other)", scores(1.0, 1.0)).reason is Reason.MISSING_INPUT
 
 
+def test_a_share_of_a_mean_of_0_is_undefined() -> None:
+    assert value("runs_cv(of=m)", scores(-1, -3)) == pytest.approx(2**0.5 / 2)
+    for values in ((1, -1), (0, 0)):
+        assert said("runs_cv(of=m)", scores(*values)).reason is Reason.UNDEFINED
+        assert value("runs_mean(of=m)", scores(*values)) == 0
+
+
 def test_labels_flip_and_have_no_spread() -> None:
     labels = scores("yes", "no", "yes")
     assert value("runs_flip(of=m)", labels) == 1.0
