@@ -281,19 +281,17 @@ def test_a_score_by_cosine_tells_how_near_each_passage_came_to_the_threshold() -
     [
         ({"passage_embeddings": [EYE[0]]}, Reason.MISSING_INPUT),
         ({"gold_embeddings": [EYE[0]]}, Reason.MISSING_INPUT),
-        (
-            {"passage_embeddings": [EYE[0], EYE[1]], "gold_embeddings": [EYE[0]]},
-            Reason.MISSING_INPUT,
-        ),
-        ({"passage_embeddings": 3, "gold_embeddings": [EYE[0]]}, Reason.MISSING_INPUT),
-        ({"passage_embeddings": [["x"]], "gold_embeddings": [EYE[0]]}, Reason.UNDEFINED),
-        ({"passage_embeddings": [[1.0, 0.0]], "gold_embeddings": [EYE[0]]}, Reason.UNDEFINED),
-        (
-            {"passage_embeddings": [[float("nan")] * 4], "gold_embeddings": [EYE[0]]},
-            Reason.UNDEFINED,
+        *(
+            ({"passage_embeddings": rows, "gold_embeddings": [EYE[0]]}, reason)
+            for rows, reason in (
+                ([EYE[0], EYE[1]], Reason.MISSING_INPUT), (3, Reason.MISSING_INPUT),
+                ([["x"]], Reason.UNDEFINED), ([[1.0, 0.0]], Reason.UNDEFINED),
+                ([[None] * 4], Reason.UNDEFINED), ([[{}] * 4], Reason.UNDEFINED),
+                ([[float("nan")] * 4], Reason.UNDEFINED),
+            )
         ),
     ],
-)
+)  # fmt: skip
 def test_cosine_without_sound_vectors_is_unscored(metric, given_values, reason) -> None:
     outcome = naming.parse(metric).score(sample(["A"], ["A"], given=given_values))
     assert isinstance(outcome, Unscored)

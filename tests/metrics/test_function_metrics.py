@@ -93,6 +93,9 @@ def test_name_parameters_range_and_direction() -> None:
     assert (given_value.name, given_value.title) == ("as-given", "As given")
     assert (given_value.low, given_value.high, given_value.higher_is_better) == (None, None, None)
     assert is_short("one two", most=1) is False
+    bare = Sample(id="1", answer="x", passages=(Passage(id="p"),))  # which it does not look at
+    assert is_short.score(bare).value is True
+    assert type(is_short).place == f"{__name__}:is_short"
     with pytest.raises(UsageError, match="no parameter 'least'"):
         parse("is_short(least=1)")
 

@@ -84,10 +84,13 @@ def test_what_may_be_done_once_only_is_not_sent_again(client: Client, proxy: Los
     task = client.create_task(client.create_project("once").id, "t")
     client.add_records(task.id, records(1))
     job = client.create_report(task.id, "r", 0, 10).job
-    proxy.lost, before = 1, len(proxy.seen)
-    with pytest.raises(Unreachable):
-        client.cancel_job(job.id)
-    assert len(proxy.seen) == before + 1 and client.get_job(job.id).cancelled
+    for call, is_cancelled in ((client.cancel_job, True), (client.retry_job, False)):
+        proxy.lost, before = 1, len(proxy.seen)
+        with pytest.raises(Unreachable):
+            call(job.id)
+        assert len(proxy.seen) == before + 1
+        assert client.get_job(job.id).cancelled is is_cancelled
+    client.cancel_job(job.id)
     proxy.busy = 2  # a service that is busy has done nothing
     assert client.retry_job(job.id).status == "idle"
 

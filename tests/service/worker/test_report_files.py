@@ -287,7 +287,10 @@ def test_runs_and_files_and_comparisons_travel_by_both_clients(runs: Path, tmp_p
             assert short.read_text(encoding="utf-8").startswith("#")
             with pytest.raises(UsageError, match=r"a\.xlsx cannot be written: (Not a|File ex)"):
                 client.export_rag_evaluation_report(new.id, short, "a")
+            (tmp_path / "back").mkdir()
             back = client.download_run(new.id, tmp_path / "back")
+            with pytest.raises(UsageError, match="back"):  # not empty any more
+                client.download_run(new.id, back)
             assert ragassay.open_run(back).summary.n_samples > 0
             with pytest.raises(RequestRefused, match="form"):
                 client.download_report(new.id, "exe", tmp_path / "x")
