@@ -173,8 +173,7 @@ def both(
     rows = table(theirs / ore_files.TREC)
     consistency = request.param == "multi"
     options = {
-        "k_values": [1, 3, 5],
-        "run_consistency": consistency,
+        "k_values": [1, 3, 5], "run_consistency": consistency,
         "metrics_to_run_consistency": [
             "mean_umbrela_score", "vital_nuggetizer_score", "citation_f1_score",
             "hallucination_score",

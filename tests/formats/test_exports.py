@@ -153,13 +153,10 @@ def otlp_span(name: str, parent: str, at: int, **attributes: Any) -> dict[str, A
         return {"intValue": str(one)} if isinstance(one, int) else {"stringValue": one}
 
     return {
-        "traceId": "t1",
-        "spanId": name,
-        "parentSpanId": parent,
-        "name": name,
+        "traceId": "t1", "spanId": name, "parentSpanId": parent, "name": name,
         "startTimeUnixNano": str(1767225600_000000000 + at),
         "attributes": [{"key": key, "value": value(one)} for key, one in attributes.items()],
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("given", [None, "", "{}"])

@@ -200,12 +200,9 @@ def test_one_reference_is_not_scored_against_itself(golden: GoldenSet) -> None:
         )  # fmt: skip
 
     golden.items = [
-        item_of("a", "3 miles", span),
-        item_of("b", text, span),
-        item_of("c", "3 miles"),
-        item_of("d", ""),
-        item_of("e", "3 miles"),
-    ]
+        item_of("a", "3 miles", span), item_of("b", text, span), item_of("c", "3 miles"),
+        item_of("d", ""), item_of("e", "3 miles"),
+    ]  # fmt: skip
     golden.items[-1].references.append("3 Miles.")  # another spelling is no second wording
     found = check(golden, CheckOptions(metrics=["contains_answer", "exact_match"]))
     assert found.blindness == {

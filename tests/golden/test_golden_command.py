@@ -177,8 +177,7 @@ def test_parts_are_written(desk: Path, capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("{", "line 1: not valid JSON"),
-        ('{"id": "a"}', "line 1, field 'query'"),
+        ("{", "line 1: not valid JSON"), ('{"id": "a"}', "line 1, field 'query'"),
         ('{"id": "a", "query": "q", "statsu": "draft"}', "field 'statsu'"),
         ('{"id": "a", "query": "q", "gold": [{"document": "d", "start": 5, "end": 5, '
          '"text": "x"}]}',
@@ -352,8 +351,7 @@ def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[s
          "not 'wrong'"),
         ({"status": "done"},
          "field 'status': must be 'draft', 'accepted' or 'rejected', not 'done'"),
-        ({"verified_on": "soon"}, "field 'verified_on'"),
-        ({"query": ""}, "field 'query': "),
+        ({"verified_on": "soon"}, "field 'verified_on'"), ({"query": ""}, "field 'query': "),
         ({"gold": [{"document": "pool", "start": 9, "end": 90, "text": "shuts"}]},
          "field 'gold.0': characters 9 to 90 of pool do not exist: the document has 32, and the "
          "text is nowhere"),

@@ -111,11 +111,8 @@ def test_the_command_tells_the_groups_and_how_far_shares_are_off(
     Path("docs").mkdir()
     Path("docs/d.md").write_text(TEXT, encoding="utf-8")
     gold = {
-        "opens": "opens at nine",
-        "closes": "closes at six",
-        "towel": "2.50 euros",
-        "dogs": "No",
-    }
+        "opens": "opens at nine", "closes": "closes at six", "towel": "2.50 euros", "dogs": "No",
+    }  # fmt: skip
     queries = dict(zip(gold, ("When, early?", "Until which hour?", "Price?", "Pets?"), strict=True))
     records = [
         {"id": name, "query": queries[name], "gold": [{"text": text}]}

@@ -227,16 +227,13 @@ def em(answer):
     ("function", "options", "words"),
     [
         (one_arg, {}, "parameter 'answr' is no part of a sample. Did you mean 'answer'"),
-        (star, {}, "'answers' has no fixed name"),
-        (default_part, {}, "default can only be None"),
-        (list_default, {}, "has a list as its default"),
-        (em, {}, "called 'em' already"),
-        (lambda answer: 1, {}, "a function with a name"),
-        (3, {}, "a function with a name"),
+        (star, {}, "'answers' has no fixed name"), (default_part, {}, "default can only be None"),
+        (list_default, {}, "has a list as its default"), (em, {}, "called 'em' already"),
+        (lambda answer: 1, {}, "a function with a name"), (3, {}, "a function with a name"),
         (is_short.function, {"low": 1, "high": 1}, "low is 1, which is not below high"),
         (is_short.function, {"name": "not a name"}, "cannot be a metric's name"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_a_metric_is_refused(
     function: Any, options: dict[str, Any], words: str
 ) -> None:

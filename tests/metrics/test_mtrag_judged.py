@@ -285,11 +285,8 @@ def test_the_whole_suite_asks_four_questions_a_sample() -> None:
     with Asker(judge) as asker:
         list(score_stream([sample()], metrics, asker))
     assert sorted(judge.asked) == [
-        "claim_support",
-        "extract_claims",
-        "reference_rating",
-        "says_idk",
-    ]
+        "claim_support", "extract_claims", "reference_rating", "says_idk",
+    ]  # fmt: skip
 
 
 def task(spelling: dict[str, Any], enriched: dict[str, Any] | None = None) -> dict[str, Any]:

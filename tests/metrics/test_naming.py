@@ -134,15 +134,9 @@ BY_A_MODEL_OR_GIVEN = [
     *("rb_agg_zero_denominator", "rb_agg_idk"),
 ]
 GIVEN = {
-    "BertscoreP": 0.5,
-    "BertscoreR": 0.5,
-    "BertKPrec": 0.5,
-    "idk_eval": 0,
-    "RL_F": 0.5,
-    "RB_llm": 0.5,
-    "passage_embeddings": [[1.0]],
-    "gold_embeddings": [[1.0]],
-}
+    "BertscoreP": 0.5, "BertscoreR": 0.5, "BertKPrec": 0.5, "idk_eval": 0, "RL_F": 0.5,
+    "RB_llm": 0.5, "passage_embeddings": [[1.0]], "gold_embeddings": [[1.0]],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BY_A_MODEL_OR_GIVEN)

@@ -43,11 +43,8 @@ def test_a_sheet_is_written_filled_in_and_taken_once(tmp_path: Path) -> None:
     item = item_of(store, "i1")
     assert (item.status, item.reviewer, item.query) == ("accepted", "ann", "When does it close?")
     assert item.references == ["six", "at six"] and item.tags == [
-        "hours",
-        "short",
-        "by day",
-        "a, b",
-    ]
+        "hours", "short", "by day", "a, b",
+    ]  # fmt: skip
     assert [(one.text, one.kind, one.by) for one in item.negative_references] == [
         ("nine", "inaccurate", "ann"),
         ("ten", None, "eve"),

@@ -16,12 +16,9 @@ from ragassay.metrics.core import naming
 from ragassay.suites.suite import PeerMetric, peer_metrics
 
 RECORD: dict[str, Any] = {
-    "id": "1",
-    "query": "Who wrote Dune?",
-    "answer": "Frank Herbert wrote Dune.",
-    "references": ["Frank Herbert"],
-    "passages": ["Dune is a novel that Frank Herbert wrote."],
-}
+    "id": "1", "query": "Who wrote Dune?", "answer": "Frank Herbert wrote Dune.",
+    "references": ["Frank Herbert"], "passages": ["Dune is a novel that Frank Herbert wrote."],
+}  # fmt: skip
 SECOND = {**RECORD, "id": "2", "query": "Who is the author of Dune?"}
 
 
@@ -46,17 +43,13 @@ def test_every_name_is_ours_or_is_explained(peer: PeerMetric) -> None:
 @pytest.mark.parametrize(
     ("name", "ours"),
     [
-        ("FaithfulnessMetric", "faithfulness"),
-        ("contextual_recall", "context_recall"),
-        ("context-recall", "context_recall"),
-        ("answer-relevance", "answer_relevance"),
-        ("AnswerRelevancyMetric", "answer_relevance"),
-        ("groundedness", "faithfulness"),
-        ("hallucination", "faithfulness"),
-        ("correctness", "answer_correctness"),
+        ("FaithfulnessMetric", "faithfulness"), ("contextual_recall", "context_recall"),
+        ("context-recall", "context_recall"), ("answer-relevance", "answer_relevance"),
+        ("AnswerRelevancyMetric", "answer_relevance"), ("groundedness", "faithfulness"),
+        ("hallucination", "faithfulness"), ("correctness", "answer_correctness"),
         ("toxicity", "harmlessness"),
     ],
-)
+)  # fmt: skip
 def test_a_name_that_people_know_is_measured_as_ours_and_what_differs_is_said(
     name: str, ours: str
 ) -> None:

@@ -13,14 +13,11 @@ from ragassay.cli.command_line import call
 from scripted_judge import Scripted
 
 GOLD = {
-    "id": "1",
-    "query": "Who wrote Dune?",
-    "answer": "Frank Herbert wrote Dune [1].",
+    "id": "1", "query": "Who wrote Dune?", "answer": "Frank Herbert wrote Dune [1].",
     "references": ["Frank Herbert wrote Dune."],
     "passages": [{"id": "a", "text": "Frank Herbert wrote Dune."}, {"id": "b", "text": "Rain."}],
-    "gold_passages": [{"id": "b", "grade": 1}, {"id": "c", "grade": 1}],
-    "answerable": True,
-}
+    "gold_passages": [{"id": "b", "grade": 1}, {"id": "c", "grade": 1}], "answerable": True,
+}  # fmt: skip
 REPLIES: dict[str, Any] = {
     "relevance_grade": {"match": 2, "trust": 2, "grade": 2},
     "extract_claims": {"claims": ["one", "two"]},

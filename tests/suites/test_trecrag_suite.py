@@ -154,23 +154,14 @@ def test_a_single_run_has_the_pages_columns_without_prefix(single: Path) -> None
     assert float(one["retrieval_score_mean_umbrela_score"]) == 2.0
     nuggets = strict(one["generation_score_autonugget_scores"])
     assert list(nuggets) == [
-        "nuggetizer_scores",
-        "nuggets",
-        "labels",
-        "assignments",
-        "assignment_scores",
-    ]
+        "nuggetizer_scores", "nuggets", "labels", "assignments", "assignment_scores",
+    ]  # fmt: skip
     assert nuggets["nuggets"] == ["Iron is", "Wool is"]
     assert nuggets["nuggetizer_scores"]["Weighted"] == 0.5
     assert strict(one["generation_score_citation_scores"]) == {
-        "citation_score_[1]": 1.0,
-        "citation_score_[2]": 0.5,
-        "part_score_1": 1.0,
-        "part_score_2": 0.5,
-        "weighted_precision": 0.75,
-        "weighted_recall": 0.75,
-        "f1": 0.75,
-    }
+        "citation_score_[1]": 1.0, "citation_score_[2]": 0.5, "part_score_1": 1.0,
+        "part_score_2": 0.5, "weighted_precision": 0.75, "weighted_recall": 0.75, "f1": 0.75,
+    }  # fmt: skip
     assert strict(one["generation_score_no_answer_score"]) == {"query_answered": "yes"}
     assert one["generation_score_hallucination_score"] == ""
     assert one["unscored"] == "hhem: needs_extra"

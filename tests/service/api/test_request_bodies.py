@@ -225,13 +225,10 @@ HEAD = b"POST /api/v1/projects HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20
 @pytest.mark.parametrize(
     ("sent", "answer"),
     [
-        (b"", b""),
-        (b"POST /api/v1/pro", b""),
-        (HEAD, b""),
-        (HEAD + b"\r\n{", b"HTTP/1.1 408"),
+        (b"", b""), (b"POST /api/v1/pro", b""), (HEAD, b""), (HEAD + b"\r\n{", b"HTTP/1.1 408"),
         (b"GET /api/v1/projects HTTP/1.1\r\nHost: localhost\r\n\r\nGET /", b"HTTP/1.1 200"),
     ],
-)
+)  # fmt: skip
 def test_a_connection_that_sends_half_a_request_is_closed(
     place: tuple[str, int], sent: bytes, answer: bytes
 ) -> None:
