@@ -95,6 +95,27 @@ def test_a_number_that_names_something_is_not_asked_for(tmp_path: Path) -> None:
     assert asked == ["15 minutes", "8 pupils", "40 guests"]
 
 
+@pytest.mark.parametrize(
+    ("sentence", "asked"),
+    [
+        ("Cards cost four euros here.", "four euros, not five euros"), ("Cards cost 4 euros.", ""),
+        ("The pool has 9 lanes.", "9 lanes, not 10 lanes"), ("It lasts the guest 9 days.", ""),
+        (f"The pool has 9 lanes{' and' * 35}.", "9 lanes, not 10 lanes"),
+        (f"The pool has 9 lanes{' and' * 36}.", ""), ("The pool has 9 lanes today", ""),
+        ("the pool has 9 lanes.", ""), ("The pool (old) has 9 lanes.", ""),
+        ("A card takes 4 to 6 euros.", ""), ("A card takes between 4 and 6 euros.", ""),
+        ("A card takes 4 or 6 euros.", ""), ("Often a card costs 12 costs.", ""),
+    ],
+)  # fmt: skip
+def test_a_value_is_asked_for_where_its_sentence_stands_alone(
+    tmp_path: Path, sentence: str, asked: str
+) -> None:
+    docs = documents_of(tmp_path / "docs", shop=f"# Shop\n\n{sentence}\n")
+    drafts = OfflineGenerator(Corpus(load_documents(docs))).drafts(Mix.parse(["type=factual"]))
+    told = [f"{one.references[0]}, not {one.negatives[0].text}" for one in drafts if one.answerable]
+    assert told[:1] == ([asked] if asked else [])
+
+
 def test_the_first_half_of_a_section_is_incomplete(corpus: Corpus) -> None:
     mix = Mix.parse(["type=summary", "answerability=answerable"])
     drafts = [d for d in OfflineGenerator(corpus).drafts(mix) if d.wanted["type"] == "summary"]
