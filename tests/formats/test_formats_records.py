@@ -426,11 +426,9 @@ def test_two_columns_for_one_field_are_an_error_and_not_a_choice(record: dict[st
 @pytest.mark.parametrize("name", ["input", "user_input", "messages", "conversation_history"])
 def test_the_last_user_turn_is_the_query_and_the_rest_is_history(name: str) -> None:
     talk = [
-        {"role": "system", "content": "be kind"},
-        {"role": "user", "content": "a"},
-        {"role": "assistant", "content": "b"},
-        {"speaker": "user", "text": "c"},
-    ]
+        {"role": "system", "content": "be kind"}, {"role": "user", "content": "a"},
+        {"role": "assistant", "content": "b"}, {"speaker": "user", "text": "c"},
+    ]  # fmt: skip
     sample = one({"id": 1, name: talk, "answer": "x"})
     assert sample.query == "c"
     assert sample.history == (Turn("user", "a"), Turn("agent", "b"))
@@ -567,11 +565,9 @@ def test_a_grade_of_gold_under_another_name_is_asked_for(part: dict[str, Any]) -
 def test_lists_of_passages_as_texts_in_json_are_read_as_in_cells(tmp_path: Path) -> None:
     """As `read_csv().to_json(lines=True)` writes them."""
     row = {
-        "query": '["q"]',
-        "contexts": "['x.', 'y.']",
-        "gold_ids": "[1, 2]",
+        "query": '["q"]', "contexts": "['x.', 'y.']", "gold_ids": "[1, 2]",
         "gold": '[{"text": "g"}, {"text": "h"}]',
-    }
+    }  # fmt: skip
     path, table = tmp_path / "a.jsonl", tmp_path / "a.csv"
     path.write_text(json.dumps(row))
     with table.open("w", newline="") as stream:

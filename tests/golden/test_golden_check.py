@@ -180,11 +180,9 @@ def test_a_metric_that_does_not_see_a_mistake_is_told(golden: GoldenSet) -> None
     ]  # fmt: skip
     found = check(golden, CheckOptions(metrics=["token_f1.f", "exact_match"]))
     assert found.blindness == {
-        ("token_f1.f", "inaccurate"): (5, 5),
-        ("token_f1.f", "off-style"): (0, 5),
-        ("exact_match", "inaccurate"): (5, 5),
-        ("exact_match", "off-style"): (5, 5),
-    }
+        ("token_f1.f", "inaccurate"): (5, 5), ("token_f1.f", "off-style"): (0, 5),
+        ("exact_match", "inaccurate"): (5, 5), ("exact_match", "off-style"): (5, 5),
+    }  # fmt: skip
 
 
 def test_one_reference_is_not_scored_against_itself(golden: GoldenSet) -> None:

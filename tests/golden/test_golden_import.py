@@ -117,11 +117,9 @@ def test_wrong_answers_in_a_cell_are_read_as_in_a_sheet(desk: Path, column: str)
     table = f"id,query,{column}\n" + "\n".join(rows) + "\n"
     items = made(table, "--columns", f"negative_references={column}")
     assert [[(one.text, one.kind) for one in item.negative_references] for item in items] == [
-        [("31 %", None), ("within 60 days", "inaccurate")],
-        [("a\nb", None)],
-        [],
+        [("31 %", None), ("within 60 days", "inaccurate")], [("a\nb", None)], [],
         [("to: me", None)],
-    ]
+    ]  # fmt: skip
 
 
 def test_items_are_added_to_a_set_by_its_export_and_a_pattern(desk: Path, capsys) -> None:

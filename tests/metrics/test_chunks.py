@@ -111,13 +111,11 @@ def test_chunks_are_the_same_by_id_or_by_text_directly_or_through_a_third() -> N
 @pytest.mark.parametrize(
     ("hits", "n_gold", "expected"),
     [
-        ([1, 1], 2, 1.0),
-        ([1, 1, 1, 1, 1], 5, 1.0),
-        ([1, 0, 0, 1, 0], 3, 0.6350867851),
+        ([1, 1], 2, 1.0), ([1, 1, 1, 1, 1], 5, 1.0), ([1, 0, 0, 1, 0], 3, 0.6350867851),
         ([0, 0, 1, 0, 0, 0, 0, 0, 0, 0], 1, 0.7614393726),
         ([1, 1, 0, 0, 0, 0, 0, 0, 0, 0], 2, 1.0),
     ],
-)
+)  # fmt: skip
 def test_normalised_hybrid_scores_of_the_reference(hits, n_gold, expected) -> None:
     assert hybrid_score(hits, n_gold, len(hits)) == pytest.approx(expected, abs=5e-11)
 

@@ -58,15 +58,13 @@ def test_both_lists_empty_gives_zero_or_an_error_as_published() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: precision_at_k_exact(["A"], [], 1),
-        lambda: recall_at_k_exact(["A"], [], 1),
+        lambda: precision_at_k_exact(["A"], [], 1), lambda: recall_at_k_exact(["A"], [], 1),
         lambda: precision_at_k_similarity([A], [], 1),
         lambda: hybrid_log_rank_score_exact([], []),
-        lambda: hybrid_log_rank_score_similarity([A], []),
-        lambda: corpus_bleu_score(["A"], []),
+        lambda: hybrid_log_rank_score_similarity([A], []), lambda: corpus_bleu_score(["A"], []),
         lambda: corpus_rouge_scores(["A"], []),
     ],
-)
+)  # fmt: skip
 def test_no_gold_is_an_error_as_published(call) -> None:
     with pytest.raises(ValueError, match="ground truth"):
         call()

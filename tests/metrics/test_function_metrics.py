@@ -66,12 +66,10 @@ def test_parameters_get_the_parts_of_their_names() -> None:
 @pytest.mark.parametrize(
     ("gone", "reason"),
     [
-        ("query", Reason.MISSING_INPUT),
-        ("answer", Reason.MISSING_INPUT),
-        ("references", Reason.NOT_APPLICABLE),
-        ("passages", Reason.MISSING_INPUT),
+        ("query", Reason.MISSING_INPUT), ("answer", Reason.MISSING_INPUT),
+        ("references", Reason.NOT_APPLICABLE), ("passages", Reason.MISSING_INPUT),
     ],
-)
+)  # fmt: skip
 def test_a_missing_part_is_unscored_as_with_built_in_metrics(gone: str, reason: Reason) -> None:
     from dataclasses import replace
 

@@ -257,15 +257,13 @@ def some(question: Question[Any]) -> Any:
 def test_every_sample_is_scored_or_says_why_and_the_counts_add_up(label: str) -> None:
     records = [
         {
-            "task_id": f"c<::>{n}",
-            "input": [{"speaker": "user", "text": f"question {n}"}],
+            "task_id": f"c<::>{n}", "input": [{"speaker": "user", "text": f"question {n}"}],
             "contexts": [{"document_id": "d", "text": f"passage {n}"}],
-            "targets": [{"text": f"target {n}"}],
-            "predictions": [{"text": f"answer {n}"}],
+            "targets": [{"text": f"target {n}"}], "predictions": [{"text": f"answer {n}"}],
             "Answerability": [label],
         }
         for n in range(60)
-    ]
+    ]  # fmt: skip
     result = ragassay.evaluate(records, "mtrag", judge=Scripted(some))
     reasons: set[str] = set()
     for metric in result.summary.metrics.values():

@@ -75,11 +75,9 @@ def test_each_language_is_compared_with_documents_of_its_own(tmp_path: Path) -> 
     corpus = corpus_of(tmp_path / "docs", "en", "de", "nl", n=20)
     in_spanish: Kind = (*KIND, ("language", "Spanish"))
     taken = [
-        *drafts(corpus, "en", " men"),
-        *drafts(corpus, "de", "Frauen"),
-        *drafts(corpus, "nl", "vrouwen"),
-        *drafts(corpus, "en", "women", in_spanish),
-    ]
+        *drafts(corpus, "en", " men"), *drafts(corpus, "de", "Frauen"),
+        *drafts(corpus, "nl", "vrouwen"), *drafts(corpus, "en", "women", in_spanish),
+    ]  # fmt: skip
     found = {
         (row.language, row.what): row.n for row in favoured(corpus, taken) if row.kind == "group"
     }
@@ -91,9 +89,7 @@ def test_each_language_is_compared_with_documents_of_its_own(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("query", "complaint"),
     [
-        ("游泳池夏天几点开门？", ""),
-        ("几点？", "the query has 2 words"),
-        ("文章中说游泳池几点开门？", "speaks of '文章中'"),
+        ("游泳池夏天几点开门？", ""), ("几点？", "the query has 2 words"), ("文章中说游泳池几点开门？", "speaks of '文章中'"),
         ("日本文化中心在英文中叫什么？", ""),
         ("Wann öffnet laut diesem Abschnitt das Bad?", "speaks of 'diesem Abschnitt'"),
         ("Wann öffnet das Bad im Text?", "speaks of 'im Text'"),
@@ -102,7 +98,7 @@ def test_each_language_is_compared_with_documents_of_its_own(tmp_path: Path) -> 
         ("Où est le passage pour piétons ?", ""),
         ("¿Cuándo abre la piscina según el documento?", "speaks of 'el documento'"),
     ],
-)
+)  # fmt: skip
 def test_the_form_of_a_query_is_told_in_each_language(query: str, complaint: str) -> None:
     found = ill_formed(query, WORDS)
     assert complaint in found and bool(found) == bool(complaint)

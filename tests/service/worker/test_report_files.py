@@ -194,12 +194,10 @@ def hostile_zip(name: str, *, link: bool = False) -> io.BytesIO:
         (hostile_zip("a/../b"), "not a file of a run folder"),
         (hostile_zip("/etc/evil"), "not a file of a run folder"),
         (hostile_zip("run.yaml", link=True), "not a file of a run folder"),
-        (io.BytesIO(b"PK nonsense"), "not a zip"),
-        (io.BytesIO(b"nonsense" * 100), "not a zip"),
-        (io.BytesIO(b""), "not a zip"),
-        (hostile_zip("notes.txt"), "has no run.yaml"),
+        (io.BytesIO(b"PK nonsense"), "not a zip"), (io.BytesIO(b"nonsense" * 100), "not a zip"),
+        (io.BytesIO(b""), "not a zip"), (hostile_zip("notes.txt"), "has no run.yaml"),
     ],
-)
+)  # fmt: skip
 def test_an_archive_that_is_hostile_or_no_run_folder_is_refused(
     store: Store, archive: io.BytesIO, message: str
 ) -> None:
