@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragassay import Answer, Passage, Reason, Sample, Score, Statement, Unscored, UsageError
+from ragassay import Answer, Passage, Reason, Sample, Score, Statement, Unscored
 from ragassay.base.score import Outcome
 from ragassay.engine.run.scoring import score_stream
 from ragassay.judges.asking import Asker
@@ -276,9 +276,6 @@ def test_two_citations_of_one_passage_are_one_cited_passage() -> None:
 def test_the_worths_are_settable() -> None:
     assert values("citation(partial=0.25).precision", "Wool is light [2].") == [0.25]
     assert values("citation(full=0.8).f1", "Iron is heavy [1].") == [pytest.approx(0.8)]
-    for wrong in ("citation(partial=2).f1", "citation(none=0.7).f1", "citation(full=1.5).f1"):
-        with pytest.raises(UsageError):
-            naming.parse(wrong)
 
 
 def test_the_three_scores_of_a_form_cost_one_question_a_citation() -> None:

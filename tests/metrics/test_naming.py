@@ -80,7 +80,7 @@ def test_a_result_keeps_the_name_as_it_was_typed() -> None:
         ("SetF(x={})", "0 4", "-1"), ("ERR(max_grade={})", "1 4", "0"),
         ("AP11(levels={})", "0;1 0.5", "0;1.1 -0.1 x"), ("runs_rbo(p={})", "0.1 0.9", "0 1"),
         ("nuggets(min_grade={})", "0 3", "-1 4"), ("nuggets(batch={})", "1", "0"),
-        ("citation({})", "full=1 partial=1 none=0.5", "full=1.1 none=0.6 partial=-1 full=0.4"),
+        ("citation({})", "full=1 partial=1 none=0.5", "full=1.1 none=0.6 partial=2 none=-1"),
         ("answer_match(temperature={})", "0 1.5", "-1"), ("token_f1(articles={})", "keep", "x"),
         ("BLEU(smooth={})", "floor", "x"), ("nDCG{}", "@5", "(gain=exp,gains=1:2) (k=5)@9"),
     ],
