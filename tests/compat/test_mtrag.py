@@ -89,11 +89,9 @@ PRINTED = (*FIELDS, "RBalg", "RBllm", "RLF")
 
 
 RECORD = {
-    "task_id": "c<::>1",
-    "input": [{"speaker": "user", "text": "where does the cat sit?"}],
+    "task_id": "c<::>1", "input": [{"speaker": "user", "text": "where does the cat sit?"}],
     "contexts": [{"document_id": "d", "text": "the cat sat"}],
-    "targets": [{"text": "the cat sat down"}],
-    "predictions": [{"text": "the cat sat"}],
+    "targets": [{"text": "the cat sat down"}], "predictions": [{"text": "the cat sat"}],
     "Answerability": ["ANSWERABLE"],
     "metrics": {
         "BertscoreP": [0.5], "BertscoreR": [0.5], "BertKPrec": [0.5], "idk_eval": [0.0],

@@ -173,8 +173,7 @@ def both(
     rows = table(theirs / ore_files.TREC)
     consistency = request.param == "multi"
     options = {
-        "k_values": [1, 3, 5],
-        "run_consistency": consistency,
+        "k_values": [1, 3, 5], "run_consistency": consistency,
         "metrics_to_run_consistency": [
             "mean_umbrela_score", "vital_nuggetizer_score", "citation_f1_score",
             "hallucination_score",
@@ -274,11 +273,9 @@ def test_rows_stand_by_id_and_runs_without_an_answer_in_no_file(tmp_path: Path) 
     evaluator = ragassay.TRECEvaluator(options={"run_consistency": True})
     written = write_reports(evaluator.evaluate(data, save=tmp_path / "run"), tmp_path, ["ore"])
     assert sorted(one.name for one in written.values()) == [
-        "ConsistencyEvaluator-eval_results.csv",
-        "TRECEvaluator-eval_results.csv",
-        "eval_results.csv",
-        "eval_results.json",
-    ]
+        "ConsistencyEvaluator-eval_results.csv", "TRECEvaluator-eval_results.csv",
+        "eval_results.csv", "eval_results.json",
+    ]  # fmt: skip
     rows = table(tmp_path / ore_files.TREC)
     assert list(rows) == ["q1", "q10", "q2"]
     said = [run["generated_answer"] for run in runs_of(rows["q10"])]
@@ -317,13 +314,11 @@ def test_where_nothing_relevant_was_retrieved_the_tools_nuggets_have_a_score() -
 @pytest.mark.parametrize(
     ("text", "reference", "wanted"),
     [  # values of the package rouge 1.0.1
-        ("a b c d", "a c", (0.5, 1.0, 2 / 3)),
-        ("a a b", "a b", (1.0, 1.0, 1.0)),
-        ("The cat", "the cat", (0.5, 0.5, 0.5)),
-        ("b a. c", "a b c", (2 / 3, 2 / 3, 2 / 3)),
+        ("a b c d", "a c", (0.5, 1.0, 2 / 3)), ("a a b", "a b", (1.0, 1.0, 1.0)),
+        ("The cat", "the cat", (0.5, 0.5, 0.5)), ("b a. c", "a b c", (2 / 3, 2 / 3, 2 / 3)),
         ("a b. ", "a", (1 / 3, 1.0, 0.5)),
     ],
-)
+)  # fmt: skip
 def test_the_tools_rouge_counts_distinct_words_of_sentences(
     text: str, reference: str, wanted: tuple[float, float, float]
 ) -> None:

@@ -88,8 +88,7 @@ def test_a_server_that_is_none(server: str, words: str, complaint: Complaint) ->
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        ("5", "': is not a step. Write 'server.tool', or"),
-        ("", "': is not a step."),
+        ("5", "': is not a step. Write 'server.tool', or"), ("", "': is not a step."),
         ("evaluate", "': the step 'evaluate' is not 'server.tool'."),
         ("evaluation.", "': the step 'evaluation.' is not 'server.tool'."),
         ("evaluations.evaluate", "': the step 'evaluations.evaluate' names a server that 'servers' "
@@ -139,8 +138,7 @@ def test_a_parameter_without_a_default_is_asked_for(complaint: Complaint) -> Non
     ("body", "words"),
     [
         (BENCHMARK + "evaluation: [a]\n", "line 3, field 'evaluation': is not a mapping of par"),
-        ("hello", "is not a mapping of servers."),
-        ("a: [", "line 1: is not YAML"),
+        ("hello", "is not a mapping of servers."), ("a: [", "line 1: is not YAML"),
         (b"\xff\xfe\0", "cannot be read (it is not text in UTF-8: byte 1 is 0xff)"),
         (BENCHMARK + EVALUATION + "evalution: {}\n", "line 6, field 'evalution': is no server of "
          "the pipeline. Did you mean 'evaluation'?"),

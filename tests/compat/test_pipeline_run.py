@@ -168,11 +168,9 @@ def test_a_dry_run_lists_what_the_tools_of_each_step_take_and_give(words: Path) 
         "      short:\n      - words.shout\n",
     )
     assert pipelines.steps(path) == [
-        "1 words.split: text -> word_ls",
-        "2 words.extend: suffix, word_ls -> word_ls",
-        "3 words.by_length: word_ls -> word_ls",
-        "3 words.shout: word_ls -> loud_ls",
-    ]
+        "1 words.split: text -> word_ls", "2 words.extend: suffix, word_ls -> word_ls",
+        "3 words.by_length: word_ls -> word_ls", "3 words.shout: word_ls -> loud_ls",
+    ]  # fmt: skip
 
 
 def test_what_only_changed_a_server_is_done_again(words: Path) -> None:

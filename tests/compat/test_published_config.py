@@ -37,15 +37,13 @@ q2,When did Emma appear?,2,[1],Emma appeared in 1815.,Emma appeared in 1815 [1].
 RECORDS = json.dumps(
     [
         {
-            "query_id": "q1",
-            "query": "Who wrote Emma?",
-            "query_run": run,
+            "query_id": "q1", "query": "Who wrote Emma?", "query_run": run,
             "retrieved_passages": {"[1]": "Emma is a novel by Jane Austen."},
             "generated_answer": [{"text": said, "citations": ["[1]"]}],
         }
         for run, said in enumerate(["Jane Austen wrote Emma.", "It was Jane Austen."], start=1)
     ]
-)
+)  # fmt: skip
 
 PAGE_TREC = """\
 evaluator:
@@ -169,12 +167,10 @@ def test_metrics_for_a_consistency_that_is_off_are_told(desk: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "n"),
     [
-        ("run_consistency: false", 2),
-        ("k_values: [1]", 2),
-        ("run_consistency: true", 5),
+        ("run_consistency: false", 2), ("k_values: [1]", 2), ("run_consistency: true", 5),
         ("metrics_to_run_consistency: [citation_f1_score]", 5),
     ],
-)
+)  # fmt: skip
 def test_only_first_runs_are_judged_unless_runs_are_compared(
     options: str, n: int, desk: Path, capsys
 ) -> None:

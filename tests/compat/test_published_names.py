@@ -32,12 +32,9 @@ AT_K = tuple(
     for how in ("exact", "similarity")
 )
 FUNCTIONS = (
-    *AT_K,
-    "hybrid_log_rank_score_exact",
-    "hybrid_log_rank_score_similarity",
-    "bleu_score",
+    *AT_K, "hybrid_log_rank_score_exact", "hybrid_log_rank_score_similarity", "bleu_score",
     "rouge_score",
-)
+)  # fmt: skip
 REPORT = ("Relevance", "Usefulness", "Utilization", "Attribution", "Faithfulness", "Satisfaction")
 COMPONENTS = ("User Input", "Context", "Response")
 
@@ -48,14 +45,11 @@ ULTRARAG_ROW = {
     "pred_answer": "December 14, 1973",
 }
 DATAPIZZA_ROW = {
-    "query": "Who wrote Emma?",
-    "answer": "Jane Austen",
-    "prediction": "Emma is by Jane Austen.",
+    "query": "Who wrote Emma?", "answer": "Jane Austen", "prediction": "Emma is by Jane Austen.",
     "retrieved_chunks": ["Emma is by Austen.", "Emma is a novel."],
     "ground_truth_chunks": ["Emma is by Austen."],
-    "retrieved_embeddings": [[1.0, 0.0], [0.0, 1.0]],
-    "ground_truth_embeddings": [[1.0, 0.0]],
-}
+    "retrieved_embeddings": [[1.0, 0.0], [0.0, 1.0]], "ground_truth_embeddings": [[1.0, 0.0]],
+}  # fmt: skip
 
 
 def page(shared: Path, name: str) -> str:

@@ -155,20 +155,17 @@ def test_runs_with_the_same_tag_are_called_by_their_files(trec: Trec) -> None:
     ("words", "parts"),
     [
         ("qrels new.run -m mpa", ["Unknown metric 'mpa'", "MAP"]),
-        ("qrels new.run -m ndgc_cut.10", ["ndcg_cut"]),
-        ("qrels new.run -m P.0", ["at least 1"]),
+        ("qrels new.run -m ndgc_cut.10", ["ndcg_cut"]), ("qrels new.run -m P.0", ["at least 1"]),
         ("qrels new.run -m P.x", ["'x' is not a number"]),
         ("qrels new.run -m bpref.3", ["takes no parameters"]),
         ("qrels new.run -m utility.1,2", ["four numbers"]),
         ("qrels new.run -m rbp.0.8", ["rbp takes p, as in rbp.p=0.8, not '0.8'"]),
         ("qrels new.run -m f1", ["f1 is no measure of a ranking"]),
         ("qrels new.run -m iprec_at_recall.2", ["between 0 and 1"]),
-        ("qrels new.run -l -1", ["at least 0"]),
-        ("qrels new.run -N -1", ["at least 0"]),
+        ("qrels new.run -l -1", ["at least 0"]), ("qrels new.run -N -1", ["at least 0"]),
         ("qrels new.run -D q1", ["write NUM or NUM.QUERY"]),
         ("qrels new.run -D 0.q9", ["Query 'q9' is not among"]),
-        ("qrels new.run -y", ["no option '-y'"]),
-        ("qrels - - -m map", ["Only one run"]),
+        ("qrels new.run -y", ["no option '-y'"]), ("qrels - - -m map", ["Only one run"]),
         ("qrels new.run old.run -Z z", ["one run"]),
         ("qrels new.run -m map -R qrels_prefs", ["map cannot", "takes -R qrels."]),
         ("qrels new.run -m prefs_pair", ["takes -R qrels_prefs or prefs."]),
@@ -184,11 +181,10 @@ def test_runs_with_the_same_tag_are_called_by_their_files(trec: Trec) -> None:
         ("qrels new.run old.run -q", ["take one run"]),
         ("qrels new.run old.run -m num_q", ["None of these", "mean"]),
         ("qrels nwe.run", ["there is no such file", "new.run"]),
-        ("qrels .", ["this is a folder"]),
-        ("new.run new.run", ["this is a run, not qrels"]),
+        ("qrels .", ["this is a folder"]), ("new.run new.run", ["this is a run, not qrels"]),
         ("qrels qrels", ["qrels, line 1", "4 columns", "6"]),
     ],
-)
+)  # fmt: skip
 def test_what_makes_no_sense_is_one_sentence(trec: Trec, words: str, parts: list[str]) -> None:
     said = trec.complaint(words)
     assert all(part in said for part in parts), said

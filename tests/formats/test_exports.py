@@ -153,13 +153,10 @@ def otlp_span(name: str, parent: str, at: int, **attributes: Any) -> dict[str, A
         return {"intValue": str(one)} if isinstance(one, int) else {"stringValue": one}
 
     return {
-        "traceId": "t1",
-        "spanId": name,
-        "parentSpanId": parent,
-        "name": name,
+        "traceId": "t1", "spanId": name, "parentSpanId": parent, "name": name,
         "startTimeUnixNano": str(1767225600_000000000 + at),
         "attributes": [{"key": key, "value": value(one)} for key, one in attributes.items()],
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("given", [None, "", "{}"])
@@ -368,18 +365,15 @@ def test_a_trace_without_content_is_left_out_and_told(tmp_path: Path) -> None:
     [
         ([{**RUNS[0], "id": None}], "line 1, field 'id': the record has no id"),
         ([RUNS[0], {**RUNS[1], "id": ""}], "line 2, field 'id': the record has no id"),
-        (
-            [{**PHOENIX[0], "context.trace_id": None}],
-            "field 'context.trace_id': the record has no id",
-        ),
-        (
-            [otlp(), {"resourceSpans": [{"scopeSpans": {}}]}],
-            "line 2, field 'resourceSpans': a list of",
-        ),
+        ([{**PHOENIX[0], "context.trace_id": None}], "'context.trace_id': the record has no id"),
+        ([otlp(), {"resourceSpans": [{"scopeSpans": {}}]}], "field 'resourceSpans': a list of"),
         ([{"trace_id": "tr-1", "spans": "none"}], "field 'spans': a list of spans is expected"),
         ([promptfoo(0), {"stats": {}}], "line 2, field 'results': there is no list of results"),
+        ([{"results": {"version": 3, "results": [promptfoo(0), 3]}}], "the result is no object"),
+        ([{"eval": {}, "status": "success", "samples": [4]}], "'samples': the sample is no object"),
+        ([{"testCases": [4]}], "field 'testCases': the test case is no object"),
     ],
-)
+)  # fmt: skip
 def test_a_faulty_export_is_an_error_that_says_where(
     tmp_path: Path, records: list[Any], said: str
 ) -> None:

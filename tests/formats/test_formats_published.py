@@ -83,11 +83,9 @@ def test_inspectorraget_gives_one_sample_an_evaluation(shared: Path) -> None:
         "gpt-4o": 93,
     }
     assert Counter(s.answerability for s in samples) == {
-        Answerability.ANSWERABLE: 78 * 3,
-        Answerability.PARTIAL: 7 * 3,
-        Answerability.UNANSWERABLE: 7 * 3,
-        Answerability.CONVERSATIONAL: 3,
-    }
+        Answerability.ANSWERABLE: 78 * 3, Answerability.PARTIAL: 7 * 3,
+        Answerability.UNANSWERABLE: 7 * 3, Answerability.CONVERSATIONAL: 3,
+    }  # fmt: skip
     raw = json.loads(path.read_text())
     texts = {row["document_id"]: row["text"] for row in raw["documents"]}
     tasks = {row["task_id"]: row for row in raw["tasks"]}
@@ -228,11 +226,9 @@ def test_open_rag_eval_without_a_needed_column_is_an_error(tmp_path: Path) -> No
 @pytest.mark.parametrize("citation", [2, -1, 0.5, True])
 def test_a_citation_outside_the_references_is_an_error(tmp_path: Path, citation: object) -> None:
     record = {
-        "topic_id": 1,
-        "topic": "q",
-        "references": ["d1", "d2"],
+        "topic_id": 1, "topic": "q", "references": ["d1", "d2"],
         "answer": [{"text": "a", "citations": [citation]}],
-    }
+    }  # fmt: skip
     with pytest.raises(InputError, match=r"line 1, field 'answer\.citations'"):
         load(jsonl(tmp_path, record))
 

@@ -102,8 +102,7 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
     # Names.
     (
         {
-            "inputs": {"question": "q"},
-            "outputs": {"response": "a"},
+            "inputs": {"question": "q"}, "outputs": {"response": "a"},
             "expectations": {"expected_response": "r"},
         },
         {"query": "q", "answer": Answer("a"), "references": ("r",)},
@@ -150,9 +149,7 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
         for value, expected in (
             (["a", "b"], (Passage("a"), Passage("b"))),
             ({"d1": "a", "d2": "b"}, (Passage("a", "d1"), Passage("b", "d2"))),
-            ("a", (Passage("a"),)),
-            ([], ()),
-            (None, None),
+            ("a", (Passage("a"),)), ([], ()), (None, None),
             ([{"doc_id": 1, "text": "a", "score": 2}], (Passage("a", "1", 2.0),)),
             ([{"id": "p", "text": None, "content": "Emma."}], (Passage("Emma.", "p"),)),
             (
@@ -204,9 +201,7 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
                 [{"filename": "f", "start_char_offset": 0, "end_char_offset": 9}],
                 (GoldPassage(document="f", start=0, end=9),),
             ),
-            ([{"id": 1, "grade": 3}], (GoldPassage("1", grade=3),)),
-            ([], ()),
-            (None, None),
+            ([{"id": 1, "grade": 3}], (GoldPassage("1", grade=3),)), ([], ()), (None, None),
         )
     ),
     ({"gt_chunks": [{"title": "t", "fact": "f"}]}, {"gold": (GoldPassage(text="f"),)}),
@@ -241,11 +236,8 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
     *(
         ({name: value}, {"answerability": Answerability.UNANSWERABLE})
         for name, value in (
-            ("answerability", "UNANSWERABLE"),
-            ("Answerability", ["UNANSWERABLE"]),
-            ("answerability", "unanswerable"),
-            ("answerable", False),
-            ("is_answerable", "false"),
+            ("answerability", "UNANSWERABLE"), ("Answerability", ["UNANSWERABLE"]),
+            ("answerability", "unanswerable"), ("answerable", False), ("is_answerable", "false"),
         )
     ),
     *(({"answerability": value}, {"answerability": None}) for value in (None, "", [])),
@@ -253,10 +245,8 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
     *(
         ({"timestamp": value}, {"timestamp": seconds})
         for value, seconds in (
-            (1700000000, 1700000000.0),
-            ("1700000000.5", 1700000000.5),
-            ("2023-11-14T22:13:20+00:00", 1700000000.0),
-            ("2023-11-14 22:13:20", 1700000000.0),
+            (1700000000, 1700000000.0), ("1700000000.5", 1700000000.5),
+            ("2023-11-14T22:13:20+00:00", 1700000000.0), ("2023-11-14 22:13:20", 1700000000.0),
             (None, None),
         )
     ),
@@ -268,17 +258,15 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
     (
         {**GIVEN, **UNSCORED},
         {
-            "given": {"RL_F": [0.5], "RB_llm": None},
-            "given_by": {"RL_F": "x/1"},
-            "given_unscored": {"RB_llm": "undefined: nothing"},
-            "metadata": {},
+            "given": {"RL_F": [0.5], "RB_llm": None}, "given_by": {"RL_F": "x/1"},
+            "given_unscored": {"RB_llm": "undefined: nothing"}, "metadata": {},
         },
     ),
     (
         {"given by": "a donor", "given_unscored": None},
         {"metadata": {"given by": "a donor"}, "given_by": {}},
     ),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("record", "expected"), READ)
@@ -438,11 +426,9 @@ def test_two_columns_for_one_field_are_an_error_and_not_a_choice(record: dict[st
 @pytest.mark.parametrize("name", ["input", "user_input", "messages", "conversation_history"])
 def test_the_last_user_turn_is_the_query_and_the_rest_is_history(name: str) -> None:
     talk = [
-        {"role": "system", "content": "be kind"},
-        {"role": "user", "content": "a"},
-        {"role": "assistant", "content": "b"},
-        {"speaker": "user", "text": "c"},
-    ]
+        {"role": "system", "content": "be kind"}, {"role": "user", "content": "a"},
+        {"role": "assistant", "content": "b"}, {"speaker": "user", "text": "c"},
+    ]  # fmt: skip
     sample = one({"id": 1, name: talk, "answer": "x"})
     assert sample.query == "c"
     assert sample.history == (Turn("user", "a"), Turn("agent", "b"))
@@ -579,11 +565,9 @@ def test_a_grade_of_gold_under_another_name_is_asked_for(part: dict[str, Any]) -
 def test_lists_of_passages_as_texts_in_json_are_read_as_in_cells(tmp_path: Path) -> None:
     """As `read_csv().to_json(lines=True)` writes them."""
     row = {
-        "query": '["q"]',
-        "contexts": "['x.', 'y.']",
-        "gold_ids": "[1, 2]",
+        "query": '["q"]', "contexts": "['x.', 'y.']", "gold_ids": "[1, 2]",
         "gold": '[{"text": "g"}, {"text": "h"}]',
-    }
+    }  # fmt: skip
     path, table = tmp_path / "a.jsonl", tmp_path / "a.csv"
     path.write_text(json.dumps(row))
     with table.open("w", newline="") as stream:
@@ -625,15 +609,10 @@ def test_texts_in_lists_are_never_opened(tmp_path: Path) -> None:
 
 def test_all_columns_of_autorags_results_are_read() -> None:
     record = {
-        "qid": "1",
-        "query": "Where?",
-        "retrieval_gt": [["d1"]],
-        "generation_gt": ["Leeds"],
-        "retrieved_contents": ["In Leeds.", "In York."],
-        "retrieved_ids": ["d1", "d2"],
-        "retrieve_scores": [0.9, 0.5],
-        "generated_texts": "Leeds.",
-    }
+        "qid": "1", "query": "Where?", "retrieval_gt": [["d1"]], "generation_gt": ["Leeds"],
+        "retrieved_contents": ["In Leeds.", "In York."], "retrieved_ids": ["d1", "d2"],
+        "retrieve_scores": [0.9, 0.5], "generated_texts": "Leeds.",
+    }  # fmt: skip
     notes = Notes()
     (sample,) = from_records([record], notes=notes)
     assert sample.passages == (

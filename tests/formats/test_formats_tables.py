@@ -130,9 +130,7 @@ def test_a_broken_table_is_an_error_with_its_line(
             (f'id,query,contexts\n1,a,"{cell}"\n', [("a", "", (Passage(cell),))])
             for cell in (
                 *(
-                    "[1] Paris is the capital [2]",
-                    "[[Category:Cities]]",
-                    "[sic] he said",
+                    "[1] Paris is the capital [2]", "[[Category:Cities]]", "[sic] he said",
                     "{curly}",
                 ),
                 *("('Hello there')", "(a, b)", "[1] 2 3", "array(1) is", "[1 a]"),
@@ -140,7 +138,7 @@ def test_a_broken_table_is_an_error_with_its_line(
         ),
     ],
     ids=range(14),
-)
+)  # fmt: skip
 def test_cells_are_read_as_they_stand(tmp_path: Path, content: str, samples: list[Any]) -> None:
     path = written(tmp_path, content, "export")
     assert detect(path).name == "csv"
@@ -260,14 +258,12 @@ def test_a_named_index_of_pandas_is_a_column() -> None:
 def test_every_missing_value_of_pandas_is_none() -> None:
     frame = pd.DataFrame(
         {
-            "id": [1, 2],
-            "query": ["a", "b"],
-            "answer": ["x", float("nan")],
+            "id": [1, 2], "query": ["a", "b"], "answer": ["x", float("nan")],
             "domain": pd.array(["law", pd.NA], dtype="string"),
             "turn": pd.array([1, None], dtype="Int64"),
             "timestamp": [pd.Timestamp("2023-11-14T22:13:20Z"), pd.NaT],
         }
-    )
+    )  # fmt: skip
     first, second = from_records(frame)
     assert (first.timestamp, first.metadata) == (1700000000.0, {"domain": "law", "turn": 1})
     assert (second.answer, second.timestamp) == (None, None)
@@ -276,12 +272,9 @@ def test_every_missing_value_of_pandas_is_none() -> None:
 
 def test_numpy_values_and_dates_become_plain_ones() -> None:
     record = {
-        "id": np.int64(7),
-        "query": "q",
-        "passages": np.array(["a", "b"]),
-        "timestamp": datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC),
-        "n": np.float32(0.5),
-    }
+        "id": np.int64(7), "query": "q", "passages": np.array(["a", "b"]),
+        "timestamp": datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC), "n": np.float32(0.5),
+    }  # fmt: skip
     (sample,) = from_records([record])
     assert (sample.id, sample.timestamp, sample.metadata) == ("7", 1700000000.0, {"n": 0.5})
     assert sample.passages == (Passage("a"), Passage("b"))

@@ -46,11 +46,9 @@ def test_headings_of_html(tmp_path: Path) -> None:
     )
     assert told(document) == [("The pool", 1), ("Fees and cards", 2), ("Children", 3)]
     assert sections(document) == [
-        ("The pool", "", "Welcome."),
-        ("The pool", "", "It is warm."),
-        ("The pool", "Fees and cards", "One euro.\nMore."),
-        ("The pool", "Children", "Free."),
-    ]
+        ("The pool", "", "Welcome."), ("The pool", "", "It is warm."),
+        ("The pool", "Fees and cards", "One euro.\nMore."), ("The pool", "Children", "Free."),
+    ]  # fmt: skip
 
 
 def test_html_without_a_first_heading_is_called_by_its_title(tmp_path: Path) -> None:

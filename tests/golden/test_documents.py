@@ -93,16 +93,9 @@ def test_markup_within_a_sentence_breaks_no_line(tmp_path: Path) -> None:
         "<table><tr><th>Day</th><td>Monday</td></tr></table><pre>x = 1\ny = 2</pre>"
     )
     assert load_documents(tmp_path)["a"].text.split("\n") == [
-        "Bridge toll",
-        "The toll for a small car is 7 euros.",
-        "Bikes: free",
-        "Trucks: 20",
-        "One",
-        "two",
-        "Day Monday",
-        "x = 1",
-        "y = 2",
-    ]
+        "Bridge toll", "The toll for a small car is 7 euros.", "Bikes: free", "Trucks: 20", "One",
+        "two", "Day Monday", "x = 1", "y = 2",
+    ]  # fmt: skip
 
 
 def test_what_cannot_be_read_is_left_out_where_that_is_wanted(

@@ -12,7 +12,7 @@ from golden_checked import check
 from ragassay.base.sample import Answerability
 from ragassay.cli.command_line import call
 from ragassay.golden import anchor
-from ragassay.golden.golden_checks import Checked
+from ragassay.golden.golden_checks import Checked, coverage
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
 from ragassay.golden.item_checks import CheckOptions
@@ -180,11 +180,9 @@ def test_a_metric_that_does_not_see_a_mistake_is_told(golden: GoldenSet) -> None
     ]  # fmt: skip
     found = check(golden, CheckOptions(metrics=["token_f1.f", "exact_match"]))
     assert found.blindness == {
-        ("token_f1.f", "inaccurate"): (5, 5),
-        ("token_f1.f", "off-style"): (0, 5),
-        ("exact_match", "inaccurate"): (5, 5),
-        ("exact_match", "off-style"): (5, 5),
-    }
+        ("token_f1.f", "inaccurate"): (5, 5), ("token_f1.f", "off-style"): (0, 5),
+        ("exact_match", "inaccurate"): (5, 5), ("exact_match", "off-style"): (5, 5),
+    }  # fmt: skip
 
 
 def test_one_reference_is_not_scored_against_itself(golden: GoldenSet) -> None:
@@ -200,12 +198,9 @@ def test_one_reference_is_not_scored_against_itself(golden: GoldenSet) -> None:
         )  # fmt: skip
 
     golden.items = [
-        item_of("a", "3 miles", span),
-        item_of("b", text, span),
-        item_of("c", "3 miles"),
-        item_of("d", ""),
-        item_of("e", "3 miles"),
-    ]
+        item_of("a", "3 miles", span), item_of("b", text, span), item_of("c", "3 miles"),
+        item_of("d", ""), item_of("e", "3 miles"),
+    ]  # fmt: skip
     golden.items[-1].references.append("3 Miles.")  # another spelling is no second wording
     found = check(golden, CheckOptions(metrics=["contains_answer", "exact_match"]))
     assert found.blindness == {
@@ -241,6 +236,21 @@ def test_ages_count_from_the_day_of_verification(golden: GoldenSet) -> None:
 def test_what_users_ask_and_the_set_lacks_is_listed(golden: GoldenSet) -> None:
     log = ["how long can i keep a dvd", "Where do I register my marriage?"]
     assert check(golden, CheckOptions(log=log)).uncovered == [log[1]]
+
+
+def test_items_are_counted_by_document_by_what_is_said_of_them_and_by_length() -> None:
+    spans = [GoldSpan(document=name, start=at, end=9, text="x") for at, name in enumerate("dde")]
+    words = [(5, spans[:2], "factual"), (6, spans, ""), (15, [], "summary"), (16, None, "factual")]
+    items = [
+        GoldenItem(id=str(n), query=" ".join(["word"] * n), gold=gold, type=kind)
+        for n, gold, kind in words
+    ]
+    found = coverage(items, dict.fromkeys("def"))  # type: ignore[arg-type]
+    assert found["document"] == {"d": 2, "e": 1, "f": 0}
+    assert found["type"] == {"factual": 2, "not said": 1, "summary": 1}
+    assert found["status"] == {"draft": 4} and "complexity" not in found
+    lengths = {"1 to 5 words": 1, "6 to 15 words": 2, "over 15 words": 1}
+    assert found["length of the query"] == lengths
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,14 @@ def test_an_edit_that_moves_the_gold_is_undone(
         path.write_text("\n\n".join([head, news, blocks[-1], *blocks[:-1]]))
     # What stands at these places now says nothing of the answers: nothing is scored by it.
     assert recall() is None
-    assert call(["golden", "anchor", "golden", "--dry-run"]) == 0
-    assert recall() is None
+    capsys.readouterr()
+    assert call(["golden", "anchor", "golden", "--dry-run", "--json"]) == 0
+    moved = json.loads(capsys.readouterr().out)
+    texts = {name: one.text for name, one in GoldenSet.open(Path("golden")).documents().items()}
+    assert len(moved) == 70 and recall() is None
+    for one in moved:
+        old, new = one["old"], one["new"]
+        assert texts[new["document"]][new["start"] : new["end"]] == old["text"] == new["text"]
     assert call(["golden", "anchor", "golden"]) == 0
     assert "70 gold spans: 70 moved" in capsys.readouterr().out
     assert recall() == pytest.approx(intact, abs=0.01)
@@ -171,8 +177,7 @@ def test_parts_are_written(desk: Path, capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("{", "line 1: not valid JSON"),
-        ('{"id": "a"}', "line 1, field 'query'"),
+        ("{", "line 1: not valid JSON"), ('{"id": "a"}', "line 1, field 'query'"),
         ('{"id": "a", "query": "q", "statsu": "draft"}', "field 'statsu'"),
         ('{"id": "a", "query": "q", "gold": [{"document": "d", "start": 5, "end": 5, '
          '"text": "x"}]}',
@@ -346,8 +351,7 @@ def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[s
          "not 'wrong'"),
         ({"status": "done"},
          "field 'status': must be 'draft', 'accepted' or 'rejected', not 'done'"),
-        ({"verified_on": "soon"}, "field 'verified_on'"),
-        ({"query": ""}, "field 'query': "),
+        ({"verified_on": "soon"}, "field 'verified_on'"), ({"query": ""}, "field 'query': "),
         ({"gold": [{"document": "pool", "start": 9, "end": 90, "text": "shuts"}]},
          "field 'gold.0': characters 9 to 90 of pool do not exist: the document has 32, and the "
          "text is nowhere"),
@@ -404,6 +408,10 @@ def test_what_people_review_while_spans_are_looked_for_stays(
         for name in (moved, other):
             (item,) = (one for one in store.golden().items if one.id == name)
             store.review(name, "ann", "reject", version_of(item))
+        made = GoldenSet.open(Path("golden"))
+        gold = [one.new for one in found if one.item == other]
+        made.items.append(GoldenItem(id="new", query="New?", gold=gold, status="accepted"))
+        made.save()
         return found
 
     monkeypatch.setattr(ragassay.golden, "anchor", slow)

@@ -189,12 +189,10 @@ def test_items_of_which_there_is_no_record_are_told(
     Path("q.jsonl").write_text("\n".join(map(json.dumps, records)))
     assert call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", "g", "--accept"]) == 0
     told = {
-        "pairs": "4 pairs of 1 of 4 items",
-        "ragchecker": "2 records of 2 of 4 items",
-        "qrels": "1 grade of 1 of 4 items",
-        "beir": "1 grade of 1 of 4 items",
+        "pairs": "4 pairs of 1 of 4 items", "ragchecker": "2 records of 2 of 4 items",
+        "qrels": "1 grade of 1 of 4 items", "beir": "1 grade of 1 of 4 items",
         "ragas": "4 records of 4",
-    }
+    }  # fmt: skip
     for kind, line in told.items():
         end = (*EXPORTS[kind].ends, "")[0]
         capsys.readouterr()

@@ -92,17 +92,27 @@ def test_groups_stay_whole_and_parts_are_off_by_no_more_than_the_largest_group(
         assert abs(len(part) - shares[name] * len(items)) <= max(sizes)
 
 
+@given(st.integers(0, 5), st.lists(st.integers(1, 40), min_size=1, max_size=4))
+def test_each_part_has_its_share_of_all_and_of_each_kind(seed: int, sizes: list[int]) -> None:
+    kinds = Counter({f"k{at}": size for at, size in enumerate(sizes)})
+    items = [
+        GoldenItem(id=str(at), query="q", type=kind) for at, kind in enumerate(kinds.elements())
+    ]
+    shares = {"dev": 0.2, "test": 0.7, "rest": 0.1}
+    for name, part in split(items, shares, seed=seed).items():
+        assert abs(len(part) - shares[name] * len(items)) < 2
+        for kind, n in Counter(one.type for one in part).items():
+            assert abs(n - shares[name] * kinds[kind]) < 2
+
+
 def test_the_command_tells_the_groups_and_how_far_shares_are_off(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("docs").mkdir()
     Path("docs/d.md").write_text(TEXT, encoding="utf-8")
     gold = {
-        "opens": "opens at nine",
-        "closes": "closes at six",
-        "towel": "2.50 euros",
-        "dogs": "No",
-    }
+        "opens": "opens at nine", "closes": "closes at six", "towel": "2.50 euros", "dogs": "No",
+    }  # fmt: skip
     queries = dict(zip(gold, ("When, early?", "Until which hour?", "Price?", "Pets?"), strict=True))
     records = [
         {"id": name, "query": queries[name], "gold": [{"text": text}]}

@@ -29,11 +29,9 @@ def test_each_query_has_its_class(tmp_path: Path, capsys: pytest.CaptureFixture[
     full, alone = run(tmp_path / "full", "rrwwww-r"), run(tmp_path / "alone", "rrrrrwrw")
     found = isolated(full, alone, "contains_answer")
     assert found.queries == {
-        "right": ("q0", "q1"),
-        "retrieval": ("q2", "q3", "q4"),
-        "generation": ("q5",),
+        "right": ("q0", "q1"), "retrieval": ("q2", "q3", "q4"), "generation": ("q5",),
         "despite": ("q7",),
-    }
+    }  # fmt: skip
     assert found.unscored == 1
     [difference] = found.comparison.differences
     # Seven pairs are scored: with the gold passages 5 are right, with the retrieved ones 3.

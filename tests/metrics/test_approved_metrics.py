@@ -205,36 +205,18 @@ def rankings() -> Iterator[str]:
             told = result(lambda metric=metric: metric.values(judged["qrels"]).tolist())
             yield f"{metric}: {told}"
     asked: list[tuple[list[str], dict[str, Any]]] = [
-        ([], {}),
-        (["official"], {"rel": 2}),
-        (["set"], {"n_docs": 100}),
-        (["P.5,10", "map"], {}),
-        (["P.5", "P.2"], {}),
-        (["P.2.7,.5"], {}),
-        (["P.x"], {}),
-        (["P."], {}),
-        (["ndcg.1=3,2=9"], {}),
-        (["utility.1,-1"], {}),
-        (["utility.1,-1,0,0"], {"n_docs": 9}),
-        (["rbp.p=0.5", "rbp_resid"], {}),
-        (["rbp.0.5"], {}),
-        (["map.5"], {}),
-        (["iprec_at_recall.0.25"], {}),
-        (["nDCG@5,P@3", "nDCG@5"], {}),
-        (["recall", "mrr"], {"ks": [2, 3]}),
-        (["recall"], {"ultrarag": True}),
-        (["map"], {"ks": [2]}),
-        (["mapp"], {}),
-        (["em"], {}),
-        ([""], {}),
-        (["prefs_simp"], {}),
-        (["prefs_simp"], {"judgements": "prefs"}),
-        (["map"], {"judgements": "prefs"}),
-        ([], {"judgements": "qrels_jg"}),
-        ([], {"judgements": "qrels_prefs"}),
+        ([], {}), (["official"], {"rel": 2}), (["set"], {"n_docs": 100}), (["P.5,10", "map"], {}),
+        (["P.5", "P.2"], {}), (["P.2.7,.5"], {}), (["P.x"], {}), (["P."], {}),
+        (["ndcg.1=3,2=9"], {}), (["utility.1,-1"], {}), (["utility.1,-1,0,0"], {"n_docs": 9}),
+        (["rbp.p=0.5", "rbp_resid"], {}), (["rbp.0.5"], {}), (["map.5"], {}),
+        (["iprec_at_recall.0.25"], {}), (["nDCG@5,P@3", "nDCG@5"], {}),
+        (["recall", "mrr"], {"ks": [2, 3]}), (["recall"], {"ultrarag": True}),
+        (["map"], {"ks": [2]}), (["mapp"], {}), (["em"], {}), ([""], {}), (["prefs_simp"], {}),
+        (["prefs_simp"], {"judgements": "prefs"}), (["map"], {"judgements": "prefs"}),
+        ([], {"judgements": "qrels_jg"}), ([], {"judgements": "qrels_prefs"}),
         (["11pt_avg.0.5,1", "relstring.5", "unj", "set_F.2"], {"rel": 2}),
         (["GMAP", "RelString"], {}),
-    ]
+    ]  # fmt: skip
     for names, options in asked:
         told = result(
             lambda names=names, options=options: [

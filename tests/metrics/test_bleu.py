@@ -61,3 +61,4 @@ def test_bleu_of_empty_texts_is_no_accident() -> None:
     with pytest.raises(UsageError, match="at least one reference"):
         sentence_bleu("x", [])
     assert rouge("x", [])["rougeL"].f == 0.0
+    assert sentence_bleu("a b c d e", "a b c d e").value == pytest.approx(1.0)

@@ -6,18 +6,13 @@ from typing import Any
 
 import pytest
 
-from ragassay import Answer, Passage, Reason, Sample, Score, Statement, Unscored, UsageError
+from ragassay import Answer, Passage, Reason, Sample, Score, Statement, Unscored
 from ragassay.base.score import Outcome
 from ragassay.engine.run.scoring import score_stream
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
 from ragassay.metrics.citation.citable import Citable
-from ragassay.metrics.citation.citation_parser import (
-    parts,
-    published_parts,
-    sentences,
-    tidy,
-)
+from ragassay.metrics.citation.citation_parser import parts, published_parts, sentences, tidy
 from ragassay.metrics.citation.citation_support import (
     Citation,
     CitationPairs,
@@ -43,38 +38,22 @@ def cut(found: tuple[Statement, ...]) -> list[tuple[str, list[str]]]:
 @pytest.mark.parametrize(
     ("text", "cited"),
     [
-        ("A fact [1].", ["1"]),
-        ("A fact [1, 2, 3]", ["1", "2", "3"]),
-        ("A fact [1], [2]", ["1", "2"]),
-        ("A fact [1] [2]", ["1", "2"]),
-        ("A fact [1][2].", ["1", "2"]),
-        ("A fact [1] and [2].", ["1", "2"]),
-        ("A fact [1-3].", ["1", "2", "3"]),
-        ("A fact [1–3, 5].", ["1", "2", "3", "5"]),
-        ("A fact [1,2;3]", ["1", "2", "3"]),
-        ("A fact [ 1 ].", ["1"]),
-        ("A fact [^1].", ["1"]),
-        ("A fact [doc1].", ["doc1"]),
-        ("A fact [Doc 1, Doc 2].", ["doc1", "doc2"]),
-        ("A fact [source: 2].", ["source2"]),
-        ("A fact [cite: 1, 2].", ["1", "2"]),
-        ("A fact [citation:3].", ["3"]),
-        ("A fact 【1†source】.", ["1"]),
-        ("A fact 【2†L3-L5】.", ["2"]),
-        ("A fact 【3】.", ["3"]),
-        ("A fact ［1］.", ["1"]),
+        ("A fact [1].", ["1"]), ("A fact [1, 2, 3]", ["1", "2", "3"]),
+        ("A fact [1], [2]", ["1", "2"]), ("A fact [1] [2]", ["1", "2"]),
+        ("A fact [1][2].", ["1", "2"]), ("A fact [1] and [2].", ["1", "2"]),
+        ("A fact [1-3].", ["1", "2", "3"]), ("A fact [1–3, 5].", ["1", "2", "3", "5"]),
+        ("A fact [1,2;3]", ["1", "2", "3"]), ("A fact [ 1 ].", ["1"]), ("A fact [^1].", ["1"]),
+        ("A fact [doc1].", ["doc1"]), ("A fact [Doc 1, Doc 2].", ["doc1", "doc2"]),
+        ("A fact [source: 2].", ["source2"]), ("A fact [cite: 1, 2].", ["1", "2"]),
+        ("A fact [citation:3].", ["3"]), ("A fact 【1†source】.", ["1"]),
+        ("A fact 【2†L3-L5】.", ["2"]), ("A fact 【3】.", ["3"]), ("A fact ［1］.", ["1"]),
         ("A fact [[1]](https://example.org/a).", ["1"]),
-        ("A fact [2](https://example.org/a).", ["2"]),
-        (r"A fact \[1\].", ["1"]),
-        ("A fact <sup>[1]</sup>.", ["1"]),
-        ("A fact ^[1]^.", ["1"]),
-        ("A fact (3).", ["3"]),
-        ("A fact (Source 3)", ["source3"]),
-        ("[1] A fact", ["1"]),
-        ("- [1] A fact", ["1"]),
+        ("A fact [2](https://example.org/a).", ["2"]), (r"A fact \[1\].", ["1"]),
+        ("A fact <sup>[1]</sup>.", ["1"]), ("A fact ^[1]^.", ["1"]), ("A fact (3).", ["3"]),
+        ("A fact (Source 3)", ["source3"]), ("[1] A fact", ["1"]), ("- [1] A fact", ["1"]),
         ("A fact `[1]`.", ["1"]),
     ],
-)
+)  # fmt: skip
 def test_every_form_of_citation_is_understood(text: str, cited: list[str]) -> None:
     for found in (parts(text, FIVE), sentences(text, FIVE)):
         assert [key for one in found for key in one.citations] == cited
@@ -84,20 +63,13 @@ def test_every_form_of_citation_is_understood(text: str, cited: list[str]) -> No
 @pytest.mark.parametrize(
     "text",
     [
-        "In [2024] it rained.",
-        "It rained (2024).",
-        "Seven planets (7).",
-        "There are 12 (3).",
-        "An array `x[1]` and\n```\ny[2]\n```\n",
-        "The interval [0, 1] is closed.",
-        "The range [5-2] is empty.",
-        "Left [sic] as it stood.",
-        "First (1) do this, then (2) that.",
-        "He said [...] so.",
-        "- [ ] to do\n- [x] done",
+        "In [2024] it rained.", "It rained (2024).", "Seven planets (7).", "There are 12 (3).",
+        "An array `x[1]` and\n```\ny[2]\n```\n", "The interval [0, 1] is closed.",
+        "The range [5-2] is empty.", "Left [sic] as it stood.",
+        "First (1) do this, then (2) that.", "He said [...] so.", "- [ ] to do\n- [x] done",
         "A text (Smith, 2020).",
     ],
-)
+)  # fmt: skip
 def test_what_is_no_citation_is_none(text: str) -> None:
     assert not [one for one in parts(text, FIVE) if one.citations]
 
@@ -118,10 +90,9 @@ def test_citations_that_stand_first_belong_to_what_follows() -> None:
         ("Iron is heavy.", ["1"]),
         ("Wool is light.", ["2"]),
     ]
-    assert cut(sentences("[1] Iron is heavy. [2] Wool is light.", FIVE)) == [
-        ("Iron is heavy.", ["1"]),
-        ("Wool is light.", ["2"]),
-    ]
+    ours = [("Iron is heavy.", ["1"]), ("Wool is light.", ["2"])]
+    assert cut(sentences("[1] Iron is heavy. [2] Wool is light.", FIVE)) == ours
+    assert cut(sentences("Iron is heavy. [1] Wool is light. [2]", FIVE)) == ours
 
 
 def test_a_line_that_wraps_before_a_citation_does_not_begin_with_it() -> None:
@@ -182,17 +153,13 @@ def test_a_long_text_of_one_piece_is_cut(piece: str, n: int) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("A [1, 2, 3]", [("A", ["[1]", "[2]", "[3]"])]),
-        ("A [1], [2]", [("A", ["[1]", "[2]"])]),
-        ("A [1] [2]", [("A", ["[1]"])]),
-        ("[1] A fact", [("A fact", [])]),
-        ("A [1] b", [("A", ["[1]"])]),
-        ("A [1-3]", [("A [1-3]", [])]),
-        ("A [2024]", [("A", ["[2024]"])]),
-        ("Uncited. Cited [1].", [("Uncited. Cited", ["[1]"])]),
+        ("A [1, 2, 3]", [("A", ["[1]", "[2]", "[3]"])]), ("A [1], [2]", [("A", ["[1]", "[2]"])]),
+        ("A [1] [2]", [("A", ["[1]"])]), ("[1] A fact", [("A fact", [])]),
+        ("A [1] b", [("A", ["[1]"])]), ("A [1-3]", [("A [1-3]", [])]),
+        ("A [2024]", [("A", ["[2024]"])]), ("Uncited. Cited [1].", [("Uncited. Cited", ["[1]"])]),
         ("A [1]. B", [("A", ["[1]"]), (". B", [])]),
     ],
-)
+)  # fmt: skip
 def test_the_published_parts_are_cut_as_the_tool_cuts_them(
     text: str, expected: list[tuple[str, list[str]]]
 ) -> None:
@@ -297,12 +264,18 @@ def test_the_four_forms_by_name() -> None:
     )
 
 
+def test_two_citations_of_one_passage_are_one_cited_passage() -> None:
+    answer = "Iron is heavy [1]. It is a metal [doc 1]. Wool is light [2]. Sand is dry [8][9]."
+    passages = tuple(Passage(f"text {at}", id=f"doc{at}") for at in (1, 2))
+    assert values("citation.precision,citation_ore.precision", answer, passages=passages) == [
+        pytest.approx((1 + 0.5 + 0 + 0) / 4), pytest.approx((1 + 0.5) / 2),
+    ]  # fmt: skip
+    assert values("citation_pairs.precision", answer, passages=passages) == [2.5 / 5]
+
+
 def test_the_worths_are_settable() -> None:
     assert values("citation(partial=0.25).precision", "Wool is light [2].") == [0.25]
     assert values("citation(full=0.8).f1", "Iron is heavy [1].") == [pytest.approx(0.8)]
-    for wrong in ("citation(partial=2).f1", "citation(none=0.7).f1", "citation(full=1.5).f1"):
-        with pytest.raises(UsageError):
-            naming.parse(wrong)
 
 
 def test_the_three_scores_of_a_form_cost_one_question_a_citation() -> None:

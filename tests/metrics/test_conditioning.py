@@ -52,25 +52,15 @@ def outcome(field: str, one: Sample) -> Score | Unscored:
 @pytest.mark.parametrize(
     ("label", "idk", "paper", "spec"),
     [
-        ("UNANSWERABLE", 1, 1, 1),
-        ("UNANSWERABLE", 0.5, 0, 0),
-        ("UNANSWERABLE", 0, 0, 0),
-        ("UNANSWERABLE", "unknown", OWN, OWN),
-        ("UNANSWERABLE", None, OWN, OWN),
-        ("CONVERSATIONAL", 1, 1, OWN),
-        ("CONVERSATIONAL", 0.5, 0, OWN),
-        ("CONVERSATIONAL", 0, 0, OWN),
-        ("CONVERSATIONAL", "unknown", OWN, OWN),
-        ("ANSWERABLE", 1, 0, OWN),
-        ("ANSWERABLE", 0.5, OWN, OWN),
-        ("ANSWERABLE", 0, OWN, OWN),
-        ("ANSWERABLE", "unknown", OWN, OWN),
-        ("PARTIAL", 1, 0, OWN),
-        ("PARTIAL", 0.5, OWN, OWN),
-        ("PARTIAL", 0, OWN, OWN),
-        ("PARTIAL", None, OWN, OWN),
+        ("UNANSWERABLE", 1, 1, 1), ("UNANSWERABLE", 0.5, 0, 0), ("UNANSWERABLE", 0, 0, 0),
+        ("UNANSWERABLE", "unknown", OWN, OWN), ("UNANSWERABLE", None, OWN, OWN),
+        ("CONVERSATIONAL", 1, 1, OWN), ("CONVERSATIONAL", 0.5, 0, OWN),
+        ("CONVERSATIONAL", 0, 0, OWN), ("CONVERSATIONAL", "unknown", OWN, OWN),
+        ("ANSWERABLE", 1, 0, OWN), ("ANSWERABLE", 0.5, OWN, OWN), ("ANSWERABLE", 0, OWN, OWN),
+        ("ANSWERABLE", "unknown", OWN, OWN), ("PARTIAL", 1, 0, OWN), ("PARTIAL", 0.5, OWN, OWN),
+        ("PARTIAL", 0, OWN, OWN), ("PARTIAL", None, OWN, OWN),
     ],
-)
+)  # fmt: skip
 def test_the_whole_table(label: str, idk: Idk, paper: float, spec: float) -> None:
     assert idk_condition(OWN, idk, label) == paper
     assert idk_condition(OWN, idk, label.lower(), "spec") == spec
@@ -275,13 +265,11 @@ def test_a_value_that_is_impossible_under_the_table_is_taken_from_nobody(label: 
 @pytest.mark.parametrize(
     ("label", "value", "contradicts"),
     [
-        ("UNANSWERABLE", OWN, True),
-        ("UNANSWERABLE", 0, False),
-        ("CONVERSATIONAL", 1 - 1e-8, False),
-        ("UNDERSPECIFIED", OWN, True),
+        ("UNANSWERABLE", OWN, True), ("UNANSWERABLE", 0, False),
+        ("CONVERSATIONAL", 1 - 1e-8, False), ("UNDERSPECIFIED", OWN, True),
         ("PARTIAL", OWN, False),
     ],
-)
+)  # fmt: skip
 def test_given_conditioned_values_that_contradict_the_label_are_counted_and_told(
     label: str, value: float, contradicts: bool
 ) -> None:
@@ -296,14 +284,12 @@ def test_given_conditioned_values_that_contradict_the_label_are_counted_and_told
     ("field", "value", "rule"),
     [
         ("RB_agg_idk", [5.0], "a number from 0 to 1, and 0 or 1 where the label leaves no other"),
-        ("RB_agg", [1.7], "a number from 0 to 1"),
-        ("RB_agg", ["high"], "a number from 0 to 1"),
-        ("RB_llm", [7.5], "a number from 0 to 1"),
-        ("idk_eval", [0.7], "0, 0.5 or 1"),
+        ("RB_agg", [1.7], "a number from 0 to 1"), ("RB_agg", ["high"], "a number from 0 to 1"),
+        ("RB_llm", [7.5], "a number from 0 to 1"), ("idk_eval", [0.7], "0, 0.5 or 1"),
         ("BertscoreR", [1.7], "one number of at most 1, or one for each text"),
         ("BertKPrec", [0.5, 0.5, 0.5], "one number of at most 1, or one for each text"),
     ],
-)
+)  # fmt: skip
 def test_impossible_given_values_are_counted_and_told(
     field: str, value: list[Any], rule: str
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from ragassay.base.sample import Answer, Passage, Sample, Statement
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.word_overlap import rouge
+from ragassay.metrics.consistency.runs_alike import sentences, union_lcs
 from ragassay.metrics.core import naming
 
 
@@ -91,12 +92,42 @@ def test_fewer_than_two_scores_are_unscored_for_the_reason_of_the_runs() -> None
     assert said("runs_mean(of=other)", scores(1.0, 1.0)).reason is Reason.MISSING_INPUT
 
 
+def test_a_share_of_a_mean_of_0_is_undefined() -> None:
+    assert value("runs_cv(of=m)", scores(-1, -3)) == pytest.approx(2**0.5 / 2)
+    for values in ((1, -1), (0, 0)):
+        assert said("runs_cv(of=m)", scores(*values)).reason is Reason.UNDEFINED
+        assert value("runs_mean(of=m)", scores(*values)) == 0
+
+
 def test_labels_flip_and_have_no_spread() -> None:
     labels = scores("yes", "no", "yes")
     assert value("runs_flip(of=m)", labels) == 1.0
     assert value("runs_flip(of=m)", scores("yes", "yes", None)) == 0.0
     assert value("runs_flip(of=m)", scores(True, 1.0, True)) == 0.0
     assert said("runs_variance(of=m)", labels).reason is Reason.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "p"),
+    [
+        ("a b c d", "b d x", (2 / 4 + 2 / 3) / 2), ("a a a b", "a b", 1.0), ("The a", "the a", 0.5),
+        ("a b. c d.", "c d. a b", 1.0), ("a, b", "a b", 0.5), ("x y", "z", 0), ("a  b", "a\nb", 1),
+        ("a b c", "c b a", 1 / 3), ("a b c a", "c a b", 2 / 3),
+    ],
+)  # fmt: skip
+def test_rouge_l_of_open_rag_eval_counts_distinct_words_in_both_directions(
+    one: str, other: str, p: float
+) -> None:
+    for pair in ((one, other), (other, one)):
+        found = said("runs_rouge_ore.p", group(*pair))
+        assert found.value == pytest.approx(p, abs=1e-12)
+    assert value("runs_rouge_ore.r", group(one, other)) == pytest.approx(p)
+    assert value("runs_rouge_ore.f", group(one, one)) == pytest.approx(1 - 5e-9, abs=1e-12)
+    # Of two longest common subsequences the one that is found from the end: b, not a.
+    assert union_lcs(sentences("b a. b"), sentences("a b")).r == 0.5
+    left_out = said("runs_rouge_ore", group(one, "", one))
+    assert left_out.parts["values"] == [None, pytest.approx(1.0), None]
+    assert said("runs_rouge_ore", group(one, " ", "")).reason is Reason.EMPTY_ANSWER
 
 
 @pytest.mark.parametrize("measure", ["rouge1", "rouge2", "rougeL"])

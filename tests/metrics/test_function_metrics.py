@@ -66,12 +66,10 @@ def test_parameters_get_the_parts_of_their_names() -> None:
 @pytest.mark.parametrize(
     ("gone", "reason"),
     [
-        ("query", Reason.MISSING_INPUT),
-        ("answer", Reason.MISSING_INPUT),
-        ("references", Reason.NOT_APPLICABLE),
-        ("passages", Reason.MISSING_INPUT),
+        ("query", Reason.MISSING_INPUT), ("answer", Reason.MISSING_INPUT),
+        ("references", Reason.NOT_APPLICABLE), ("passages", Reason.MISSING_INPUT),
     ],
-)
+)  # fmt: skip
 def test_a_missing_part_is_unscored_as_with_built_in_metrics(gone: str, reason: Reason) -> None:
     from dataclasses import replace
 
@@ -93,6 +91,9 @@ def test_name_parameters_range_and_direction() -> None:
     assert (given_value.name, given_value.title) == ("as-given", "As given")
     assert (given_value.low, given_value.high, given_value.higher_is_better) == (None, None, None)
     assert is_short("one two", most=1) is False
+    bare = Sample(id="1", answer="x", passages=(Passage(id="p"),))  # which it does not look at
+    assert is_short.score(bare).value is True
+    assert type(is_short).place == f"{__name__}:is_short"
     with pytest.raises(UsageError, match="no parameter 'least'"):
         parse("is_short(least=1)")
 
@@ -224,16 +225,13 @@ def em(answer):
     ("function", "options", "words"),
     [
         (one_arg, {}, "parameter 'answr' is no part of a sample. Did you mean 'answer'"),
-        (star, {}, "'answers' has no fixed name"),
-        (default_part, {}, "default can only be None"),
-        (list_default, {}, "has a list as its default"),
-        (em, {}, "called 'em' already"),
-        (lambda answer: 1, {}, "a function with a name"),
-        (3, {}, "a function with a name"),
+        (star, {}, "'answers' has no fixed name"), (default_part, {}, "default can only be None"),
+        (list_default, {}, "has a list as its default"), (em, {}, "called 'em' already"),
+        (lambda answer: 1, {}, "a function with a name"), (3, {}, "a function with a name"),
         (is_short.function, {"low": 1, "high": 1}, "low is 1, which is not below high"),
         (is_short.function, {"name": "not a name"}, "cannot be a metric's name"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_a_metric_is_refused(
     function: Any, options: dict[str, Any], words: str
 ) -> None:

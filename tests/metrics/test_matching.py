@@ -34,18 +34,13 @@ def unscored(name: str, answer: str, *references: str) -> Unscored:
 @pytest.mark.parametrize(
     ("name", "answer", "reference", "published"),
     [
-        ("acc", "London is rainy", "The", 1),
-        ("acc", "a party", "art", 1),
-        ("acc", "", "Paris", 0),
-        ("em", "", "A", 1),
-        ("coverem", "york has a new bridge", "new york", 1),
-        ("coverem", "", "The", 1),
-        ("f1", "", "The", 0),
-        ("f1", "anything", "The", 0),
-        ("rouge-l", "北京", "北京", 0),
+        ("acc", "London is rainy", "The", 1), ("acc", "a party", "art", 1),
+        ("acc", "", "Paris", 0), ("em", "", "A", 1),
+        ("coverem", "york has a new bridge", "new york", 1), ("coverem", "", "The", 1),
+        ("f1", "", "The", 0), ("f1", "anything", "The", 0), ("rouge-l", "北京", "北京", 0),
         ("em", "True", "yes", 1),
     ],
-)
+)  # fmt: skip
 def test_ultrarags_degenerate_cases_are_kept_under_its_names(
     name: str, answer: str, reference: str, published: float
 ) -> None:

@@ -257,15 +257,13 @@ def some(question: Question[Any]) -> Any:
 def test_every_sample_is_scored_or_says_why_and_the_counts_add_up(label: str) -> None:
     records = [
         {
-            "task_id": f"c<::>{n}",
-            "input": [{"speaker": "user", "text": f"question {n}"}],
+            "task_id": f"c<::>{n}", "input": [{"speaker": "user", "text": f"question {n}"}],
             "contexts": [{"document_id": "d", "text": f"passage {n}"}],
-            "targets": [{"text": f"target {n}"}],
-            "predictions": [{"text": f"answer {n}"}],
+            "targets": [{"text": f"target {n}"}], "predictions": [{"text": f"answer {n}"}],
             "Answerability": [label],
         }
         for n in range(60)
-    ]
+    ]  # fmt: skip
     result = ragassay.evaluate(records, "mtrag", judge=Scripted(some))
     reasons: set[str] = set()
     for metric in result.summary.metrics.values():
@@ -285,11 +283,8 @@ def test_the_whole_suite_asks_four_questions_a_sample() -> None:
     with Asker(judge) as asker:
         list(score_stream([sample()], metrics, asker))
     assert sorted(judge.asked) == [
-        "claim_support",
-        "extract_claims",
-        "reference_rating",
-        "says_idk",
-    ]
+        "claim_support", "extract_claims", "reference_rating", "says_idk",
+    ]  # fmt: skip
 
 
 def task(spelling: dict[str, Any], enriched: dict[str, Any] | None = None) -> dict[str, Any]:

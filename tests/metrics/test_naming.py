@@ -64,6 +64,37 @@ def test_a_result_keeps_the_name_as_it_was_typed() -> None:
     assert list(naming.metrics_by_name("umbrela,UMBRELA,citation")) == ["umbrela", "citation.f1"]
 
 
+@pytest.mark.parametrize(
+    ("name", "allowed", "refused"),
+    [
+        ("ChunkP@{}", "1 1000", "0 -1 1.5 x"), ("ChunkP{}", "@1", "(threshold=0.5)@3 (by=bm25)@3"),
+        ("ChunkP(by=cosine,threshold={})@3", "-1 0 1", "-1.01 1.01 80 nan"),
+        ("ChunkP(rel={})@3", "1 2", "0"), ("umbrela_P(rel={})@1", "1 3", "0"),
+        ("hybrid(alpha={})@3", "0 1", "-0.01 1.01 2"), ("hybrid(gamma={})@30", "0 2", "-1 1e308"),
+        ("hybrid_log_rank_score_exact(alpha={})", "0 1", "2 -0.1"),
+        ("hybrid_log_rank_score_exact(gamma={})", "0 0.1 9", "inf -0.1"),
+        ("precision_at_k_exact@{}", "1", "0"), ("SpanP{}", "@1", "@0 @"), ("CharP@{}", "1", "0"),
+        ("SpanR(threshold={})@3", "0.01 1", "0 1.01 2"), ("nDCG@{}", "1", "0 -1"),
+        ("P(rel={})@5", "0 1 9", "-1"), ("IPrec@{}", "0 0.5 1", "-0.1 1.1"), ("AP@{}", "1", "0"),
+        ("Rprec(mult={})", "0 0.5 2", "-0.1"), ("RBP(p={})", "0.01 0.99", "0 1"),
+        ("SetF(x={})", "0 4", "-1"), ("ERR(max_grade={})", "1 4", "0"),
+        ("AP11(levels={})", "0;1 0.5", "0;1.1 -0.1 x"), ("runs_rbo(p={})", "0.1 0.9", "0 1"),
+        ("nuggets(min_grade={})", "0 3", "-1 4"), ("nuggets(batch={})", "1", "0"),
+        ("citation({})", "full=1 partial=1 none=0.5", "full=1.1 none=0.6 partial=2 none=-1"),
+        ("answer_match(temperature={})", "0 1.5", "-1"), ("token_f1(articles={})", "keep", "x"),
+        ("BLEU(smooth={})", "floor", "x"), ("nDCG{}", "@5", "(gain=exp,gains=1:2) (k=5)@9"),
+    ],
+)  # fmt: skip
+def test_a_parameter_is_taken_up_to_its_limits_and_refused_beyond(
+    name: str, allowed: str, refused: str
+) -> None:
+    for value in allowed.split():
+        naming.parse(name.format(value))
+    for value in refused.split():
+        with pytest.raises(UsageError):
+            naming.parse(name.format(value))
+
+
 def published(suite: str, names: str) -> list[str]:
     return [str(metric) for metric in all_suites()[suite].resolve(names, published=True)]
 
@@ -103,15 +134,9 @@ BY_A_MODEL_OR_GIVEN = [
     *("rb_agg_zero_denominator", "rb_agg_idk"),
 ]
 GIVEN = {
-    "BertscoreP": 0.5,
-    "BertscoreR": 0.5,
-    "BertKPrec": 0.5,
-    "idk_eval": 0,
-    "RL_F": 0.5,
-    "RB_llm": 0.5,
-    "passage_embeddings": [[1.0]],
-    "gold_embeddings": [[1.0]],
-}
+    "BertscoreP": 0.5, "BertscoreR": 0.5, "BertKPrec": 0.5, "idk_eval": 0, "RL_F": 0.5,
+    "RB_llm": 0.5, "passage_embeddings": [[1.0]], "gold_embeddings": [[1.0]],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BY_A_MODEL_OR_GIVEN)

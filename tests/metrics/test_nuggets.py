@@ -19,13 +19,8 @@ from ragassay.reports.tables.ore_values import published_nugget_score
 from scripted_judge import Scripted
 
 ALL: tuple[NuggetScore, ...] = (
-    "all",
-    "all_strict",
-    "vital",
-    "vital_strict",
-    "weighted",
-    "weighted_strict",
-)
+    "all", "all_strict", "vital", "vital_strict", "weighted", "weighted_strict",
+)  # fmt: skip
 FACTS = [f"fact about topic {at}" for at in range(100)]
 
 

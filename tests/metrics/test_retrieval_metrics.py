@@ -178,11 +178,9 @@ def test_without_scores_the_given_order_is_the_ranking() -> None:
 
 def test_scores_against_the_given_order_win_and_are_warned_of_once_with_their_number() -> None:
     samples = [
-        sample("ba", {"a": 1}, [1.0, 2.0]),
-        sample("abc", {"a": 1}, [3.0, 2.0, 2.0]),
-        sample("ab", {"a": 1}),
-        sample("ab", {"a": 1}, [0.1, 0.9]),
-    ]
+        sample("ba", {"a": 1}, [1.0, 2.0]), sample("abc", {"a": 1}, [3.0, 2.0, 2.0]),
+        sample("ab", {"a": 1}), sample("ab", {"a": 1}, [0.1, 0.9]),
+    ]  # fmt: skip
     window = Window(samples)
     with pytest.warns(RagassayWarning) as caught:
         for name in ("RR", "AP", "nDCG@5"):

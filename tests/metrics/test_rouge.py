@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import warnings
+
 import pytest
 from hypothesis import given, strategies as st
 from rouge_score.rouge_scorer import RougeScorer
@@ -65,9 +67,13 @@ def test_identical_chinese_texts_score_one_with_words_of_any_script() -> None:
 
 
 def test_a_reference_without_words_of_any_script_is_unscored_with_a_warning() -> None:
+    metric = naming.parse("rouge1(tokens=unicode)")
     with pytest.warns(RagassayWarning, match="no words"):
-        outcome = naming.parse("rouge1(tokens=unicode)").score(sample("yes", "?!"))
-    assert isinstance(outcome, Unscored) and outcome.reason is Reason.UNDEFINED
+        bare, good = Window([sample("yes", "?!"), sample("yes", "yes")]).outcomes(metric)
+    assert isinstance(bare, Unscored) and bare.reason is Reason.UNDEFINED
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RagassayWarning)
+        assert metric.score(sample("yes", "yes")) == good
 
 
 def test_missing_answers_and_references_are_unscored_and_cost_nobody_else() -> None:

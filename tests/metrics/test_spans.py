@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from ragassay.base.errors import UsageError
 from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.metrics.chunks.spans import Span, covered, overlaps
@@ -64,22 +63,25 @@ def test_covered_counts_each_character_once(found) -> None:
     assert covered(Span(*s) for s in found) == len(characters(found))
 
 
-@given(spans(), spans(1))
-def test_character_metrics_agree_with_sets_of_characters(retrieved, gold) -> None:
-    one = sample(retrieved, gold)
-    r, g = characters(retrieved), characters(gold)
+TOPS = st.sampled_from([("", None), ("@1", 1), ("@2", 2)])
+"""What stands behind a name, and how many passages it then looks at."""
+
+
+@given(spans(), spans(1), TOPS)
+def test_character_metrics_agree_with_sets_of_characters(retrieved, gold, top) -> None:
+    one, (at, k) = sample(retrieved, gold), top
+    r, g = characters(retrieved[:k]), characters(gold)
     p, q = (len(r & g) / len(r) if r else 0.0), len(r & g) / len(g)
-    assert value("CharP", one) == p
-    assert value("CharR", one) == q
-    assert value("CharF1", one) == pytest.approx(2 * p * q / (p + q) if p + q else 0.0)
-    assert value("CharIoU", one) == len(r & g) / len(r | g)
+    assert (value(f"CharP{at}", one), value(f"CharR{at}", one)) == (p, q)
+    assert value(f"CharF1{at}", one) == pytest.approx(2 * p * q / (p + q) if p + q else 0.0)
+    assert value(f"CharIoU{at}", one) == len(r & g) / len(r | g)
 
 
-@given(spans(), spans(1))
-def test_evidence_density_looks_at_passages_that_hold_evidence(retrieved, gold) -> None:
-    g = characters(gold)
-    holding = [one for one in retrieved if characters([one]) & g]
-    outcome = parse("EvidenceDensity").score(sample(retrieved, gold))
+@given(spans(), spans(1), TOPS)
+def test_evidence_density_looks_at_passages_that_hold_evidence(retrieved, gold, top) -> None:
+    g, (at, k) = characters(gold), top
+    holding = [one for one in retrieved[:k] if characters([one]) & g]
+    outcome = parse(f"EvidenceDensity{at}").score(sample(retrieved, gold))
     if holding:
         assert outcome.value == len(characters(holding) & g) / len(characters(holding))
         assert outcome.parts["passages"] == len(holding)
@@ -146,12 +148,16 @@ def test_without_spans_there_is_no_score(metric, passages, gold, reason) -> None
     assert outcome.reason is reason
 
 
-@pytest.mark.parametrize(
-    "name", ["SpanP", "SpanP@0", "SpanR(threshold=0)@3", "SpanR(threshold=2)@3", "CharP@0"]
-)
-def test_parameters_out_of_range_are_usage_errors(name) -> None:
-    with pytest.raises(UsageError):
-        naming.parse(name)
+def test_gold_below_the_smallest_relevant_grade_is_none() -> None:
+    gold = [GoldPassage(document="d", start=at, end=at + 10, grade=at // 20) for at in (0, 20, 40)]
+    one = Sample(id="q", passages=(Passage(document="d", start=0, end=30),), gold=tuple(gold))
+    for name, found in (
+        ("CharR", 1 / 2),
+        ("CharR(rel=2)", 0),
+        ("SpanR@1", 1 / 2),
+        ("CharP", 1 / 3),
+    ):
+        assert value(name, one) == pytest.approx(found)
 
 
 def test_a_document_is_known_by_its_path() -> None:

@@ -43,11 +43,8 @@ def test_a_sheet_is_written_filled_in_and_taken_once(tmp_path: Path) -> None:
     item = item_of(store, "i1")
     assert (item.status, item.reviewer, item.query) == ("accepted", "ann", "When does it close?")
     assert item.references == ["six", "at six"] and item.tags == [
-        "hours",
-        "short",
-        "by day",
-        "a, b",
-    ]
+        "hours", "short", "by day", "a, b",
+    ]  # fmt: skip
     assert [(one.text, one.kind, one.by) for one in item.negative_references] == [
         ("nine", "inaccurate", "ann"),
         ("ten", None, "eve"),
@@ -79,12 +76,10 @@ def test_wrong_values_and_conflicts_are_named_by_row_and_the_rest_is_taken(tmp_p
     assert taken == 0 and item_of(store, "i6").status == "rejected"
     wanted = [
         "row 2, column decision: 'maybe' is no decision",
-        "row 3, column gold: 'somewhere' is no span",
-        "row 4, column answerability: ",
+        "row 3, column gold: 'somewhere' is no span", "row 4, column answerability: ",
         "row 5, column decision: the row changes query, and decides nothing",
-        "row 6: i4: the item was changed by bob",
-        "row 7, column gold: library has",
-    ]
+        "row 6: i4: the item was changed by bob", "row 7, column gold: library has",
+    ]  # fmt: skip
     assert len(troubles) == len(wanted)
     assert all(one.startswith(start) for one, start in zip(troubles, wanted, strict=True))
 

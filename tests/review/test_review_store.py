@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from ragassay.base.errors import InputError, UsageError
 from ragassay.cli.command_line import call
 from ragassay.golden.golden_folder import GoldenSet
-from ragassay.review.review_agreement import item_agreement
+from ragassay.review.review_agreement import coefficients, item_agreement
 from ragassay.review.review_store import ReviewConflictError, ReviewStore, version_of
 from reviewed_set import TEXT, item_of, small, version
 
@@ -267,11 +268,9 @@ def test_new_spans_count_in_the_documents_as_they_are_after_anchoring(tmp_path: 
 
 # Cohen's textbook table: both accept 20, ann alone 5, bob alone 10, both reject 15.
 TABLE = {
-    ("accept", "accept"): 20,
-    ("accept", "reject"): 5,
-    ("reject", "accept"): 10,
-    ("reject", "reject"): 15,
-}
+    ("accept", "accept"): 20, ("accept", "reject"): 5,
+    ("reject", "accept"): 10, ("reject", "reject"): 15,
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -293,6 +292,7 @@ def test_kappa_and_alpha_of_reviews_are_those_of_their_table(reviewed, capsys) -
     assert cohen.n_items == alpha.n_items == 50 and alpha.share == pytest.approx(0.7)
     # 55 of 100 labels are accept: De = 2 * 55 * 45 / (100 * 99).
     assert alpha.value == pytest.approx(1 - 0.3 * 9_900 / (2 * 55 * 45))
+    assert by_name["fleiss kappa"].value == pytest.approx(1 - 0.3 / (2 * 0.55 * 0.45))
     assert alpha.interval is not None
     assert alpha.interval[0] < alpha.value < alpha.interval[1]  # type: ignore[operator]
     assert call(["golden", "agreement", str(reviewed.folder)]) == 0
@@ -313,8 +313,19 @@ def test_settled_items_stay_listed_and_count_as_settled(reviewed, capsys) -> Non
     assert {one["name"] for one in body["agreement"]} == {
         "krippendorff alpha", "fleiss kappa", "cohen kappa",
     }  # fmt: skip
-    (settled,) = [one for one in body["disagreements"] if one["status"] != "draft"]
-    assert settled["settled_by"] == "eve"
+    assert Counter(one["settled_by"] for one in body["disagreements"]) == {"eve": 1, None: 14}
+
+
+def test_things_with_two_labels_count_and_people_are_compared_on_what_both_labelled() -> None:
+    units = [{"c": "x", "a": "x", "b": "y"}, {"a": "y", "b": "y"}, {"c": "x"}, {"d": "x", "c": "x"}]
+    whole, _, *pairs = coefficients(units)
+    assert (whole.n_items, whole.people, whole.share) == (3, ("a", "b", "c", "d"), 3 / 5)
+    found = {one.people: (one.name, one.n_items, one.share, one.value) for one in pairs}
+    assert found == {
+        ("a", "b"): ("cohen kappa", 2, 0.5, 0.0), ("a", "c"): ("cohen kappa", 1, 1.0, None),
+        ("b", "c"): ("cohen kappa", 1, 0.0, 0.0), ("c", "d"): ("cohen kappa", 1, 1.0, None),
+    }  # fmt: skip
+    assert coefficients(units[2:3]) == coefficients([]) == []
 
 
 def test_without_second_reviews_it_is_incomplete_and_says_what_to_do(tmp_path, capsys) -> None:

@@ -108,11 +108,9 @@ def test_everything_that_clients_read_says_the_name_and_not_the_address(
         store.models = NamedModels.parse([f"good={server.url}#m"], [f"near={server.url}#e"])
         task = a_task(store, *(item(n) | {"expected": "yes"} for n in range(3)))
         asked = {
-            "suite": ["trecrag"],
-            "metrics": ["umbrela", "answer_similarity"],
-            "embedder": "near",
+            "suite": ["trecrag"], "metrics": ["umbrela", "answer_similarity"], "embedder": "near",
             "timeout": 2.0,
-        }
+        }  # fmt: skip
         shown = {"preview": preview_report(store, task.id, 0.0, 1e9, asked).model_dump_json()}
         names = "rs" if fault is None else "r"
         reports = [create_report(store, task.id, n, 0.0, 1e9, asked)[0].id for n in names]

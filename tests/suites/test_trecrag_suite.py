@@ -252,11 +252,9 @@ def test_the_evaluator_is_the_suite(tmp_path: Path) -> None:
 def test_each_metric_computes_the_published_object() -> None:
     said = Scripted(judge)
     record = {
-        "id": "q1",
-        "query": "What is heavy?",
-        "passages": [{"id": "[1]", "text": "Iron is heavy 3"}],
-        "answer": "Iron is heavy [1].",
-    }
+        "id": "q1", "query": "What is heavy?",
+        "passages": [{"id": "[1]", "text": "Iron is heavy 3"}], "answer": "Iron is heavy [1].",
+    }  # fmt: skip
     assert UMBRELAMetric(said).compute(record, k_values=[1, 2]) == {
         "umbrela_scores": {"[1]": 3},
         "mean_umbrela_score": 3.0,

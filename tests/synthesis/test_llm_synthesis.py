@@ -55,11 +55,9 @@ def honest(request: Request) -> Any:
             found = _found(named["query"], passages)
             right = " ".join(found)
             return {
-                "answer": right,
-                "quotes": found,
-                "inaccurate": right.replace(".", " never."),
+                "answer": right, "quotes": found, "inaccurate": right.replace(".", " never."),
                 "incomplete": right[: len(right) // 2],
-            }
+            }  # fmt: skip
         case "answer_from_passages":
             return {"answer": " ".join(_found(named["query"], passages))}
         case "answer_match":

@@ -42,20 +42,13 @@ several = st.lists(anything, max_size=3).map(tuple)
 
 def questions(one: str, other: str, some: tuple[str, ...]) -> list[Question[Any]]:
     return [
-        RelevanceGrade(one, other),
-        ExtractNuggets(one, some),
-        ExtractNuggets(one, some, some, most=2, words=3),
-        NuggetImportance(one, some),
-        AssignNuggets(one, other, some),
-        CitationSupport(one, other),
-        ExtractClaims(one, other),
-        ClaimSupport(some, (one, other)),
-        AnswerAttempted(one, other),
-        SaysIdk(one, other),
-        ReferenceRating("", one, other, one, some),
-        ReportOnContext(one, some),
+        RelevanceGrade(one, other), ExtractNuggets(one, some),
+        ExtractNuggets(one, some, some, most=2, words=3), NuggetImportance(one, some),
+        AssignNuggets(one, other, some), CitationSupport(one, other), ExtractClaims(one, other),
+        ClaimSupport(some, (one, other)), AnswerAttempted(one, other), SaysIdk(one, other),
+        ReferenceRating("", one, other, one, some), ReportOnContext(one, some),
         AnswerMatch(one, other, some, (one,)),
-    ]
+    ]  # fmt: skip
 
 
 @given(anything, anything, several)

@@ -277,18 +277,14 @@ def test_a_token_is_asked_for_and_comes_as_bearer_or_key(store: Store) -> None:
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
-        ({"host": "evil.example"}, 403),
-        ({"host": "localhost.evil.example"}, 403),
-        ({"host": "localhost:9999"}, 201),
-        ({"host": "[::1]:8000"}, 201),
-        ({"origin": "http://evil.example"}, 403),
-        ({"origin": "null"}, 403),
-        ({"origin": "http://localhost"}, 201),
-        ({"origin": "http://localhost:8000"}, 403),
+        ({"host": "evil.example"}, 403), ({"host": "localhost.evil.example"}, 403),
+        ({"host": "localhost:9999"}, 201), ({"host": "[::1]:8000"}, 201),
+        ({"origin": "http://evil.example"}, 403), ({"origin": "null"}, 403),
+        ({"origin": "http://localhost"}, 201), ({"origin": "http://localhost:8000"}, 403),
         ({"origin": "http://localhost:8000", "host": "localhost:8000"}, 201),
         ({"origin": "https://localhost", "host": "localhost:443"}, 201),
     ],
-)
+)  # fmt: skip
 def test_a_page_of_another_site_does_not_reach_a_local_server(
     store: Store, headers: dict[str, str], status: int
 ) -> None:

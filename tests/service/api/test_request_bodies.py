@@ -163,16 +163,14 @@ def test_a_record_is_stored_or_refused_with_its_field(client: TestClient, task: 
 @pytest.mark.parametrize(
     ("more", "field"),
     [
-        ({"id": "x" * 401}, "id"),
-        ({"system": "a\0b"}, "system"),
-        ({"user_input": "a\0b"}, "user_input"),
-        ({"response": "a\0b"}, "response"),
+        ({"id": "x" * 401}, "id"), ({"system": "a\0b"}, "system"),
+        ({"user_input": "a\0b"}, "user_input"), ({"response": "a\0b"}, "response"),
         ({"retrieved_contexts": ["a", "b\0"]}, "retrieved_contexts"),
         ({"metadata": {"trace": {"id": 2**63}}}, "metadata.trace.id"),
         ({"metadata": {"trace": [-(2**63) - 1]}}, "metadata.trace"),
         ({"metadata": {"a\0b": 1}}, "metadata.ab"),
     ],
-)
+)  # fmt: skip
 def test_what_no_database_keeps_is_refused_with_its_field(
     client: TestClient, task: str, more: dict[str, Any], field: str
 ) -> None:
@@ -225,13 +223,10 @@ HEAD = b"POST /api/v1/projects HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20
 @pytest.mark.parametrize(
     ("sent", "answer"),
     [
-        (b"", b""),
-        (b"POST /api/v1/pro", b""),
-        (HEAD, b""),
-        (HEAD + b"\r\n{", b"HTTP/1.1 408"),
+        (b"", b""), (b"POST /api/v1/pro", b""), (HEAD, b""), (HEAD + b"\r\n{", b"HTTP/1.1 408"),
         (b"GET /api/v1/projects HTTP/1.1\r\nHost: localhost\r\n\r\nGET /", b"HTTP/1.1 200"),
     ],
-)
+)  # fmt: skip
 def test_a_connection_that_sends_half_a_request_is_closed(
     place: tuple[str, int], sent: bytes, answer: bytes
 ) -> None:

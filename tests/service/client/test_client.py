@@ -65,11 +65,8 @@ def test_the_example_of_the_published_client_runs(client: Client, tmp_path: Path
     assert written == folder_path / "rag_evaluation_report.xlsx"
     book = openpyxl.load_workbook(written)
     assert [row[0].value for row in book["Records"].iter_rows(min_row=2)] == [
-        "r0",
-        "r1",
-        "r2",
-        "r3",
-    ]
+        "r0", "r1", "r2", "r3",
+    ]  # fmt: skip
     assert reports[-1].name == "rag_evaluation_report_name"
     assert reports[-1].to_datetime is not None and reports[-1].to_datetime.tzinfo is not None
 

@@ -14,10 +14,10 @@ from lossy_proxy import LossyProxy
 from service_process import Service, records, serving
 from stored_records import CSV, asking
 
-pytest.importorskip("httpx2", reason="needs the extra 'client'")
+httpx2 = pytest.importorskip("httpx2", reason="needs the extra 'client'")
 
-
-from ragassay.client.clients import AsyncClient, Client
+from ragassay.client.calls import Call
+from ragassay.client.clients import PAUSES_S, AsyncClient, Client, _attempts
 from ragassay.client.service_shapes import NotFound, Unauthorised, Unreachable
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import list_projects, list_tasks
@@ -84,12 +84,30 @@ def test_what_may_be_done_once_only_is_not_sent_again(client: Client, proxy: Los
     task = client.create_task(client.create_project("once").id, "t")
     client.add_records(task.id, records(1))
     job = client.create_report(task.id, "r", 0, 10).job
-    proxy.lost, before = 1, len(proxy.seen)
-    with pytest.raises(Unreachable):
-        client.cancel_job(job.id)
-    assert len(proxy.seen) == before + 1 and client.get_job(job.id).cancelled
+    for call, is_cancelled in ((client.cancel_job, True), (client.retry_job, False)):
+        proxy.lost, before = 1, len(proxy.seen)
+        with pytest.raises(Unreachable):
+            call(job.id)
+        assert len(proxy.seen) == before + 1
+        assert client.get_job(job.id).cancelled is is_cancelled
+    client.cancel_job(job.id)
     proxy.busy = 2  # a service that is busy has done nothing
     assert client.retry_job(job.id).status == "idle"
+
+
+def test_what_reached_nobody_is_sent_again_and_what_a_slow_service_may_do_is_not() -> None:
+    for error, once, is_again in (
+        (httpx2.ConnectTimeout, True, True), (httpx2.ConnectError, True, True),
+        (httpx2.ReadError, False, True), (httpx2.ReadError, True, False),
+        (httpx2.RemoteProtocolError, False, True), (httpx2.ReadTimeout, False, False),
+    ):  # fmt: skip
+        attempts = _attempts(Call("POST", "/x", lambda body: body, once=once), "/x")
+        assert next(attempts) == 0.0
+        if is_again:
+            assert attempts.send(error("lost")) == PAUSES_S[0]
+        else:
+            with pytest.raises(Unreachable):
+                attempts.send(error("lost"))
 
 
 def test_a_service_that_stays_away_is_unreachable(client: Client, proxy: LossyProxy) -> None:

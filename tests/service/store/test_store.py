@@ -15,14 +15,23 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.client.service_shapes import Ingested
 from ragassay.service.store import schema
 from ragassay.service.store.database import Store, new_id
-from ragassay.service.store.jobs import Queue, cancel_job, get_job, list_jobs, retry_job
+from ragassay.service.store.jobs import (
+    CANCELLED,
+    Queue,
+    cancel_job,
+    get_job,
+    list_jobs,
+    retry_job,
+)
 from ragassay.service.store.projects import TaskOptions, create_model, create_project, create_task
 from ragassay.service.store.records import (
+    add_records,
     count_records,
     read_batch,
     read_page,
     read_samples,
     read_versions,
+    time_span,
 )
 from ragassay.service.store.reports import create_report
 from ragassay.service.store.store_errors import Conflict, NotThere, StoreUnavailable
@@ -136,10 +145,28 @@ def test_pages_show_each_record_once_in_order(store: Store, order: list[int], si
 
 
 def test_a_page_can_be_searched_whatever_the_text_holds(store: Store) -> None:
-    task = a_task(store, item(1), item(2, response="100 % sure_of it"), item(3))
-    for text, found in (("NUMBER 2?", ["r2"]), ("100 %", ["r2"]), ("e_o", ["r2"]), ("zzz", [])):
+    long = item(3, response=f"{'x' * 499}yz", system="Blue")
+    task = a_task(store, item(1), item(2, response="100 % sure_of it"), long)
+    for text, found in (
+        ("NUMBER 2?", "r2"), ("100 %", "r2"), ("e_o", "r2"), ("zzz", ""), ("R1", "r1"),
+        ("blue", "r3"), ("xxy", "r3"), ("xyz", ""), ("WHAT", "r3 r2 r1"),
+    ):  # fmt: skip
         page, _ = read_page(store, task.id, text=text)
-        assert [one.id for one in page] == found, text
+        assert [one.id for one in page] == found.split(), text
+    page, after = read_page(store, task.id, text="what", start=1002.0, end=1002.0)
+    assert [one.id for one in page] == ["r2"] and after is None
+
+
+def test_a_record_without_a_time_has_that_of_its_first_receipt(store: Store) -> None:
+    task = a_task(store)
+    batch = read_batch([{"id": "a", "user_input": "Why?"}], task.options)
+    assert add_records(store, task.id, batch, received=50.0) == Ingested(new=1)
+    assert add_records(store, task.id, batch, received=60.0) == Ingested(unchanged=1)
+    twice = [read_batch([item(1, response=said)], task.options)[0] for said in ("So.", "Last.")]
+    assert add_records(store, task.id, twice) == Ingested(new=1, unchanged=1)
+    page, _ = read_page(store, task.id)
+    assert [(one.id, one.timestamp) for one in page] == [("r1", 1001.0), ("a", 50.0)]
+    assert page[0].record["answer"] == "Last." and time_span(store, task.id) == (50.0, 1001.0)
 
 
 def test_writers_side_by_side_lose_and_double_nothing(store: Store) -> None:
@@ -164,16 +191,13 @@ def test_writers_side_by_side_lose_and_double_nothing(store: Store) -> None:
 @pytest.mark.parametrize(
     ("start", "end", "options", "message"),
     [
-        (2.0, 1.0, {}, "ends before it begins"),
-        (1.0, 2.0, {}, "has no record from 1970-01-01"),
-        (float("nan"), 2.0, {}, "not a time"),
-        (0.0, 1e9, {"sute": "qa"}, "Did you mean 'suite'"),
-        (0.0, 1e9, {"level": 3}, "level"),
-        (0.0, 1e9, {"output": "/etc"}, "no option 'output'"),
+        (2.0, 1.0, {}, "ends before it begins"), (1.0, 2.0, {}, "has no record from 1970-01-01"),
+        (float("nan"), 2.0, {}, "not a time"), (0.0, 1e9, {"sute": "qa"}, "Did you mean 'suite'"),
+        (0.0, 1e9, {"level": 3}, "level"), (0.0, 1e9, {"output": "/etc"}, "no option 'output'"),
         (0.0, 1e9, {"key_file": "/etc/shadow"}, "no option 'key_file'"),
         (0.0, 1e9, {"rubric": ["/etc/shadow"]}, "no option 'rubric'"),
     ],
-)
+)  # fmt: skip
 def test_an_impossible_report_is_refused(
     store: Store, start: float, end: float, options: dict[str, Any], message: str
 ) -> None:
@@ -199,6 +223,15 @@ def test_workers_never_take_one_job_twice(store: Store) -> None:
         list(pool.map(work, range(5)))
     assert sorted(taken) == sorted(keys)
     assert {one.status for one in list_jobs(store)} == {"completed"}
+
+
+def test_jobs_are_taken_and_listed_oldest_first(store: Store) -> None:
+    keys = [a_job(store, str(n)) for n in range(3)]
+    assert [one.id for one in list_jobs(store)] == keys
+    taken = [Queue(store, str(n)).take() for n in range(4)]
+    assert [one and one.id for one in taken] == [*keys, None]
+    assert [one.id for one in list_jobs(store, status="starting", key=keys[1])] == keys[1:2]
+    assert list_jobs(store, status="idle") == list_jobs(store, project_id="other") == []
 
 
 def test_a_job_that_is_given_back_has_lost_no_attempt(store: Store) -> None:
@@ -288,10 +321,12 @@ def test_a_job_that_two_try_again_at_once_is_not_taken_from_its_worker(
 
 def test_jobs_are_cancelled_and_tried_again(store: Store) -> None:
     key = a_job(store)
-    assert cancel_job(store, key).status == "error"
+    assert (ended := cancel_job(store, key)).status == "error" and ended.error == CANCELLED
+    assert Queue(store, "idle").take() is None
     with pytest.raises(Conflict, match="has ended"):
         cancel_job(store, key)
-    assert retry_job(store, key).status == "idle"
+    again = retry_job(store, key)
+    assert (again.status, again.error, again.arguments) == ("idle", None, {"retry_failed": True})
     with pytest.raises(Conflict, match="this one is idle"):
         retry_job(store, key)
     queue = Queue(store, "worker")

@@ -84,16 +84,14 @@ PASSAGE = "The library lends up to thirty books at once, for three weeks each."
 def test_a_search_looks_at_all_that_the_report_shows_of_a_sample(tmp_path: Path) -> None:
     data = [
         {
-            "id": f"q-{n}",
-            "query": f"query {n}?",
+            "id": f"q-{n}", "query": f"query {n}?",
             "history": [{"speaker": "user", "text": f"earlier {n}"}],
             "answer": f"ANSWER number {n}",
             "passages": [{"id": f"doc-{n % 2}", "text": PASSAGE + " Ä" * (n % 2)}],
-            "references": [f"reference {n}"],
-            "metadata": {"topic": f"topic {n}"},
+            "references": [f"reference {n}"], "metadata": {"topic": f"topic {n}"},
         }
         for n in range(3)
-    ]
+    ]  # fmt: skip
     data.append({"id": "bare", "query": "nothing?"})
     ragassay.evaluate(data, metrics=["em", "Recall@5"], output=str(tmp_path / RUN))
     build_view(tmp_path, "r", {"report": "r"})

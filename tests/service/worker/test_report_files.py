@@ -194,12 +194,10 @@ def hostile_zip(name: str, *, link: bool = False) -> io.BytesIO:
         (hostile_zip("a/../b"), "not a file of a run folder"),
         (hostile_zip("/etc/evil"), "not a file of a run folder"),
         (hostile_zip("run.yaml", link=True), "not a file of a run folder"),
-        (io.BytesIO(b"PK nonsense"), "not a zip"),
-        (io.BytesIO(b"nonsense" * 100), "not a zip"),
-        (io.BytesIO(b""), "not a zip"),
-        (hostile_zip("notes.txt"), "has no run.yaml"),
+        (io.BytesIO(b"PK nonsense"), "not a zip"), (io.BytesIO(b"nonsense" * 100), "not a zip"),
+        (io.BytesIO(b""), "not a zip"), (hostile_zip("notes.txt"), "has no run.yaml"),
     ],
-)
+)  # fmt: skip
 def test_an_archive_that_is_hostile_or_no_run_folder_is_refused(
     store: Store, archive: io.BytesIO, message: str
 ) -> None:
@@ -287,7 +285,10 @@ def test_runs_and_files_and_comparisons_travel_by_both_clients(runs: Path, tmp_p
             assert short.read_text(encoding="utf-8").startswith("#")
             with pytest.raises(UsageError, match=r"a\.xlsx cannot be written: (Not a|File ex)"):
                 client.export_rag_evaluation_report(new.id, short, "a")
+            (tmp_path / "back").mkdir()
             back = client.download_run(new.id, tmp_path / "back")
+            with pytest.raises(UsageError, match="back"):  # not empty any more
+                client.download_run(new.id, back)
             assert ragassay.open_run(back).summary.n_samples > 0
             with pytest.raises(RequestRefused, match="form"):
                 client.download_report(new.id, "exe", tmp_path / "x")
