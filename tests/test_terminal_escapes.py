@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -106,3 +109,26 @@ def test_json_stays_the_same_json() -> None:
     made = printable.in_json(body)
     assert json.loads(made) == json.loads(body)
     assert COMMANDS.search(made.decode()) is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_a_real_terminal_shows_marks(data: Path) -> None:
+    import pty
+
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "ragassay", "validate", str(data)]
+    process = subprocess.Popen(command, stdout=follower, stderr=follower)
+    os.close(follower)
+    shown = b""
+    while True:
+        try:
+            block = os.read(leader, 1 << 16)
+        except OSError:  # how a pseudo-terminal says that all is read
+            break
+        if not block:
+            break
+        shown += block
+    os.close(leader)
+    assert process.wait() in (0, 3)
+    assert b"\x1b]0;" not in shown and b"\xc2\x9b" not in shown and b"\x07" not in shown
+    assert "�".encode() in shown

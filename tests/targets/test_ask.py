@@ -7,6 +7,7 @@ import asyncio
 import json
 import sqlite3
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -26,6 +27,7 @@ from ragassay.judges.ledger.paid_answers import ANSWER
 from ragassay.judges.ledger.system_answers import SystemAnswers
 from ragassay.targets.ask_run import ask, open_asking, plan_asking
 from ragassay.targets.asking.ask_summary import AskSummary, asked_report
+from run_process import Commands
 from system_server import Reply, SystemServer, echo
 from terminal_text import shown
 
@@ -86,6 +88,11 @@ def test_a_failure_is_no_answer_and_is_asked_again(capsys) -> None:
         assert load("answers.jsonl")[3].answer is not None
 
 
+def _kept_answers() -> int:
+    with Ledger(DEFAULT) as ledger:
+        return sum(1 for _ in ledger.rows("kind = ? AND reason IS NULL", ANSWER))
+
+
 def _soon(holds: Callable[[], bool]) -> bool:
     """Whether something becomes true within a minute."""
     for _ in range(6_000):
@@ -109,9 +116,7 @@ def test_the_next_query_is_asked_while_an_answer_is_kept_and_no_other() -> None:
             assert begun.done == 0 and not begun.arriving["mine"].samples
             other.execute("ROLLBACK")
             assert begun.wait().complete
-        with Ledger(DEFAULT) as ledger:
-            kept = list(ledger.rows("kind = ? AND reason IS NULL", ANSWER))
-        assert len(server.asked) == len(kept) == len(QUERIES)
+        assert len(server.asked) == _kept_answers() == len(QUERIES)
 
 
 def test_repeats_go_straight_into_the_consistency_suite(desk: Path) -> None:
@@ -333,3 +338,28 @@ def test_amounts_are_shown_in_few_digits(tokens: Any, cost: Any, seconds: Any, c
     row = zip(table.columns, table.rows[0].cells, strict=True)
     read = {column.head: cell.text for column, cell in row}
     assert (read["tokens"], read["cost"], read["p50"]) == cells
+
+
+def test_a_killed_run_goes_on_where_it_was(processes: Commands, desk: Path) -> None:
+    """Its answers are in the ledger, and there is no file until all are there."""
+    hold, third = threading.Event(), threading.Event()
+
+    def rule(number: int, asked: Any) -> Any:
+        if number < 2:
+            return echo(number, asked)
+        third.set()
+        return Reply(hold=hold, drop=True)
+
+    with SystemServer(rule) as server:
+        command = ["ask", "queries.jsonl", "--target", "mine.yaml", "-j", "1"]
+        processes.folder = desk
+        processes.start(*command)
+        assert third.wait(60)
+        assert _soon(lambda: _kept_answers() == 2)  # it may be asked while the second is kept
+        processes.kill()
+        hold.set()
+        assert not Path("answers.jsonl").exists()
+        server.rule = echo
+        assert call(command) == 0
+        assert [one["question"] for one in server.asked[3:]] == [f"What is {n}?" for n in (2, 3, 4)]
+        assert all(sample.answer is not None for sample in load("answers.jsonl"))
