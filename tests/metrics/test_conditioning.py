@@ -184,6 +184,8 @@ def test_conditioned_values_of_a_record_are_taken_as_such() -> None:
         assert taken.evidence == ()
     assert judged("RL_F", one, Scripted(SURE)).value == 1.0
     assert judged("rl_f_idk(given=false)", one, Scripted(SURE)).value == 1.0
+    by_spec = replace(one, metadata={"metrics_rule": "spec"})  # other values than the paper's
+    assert judged("RL_F_idk", by_spec, Scripted(SURE)).value == 1.0
     assert isinstance(judged("rl_f_idk(rule=spec)", one, Scripted(Reason.TIMEOUT)), Unscored)
 
 
@@ -405,5 +407,6 @@ def test_a_plan_hears_what_a_conditioned_value_lacks() -> None:
     # The table may decide by the answer alone, except where the shorter rule does not look at it.
     refusing = replace(bare, answerability=Answerability.UNANSWERABLE)
     assert paper.lacks(refusing) is None and spec.lacks(refusing) is None
+    assert paper.lacks(replace(bare, given={"idk_eval": 1})) is None  # a wrong "I do not know"
     chat = replace(bare, answerability=Answerability.CONVERSATIONAL)
     assert paper.lacks(chat) is None and spec.lacks(chat) == own

@@ -156,6 +156,7 @@ def test_what_lacks_something_is_never_scored(cls: type[Metric]) -> None:
     metric = built(cls)
     empty = Sample(id="q")
     found = metric.score(empty)
+    assert not any(fact.n for fact in metric.remarks(Window([empty])))
     if metric.lacks(empty) is None:
         # ML cube gives the lowest value there; it is marked as no measurement. What a system took
         # is told by metadata, which no part stands for.

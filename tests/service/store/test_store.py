@@ -15,14 +15,7 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.client.service_shapes import Ingested
 from ragassay.service.store import schema
 from ragassay.service.store.database import Store, new_id
-from ragassay.service.store.jobs import (
-    CANCELLED,
-    Queue,
-    cancel_job,
-    get_job,
-    list_jobs,
-    retry_job,
-)
+from ragassay.service.store.jobs import CANCELLED, Queue, cancel_job, get_job, list_jobs, retry_job
 from ragassay.service.store.projects import TaskOptions, create_model, create_project, create_task
 from ragassay.service.store.records import (
     add_records,

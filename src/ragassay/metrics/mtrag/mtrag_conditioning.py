@@ -175,7 +175,8 @@ class Conditioned(Given):
             return own
         if label is Answerability.UNDERSPECIFIED:
             return unread(self.underspecified, sample)
-        idk = idk_of(sample) if self.given else None
+        brought, idk = self.idk.brought(sample), idk_of(sample) if self.given else None
+        idk = brought.number if isinstance(brought, Score) else idk
         lacking = None if idk is not None else unread(self.idk, sample)
         return lacking if lacking is not None or label in ABSTAINING or idk == 1 else own
 
