@@ -15,11 +15,11 @@ from ragassay.judges.offline.words import (
     content,
     evidence_sentences,
     is_hostile,
-    pattern,
     phrases,
     plain,
     sentences,
     tokens,
+    topic,
 )
 from ragassay.judges.question import Lost, Question, Reply
 from ragassay.texts.languages import held as in_languages, likely_languages
@@ -39,7 +39,6 @@ SHORT, FOUND = 5, 0.6
 longer one's weight that must be."""
 
 _CLAIMS = 40  # most claims that are taken for those of one sentence
-_TALK = pattern("talk")
 
 
 def held(statement: str, passages: Evidence) -> str:
@@ -65,12 +64,11 @@ def extract_claims(question: asked.ExtractClaims) -> asked.Claims:
     """The phrases of the answer's sentences; what addresses the judge stays whole."""
     claims: list[str] = []
     for sentence in sentences(question.answer):
-        if is_hostile(sentence):
-            claims.append(sentence)
+        claim = topic(sentence)
+        if is_hostile(claim):
+            claims.append(claim)
         elif not claims_nothing(sentence):
-            talk = _TALK.search(sentence)
-            rest = sentence[: talk.start()] + sentence[talk.end() :] if talk else sentence
-            claims.extend(phrases(rest.strip()))
+            claims.extend(phrases(claim))
     return asked.Claims(claims=tuple(claims))
 
 
