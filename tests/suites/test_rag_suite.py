@@ -68,6 +68,8 @@ def test_refusals_are_right_where_nothing_can_be_answered() -> None:
     right, wrong = {**refusal, "answerable": False}, {**refusal, "answerable": True}
     data = [{**one, "id": str(at)} for at, one in enumerate((right, wrong))]
     assert means(ragassay.evaluate(data))["refusals_right"] == 0.5
+    some = ragassay.evaluate([*data, {**refusal, "id": "3"}]).summary  # a label that nobody owes
+    assert some.metrics["refusals_right"].n_scored == 2 and not some.incomplete
     found = means(ragassay.evaluate([{**refusal, "id": "1"}]))
     assert found["answered"] == 0.0 and "refusals_right" not in found
 
