@@ -74,6 +74,28 @@ def test_refusals_are_right_where_nothing_can_be_answered() -> None:
     assert found["answered"] == 0.0 and "refusals_right" not in found
 
 
+def test_a_query_whose_references_decline_counts_as_unanswerable() -> None:
+    declining = ["N/A", "I don't know.", "Not in the documents.", "-", "n/a", "No information."]
+    answers = ["None", "none", "No.", "42", "Nobody knows its author.", "There is no cure."]
+    data = [
+        {"id": f"{at}", "query": "Who wrote it?", "answer": "I do not know.", "references": [text]}
+        for at, text in enumerate([*declining, *answers])
+    ]
+    data.append({**data[0], "id": "labelled", "answerable": True})
+    result = ragassay.evaluate(data)
+    (note,) = (note for note in result.summary.notes if note.kind == "references_decline")
+    assert note.counts == {"n": len(declining)}
+    assert result.summary.metrics["refusals_right"].n_scored == len(declining) + 1
+    # To decline is right there, and no reference is left that an answer would have to repeat.
+    assert result.summary.metrics["token_f1.f"].n_scored == len(answers) + 1
+    fine = [one is None for one in ragassay.diagnose(result).classes]
+    assert fine == [True] * len(declining) + [False] * (len(answers) + 1)
+    # A published suite reads references as they are; a diagnosis understands them.
+    named = ragassay.evaluate(data, "token_f1.f")
+    assert all(sample.references for sample in named.samples)
+    assert [one is None for one in ragassay.diagnose(named).classes] == fine
+
+
 def test_what_the_offline_judge_is_not_known_to_answer_well_is_left_to_an_llm(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -38,6 +38,7 @@ from ragassay.engine.diagnosis.decision_table import (
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import by_sample, with_samples
 from ragassay.engine.results.summary import MetricSummary, sample_clusters
+from ragassay.engine.run.declining_references import by_reference
 from ragassay.engine.run.scoring import record_warnings
 from ragassay.stats.intervals import ROUNDING, mean_interval
 
@@ -444,7 +445,7 @@ def _samples(
     ``added``; a sample that was not kept has its identity only."""
     more = by_sample(added) if added else iter(())
     for (name, system, repeat), kept, own in with_samples(result):
-        sample = kept or Sample(id=name, system=system, repeat=repeat)
+        sample = by_reference(kept or Sample(id=name, system=system, repeat=repeat))
         rows = {**next(more, ("", {}))[1], **own}
         values = ((signal.name, signal.read(rows, names, sample)) for signal in SIGNALS.values())
         yield sample, {signal: value for signal, value in values if value is not None}

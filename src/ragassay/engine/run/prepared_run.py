@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, islice
@@ -44,6 +44,7 @@ from ragassay.engine.results.judge_answers import AnswerFile, Record
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.consistency_run import GroupProgress, consistency_of
+from ragassay.engine.run.declining_references import DecliningReferences
 from ragassay.engine.run.judge_session import OFFLINE, JudgeSession, open_session
 from ragassay.engine.run.scoring import (
     MODELLED_WINDOW,
@@ -121,7 +122,8 @@ def prepare(
             begun = list(islice(looked, LOOKED_AT))
             looked, data = begun, chain(begun, looked)
         with record_warnings():  # they are issued when the samples are scored
-            samples = list(islice(open_source(looked, config).samples, LOOKED_AT))
+            first = islice(open_source(looked, config).samples, LOOKED_AT)
+            samples = list(DecliningReferences().read(first))
         if samples and all(sample.passages is None for sample in samples):
             notes.append(Note("no_passages"))
         every = suite.fitted(samples, lambda metric: True)
@@ -182,7 +184,10 @@ def prepare(
     elif config.judge and config.judge != [OFFLINE]:
         warn_user(str(Note("judge_not_used", {"judge": config.judge[0]})))
     rereads = None if isinstance(data, Iterator) else lambda: opened().samples
-    return PreparedRun(config, source, selection, session, rereads, address, measures, tuple(notes))
+    prepared = PreparedRun(config, source, selection, session, rereads, address, measures)
+    if [suite.name for suite in selection.suites] == ["rag"]:  # a published suite reads as it does
+        source.samples = prepared.declining.read(source.samples)
+    return replace(prepared, notes=tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -192,7 +197,7 @@ class PreparedRun:
     ``session`` holds the judge, where a metric asks one. ``rereads`` opens the data once more,
     where it can be read more than once. ``embedding`` is the address of the embedder, where that is
     an endpoint; ``measures`` says that a metric uses a neural model or an embedder. ``notes`` are
-    those that the summary begins with."""
+    those that the summary begins with, ``declining`` counts references that decline."""
 
     config: RunConfig
     source: Source
@@ -202,6 +207,7 @@ class PreparedRun:
     embedding: Address | None = None
     measures: bool = False
     notes: tuple[Note, ...] = ()
+    declining: DecliningReferences = field(default_factory=DecliningReferences)
 
     @property
     def doing(self) -> Callable[[], str] | None:
@@ -266,10 +272,13 @@ class PreparedRun:
                 raise InputError("holds no samples", path=source.title)
             remarks = [] if asker is None else [*asker.judge.remarks()]
             remarks += [] if models is None else models.remarks()
+            notes = [*self.notes]
+            if n := self.declining.n:
+                notes.append(Note("references_decline", {"n": n}))
             summary = collected.summary(
                 source.title,
                 selection.title,
-                [*self.notes, *map(as_note, (*recorded(), *remarks))],
+                [*notes, *map(as_note, (*recorded(), *remarks))],
                 asker=asker,
                 models=models,
                 bank=bank,

@@ -115,6 +115,15 @@ def refuses(answer: str, conversation: str = "") -> bool:
     return constant + math.fsum(w * x for w, x in zip(weights, values, strict=True)) > 0
 
 
+def declines(reference: str) -> bool:
+    """Whether a reference says that there is no answer: a phrase of refusal, or a dash. "None"
+    alone may be the answer."""
+    text = reference.strip().rstrip(".")
+    if not text.strip("-–—"):
+        return True
+    return text.casefold() != "none" and "refusal" in dict(parts(text)) and refuses(text)
+
+
 def says_idk(answer: str, conversation: str = "") -> Literal["yes", "partial", "no"]:
     """MT-RAG's label: ``yes`` for an answer that `refuses` and names no place to look, ``partial``
     for any other with a refusal in it, else ``no``, small talk included. ``conversation`` is the
