@@ -125,7 +125,10 @@ PLANTED: dict[str, Callable[[Sample], Sample | None]] = {
     "incomplete": cut,
     "ignored": ignored,
 }
-"""What plants each class of faults."""
+"""What plants each fault."""
+
+IN_CLASS = {"contradicted": "invented"}
+"""The class of a fault that does not have the name of one."""
 
 
 def planted() -> list[tuple[str, Sample]]:

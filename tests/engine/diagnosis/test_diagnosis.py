@@ -14,6 +14,7 @@ import ragassay
 from ragassay import Sample, UsageError, diagnose
 from ragassay.engine.diagnosis.decision_table import (
     CLASSES,
+    FAILS,
     SignalValue,
     Thresholds,
     class_of,
@@ -82,8 +83,8 @@ def test_a_fault_that_counts_by_itself_costs_nothing_in_a_headline_that_is_good(
     ]  # fmt: skip
     result = ragassay.evaluate(records, [*METRICS, "contradicted"])
     found = diagnose(result)
-    assert list(found.classes) == ["contradicted", None, "ignored"]
-    assert {one.fault.name: one.cost for one in found.found}["contradicted"] == 0.0
+    assert list(found.classes) == ["invented", None, "ignored"]
+    assert {one.fault.name: one.cost for one in found.found}["invented"] == 0.0
     assert list(diagnose(result, headline_only=True).classes) == [None, None, "ignored"]
     tolerant = diagnose(result, thresholds=Thresholds(max_contradicted=0.5))
     assert tolerant.classes[0] is None
@@ -99,6 +100,23 @@ def test_a_refusal_is_right_for_an_unanswerable_query_and_wrong_for_another() ->
     ]
     found = diagnose(ragassay.evaluate(records, [*METRICS, "answerability_accuracy"]))
     assert list(found.classes) == ["refused_answerable", None, "answered_unanswerable", None]
+
+
+WRONG = (
+    "The mill closes at eleven.",
+    "You have to be there by eleven.",
+    f"According to the documents, the mill closes at eleven. {OTHER}",
+    f"Great question! {OTHER} As for the mill in the village, people have to leave it at eleven.",
+)
+
+
+def test_a_wrong_number_is_one_fault_in_any_words_and_only_a_passage_at_hand_is_ignored() -> None:
+    data = [record(f"{at}", text) for at, text in enumerate(WRONG)]
+    data += [record("ignored", f"{OTHER} I hope this helps!"), record("gone", OTHER, None)]
+    for one in data:
+        del one["gold"]
+    found = diagnose(ragassay.evaluate(data, ["token_f1.f"]))
+    assert list(found.classes) == ["invented"] * len(WRONG) + ["ignored", "not_retrieved"]
 
 
 def test_an_answer_that_cites_nothing_is_not_cited_wrongly() -> None:
@@ -170,7 +188,8 @@ def test_only_a_comparison_with_references_says_which_answers_are_right(
     assert found.measures == about
     if about != "answers":  # other faults say nothing of it
         values = result.columns.values(metric)[result.columns.scored(metric)]
-        assert found.share_right == pytest.approx((values >= found.below).mean())
+        share = values if about == "support" else values >= found.below  # half is not supported
+        assert found.share_right == pytest.approx(share.mean())
     assert ("answers are right" in verdict_of(found)) is (about == "answers")
 
 
@@ -202,7 +221,7 @@ def test_a_metric_that_is_unscored_in_all_samples_gets_another_one() -> None:
     found = diagnose(result, complete=False)
     missing = {one.fault.name: one for one in found.not_looked_at}
     assert "hhem has no value" in missing["invented"].why
-    assert missing["invented"].metrics == ("faithfulness",)
+    assert missing["invented"].metrics == ("faithfulness", "contradicted")
 
 
 @pytest.mark.parametrize(
@@ -316,6 +335,7 @@ def test_the_first_row_that_holds_decides(
         assert found is None
     elif below:
         assert found is not None
+    values = {**values, FAILS: float(below)}
     if found in CLASSES:
         earlier = CLASSES[: CLASSES.index(found)]
         assert found.holds(values, sample, Thresholds())

@@ -11,7 +11,7 @@ import pytest
 
 import approved
 import ragassay
-from planted_faults import PLANTED, planted
+from planted_faults import IN_CLASS, PLANTED, planted
 from ragassay.engine.diagnosis.decision_table import CLASSES
 from ragassay.engine.diagnosis.diagnosing import diagnose
 
@@ -33,6 +33,7 @@ def counts() -> Counter[tuple[str, str]]:
     """How many samples of each planted fault were put into each class."""
     faults, samples = zip(*planted(), strict=True)
     result = ragassay.evaluate(list(samples), METRICS)
+    faults = tuple(IN_CLASS.get(fault, fault) for fault in faults)
     found = diagnose(result)
     assert found.headline == "contains_answer" and not found.not_looked_at
     return Counter(zip(faults, (one or "fine" for one in found.classes), strict=True))
@@ -59,7 +60,7 @@ def test_the_decision_table_of_the_page_has_the_rows_in_order() -> None:
 def test_each_planted_fault_is_found_in_most_samples(
     counts: Counter[tuple[str, str]], request: pytest.FixtureRequest
 ) -> None:
-    for name in ("fine", *PLANTED):
+    for name in ("fine", *(PLANTED.keys() - IN_CLASS)):
         n = sum(m for (planted_name, _), m in counts.items() if planted_name == name)
         assert n >= 8 and counts[name, name] >= 0.8 * n, (name, counts)
     approved.check(APPROVED, lines(counts), request.config.getoption("--approve"))

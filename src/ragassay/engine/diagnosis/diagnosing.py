@@ -244,8 +244,8 @@ def diagnose(
             the middle of the range when left out.
         thresholds: the numbers of the decision table.
         headline_only: whether samples fail by the headline alone. Otherwise an answer that is
-            contradicted, invented, cited wrongly or given to an unanswerable query fails in any
-            case, and one with all words of the reference does not fail because it has others, too.
+            wrong or invented, cited wrongly or given to an unanswerable query fails in any case,
+            and one with all words of the reference does not fail because it has others, too.
         n_examples: samples shown of each class.
         complete: compute the signals that the run lacks, offline, where it kept its samples.
 
@@ -319,8 +319,9 @@ def diagnose(
     level = float(result.config.get("level", 0.95))
     clusters = sample_clusters(columns)
     measures = MEASURES.get(canonical_name(metric.metric), "answers")
-    # An answer is right where no fault was found; what else a headline measures is its own.
-    is_right, certain = ~low, scored
+    # An answer is right where no fault was found; what else a headline measures is its own. Of
+    # support the mean counts: an answer of which half is supported is no supported answer.
+    is_right, certain = values if measures == "support" else ~low, scored
     if measures == "answers":
         is_right, certain = ~fails, ~np.array(unknown, dtype=np.bool_)
     right_share = mean_interval(
