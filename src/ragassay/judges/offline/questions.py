@@ -10,14 +10,13 @@ from ragassay.base.score import Reason
 from ragassay.judges import questions as asked
 from ragassay.judges.offline.evidence import Evidence, evidence, grade, score, share_of, strict
 from ragassay.judges.offline.near_copy import Kind, near_copy
-from ragassay.judges.offline.refusal import claims_nothing, is_small_talk, refuses, says_idk
+from ragassay.judges.offline.refusal import is_small_talk, refuses, says_idk, stated
 from ragassay.judges.offline.words import (
     content,
     evidence_sentences,
     is_hostile,
     phrases,
     plain,
-    sentences,
     tokens,
     topic,
 )
@@ -62,14 +61,9 @@ def contradicted(sentence: str, passages: Sequence[str]) -> Kind | None:
 
 def extract_claims(question: asked.ExtractClaims) -> asked.Claims:
     """The phrases of the answer's sentences; what addresses the judge stays whole."""
-    claims: list[str] = []
-    for sentence in sentences(question.answer):
-        claim = topic(sentence)
-        if is_hostile(claim):
-            claims.append(claim)
-        elif not claims_nothing(sentence):
-            claims.extend(phrases(claim))
-    return asked.Claims(claims=tuple(claims))
+    topics = map(topic, stated(question.answer))
+    claims = ([said] if is_hostile(said) else phrases(said) for said in topics)
+    return asked.Claims(claims=tuple(claim for each in claims for claim in each))
 
 
 def supports(

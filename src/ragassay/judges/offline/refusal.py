@@ -141,7 +141,14 @@ def is_small_talk(text: str) -> bool:
     return {kind for kind, _ in parts(text)} == {"small talk"}
 
 
-def claims_nothing(sentence: str) -> bool:
-    """Whether a sentence is a question, a refusal or talk, and nothing else."""
-    kinds = {kind for kind, _ in parts(sentence)}
-    return sentence.endswith(("?", "？")) or is_talk(sentence) or kinds == {"refusal"}
+def stated(answer: str) -> list[str]:
+    """The sentences of an answer that are no question, no refusal and no talk; talk, too, where
+    nothing else is said and it is no greeting."""
+    every = sentences(answer)
+    if all(map(is_talk, every)):
+        return [] if is_small_talk(answer) else every
+    return [sentence for sentence in every if not (is_talk(sentence) or _claims_nothing(sentence))]
+
+
+def _claims_nothing(sentence: str) -> bool:
+    return sentence.endswith(("?", "？")) or {kind for kind, _ in parts(sentence)} == {"refusal"}
