@@ -183,8 +183,7 @@ SIGNALS: Mapping[str, Signal] = {
 Values = Mapping[str, float]
 """The signals of a sample that are known, by name."""
 
-FAILS = "fails"
-"""The name of one more: 1 where the headline fails."""
+FAILS = "fails"  # the name of one more: 1 where the headline fails
 
 
 @dataclass(frozen=True)
@@ -268,14 +267,12 @@ def _says_everything(values: Values) -> bool:
 
 
 def _invented(values: Values, sample: Sample, limits: Thresholds) -> bool:
-    if values.get("contradicted", 0.0) > limits.max_contradicted:
-        return True
     # One unsupported claim explains why an answer fails that is not mostly right.
     fails = values.get(FAILS) == 1.0 and values.get("right", 0.0) < limits.min_right
     least = 1.0 - ROUNDING if fails else limits.min_supported
-    # Small talk needs no passage.
-    is_talk = sample.answerability is Answerability.CONVERSATIONAL
-    return not is_talk and values.get("supported", 1.0) < least
+    is_talk = sample.answerability is Answerability.CONVERSATIONAL  # which needs no passage
+    unsupported = not is_talk and values.get("supported", 1.0) < least
+    return unsupported or values.get("contradicted", 0.0) > limits.max_contradicted
 
 
 _RULES: Mapping[str, Rule] = {

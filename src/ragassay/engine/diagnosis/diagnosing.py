@@ -38,8 +38,7 @@ from ragassay.engine.diagnosis.decision_table import (
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import by_sample, with_samples
 from ragassay.engine.results.summary import MetricSummary, sample_clusters
-from ragassay.engine.run.declining_references import by_reference
-from ragassay.engine.run.scoring import record_warnings
+from ragassay.engine.run.scoring import by_reference, record_warnings
 from ragassay.stats.intervals import ROUNDING, mean_interval
 
 
@@ -321,11 +320,11 @@ def diagnose(
     measures = MEASURES.get(canonical_name(metric.metric), "answers")
     # An answer is right where no fault was found; what else a headline measures is its own. Of
     # support the mean counts: an answer of which half is supported is no supported answer.
-    is_right, certain = values if measures == "support" else ~low, scored
+    rated, certain = values if measures == "support" else (~low).astype(np.float64), scored
     if measures == "answers":
-        is_right, certain = ~fails, ~np.array(unknown, dtype=np.bool_)
+        rated, certain = (~fails).astype(np.float64), ~np.array(unknown, dtype=np.bool_)
     right_share = mean_interval(
-        is_right[certain].astype(np.float64),
+        rated[certain],
         span=(0.0, 1.0),
         level=level,
         clusters=None if clusters is None else clusters[certain],

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, islice
@@ -44,12 +44,12 @@ from ragassay.engine.results.judge_answers import AnswerFile, Record
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.summary import Summary
 from ragassay.engine.run.consistency_run import GroupProgress, consistency_of
-from ragassay.engine.run.declining_references import DecliningReferences
 from ragassay.engine.run.judge_session import OFFLINE, JudgeSession, open_session
 from ragassay.engine.run.scoring import (
     MODELLED_WINDOW,
     Accumulator,
     as_note,
+    by_reference,
     judged_among,
     record_warnings,
 )
@@ -122,8 +122,7 @@ def prepare(
             begun = list(islice(looked, LOOKED_AT))
             looked, data = begun, chain(begun, looked)
         with record_warnings():  # they are issued when the samples are scored
-            first = islice(open_source(looked, config).samples, LOOKED_AT)
-            samples = list(DecliningReferences().read(first))
+            samples = [*map(by_reference, islice(open_source(looked, config).samples, LOOKED_AT))]
         if samples and all(sample.passages is None for sample in samples):
             notes.append(Note("no_passages"))
         every = suite.fitted(samples, lambda metric: True)
@@ -184,10 +183,7 @@ def prepare(
     elif config.judge and config.judge != [OFFLINE]:
         warn_user(str(Note("judge_not_used", {"judge": config.judge[0]})))
     rereads = None if isinstance(data, Iterator) else lambda: opened().samples
-    prepared = PreparedRun(config, source, selection, session, rereads, address, measures)
-    if [suite.name for suite in selection.suites] == ["rag"]:  # a published suite reads as it does
-        source.samples = prepared.declining.read(source.samples)
-    return replace(prepared, notes=tuple(notes))
+    return PreparedRun(config, source, selection, session, rereads, address, measures, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -197,7 +193,7 @@ class PreparedRun:
     ``session`` holds the judge, where a metric asks one. ``rereads`` opens the data once more,
     where it can be read more than once. ``embedding`` is the address of the embedder, where that is
     an endpoint; ``measures`` says that a metric uses a neural model or an embedder. ``notes`` are
-    those that the summary begins with, ``declining`` counts references that decline."""
+    those that the summary begins with."""
 
     config: RunConfig
     source: Source
@@ -207,7 +203,6 @@ class PreparedRun:
     embedding: Address | None = None
     measures: bool = False
     notes: tuple[Note, ...] = ()
-    declining: DecliningReferences = field(default_factory=DecliningReferences)
 
     @property
     def doing(self) -> Callable[[], str] | None:
@@ -260,10 +255,12 @@ class PreparedRun:
             if asker is not None and size is None:
                 asker.progress, progress = progress, None
             runs: list[Sample] = []
+            read: Iterator[Sample] = source.samples
+            if [suite.name for suite in selection.suites] == ["rag"]:  # others read as published
+                read = map(collected.understood, read)
             again = AllSamples(self.rereads)
-            for samples in collected.scored(
-                source.samples, asker, size=size, models=models, all_samples=again
-            ):
+            scored = collected.scored(read, asker, size=size, models=models, all_samples=again)
+            for samples in scored:
                 if selection.consistency is not None:
                     runs.extend(samples)
                 if progress is not None:
@@ -272,13 +269,10 @@ class PreparedRun:
                 raise InputError("holds no samples", path=source.title)
             remarks = [] if asker is None else [*asker.judge.remarks()]
             remarks += [] if models is None else models.remarks()
-            notes = [*self.notes]
-            if n := self.declining.n:
-                notes.append(Note("references_decline", {"n": n}))
             summary = collected.summary(
                 source.title,
                 selection.title,
-                [*notes, *map(as_note, (*recorded(), *remarks))],
+                [*self.notes, *map(as_note, (*recorded(), *remarks))],
                 asker=asker,
                 models=models,
                 bank=bank,

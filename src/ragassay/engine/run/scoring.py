@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ragassay.base.errors import CountedFact, RagassayWarning, UsageError, warn_user
 from ragassay.base.note import Note
 from ragassay.base.printable import grouped
-from ragassay.base.sample import ABSTAINING, Sample
+from ragassay.base.sample import ABSTAINING, Answerability, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.comparison.verdict_rules import OFFLINE
 from ragassay.engine.config.run_config import RunConfig
@@ -129,6 +129,18 @@ def excused(sample: Sample, outcome: Unscored) -> Unscored:
     return outcome
 
 
+def by_reference(sample: Sample) -> Sample:
+    """The sample, unanswerable and without a reference where it has no label and all its references
+    decline ("N/A"), so that a system that declines, too, is right."""
+    texts = [text for text in sample.references if text.strip()]
+    if sample.answerability is None and texts:
+        from ragassay.judges.offline.refusal import declines
+
+        if all(map(declines, texts)):
+            return replace(sample, answerability=Answerability.UNANSWERABLE, references=())
+    return sample
+
+
 def judged_among(metrics: Iterable[Metric]) -> list[JudgedMetric]:
     """The metrics that ask a judge, those among the others' inputs included."""
     return [metric for metric in reached(metrics) if isinstance(metric, JudgedMetric)]
@@ -198,7 +210,7 @@ class Accumulator:
         self.samples = SampleColumns(self.columns, config.slice_by, config.cluster_by)
         self.clustered_by = self.samples.column
         self.missing = MissingScores(metrics, config.embedder is not None)
-        self.n_unanswered = 0
+        self.n_unanswered = self.n_declining = 0
         self.latin = {
             name: metric
             for name, metric in metrics.items()
@@ -229,6 +241,12 @@ class Accumulator:
             if self._kept is not None:
                 self._kept.append((window, outcomes))
             yield window
+
+    def understood(self, sample: Sample) -> Sample:
+        """The sample `by_reference`; counts those whose references decline."""
+        read = by_reference(sample)
+        self.n_declining += read is not sample
+        return read
 
     def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
         """Takes in a window of scored samples, with a list of outcomes for each metric."""
@@ -536,6 +554,8 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
         by_count = run.failures.most_common()
         why = ", ".join(f"{count:,} {what.rstrip('.')}" for what, count in by_count)
         yield Note("without_answer", {"n": n, "total": total, "why": f" ({why})" if why else ""})
+    if run.n_declining:
+        yield Note("references_decline", {"n": run.n_declining})
     if run.samples.column is not None and run.samples.n_clustered < total:
         n_without = total - run.samples.n_clustered
         yield Note("without_cluster", {"n": n_without, "total": total, "by": run.samples.column})

@@ -26,8 +26,7 @@ from ragassay.judges.offline.words import (
 )
 from ragassay.texts.languages import held
 
-_REFUSALS = any_of("\n".join(held("refusals").values()))
-_GREETINGS = pattern("greetings")
+_REFUSALS, _GREETINGS = any_of("\n".join(held("refusals").values())), pattern("greetings")
 _COURTESIES, _PLACES = pattern("courtesies"), pattern("places")
 TURN = re.compile(
     r"[,;:.]?\s+(?:but|however|though|although|nevertheless|nonetheless|aber|jedoch|allerdings|mais"
@@ -39,6 +38,7 @@ _STATEMENT = 3  # smallest number of content words of an answer beside a refusal
 
 
 Kind = Literal["refusal", "statement", "small talk", "question"]
+_CLAIM_NOTHING: tuple[set[Kind], ...] = ({"refusal"}, {"question"})
 
 
 @lru_cache(maxsize=4096)
@@ -49,7 +49,7 @@ def parts(answer: str, conversation: str = "") -> tuple[tuple[Kind, int], ...]:
     shares a word with the conversation (the query with its earlier turns; where it is empty, all
     statements count), or goes on with a number in the same sentence, is a statement."""
     found: list[tuple[Kind, int, bool]] = []
-    talk: list[tuple[Kind, int, bool]] = []
+    talk = found.copy()
     about = {stem for stem in content(conversation) if weight(stem) == WHOLE}
     for sentence in sentences(answer):
         pieces = TURN.split(sentence) if _kind(sentence, True) == "refusal" else [sentence]
@@ -118,10 +118,9 @@ def refuses(answer: str, conversation: str = "") -> bool:
 def declines(reference: str) -> bool:
     """Whether a reference says that there is no answer: a phrase of refusal, or a dash. "None"
     alone may be the answer."""
-    text = reference.strip().rstrip(".")
-    if not text.strip("-–—"):
-        return True
-    return text.casefold() != "none" and "refusal" in dict(parts(text)) and refuses(text)
+    text = reference.strip(" .-–—")
+    is_refusal = "refusal" in dict(parts(text)) and text.casefold() != "none"
+    return not text or (is_refusal and refuses(text))
 
 
 def says_idk(answer: str, conversation: str = "") -> Literal["yes", "partial", "no"]:
@@ -147,8 +146,5 @@ def stated(answer: str) -> list[str]:
     every = sentences(answer)
     if all(map(is_talk, every)):
         return [] if is_small_talk(answer) else every
-    return [sentence for sentence in every if not (is_talk(sentence) or _claims_nothing(sentence))]
-
-
-def _claims_nothing(sentence: str) -> bool:
-    return sentence.endswith(("?", "？")) or {kind for kind, _ in parts(sentence)} == {"refusal"}
+    told = (sentence for sentence in every if not is_talk(sentence))
+    return [one for one in told if {kind for kind, _ in parts(one)} not in _CLAIM_NOTHING]
