@@ -426,7 +426,9 @@ def _added(result: Result) -> Result | None:
     for sample, signals in _samples(result, names):
         known.update(list(signals))
         parts |= parts_of(sample)
-    sources = {name: {name: known[name]} if known[name] else {} for name in SIGNALS}
+    # What any sample can show ("") is wanted of all: labels that some have do not tell of others.
+    least = {name: len(result.columns) if "" in SIGNALS[name].propose else 1 for name in SIGNALS}
+    sources = {name: {name: known[name]} if known[name] >= least[name] else {} for name in SIGNALS}
     lacking = not_looked_at(result.summary.metrics, names, sources, parts)
     wanted = list(dict.fromkeys(name for item in lacking for name in item.metrics))
     samples = list(result.samples)
