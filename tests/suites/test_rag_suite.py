@@ -113,48 +113,28 @@ def test_what_the_offline_judge_is_not_known_to_answer_well_is_left_to_an_llm(
     assert set(note.names) <= means(ragassay.evaluate([record], judge=Scripted(REPLIES))).keys()
 
 
+Q, A, D = "Who wrote Dune?", "Frank Herbert wrote Dune.", "Frank Herbert wrote Dune in 1965."
 TRACES: dict[str, list[dict[str, Any]]] = {
     "langsmith": [
-        {
-            "id": "t", "trace_id": "t", "run_type": "chain",
-            "inputs": {"question": "Who wrote Dune?"},
-            "outputs": {"answer": "Frank Herbert wrote Dune."},
-        },
-        {
-            "id": "u", "trace_id": "t", "parent_run_id": "t", "run_type": "retriever",
-            "inputs": {"query": "Who wrote Dune?"},
-            "outputs": {"documents": [{"page_content": "Frank Herbert wrote Dune in 1965."}]},
-        },
+        {"id": "t", "trace_id": "t", "run_type": "chain", "inputs": {"question": Q},
+         "outputs": {"answer": A}},
+        {"id": "u", "trace_id": "t", "parent_run_id": "t", "run_type": "retriever",
+         "inputs": {"query": Q}, "outputs": {"documents": [{"page_content": D}]}},
     ],
     "langfuse": [
-        {
-            "id": "t", "input": {"question": "Who wrote Dune?"},
-            "output": {"answer": "Frank Herbert wrote Dune."},
-            "observations": [
-                {
-                    "id": "o", "traceId": "t", "type": "RETRIEVER", "name": "retrieve",
-                    "startTime": "2026-01-01T00:00:00Z", "input": {"query": "Who wrote Dune?"},
-                    "output": [{"page_content": "Frank Herbert wrote Dune in 1965."}],
-                }
-            ],
-        }
+        {"id": "t", "input": {"question": Q}, "output": {"answer": A}, "observations": [
+            {"id": "o", "traceId": "t", "type": "RETRIEVER", "name": "retrieve",
+             "startTime": "2026-01-01T00:00:00Z", "input": {"query": Q},
+             "output": [{"page_content": D}]}]},
     ],
     "phoenix": [
-        {
-            "context.trace_id": "t", "context.span_id": "s", "parent_id": None, "name": "q",
-            "span_kind": "CHAIN", "attributes.input.value": "Who wrote Dune?",
-            "attributes.output.value": "Frank Herbert wrote Dune.",
-        },
-        {
-            "context.trace_id": "t", "context.span_id": "r", "parent_id": "s", "name": "r",
-            "span_kind": "RETRIEVER", "attributes.input.value": "Who wrote Dune?",
-            "attributes.retrieval.documents": [
-                {"document.content": "Frank Herbert wrote Dune in 1965."}
-            ],
-        },
+        {"context.trace_id": "t", "context.span_id": "s", "parent_id": None, "name": "q",
+         "span_kind": "CHAIN", "attributes.input.value": Q, "attributes.output.value": A},
+        {"context.trace_id": "t", "context.span_id": "r", "parent_id": "s", "name": "r",
+         "span_kind": "RETRIEVER", "attributes.input.value": Q,
+         "attributes.retrieval.documents": [{"document.content": D}]},
     ],
 }  # fmt: skip
-
 
 EXPORT = Path(__file__).parents[1] / "formats" / "exports" / "mlflow-3.17.2-trace.json"
 

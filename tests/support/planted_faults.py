@@ -126,9 +126,7 @@ PLANTED: dict[str, Callable[[Sample], Sample | None]] = {
     "ignored": ignored,
 }
 """What plants each fault."""
-
-IN_CLASS = {"contradicted": "invented"}
-"""The class of a fault that does not have the name of one."""
+IN_CLASS = {"contradicted": "invented"}  # the class of a fault that does not have the name of one
 
 
 def planted() -> list[tuple[str, Sample]]:

@@ -111,10 +111,9 @@ WRONG = (
 
 
 def test_a_wrong_number_is_one_fault_in_any_words_and_only_a_passage_at_hand_is_ignored() -> None:
-    data = [record(f"{at}", text) for at, text in enumerate(WRONG)]
-    data += [record("ignored", f"{OTHER} I hope this helps!"), record("gone", OTHER, None)]
-    for one in data:
-        del one["gold"]
+    data = [record(f"{at}", text, gold=None) for at, text in enumerate(WRONG)]
+    data.append(record("ignored", f"{OTHER} I hope this helps!", gold=None))
+    data.append(record("gone", OTHER, None, gold=None))
     found = diagnose(ragassay.evaluate(data, ["token_f1.f"]))
     assert list(found.classes) == ["invented"] * len(WRONG) + ["ignored", "not_retrieved"]
 
@@ -349,14 +348,8 @@ PEOPLE = (
     ("Ada", "baker"), ("Bruno", "smith"), ("Carla", "teacher"), ("Dieter", "doctor"),
     ("Edda", "tailor"), ("Fritz", "miller"), ("Gerda", "cook"), ("Hugo", "painter"),
 )  # fmt: skip
-JUDGED = [
-    "contains_answer",
-    "token_f1.f",
-    "umbrela_MRR",
-    "idk_eval",
-    "faithfulness",
-    "contradicted",
-]
+JUDGED = ["contains_answer", "token_f1.f", "umbrela_MRR"]
+JUDGED += ["idk_eval", "faithfulness", "contradicted"]
 LOW, GOOD = ({"rank": SignalValue(rank, "grades")} for rank in (5.0, 1.0))
 SAMPLE, LIMITS = Sample(id="q", answer="a"), Thresholds()
 

@@ -15,15 +15,8 @@ from planted_faults import IN_CLASS, PLANTED, planted
 from ragassay.engine.diagnosis.decision_table import CLASSES
 from ragassay.engine.diagnosis.diagnosing import diagnose
 
-METRICS = [
-    "contains_answer",
-    "token_f1.f",
-    "RR",
-    "faithfulness",
-    "citation.f1",
-    "idk_eval",
-    "contradicted",
-]
+METRICS = ["contains_answer", "token_f1.f", "RR", "faithfulness", "citation.f1"]
+METRICS += ["idk_eval", "contradicted"]
 APPROVED = Path(__file__).parents[1] / "approved" / "diagnosis.txt"
 PAGE = Path(__file__).parents[3] / "docs" / "diagnose.md"
 
