@@ -65,8 +65,32 @@ def test_refusals_are_right_where_nothing_can_be_answered() -> None:
     right, wrong = {**refusal, "answerable": False}, {**refusal, "answerable": True}
     data = [{**one, "id": str(at)} for at, one in enumerate((right, wrong))]
     assert means(ragassay.evaluate(data))["refusals_right"] == 0.5
+    some = ragassay.evaluate([*data, {**refusal, "id": "3"}]).summary  # a label that nobody owes
+    assert some.metrics["refusals_right"].n_scored == 2 and not some.incomplete
     found = means(ragassay.evaluate([{**refusal, "id": "1"}]))
     assert found["answered"] == 0.0 and "refusals_right" not in found
+
+
+def test_a_query_whose_references_decline_counts_as_unanswerable() -> None:
+    declining = ["N/A", "I don't know.", "Not in the documents.", "-", "n/a", "No information."]
+    answers = ["None", "none", "No.", "42", "Nobody knows its author.", "There is no cure."]
+    data = [
+        {"id": f"{at}", "query": "Who wrote it?", "answer": "I do not know.", "references": [text]}
+        for at, text in enumerate([*declining, *answers])
+    ]
+    data.append({**data[0], "id": "labelled", "answerable": True})
+    result = ragassay.evaluate(data)
+    (note,) = (note for note in result.summary.notes if note.kind == "references_decline")
+    assert note.counts == {"n": len(declining)}
+    assert result.summary.metrics["refusals_right"].n_scored == len(declining) + 1
+    # To decline is right there, and no reference is left that an answer would have to repeat.
+    assert result.summary.metrics["token_f1.f"].n_scored == len(answers) + 1
+    fine = [one is None for one in ragassay.diagnose(result).classes]
+    assert fine == [True] * len(declining) + [False] * (len(answers) + 1)
+    # A published suite reads references as they are; a diagnosis understands them.
+    named = ragassay.evaluate(data, "token_f1.f")
+    assert all(sample.references for sample in named.samples)
+    assert [one is None for one in ragassay.diagnose(named).classes] == fine
 
 
 def test_what_the_offline_judge_is_not_known_to_answer_well_is_left_to_an_llm(monkeypatch) -> None:
@@ -84,48 +108,28 @@ def test_what_the_offline_judge_is_not_known_to_answer_well_is_left_to_an_llm(mo
     assert set(note.names) <= means(ragassay.evaluate([record], judge=Scripted(REPLIES))).keys()
 
 
+Q, A, D = "Who wrote Dune?", "Frank Herbert wrote Dune.", "Frank Herbert wrote Dune in 1965."
 TRACES: dict[str, list[dict[str, Any]]] = {
     "langsmith": [
-        {
-            "id": "t", "trace_id": "t", "run_type": "chain",
-            "inputs": {"question": "Who wrote Dune?"},
-            "outputs": {"answer": "Frank Herbert wrote Dune."},
-        },
-        {
-            "id": "u", "trace_id": "t", "parent_run_id": "t", "run_type": "retriever",
-            "inputs": {"query": "Who wrote Dune?"},
-            "outputs": {"documents": [{"page_content": "Frank Herbert wrote Dune in 1965."}]},
-        },
+        {"id": "t", "trace_id": "t", "run_type": "chain", "inputs": {"question": Q},
+         "outputs": {"answer": A}},
+        {"id": "u", "trace_id": "t", "parent_run_id": "t", "run_type": "retriever",
+         "inputs": {"query": Q}, "outputs": {"documents": [{"page_content": D}]}},
     ],
     "langfuse": [
-        {
-            "id": "t", "input": {"question": "Who wrote Dune?"},
-            "output": {"answer": "Frank Herbert wrote Dune."},
-            "observations": [
-                {
-                    "id": "o", "traceId": "t", "type": "RETRIEVER", "name": "retrieve",
-                    "startTime": "2026-01-01T00:00:00Z", "input": {"query": "Who wrote Dune?"},
-                    "output": [{"page_content": "Frank Herbert wrote Dune in 1965."}],
-                }
-            ],
-        }
+        {"id": "t", "input": {"question": Q}, "output": {"answer": A}, "observations": [
+            {"id": "o", "traceId": "t", "type": "RETRIEVER", "name": "retrieve",
+             "startTime": "2026-01-01T00:00:00Z", "input": {"query": Q},
+             "output": [{"page_content": D}]}]},
     ],
     "phoenix": [
-        {
-            "context.trace_id": "t", "context.span_id": "s", "parent_id": None, "name": "q",
-            "span_kind": "CHAIN", "attributes.input.value": "Who wrote Dune?",
-            "attributes.output.value": "Frank Herbert wrote Dune.",
-        },
-        {
-            "context.trace_id": "t", "context.span_id": "r", "parent_id": "s", "name": "r",
-            "span_kind": "RETRIEVER", "attributes.input.value": "Who wrote Dune?",
-            "attributes.retrieval.documents": [
-                {"document.content": "Frank Herbert wrote Dune in 1965."}
-            ],
-        },
+        {"context.trace_id": "t", "context.span_id": "s", "parent_id": None, "name": "q",
+         "span_kind": "CHAIN", "attributes.input.value": Q, "attributes.output.value": A},
+        {"context.trace_id": "t", "context.span_id": "r", "parent_id": "s", "name": "r",
+         "span_kind": "RETRIEVER", "attributes.input.value": Q,
+         "attributes.retrieval.documents": [{"document.content": D}]},
     ],
 }  # fmt: skip
-
 
 EXPORT = Path(__file__).parents[1] / "formats" / "exports" / "mlflow-3.17.2-trace.json"
 

@@ -14,6 +14,7 @@ import ragassay
 from ragassay import Sample, UsageError, diagnose
 from ragassay.engine.diagnosis.decision_table import (
     CLASSES,
+    FAILS,
     SignalValue,
     Thresholds,
     class_of,
@@ -82,8 +83,8 @@ def test_a_fault_that_counts_by_itself_costs_nothing_in_a_headline_that_is_good(
     ]  # fmt: skip
     result = ragassay.evaluate(records, [*METRICS, "contradicted"])
     found = diagnose(result)
-    assert list(found.classes) == ["contradicted", None, "ignored"]
-    assert {one.fault.name: one.cost for one in found.found}["contradicted"] == 0.0
+    assert list(found.classes) == ["invented", None, "ignored"]
+    assert {one.fault.name: one.cost for one in found.found}["invented"] == 0.0
     assert list(diagnose(result, headline_only=True).classes) == [None, None, "ignored"]
     tolerant = diagnose(result, thresholds=Thresholds(max_contradicted=0.5))
     assert tolerant.classes[0] is None
@@ -99,6 +100,22 @@ def test_a_refusal_is_right_for_an_unanswerable_query_and_wrong_for_another() ->
     ]
     found = diagnose(ragassay.evaluate(records, [*METRICS, "answerability_accuracy"]))
     assert list(found.classes) == ["refused_answerable", None, "answered_unanswerable", None]
+
+
+WRONG = (
+    "The mill closes at eleven.",
+    "You have to be there by eleven.",
+    f"According to the documents, the mill closes at eleven. {OTHER}",
+    f"Great question! {OTHER} As for the mill in the village, people have to leave it at eleven.",
+)
+
+
+def test_a_wrong_number_is_one_fault_in_any_words_and_only_a_passage_at_hand_is_ignored() -> None:
+    data = [record(f"{at}", text, gold=None) for at, text in enumerate(WRONG)]
+    data.append(record("ignored", f"{OTHER} I hope this helps!", gold=None))
+    data.append(record("gone", OTHER, None, gold=None))
+    found = diagnose(ragassay.evaluate(data, ["token_f1.f"]))
+    assert list(found.classes) == ["invented"] * len(WRONG) + ["ignored", "not_retrieved"]
 
 
 def test_an_answer_that_cites_nothing_is_not_cited_wrongly() -> None:
@@ -168,7 +185,8 @@ def test_only_a_comparison_with_references_says_which_answers_are_right(metric, 
     assert found.measures == about
     if about != "answers":  # other faults say nothing of it
         values = result.columns.values(metric)[result.columns.scored(metric)]
-        assert found.share_right == pytest.approx((values >= found.below).mean())
+        share = values if about == "support" else values >= found.below  # half is not supported
+        assert found.share_right == pytest.approx(share.mean())
     assert ("answers are right" in verdict_of(found)) is (about == "answers")
 
 
@@ -200,7 +218,7 @@ def test_a_metric_that_is_unscored_in_all_samples_gets_another_one() -> None:
     found = diagnose(result, complete=False)
     missing = {one.fault.name: one for one in found.not_looked_at}
     assert "hhem has no value" in missing["invented"].why
-    assert missing["invented"].metrics == ("faithfulness",)
+    assert missing["invented"].metrics == ("faithfulness", "contradicted")
 
 
 @pytest.mark.parametrize(
@@ -308,6 +326,7 @@ def test_the_first_row_that_holds_decides(values, label: Any, below: bool, headl
         assert found is None
     elif below:
         assert found is not None
+    values = {**values, FAILS: float(below)}
     if found in CLASSES:
         earlier = CLASSES[: CLASSES.index(found)]
         assert found.holds(values, sample, Thresholds())
@@ -321,9 +340,8 @@ PEOPLE = (
     ("Ada", "baker"), ("Bruno", "smith"), ("Carla", "teacher"), ("Dieter", "doctor"),
     ("Edda", "tailor"), ("Fritz", "miller"), ("Gerda", "cook"), ("Hugo", "painter"),
 )  # fmt: skip
-JUDGED = [
-    "contains_answer", "token_f1.f", "umbrela_MRR", "idk_eval", "faithfulness", "contradicted",
-]  # fmt: skip
+JUDGED = ["contains_answer", "token_f1.f", "umbrela_MRR"]
+JUDGED += ["idk_eval", "faithfulness", "contradicted"]
 LOW, GOOD = ({"rank": SignalValue(rank, "grades")} for rank in (5.0, 1.0))
 SAMPLE, LIMITS = Sample(id="q", answer="a"), Thresholds()
 

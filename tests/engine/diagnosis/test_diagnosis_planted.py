@@ -11,14 +11,12 @@ import pytest
 
 import approved
 import ragassay
-from planted_faults import PLANTED, planted
+from planted_faults import IN_CLASS, PLANTED, planted
 from ragassay.engine.diagnosis.decision_table import CLASSES
 from ragassay.engine.diagnosis.diagnosing import diagnose
 
-METRICS = [
-    "contains_answer", "token_f1.f", "RR", "faithfulness", "citation.f1", "idk_eval",
-    "contradicted",
-]  # fmt: skip
+METRICS = ["contains_answer", "token_f1.f", "RR", "faithfulness", "citation.f1"]
+METRICS += ["idk_eval", "contradicted"]
 APPROVED = Path(__file__).parents[1] / "approved" / "diagnosis.txt"
 PAGE = Path(__file__).parents[3] / "docs" / "diagnose.md"
 
@@ -28,6 +26,7 @@ def counts() -> Counter[tuple[str, str]]:
     """How many samples of each planted fault were put into each class."""
     faults, samples = zip(*planted(), strict=True)
     result = ragassay.evaluate(list(samples), METRICS)
+    faults = tuple(IN_CLASS.get(fault, fault) for fault in faults)
     found = diagnose(result)
     assert found.headline == "contains_answer" and not found.not_looked_at
     return Counter(zip(faults, (one or "fine" for one in found.classes), strict=True))
@@ -52,7 +51,7 @@ def test_the_decision_table_of_the_page_has_the_rows_in_order() -> None:
 
 
 def test_each_planted_fault_is_found_in_most_samples(counts, request) -> None:
-    for name in ("fine", *PLANTED):
+    for name in ("fine", *(PLANTED.keys() - IN_CLASS)):
         n = sum(m for (planted_name, _), m in counts.items() if planted_name == name)
         assert n >= 8 and counts[name, name] >= 0.8 * n, (name, counts)
     approved.check(APPROVED, lines(counts), request.config.getoption("--approve"))

@@ -85,6 +85,12 @@ def test_small_talk_is_an_attempt_as_published_and_an_answer_to_small_talk_alone
         assert own is not None and own.holds == holds
 
 
+@pytest.mark.parametrize("answer, claim", offline_cases("chat"))
+def test_chat_claims_nothing_and_hides_no_claim(answer: str, claim: str) -> None:
+    found = answer_to(ExtractClaims(f"user: {QUERY}", answer.replace("\\n", "\n")))
+    assert found is not None and " ".join(found.claims) == claim
+
+
 CITED = {
     "The Aarwyk bridge was opened in 1968.": "full",
     "The Aarwyk bridge was opened in 1986.": "partial",

@@ -8,11 +8,7 @@ from offline_cases import offline_cases
 from ragassay.judges.offline.evidence import grade, score
 from ragassay.judges.offline.near_copy import Comparison, compared, read
 from ragassay.judges.offline.questions import contradicted, supported_share
-from ragassay.judges.offline.words import (
-    content,
-    evidence_sentences,
-    tokens,
-)
+from ragassay.judges.offline.words import content, evidence_sentences, tokens
 
 
 @pytest.mark.parametrize("passage, claim", offline_cases("copies"))
@@ -48,9 +44,7 @@ def test_a_passage_is_relevant_by_the_words_of_the_query() -> None:
     query = "When was the Aarwyk bridge opened?"
     found = [grade(score(query, passage)) for passage in (good, near, far)]
     assert found[0] > found[1] > found[2] == 0
-
-
-def test_the_querys_own_words_are_no_answer() -> None:
+    # The query's own words are no answer.
     assert grade(score("best treatment for migraine", "best treatment for migraine " * 12)) == 0
 
 

@@ -73,7 +73,7 @@ def diagnose(given: Given) -> None:
     """Show why the samples of a run fail, or which faults a change moved.
 
     Each failing sample is put into one class by the scores that the run holds: not retrieved,
-    retrieved too low, refused though answerable, contradicted, invented, cited wrongly, right but
+    retrieved too low, refused though answerable, wrong or invented, cited wrongly, right but
     incomplete, retrieved but ignored, answered though not answerable. Scores that the run lacks are
     computed here, offline. Each class has its count, its interval, its cost in the headline metric,
     examples, and what to try. docs/diagnose.md has the rules.

@@ -78,6 +78,7 @@ READINGS: Mapping[str, Reading] = {
     "reciprocal": _number(lambda value: inf if value <= 0 else round(1 / value)),
     "hit rank": _hit_rank,
     "found": _number(lambda value: FOUND_SOMEWHERE if value > 0 else inf),
+    "mostly": _number(lambda value: FOUND_SOMEWHERE if value >= 0.5 else inf),
     "useful": _number(lambda value: FOUND_SOMEWHERE if value > 2 else inf, measured=True),
     "low grade": _number(lambda value: float(value <= 2), measured=True),
     "one": lambda row, _: float(row.value == 1),
@@ -182,6 +183,8 @@ SIGNALS: Mapping[str, Signal] = {
 Values = Mapping[str, float]
 """The signals of a sample that are known, by name."""
 
+FAILS = "fails"  # the name of one more: 1 where the headline fails
+
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -189,8 +192,8 @@ class Thresholds:
 
     Attributes:
         low_rank: a first relevant passage below this rank counts as ranked too low.
-        max_contradicted: share of an answer, 0 to 1; above it, the answer is contradicted.
-        min_supported: share of an answer, 0 to 1; below it, the answer is invented.
+        max_contradicted: share of an answer, 0 to 1; above it, the answer is wrong.
+        min_supported: share of an answer, 0 to 1; below it, the answer is wrong or invented.
         min_cited: share of the citations, 0 to 1; below it, the answer cites wrongly.
         min_right: share of an answer, 0 to 1; from it on, what a failing answer says is right.
         min_complete: share of what should be said, 0 to 1; from it on, an answer whose share of
@@ -263,6 +266,15 @@ def _says_everything(values: Values) -> bool:
     return values.get("complete", 0.0) >= 1.0 - ROUNDING
 
 
+def _invented(values: Values, sample: Sample, limits: Thresholds) -> bool:
+    # One unsupported claim explains why an answer fails that is not mostly right.
+    fails = values.get(FAILS) == 1.0 and values.get("right", 0.0) < limits.min_right
+    least = 1.0 - ROUNDING if fails else limits.min_supported
+    is_talk = sample.answerability is Answerability.CONVERSATIONAL  # which needs no passage
+    unsupported = not is_talk and values.get("supported", 1.0) < least
+    return unsupported or values.get("contradicted", 0.0) > limits.max_contradicted
+
+
 _RULES: Mapping[str, Rule] = {
     "no_reply": lambda v, s, at: s.failure is not None and not s.answer_text.strip(),
     "answered_unanswerable": lambda v, s, at: (
@@ -275,12 +287,7 @@ _RULES: Mapping[str, Rule] = {
     "refused_answerable": lambda v, s, at: (
         s.answerability in _MAY_BE_ANSWERED and v.get("refused") == 1.0
     ),
-    "contradicted": lambda v, s, at: v.get("contradicted", 0.0) > at.max_contradicted,
-    # Small talk needs no passage.
-    "invented": lambda v, s, at: (
-        s.answerability is not Answerability.CONVERSATIONAL
-        and v.get("supported", 1.0) < at.min_supported
-    ),
+    "invented": _invented,
     # What a refusal cites is not what its query is about.
     "cited_wrongly": lambda v, s, at: (
         v.get("refused") != 1.0 and v.get("cited", 1.0) < at.min_cited
@@ -312,6 +319,7 @@ def class_of(
     """The class of a sample; ``None`` where it does not fail."""
     if refuses_rightly(values, sample):
         return None
+    values = {**values, FAILS: float(below)}
     for row in CLASSES:
         fails = below or (row.own_fault and not headline_only)
         if fails and row.holds(values, sample, limits):

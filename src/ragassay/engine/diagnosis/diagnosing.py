@@ -38,7 +38,7 @@ from ragassay.engine.diagnosis.decision_table import (
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import by_sample, with_samples
 from ragassay.engine.results.summary import MetricSummary, sample_clusters
-from ragassay.engine.run.scoring import record_warnings
+from ragassay.engine.run.scoring import by_reference, record_warnings
 from ragassay.stats.intervals import ROUNDING, mean_interval
 
 
@@ -243,8 +243,8 @@ def diagnose(
             the middle of the range when left out.
         thresholds: the numbers of the decision table.
         headline_only: whether samples fail by the headline alone. Otherwise an answer that is
-            contradicted, invented, cited wrongly or given to an unanswerable query fails in any
-            case, and one with all words of the reference does not fail because it has others, too.
+            wrong or invented, cited wrongly or given to an unanswerable query fails in any case,
+            and one with all words of the reference does not fail because it has others, too.
         n_examples: samples shown of each class.
         complete: compute the signals that the run lacks, offline, where it kept its samples.
 
@@ -318,12 +318,13 @@ def diagnose(
     level = float(result.config.get("level", 0.95))
     clusters = sample_clusters(columns)
     measures = MEASURES.get(canonical_name(metric.metric), "answers")
-    # An answer is right where no fault was found; what else a headline measures is its own.
-    is_right, certain = ~low, scored
+    # An answer is right where no fault was found; what else a headline measures is its own. Of
+    # support the mean counts: an answer of which half is supported is no supported answer.
+    rated, certain = values if measures == "support" else (~low).astype(np.float64), scored
     if measures == "answers":
-        is_right, certain = ~fails, ~np.array(unknown, dtype=np.bool_)
+        rated, certain = (~fails).astype(np.float64), ~np.array(unknown, dtype=np.bool_)
     right_share = mean_interval(
-        is_right[certain].astype(np.float64),
+        rated[certain],
         span=(0.0, 1.0),
         level=level,
         clusters=None if clusters is None else clusters[certain],
@@ -425,7 +426,9 @@ def _added(result: Result) -> Result | None:
     for sample, signals in _samples(result, names):
         known.update(list(signals))
         parts |= parts_of(sample)
-    sources = {name: {name: known[name]} if known[name] else {} for name in SIGNALS}
+    # What any sample can show ("") is wanted of all: labels that some have do not tell of others.
+    least = {name: len(result.columns) if "" in SIGNALS[name].propose else 1 for name in SIGNALS}
+    sources = {name: {name: known[name]} if known[name] >= least[name] else {} for name in SIGNALS}
     lacking = not_looked_at(result.summary.metrics, names, sources, parts)
     wanted = list(dict.fromkeys(name for item in lacking for name in item.metrics))
     samples = list(result.samples)
@@ -444,7 +447,7 @@ def _samples(
     ``added``; a sample that was not kept has its identity only."""
     more = by_sample(added) if added else iter(())
     for (name, system, repeat), kept, own in with_samples(result):
-        sample = kept or Sample(id=name, system=system, repeat=repeat)
+        sample = by_reference(kept or Sample(id=name, system=system, repeat=repeat))
         rows = {**next(more, ("", {}))[1], **own}
         values = ((signal.name, signal.read(rows, names, sample)) for signal in SIGNALS.values())
         yield sample, {signal: value for signal, value in values if value is not None}

@@ -49,6 +49,7 @@ from ragassay.engine.run.scoring import (
     MODELLED_WINDOW,
     Accumulator,
     as_note,
+    by_reference,
     judged_among,
     record_warnings,
 )
@@ -121,7 +122,7 @@ def prepare(
             begun = list(islice(looked, LOOKED_AT))
             looked, data = begun, chain(begun, looked)
         with record_warnings():  # they are issued when the samples are scored
-            samples = list(islice(open_source(looked, config).samples, LOOKED_AT))
+            samples = [*map(by_reference, islice(open_source(looked, config).samples, LOOKED_AT))]
         if samples and all(sample.passages is None for sample in samples):
             notes.append(Note("no_passages"))
         every = suite.fitted(samples, lambda metric: True)
@@ -254,10 +255,12 @@ class PreparedRun:
             if asker is not None and size is None:
                 asker.progress, progress = progress, None
             runs: list[Sample] = []
+            read: Iterator[Sample] = source.samples
+            if [suite.name for suite in selection.suites] == ["rag"]:  # others read as published
+                read = map(collected.understood, read)
             again = AllSamples(self.rereads)
-            for samples in collected.scored(
-                source.samples, asker, size=size, models=models, all_samples=again
-            ):
+            scored = collected.scored(read, asker, size=size, models=models, all_samples=again)
+            for samples in scored:
                 if selection.consistency is not None:
                     runs.extend(samples)
                 if progress is not None:

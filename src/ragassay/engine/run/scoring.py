@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ragassay.base.errors import CountedFact, RagassayWarning, UsageError, warn_user
 from ragassay.base.note import Note
 from ragassay.base.printable import grouped
-from ragassay.base.sample import ABSTAINING, Sample
+from ragassay.base.sample import ABSTAINING, Answerability, Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.comparison.verdict_rules import OFFLINE
 from ragassay.engine.config.run_config import RunConfig
@@ -129,6 +129,18 @@ def excused(sample: Sample, outcome: Unscored) -> Unscored:
     return outcome
 
 
+def by_reference(sample: Sample) -> Sample:
+    """The sample, unanswerable and without a reference where it has no label and all its references
+    decline ("N/A"), so that a system that declines, too, is right."""
+    texts = [text for text in sample.references if text.strip()]
+    if sample.answerability is None and texts:
+        from ragassay.judges.offline.refusal import declines
+
+        if all(map(declines, texts)):
+            return replace(sample, answerability=Answerability.UNANSWERABLE, references=())
+    return sample
+
+
 def judged_among(metrics: Iterable[Metric]) -> list[JudgedMetric]:
     """The metrics that ask a judge, those among the others' inputs included."""
     return [metric for metric in reached(metrics) if isinstance(metric, JudgedMetric)]
@@ -198,10 +210,7 @@ class Accumulator:
         self.samples = SampleColumns(self.columns, config.slice_by, config.cluster_by)
         self.clustered_by = self.samples.column
         self.missing = MissingScores(metrics, config.embedder is not None)
-        self.n_unanswered = self.n_unlabelled = 0
-        self._n_labelled_metrics = sum(
-            "answerability" in metric.needs for metric in metrics.values()
-        )
+        self.n_unanswered = self.n_declining = 0
         self.latin = {
             name: metric
             for name, metric in metrics.items()
@@ -233,6 +242,12 @@ class Accumulator:
                 self._kept.append((window, outcomes))
             yield window
 
+    def understood(self, sample: Sample) -> Sample:
+        """The sample `by_reference`; counts those whose references decline."""
+        read = by_reference(sample)
+        self.n_declining += read is not sample
+        return read
+
     def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
         """Takes in a window of scored samples, with a list of outcomes for each metric."""
         for sample in samples:
@@ -241,7 +256,6 @@ class Accumulator:
             if sample.failure:
                 self.failures[" ".join(sample.failure.split())] += 1
             self.n_unanswered += sample.answer is None
-            self.n_unlabelled += sample.answerability is None
             text = "\n".join([*(sample.references or ()), sample.answer_text]) if self.latin else ""
             if not text.isascii():  # few texts are not, and counting takes longer than this check
                 letters = sum(map(str.isalpha, text))
@@ -310,9 +324,7 @@ class Accumulator:
             columns, described, intervals, self.clustered_by, from_ids=from_ids
         )
         metrics = facts["metrics"]
-        self.n_without_label = self.n_unlabelled * self._n_labelled_metrics
-        # Scores without their label, or the vectors of a named embedder, are missing, too.
-        facts["incomplete"] += self.missing.n_without_embedder + self.n_without_label
+        facts["incomplete"] += self.missing.n_owed
         facts["incomplete"] += 0 if judging is None else sum(judging.lost_votes.values())
         summary = Summary(
             title=title,
@@ -436,30 +448,33 @@ def record_warnings() -> Iterator[Callable[[], list[str]]]:
 @dataclass
 class MissingScores:
     """Why scores are missing: the first reason of all, and by metric the first sample and detail of
-    each cause (``failed``, ``model``, ``made of``, ``part``). ``n_without_embedder`` counts scores
-    without the vectors of a named embedder."""
+    each cause (``failed``, ``model``, ``made of``, ``part``). ``n_owed`` counts scores without the
+    vectors of a named embedder, or without the label that decides a published condition."""
 
     _metrics: Mapping[str, Metric]
     _names_embedder: bool
     first_reason: str = ""
-    n_without_embedder: int = 0
+    n_owed: int = 0
     first: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
 
     def add(self, name: str, sample: Sample, outcome: Unscored) -> None:
         """Takes in a missing score."""
         metric, cause = self._metrics[name], ""
         self.first_reason = self.first_reason or outcome.detail
+        lacks_part = outcome.reason is Reason.MISSING_INPUT
+        without_label = sample.answerability is None and "answerability" in metric.needs
+        self.n_owed += lacks_part and without_label
         if outcome.reason is Reason.FAILED:
             cause = "failed"
         elif outcome.reason in BY_MODEL and (metric.kind == "model" or metric.embeds):
             cause = "model"
             # A run that names an embedder is incomplete without its vectors.
             is_absent = outcome.reason is Unavailable.reason
-            self.n_without_embedder += is_absent and metric.embeds and self._names_embedder
+            self.n_owed += is_absent and metric.embeds and self._names_embedder
         elif outcome.reason is Unavailable.reason and metric.inputs:
             cause = "made of"
         elif (
-            outcome.reason is Reason.MISSING_INPUT
+            lacks_part
             and name not in self.first.get("part", ())
             and metric.needs
             # The sample has each part, and what is missing lies within one.
@@ -539,8 +554,8 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
         by_count = run.failures.most_common()
         why = ", ".join(f"{count:,} {what.rstrip('.')}" for what, count in by_count)
         yield Note("without_answer", {"n": n, "total": total, "why": f" ({why})" if why else ""})
-    if run.n_without_label:
-        yield Note("without_label", {"n": run.n_unlabelled})
+    if run.n_declining:
+        yield Note("references_decline", {"n": run.n_declining})
     if run.samples.column is not None and run.samples.n_clustered < total:
         n_without = total - run.samples.n_clustered
         yield Note("without_cluster", {"n": n_without, "total": total, "by": run.samples.column})

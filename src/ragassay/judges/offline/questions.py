@@ -10,16 +10,15 @@ from ragassay.base.score import Reason
 from ragassay.judges import questions as asked
 from ragassay.judges.offline.evidence import Evidence, evidence, grade, score, share_of, strict
 from ragassay.judges.offline.near_copy import Kind, near_copy
-from ragassay.judges.offline.refusal import claims_nothing, is_small_talk, refuses, says_idk
+from ragassay.judges.offline.refusal import is_small_talk, refuses, says_idk, stated
 from ragassay.judges.offline.words import (
     content,
     evidence_sentences,
     is_hostile,
-    pattern,
     phrases,
     plain,
-    sentences,
     tokens,
+    topic,
 )
 from ragassay.judges.question import Lost, Question, Reply
 from ragassay.texts.languages import held as in_languages, likely_languages
@@ -39,7 +38,6 @@ SHORT, FOUND = 5, 0.6
 longer one's weight that must be."""
 
 _CLAIMS = 40  # most claims that are taken for those of one sentence
-_TALK = pattern("talk")
 
 
 def held(statement: str, passages: Evidence) -> str:
@@ -63,15 +61,9 @@ def contradicted(sentence: str, passages: Sequence[str]) -> Kind | None:
 
 def extract_claims(question: asked.ExtractClaims) -> asked.Claims:
     """The phrases of the answer's sentences; what addresses the judge stays whole."""
-    claims: list[str] = []
-    for sentence in sentences(question.answer):
-        if is_hostile(sentence):
-            claims.append(sentence)
-        elif not claims_nothing(sentence):
-            talk = _TALK.search(sentence)
-            rest = sentence[: talk.start()] + sentence[talk.end() :] if talk else sentence
-            claims.extend(phrases(rest.strip()))
-    return asked.Claims(claims=tuple(claims))
+    topics = map(topic, stated(question.answer))
+    claims = ([said] if is_hostile(said) else phrases(said) for said in topics)
+    return asked.Claims(claims=tuple(claim for each in claims for claim in each))
 
 
 def supports(

@@ -18,6 +18,7 @@ from ragassay.judges.offline.words import (
     content,
     is_hostile,
     is_number,
+    is_talk,
     pattern,
     sentences,
     tokens,
@@ -25,7 +26,7 @@ from ragassay.judges.offline.words import (
 )
 from ragassay.texts.languages import held
 
-_REFUSALS, _SMALL_TALK = any_of("\n".join(held("refusals").values())), pattern("small_talk")
+_REFUSALS, _GREETINGS = any_of("\n".join(held("refusals").values())), pattern("greetings")
 _COURTESIES, _PLACES = pattern("courtesies"), pattern("places")
 TURN = re.compile(
     r"[,;:.]?\s+(?:but|however|though|although|nevertheless|nonetheless|aber|jedoch|allerdings|mais"
@@ -37,16 +38,18 @@ _STATEMENT = 3  # smallest number of content words of an answer beside a refusal
 
 
 Kind = Literal["refusal", "statement", "small talk", "question"]
+_CLAIM_NOTHING: tuple[set[Kind], ...] = ({"refusal"}, {"question"})
 
 
 @lru_cache(maxsize=4096)
 def parts(answer: str, conversation: str = "") -> tuple[tuple[Kind, int], ...]:
     """The parts of an answer, its sentences cut at a "but": what each is, and its content words.
 
-    Courtesies and what addresses the judge are left out. Beside a refusal only what shares a word
-    with the conversation (the query with its earlier turns; where it is empty, all statements
-    count), or goes on with a number in the same sentence, is a statement."""
+    What addresses the judge is left out, and talk beside anything else. Beside a refusal only what
+    shares a word with the conversation (the query with its earlier turns; where it is empty, all
+    statements count), or goes on with a number in the same sentence, is a statement."""
     found: list[tuple[Kind, int, bool]] = []
+    talk = found.copy()
     about = {stem for stem in content(conversation) if weight(stem) == WHOLE}
     for sentence in sentences(answer):
         pieces = TURN.split(sentence) if _kind(sentence, True) == "refusal" else [sentence]
@@ -58,7 +61,9 @@ def parts(answer: str, conversation: str = "") -> tuple[tuple[Kind, int], ...]:
                 goes_on = refused and any(map(is_number, stems))
                 refused = refused or kind == "refusal"
                 near = not about or goes_on or not about.isdisjoint(stems)
-                found.append((kind, len(stems), near))
+                idle = kind == "statement" and is_talk(piece)
+                (talk if idle else found).append((kind, len(stems), near))
+    found = found or talk
     alone = all(kind != "refusal" for kind, _, _ in found)
     return tuple((kind, n) for kind, n, near in found if kind == "refusal" or near or alone)
 
@@ -69,8 +74,7 @@ def _kind(piece: str, enough: bool) -> Kind | None:
         return "refusal"
     if piece.endswith(("?", "？")):
         return "question"
-    small = _SMALL_TALK.search(piece)
-    if small and len(content(f"{piece[: small.start()]} {piece[small.end() :]}")) <= 1:
+    if is_talk(piece) and _GREETINGS.search(piece):
         return "small talk"
     states = enough and tokens(piece) and not _COURTESIES.search(piece)
     return "statement" if states and not is_hostile(piece) else None
@@ -111,6 +115,14 @@ def refuses(answer: str, conversation: str = "") -> bool:
     return constant + math.fsum(w * x for w, x in zip(weights, values, strict=True)) > 0
 
 
+def declines(reference: str) -> bool:
+    """Whether a reference says that there is no answer: a phrase of refusal, or a dash. "None"
+    alone may be the answer."""
+    text = reference.strip(" .-–—")
+    is_refusal = "refusal" in dict(parts(text)) and text.casefold() != "none"
+    return not text or (is_refusal and refuses(text))
+
+
 def says_idk(answer: str, conversation: str = "") -> Literal["yes", "partial", "no"]:
     """MT-RAG's label: ``yes`` for an answer that `refuses` and names no place to look, ``partial``
     for any other with a refusal in it, else ``no``, small talk included. ``conversation`` is the
@@ -128,6 +140,11 @@ def is_small_talk(text: str) -> bool:
     return {kind for kind, _ in parts(text)} == {"small talk"}
 
 
-def claims_nothing(sentence: str) -> bool:
-    """Whether a sentence is a question, a refusal, small talk or a courtesy, and nothing else."""
-    return sentence.endswith(("?", "？")) or "statement" not in dict(parts(sentence))
+def stated(answer: str) -> list[str]:
+    """The sentences of an answer that are no question, no refusal and no talk; talk, too, where
+    nothing else is said and it is no greeting."""
+    every = sentences(answer)
+    if all(map(is_talk, every)):
+        return [] if is_small_talk(answer) else every
+    told = (sentence for sentence in every if not is_talk(sentence))
+    return [one for one in told if {kind for kind, _ in parts(one)} not in _CLAIM_NOTHING]

@@ -18,7 +18,7 @@ from itertools import takewhile
 from ragassay import texts
 from ragassay.base import packages
 from ragassay.judges.offline import LONGEST
-from ragassay.texts.languages import UNSPACED
+from ragassay.texts.languages import UNSPACED, listed
 from ragassay.texts.numbers import SIGNS, folded
 
 LISTS = packages.word_lists("ragassay.judges.offline", "data/words.txt")
@@ -221,7 +221,7 @@ _LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(\s*(?:https?:|www\.|/)[^)\s]{0,1000
 _MARKS = re.compile(
     r"^[ \t]*(?:```|~~~)[ \t]*[\w+#-]*[ \t]*$"
     r"|^[ \t>]*(?:#{1,6}\s+|[-*+•◦▪–]\s+|\(?\d{1,3}[.)]\s+)+"
-    r"|\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)",
+    r"|\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)|</?(?:answer|b|br|em|i|li|p|strong|ul)\s?/?>",
     re.MULTILINE,
 )
 _CUT = re.compile(
@@ -265,6 +265,32 @@ def phrases(sentence: str) -> list[str]:
     if piece and found:
         found[-1] += f" {piece}"
     return found or [piece] * bool(heavy)
+
+
+# Chat is known by its words and not by its phrases, of which there is no end: an answer that talks
+# about itself ("Based on the documents above, here is what I found:") has few words to do it with.
+_TALK = frozenset(map(stem, LISTS["talk"]))
+_LONGEST_TALK = 200  # characters before what a sentence says
+_TURN = re.compile(r"(?<=[,;:，；：])(?!\d)\s*|\s+[–—-]+\s+|\s+(?=(?:that|dass)\s)")
+_GREETINGS = pattern("greetings")
+_SAYS = {*listed("negators"), "yes", "ja", "oui", "sí", "sì"}
+
+
+@lru_cache(maxsize=8192)
+def is_talk(text: str) -> bool:
+    """Whether a text is about the conversation alone: a greeting, or no content words but those of
+    the section ``talk``, of which none affirms or denies."""
+    rest = _GREETINGS.sub(" ", text)
+    stems = content(rest)
+    if not _TALK.issuperset(stems) or not (stems or rest != text):
+        return False
+    return not any(word in _SAYS or word.endswith("n't") for word in tokens(rest))
+
+
+def topic(sentence: str) -> str:
+    """One of the `sentences` without the talk before what it says."""
+    turns = [turn.span() for turn in _TURN.finditer(sentence[:_LONGEST_TALK])]
+    return sentence[max((end for at, end in turns if is_talk(sentence[:at])), default=0) :]
 
 
 _ORDERS, _PRAISE = pattern("orders"), pattern("praise")
