@@ -424,9 +424,13 @@ def test_a_step_that_is_named_replaces_those_that_retrieve(tmp_path: Path) -> No
     path = write(tmp_path / "a.json", trace)
     (one,) = read(path, "langfuse", passages_from="span:cut")
     assert [passage.text for passage in one.passages or ()] == ["few"]
-    notes = Notes()
-    (one,) = load(path, notes=notes, passages_from="span:none")
-    assert one.passages is None and any("traces without a step 'none': 1" in x for x in notes)
+    with pytest.raises(InputError, match=r"'cuts'. Did you mean 'cut'\? .* called search, cut\."):
+        load(path, notes=Notes(), passages_from="span:cuts")
+    notes, other = Notes(), {**trace, "id": "t2", "observations": []}
+    _, one = load(write(path, trace, other), notes=notes, passages_from="span:cut")
+    assert one.passages is None and any("traces without a step 'cut': 1" in x for x in notes)
+    with pytest.raises(UsageError, match="its format is jsonl"):
+        load(write(path, {"query": Q, "answer": A}), passages_from="span:cut")
     with pytest.raises(UsageError, match="'spam' is none of retrieval, tools and span:NAME"):
         load(path, passages_from="spam")
 
