@@ -14,7 +14,7 @@ import numpy as np
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
 from ragassay.base.printable import grouped
-from ragassay.engine.comparison.derived_runs import aligned, subset_of
+from ragassay.engine.comparison.derived_runs import MATCHED, aligned, subset_of
 from ragassay.engine.comparison.differences import (
     OWN_NUGGETS,
     Mask,
@@ -71,7 +71,8 @@ def compare(
         covers_answer 0.222 72 better
         em -0.042 72 no difference shown
 
-    Queries are matched by id; repeats of a query are averaged first. A query counts for a metric
+    Queries are matched by id, or by text where the runs share no id; repeats of a query are
+    averaged first. A query counts for a metric
     when both runs scored it. Counts and geometric means are not compared; percentiles are, with an
     interval and without a test. A metric that the runs
     show under different names is one metric; it goes by the new run's name.
@@ -109,7 +110,7 @@ def compare(
     check_options("auto", level, n_resamples)
     opened = map(_opened, (new, old))
     a, b = (one_system(subset_of(run, where)) for run in opened)
-    b = aligned(b, a)
+    b = aligned(b, a, by_text=not unpaired)
     if a.name == b.name:
         a, b = replace(a, called=f"{a.name} (new)"), replace(b, called=f"{b.name} (old)")
     names = _common_metrics(a, b, metrics)
@@ -126,8 +127,8 @@ def compare(
         raise UsageError("--fail-if-drop needs runs on the same queries, without --unpaired.")
     if not (matched.queries or unpaired):
         raise UsageError(
-            f"{a.name} and {b.name} have no query in common (by id), so they cannot be compared "
-            f"query by query. {UNPAIRED}"
+            f"{a.name} and {b.name} have no query in common (by id or text), so they cannot be "
+            f"compared query by query. {UNPAIRED}"
         )
     reasons, against = _unlike(matched, means if unpaired else names, unpaired)
     if against and not force:
@@ -179,6 +180,7 @@ def compare(
                 ).items()
                 if n
             ),
+            *(note for note in b.summary.notes if note.kind == MATCHED),
             *against,
             *only_in_one(a, b, means, matched.queries, mask_a, mask_b),
             *incomplete_runs(a, b),

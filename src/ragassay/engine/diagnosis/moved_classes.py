@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ragassay.base.errors import UsageError
-from ragassay.base.note import Displayed
+from ragassay.base.note import Displayed, Note
 from ragassay.engine.comparison.compare_runs import one_system
-from ragassay.engine.comparison.derived_runs import aligned
+from ragassay.engine.comparison.derived_runs import MATCHED, aligned
 from ragassay.engine.comparison.differences import differing_queries, incomparable_metrics
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnose
@@ -50,7 +50,8 @@ class Moved(Displayed):
 
     ``transitions`` counts samples by class in the old run and in the new one (``fine`` where they
     do not fail), ``unlike`` names signals that the runs know by different metrics, ``not_alike``
-    says what else differs beside the system: what moved may be due to that, and is not tested."""
+    says what else differs beside the system: what moved may be due to that, and is not tested;
+    ``matched`` says so where queries were matched by text."""
 
     new: Diagnosis
     old: Diagnosis
@@ -61,6 +62,7 @@ class Moved(Displayed):
     transitions: Mapping[tuple[str, str], int]
     unlike: tuple[str, ...]
     not_alike: tuple[str, ...] = ()
+    matched: tuple[Note, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Moved {self.new.name!r} against {self.old.name!r}: samples={self.n}>"
@@ -92,7 +94,7 @@ def moved(
 ) -> Moved:
     """Diagnoses two runs alike, and says which classes the samples moved between.
 
-    Samples are matched by query id and repeat."""
+    Samples are matched by query id (or text, where the runs share no id) and repeat."""
     old = aligned(one_system(old), one_system(new))
     first = diagnose(new, headline=headline or None, below=below, **options)
     second = diagnose(old, headline=first.headline, below=first.below, **options)
@@ -103,7 +105,8 @@ def moved(
     common = [key for key in rows_new if key in rows_old]
     if not common:
         raise UsageError(
-            f"{new.name} and {old.name} have no query in common (by id), so nothing can have moved."
+            f"{new.name} and {old.name} have no query in common (by id or text), so nothing can "
+            "have moved."
         )
     # A sample whose headline is unscored in one run did not come to be fine, or cease to be.
     decided = [
@@ -156,4 +159,5 @@ def moved(
     return Moved(
         first, second, len(common), len(common) - len(decided), level, classes,
         dict(transitions.most_common()), unlike, not_alike,
+        tuple(note for note in old.summary.notes if note.kind == MATCHED),
     )  # fmt: skip
