@@ -39,14 +39,17 @@ from ragassay.engine.results.summary import MetricSummary, left_out, shown
 from ragassay.stats.intervals import alpha_of, check_one_sided, check_options
 from ragassay.stats.paired import compare_pairs
 
+Run = Result | str | Path
+"""A result, or a run folder."""
+
 UNPAIRED = "Compare their means with the option unpaired (--unpaired)."
 FORCE = "Compare them without a verdict on what differs with the option force (--force)."
 """How the refusals of comparisons end that another option makes."""
 
 
 def compare(
-    new: Result | str | Path,
-    old: Result | str | Path,
+    new: Run,
+    old: Run,
     *,
     metrics: str | Sequence[str] | None = None,
     where: str | Sequence[str] = (),
@@ -108,8 +111,7 @@ def compare(
             (``ragassay.engine.comparison.derived_runs.by_system`` takes it apart).
     """
     check_options("auto", level, n_resamples)
-    opened = map(_opened, (new, old))
-    a, b = (one_system(subset_of(run, where)) for run in opened)
+    a, b = (one_system(subset_of(opened(run), where)) for run in (new, old))
     b = aligned(b, a, by_text=not unpaired)
     if a.name == b.name:
         a, b = replace(a, called=f"{a.name} (new)"), replace(b, called=f"{b.name} (old)")
@@ -306,13 +308,13 @@ def one_system(result: Result) -> Result:
     return result
 
 
-def _opened(run: Result | str | Path) -> Result:
+def opened(run: Run) -> Result:
     """A run: given, or of a folder."""
     if isinstance(run, Result):
         return run
     if not isinstance(run, (str, Path)) or Path(run).is_file():
         raise UsageError(
-            "compare takes results or folders of runs. Evaluate the data first: "
+            "Give results or run folders. Evaluate the data first: "
             "ragassay.compare(ragassay.evaluate(new), ragassay.evaluate(old))."
         )
     return open_run(run)

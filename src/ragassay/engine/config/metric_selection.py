@@ -147,9 +147,12 @@ def select_metrics(
     chosen: Sequence[Suite] = (),
     objects: Sequence[Metric] = (),
     fitted: Callable[[Suite], Suite] = lambda suite: suite,
+    own: Sequence[Metric] = (),
 ) -> MetricSelection:
     """The metrics of a configuration under the names that its suites publish. ``fitted`` makes a
-    suite whose metrics depend on the data (`Suite.otherwise`) one of those that the data allow."""
+    suite whose metrics depend on the data (`Suite.otherwise`) one of those that the data allow.
+    Where neither names nor ``objects`` say what to compute, the suite for the data does; ``own``
+    (rubrics, say) come on top in any case."""
     named_suites = [*(chosen or map(suites.get, config.suite))]
     if not named_suites and not config.metrics and not objects:
         named_suites = [default_suite(config, data_format)]
@@ -176,7 +179,7 @@ def select_metrics(
     else:
         for suite in used:
             of_suites += suite.metrics_by_name(ks=config.ks, published=config.published).values()
-    selected = dict.fromkeys([*asked, *of_suites, *objects])
+    selected = dict.fromkeys([*asked, *of_suites, *objects, *own])
     metrics = [metric for metric in selected if "runs" not in metric.needs]
     over = [metric for metric in selected if "runs" in metric.needs]
     compared: list[Metric] = []
@@ -362,6 +365,16 @@ def load_rubric(path: str | Path) -> Metric:
 
     with _named_in(path):
         return rubric_metric(read_rubric(path))
+
+
+def metric_of_rubric(written: Mapping[str, Any]) -> Metric:
+    """The metric of a rubric that is given as a mapping with the keys of its file."""
+    import yaml
+
+    from ragassay.judges.own_prompts import parse_rubric
+    from ragassay.metrics.rubric.rubric_grade import rubric_metric
+
+    return rubric_metric(parse_rubric(yaml.safe_dump(dict(written))))
 
 
 def load_judge_prompt(path: str | Path) -> Metric:

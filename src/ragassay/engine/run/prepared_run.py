@@ -7,7 +7,7 @@ import platform
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -26,6 +26,7 @@ from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.metric_selection import (
     LOOKED_AT,
     MetricSelection,
+    metric_of_rubric,
     own_metrics,
     published_names,
     select_metrics,
@@ -86,6 +87,7 @@ def prepare(
     *,
     chosen: Sequence[Suite] = (),
     objects: Sequence[Metric] = (),
+    own: Sequence[Metric] = (),
     judge: Judge | Sequence[Any] | None = None,
     dry: bool = False,
     environment: Mapping[str, str] | None = None,
@@ -95,10 +97,11 @@ def prepare(
     """Opens the data and resolves all names, so that errors show before the work begins.
 
     ``data``, ``chosen`` and ``judge`` take the place of the configuration's data, suites and judge;
-    the metrics of ``objects`` come on top. ``dry``: the job is only previewed, so no key is needed
-    and no ledger is made. ``named`` has the words that names of an operator stand for, by role
-    (``judge``, ``embedder``): the configuration and all outputs say the names only. ``expected``
-    are samples like those of data that are still to come, to choose a suite's metrics by."""
+    the metrics of ``objects`` come on top, those of ``own`` also on top of a default suite.
+    ``dry``: the job is only previewed, so no key is needed and no ledger is made. ``named`` has the
+    words that names of an operator stand for, by role (``judge``, ``embedder``): the configuration
+    and all outputs say the names only. ``expected`` are samples like those of data that are still
+    to come, to choose a suite's metrics by."""
     if data is None:
         if config.data is None:
             raise UsageError("No data is named. Give a file: ragassay run DATA.")
@@ -110,7 +113,8 @@ def prepare(
 
         paths = paths_of(data)
         check_output(Path(config.output) / SAMPLES, *(formats.files_of(paths) if paths else ()))
-    own = own_metrics(config.model_dump()) if config.rubric or config.judge_prompt else []
+    if config.rubric or config.judge_prompt:
+        own = [*own, *own_metrics(config.model_dump())]
     notes: list[Note] = []
 
     def fitted(suite: Suite) -> Suite:
@@ -146,7 +150,7 @@ def prepare(
         return chosen
 
     data_format = format_of(data, config)
-    selection = select_metrics(config, data_format, chosen, [*objects, *own], fitted)
+    selection = select_metrics(config, data_format, chosen, objects, fitted, own)
     every = selection.every
     asked = {use.kind for metric in every.values() for use in uses_of(metric, None)}
     for kind in sorted(config.prompts.keys() - asked):
@@ -331,7 +335,7 @@ def resolved_config(
     if config.output is not None:
         # Paths in a configuration are relative to it, so that run.yaml can be run again.
         make_relative(body, config.output)
-        body |= _copied(config, Path(config.output))
+        body |= _copied(config, Path(config.output), selection.metrics.values())
     body["suite"] = [suite.name for suite in selection.suites]
     local = published_names(config, source.format, selection.suites)
     body["metrics"] = []
@@ -360,9 +364,12 @@ def resolved_config(
     }
 
 
-def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:
-    """Copies a user's own files into the run folder; the keys of run.yaml that name the copies."""
-    from ragassay.judges.own_prompts import read_rubric
+def _copied(config: RunConfig, folder: Path, metrics: Iterable[Metric]) -> dict[str, Any]:
+    """Copies a user's own files and rubrics into the run folder; the keys of run.yaml that name the
+    copies."""
+    import yaml
+
+    from ragassay.judges.own_prompts import bundled, read_rubric
 
     def copy(source: str, file_name: str) -> str:
         name = f"{RUBRICS}/{file_name}"
@@ -370,11 +377,14 @@ def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:
             files.write_bytes(folder / name, Path(source).read_bytes())
         return name
 
-    keys: dict[str, Any] = {}
-    if config.rubric:
-        # A rubric's name is unique in a run, that of its file need not be.
-        named = ((name, read_rubric(name).name) for name in config.rubric)
-        keys["rubric"] = [copy(name, f"{rubric}.yaml") for name, rubric in named]
+    # A rubric's name is unique in a run, that of its file need not be.
+    named = {read_rubric(name).name: name for name in config.rubric}
+    rubrics = [copy(name, f"{rubric}.yaml") for rubric, name in named.items()]
+    for rubric in {getattr(metric, "rubric", None) for metric in metrics} - {None, *bundled()}:
+        if rubric.name not in named:  # given as a mapping
+            rubrics.append(f"{RUBRICS}/{rubric.name}.yaml")
+            files.write_text(folder / rubrics[-1], yaml.safe_dump(rubric.model_dump()))
+    keys: dict[str, Any] = {"rubric": rubrics} if rubrics else {}
     if config.judge_prompt is not None:
         keys["judge_prompt"] = copy(config.judge_prompt, Path(config.judge_prompt).name)
     if config.prompts:
@@ -390,13 +400,20 @@ PATIENCE_S, EVERY_S = 1.0, 10.0
 
 
 def evaluate(
-    data: Data, suite: Any = None, *, progress: bool | Progress | None = None, **options: Any
+    data: Data,
+    suite: Any = None,
+    *,
+    name: str = "",
+    progress: bool | Progress | None = None,
+    **options: Any,
 ) -> Result:
     """Scores every sample with every metric, and summarises; see `ragassay.evaluate`, which also
     asks a system first."""
     job = job_of(data, suite, False, **options)
+    job.source.title = name or job.source.title
     is_wanted = in_notebook() if progress is None else progress
-    return job.run(progress if callable(progress) else _lines(job) if is_wanted else None)
+    result = job.run(progress if callable(progress) else _lines(job) if is_wanted else None)
+    return replace(result, called=name)
 
 
 def in_notebook() -> bool:
@@ -432,6 +449,7 @@ def job_of(
     *,
     metrics: Any = None,
     judge: Any = None,
+    rubric: Any = None,
     environment: Mapping[str, str] | None = None,
     save: str | Path | None = None,
     **options: Any,
@@ -452,7 +470,8 @@ def job_of(
         if isinstance(item, Suite):
             chosen.append(item)
         elif not isinstance(item, str):
-            objects.append(as_metric(item))
+            is_rubric = isinstance(item, Mapping)
+            objects.append(metric_of_rubric(item) if is_rubric else as_metric(item))
         elif item in suites.all_suites():
             chosen.append(suites.get(item))
         else:
@@ -475,11 +494,14 @@ def job_of(
         judge=None if own is None or isinstance(own, Judge) else [*map(word_of, _listed(judge))],
         suite=[each.name for each in chosen],
         metrics=names,
+        rubric=[str(item) for item in _listed(rubric) if not isinstance(item, Mapping)],
         **{"output": save, **options},
     )
+    rubrics = [metric_of_rubric(item) for item in _listed(rubric) if isinstance(item, Mapping)]
     return prepare(
-        config, data, chosen=chosen, objects=objects, judge=own, environment=environment, dry=dry
-    )
+        config, data, chosen=chosen, objects=objects, own=rubrics, judge=own,
+        environment=environment, dry=dry,
+    )  # fmt: skip
 
 
 def _listed(items: Any) -> Sequence[Any]:
