@@ -68,7 +68,7 @@ def test_what_nobody_counted_costs_all_that_was_reserved_for_it() -> None:
     assert made is not None
     Account(budget).settle(made, None, free=False, sent=True)
     assert (budget.spent_dollars, budget.spent_tokens, budget.spent_calls) == (0.4, 300, 1)
-    assert budget.describe() == "about $0.4000 of $1.00, 1 call, about 300 of 1,000 tokens"
+    assert budget.describe() == "about $0.40 of $1.00, 1 call, about 300 of 1,000 tokens"
     assert budget.reserve(0.7, 10) is None
 
 
