@@ -32,12 +32,7 @@ PUBLISHED_NAMES: list[tuple[str, str, Any, Any]] = [
         ["x"],
         (Passage("x"),),
     ),
-    (
-        "passages",
-        "retrieved_context_ids retrieved_ids doc_ids run",
-        ["x"],
-        (Passage(id="x"),),
-    ),
+    ("passages", "retrieved_context_ids retrieved_ids doc_ids run", ["x"], (Passage(id="x"),)),
     (
         "gold",
         "reference_contexts ground_truth_context expected_chunks golden_chunks"
@@ -223,10 +218,7 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"gold": [{"text": "a", "grade": 2}], "gold_ids": ["g"]},
         {"gold": (GoldPassage("g", "a", grade=2),)},
     ),
-    (
-        {"passages": [{"id": "c", "text": "t"}], "gold": ["a"]},
-        {"gold": (GoldPassage(text="a"),)},
-    ),
+    ({"passages": [{"id": "c", "text": "t"}], "gold": ["a"]}, {"gold": (GoldPassage(text="a"),)}),
     # Conversations and labels.
     ({"messages": TALK}, {"query": "Who?", "answer": Answer("Ann.")}),
     ({"messages": TALK, "response": "Ann."}, {"answer": Answer("Ann.")}),
@@ -324,10 +316,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"gold": [{"text": "a", "grade": 2}], "gold_ids": {"g": 0}},
         "has the grade 2, and this list has 0 for it",
     ),
-    (
-        {"gold": [{"id": "g", "grade": 2}, {"id": "g", "grade": 0}]},
-        "'g' has the grades 2 and 0",
-    ),
+    ({"gold": [{"id": "g", "grade": 2}, {"id": "g", "grade": 0}]}, "'g' has the grades 2 and 0"),
     *(
         ({"messages": talk}, "line 1, field 'messages'")
         for talk in (
@@ -340,10 +329,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"question": "Who?", "messages": TALK, "answer": "Bob."},
         "differs from the turn after its query",
     ),
-    (
-        {"answerability": "PARTIAL", "Answerability": ["ANSWERABLE"]},
-        "several labels: PARTIAL",
-    ),
+    ({"answerability": "PARTIAL", "Answerability": ["ANSWERABLE"]}, "several labels: PARTIAL"),
     *(
         ({"answerability": value}, "field 'answerability'")
         for value in ("MAYBE", ["ANSWERABLE", "PARTIAL"], 3)
@@ -438,11 +424,9 @@ def test_two_columns_for_one_field_are_an_error_and_not_a_choice(record: dict[st
 @pytest.mark.parametrize("name", ["input", "user_input", "messages", "conversation_history"])
 def test_the_last_user_turn_is_the_query_and_the_rest_is_history(name: str) -> None:
     talk = [
-        {"role": "system", "content": "be kind"},
-        {"role": "user", "content": "a"},
-        {"role": "assistant", "content": "b"},
-        {"speaker": "user", "text": "c"},
-    ]
+        {"role": "system", "content": "be kind"}, {"role": "user", "content": "a"},
+        {"role": "assistant", "content": "b"}, {"speaker": "user", "text": "c"},
+    ]  # fmt: skip
     sample = one({"id": 1, name: talk, "answer": "x"})
     assert sample.query == "c"
     assert sample.history == (Turn("user", "a"), Turn("agent", "b"))
@@ -579,11 +563,9 @@ def test_a_grade_of_gold_under_another_name_is_asked_for(part: dict[str, Any]) -
 def test_lists_of_passages_as_texts_in_json_are_read_as_in_cells(tmp_path: Path) -> None:
     """As `read_csv().to_json(lines=True)` writes them."""
     row = {
-        "query": '["q"]',
-        "contexts": "['x.', 'y.']",
-        "gold_ids": "[1, 2]",
+        "query": '["q"]', "contexts": "['x.', 'y.']", "gold_ids": "[1, 2]",
         "gold": '[{"text": "g"}, {"text": "h"}]',
-    }
+    }  # fmt: skip
     path, table = tmp_path / "a.jsonl", tmp_path / "a.csv"
     path.write_text(json.dumps(row))
     with table.open("w", newline="") as stream:
@@ -625,15 +607,10 @@ def test_texts_in_lists_are_never_opened(tmp_path: Path) -> None:
 
 def test_all_columns_of_autorags_results_are_read() -> None:
     record = {
-        "qid": "1",
-        "query": "Where?",
-        "retrieval_gt": [["d1"]],
-        "generation_gt": ["Leeds"],
-        "retrieved_contents": ["In Leeds.", "In York."],
-        "retrieved_ids": ["d1", "d2"],
-        "retrieve_scores": [0.9, 0.5],
-        "generated_texts": "Leeds.",
-    }
+        "qid": "1", "query": "Where?", "retrieval_gt": [["d1"]], "generation_gt": ["Leeds"],
+        "retrieved_contents": ["In Leeds.", "In York."], "retrieved_ids": ["d1", "d2"],
+        "retrieve_scores": [0.9, 0.5], "generated_texts": "Leeds.",
+    }  # fmt: skip
     notes = Notes()
     (sample,) = from_records([record], notes=notes)
     assert sample.passages == (

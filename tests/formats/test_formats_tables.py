@@ -276,12 +276,9 @@ def test_every_missing_value_of_pandas_is_none() -> None:
 
 def test_numpy_values_and_dates_become_plain_ones() -> None:
     record = {
-        "id": np.int64(7),
-        "query": "q",
-        "passages": np.array(["a", "b"]),
-        "timestamp": datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC),
-        "n": np.float32(0.5),
-    }
+        "id": np.int64(7), "query": "q", "passages": np.array(["a", "b"]),
+        "timestamp": datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC), "n": np.float32(0.5),
+    }  # fmt: skip
     (sample,) = from_records([record])
     assert (sample.id, sample.timestamp, sample.metadata) == ("7", 1700000000.0, {"n": 0.5})
     assert sample.passages == (Passage("a"), Passage("b"))

@@ -26,16 +26,12 @@ def mlflow_2(name: str, parent: str | None, kind: str, given: Any, gave: Any) ->
     """A span as MLflow 2 writes it."""
     asked = {"mlflow.spanType": kind, "mlflow.spanInputs": given, "mlflow.spanOutputs": gave}
     return {
-        "name": name,
-        "context": {"span_id": f"0x{name}", "trace_id": "0x7d"},
+        "name": name, "context": {"span_id": f"0x{name}", "trace_id": "0x7d"},
         "parent_id": None if parent is None else f"0x{parent}",
         "start_time": BEGAN * 10**9 + (parent is not None),
-        "end_time": BEGAN * 10**9 + 2_500_000_000,
-        "status_code": "OK",
-        "status_message": "",
-        "attributes": {key: json.dumps(value) for key, value in asked.items()},
-        "events": [],
-    }
+        "end_time": BEGAN * 10**9 + 2_500_000_000, "status_code": "OK", "status_message": "",
+        "attributes": {key: json.dumps(value) for key, value in asked.items()}, "events": [],
+    }  # fmt: skip
 
 
 def of_mlflow(*spans: dict[str, Any], **info: Any) -> dict[str, Any]:
@@ -45,14 +41,9 @@ def of_mlflow(*spans: dict[str, Any], **info: Any) -> dict[str, Any]:
 
 def phoenix(**more: Any) -> dict[str, Any]:
     return {
-        "name": "rag",
-        "span_kind": "CHAIN",
-        "context.span_id": "a",
-        "context.trace_id": "t",
-        "parent_id": None,
-        "attributes.input.value": Q,
-        **more,
-    }
+        "name": "rag", "span_kind": "CHAIN", "context.span_id": "a", "context.trace_id": "t",
+        "parent_id": None, "attributes.input.value": Q, **more,
+    }  # fmt: skip
 
 
 def langsmith(**more: Any) -> dict[str, Any]:
@@ -76,13 +67,9 @@ OPENAI = [
     {"role": "assistant", "content": EARLIER[1][1]},
 ]
 HISTORIES = [
-    LANGCHAIN,
-    [LANGCHAIN],
-    OPENAI,
-    [*OPENAI, {"role": "user", "content": Q}],
-    [[text for _, text in EARLIER]],
-    [["human", EARLIER[0][1]], ["ai", EARLIER[1][1]]],
-]
+    LANGCHAIN, [LANGCHAIN], OPENAI, [*OPENAI, {"role": "user", "content": Q}],
+    [[text for _, text in EARLIER]], [["human", EARLIER[0][1]], ["ai", EARLIER[1][1]]],
+]  # fmt: skip
 
 
 def of_langsmith(given: dict[str, Any]) -> dict[str, Any]:

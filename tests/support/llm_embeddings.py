@@ -60,11 +60,9 @@ def embeddings_answer(request: Request, fault: str | None) -> Answer:
         data.reverse()
     read = sum(len(text) // 4 + 1 for text in texts)
     found = {
-        "object": "list",
-        "data": data,
-        "model": f"{body.get('model')}-2026-01-01",
+        "object": "list", "data": data, "model": f"{body.get('model')}-2026-01-01",
         "usage": {"prompt_tokens": read, "total_tokens": read},
-    }
+    }  # fmt: skip
     content = json.dumps(found)
     if fault == "truncated":
         return Answer(body=content[: len(content) // 2].encode())

@@ -72,14 +72,11 @@ def native_completion(protocol: str, made: Answer, request: Request, usage: bool
         stop = {"length": "max_tokens", "content_filter": "refusal"}.get(made.finish, "end_turn")
         said = made.refusal or made.content or ""
         return {
-            "id": f"msg_{request.index}",
-            "type": "message",
-            "role": "assistant",
-            "model": model,
+            "id": f"msg_{request.index}", "type": "message", "role": "assistant", "model": model,
             "content": [{"type": "text", "text": said}] if said else [],
             "stop_reason": "refusal" if made.refusal else stop,
             "usage": {"input_tokens": read, "output_tokens": written} if usage else {},
-        }
+        }  # fmt: skip
     stop = {"length": "MAX_TOKENS", "content_filter": "SAFETY"}.get(made.finish, "STOP")
     parts = [{"text": made.content}] if made.content else []
     body: dict[str, Any] = {

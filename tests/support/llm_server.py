@@ -91,13 +91,11 @@ class _State:
     def stats(self) -> dict[str, Any]:
         names = ("requests", "answered", "in_flight", "in_flight_most", "connections")
         return {name: getattr(self, name) for name in names} | {
-            "distinct": len(self.bodies),
-            "distinct_answered": len(self.paid),
-            "texts": self.texts.total(),
-            "distinct_texts": len(self.texts),
+            "distinct": len(self.bodies), "distinct_answered": len(self.paid),
+            "texts": self.texts.total(), "distinct_texts": len(self.texts),
             "statuses": {str(status): n for status, n in self.statuses.items()},
             "faults": dict(self.faults),
-        }
+        }  # fmt: skip
 
 
 class LLMServer:
@@ -341,12 +339,9 @@ def _completion(made: Answer, request: Request, usage: bool | Mapping[str, Any])
     message = {"role": "assistant", "content": made.content, "refusal": made.refusal}
     choice = {"index": 0, "message": message, "finish_reason": made.finish, "logprobs": None}
     body: dict[str, Any] = {
-        "id": f"chatcmpl-{request.index}",
-        "object": "chat.completion",
-        "created": 1_700_000_000,
-        "model": f"{request.body.get('model')}-2026-01-01",
-        "choices": [choice],
-    }
+        "id": f"chatcmpl-{request.index}", "object": "chat.completion", "created": 1_700_000_000,
+        "model": f"{request.body.get('model')}-2026-01-01", "choices": [choice],
+    }  # fmt: skip
     if usage is True:
         read, written = len(request.raw) // 4, len(made.content or "") // 4 + 1
         counts = {"prompt_tokens": read, "completion_tokens": written}

@@ -115,16 +115,10 @@ def cut(sample: Sample) -> Sample | None:
 
 
 PLANTED: dict[str, Callable[[Sample], Sample | None]] = {
-    "answered_unanswerable": answered,
-    "not_retrieved": dropped,
-    "ranked_low": moved_last,
-    "refused_answerable": refused,
-    "contradicted": negated,
-    "invented": invented,
-    "cited_wrongly": swapped,
-    "incomplete": cut,
-    "ignored": ignored,
-}
+    "answered_unanswerable": answered, "not_retrieved": dropped, "ranked_low": moved_last,
+    "refused_answerable": refused, "contradicted": negated, "invented": invented,
+    "cited_wrongly": swapped, "incomplete": cut, "ignored": ignored,
+}  # fmt: skip
 """What plants each class of faults."""
 
 

@@ -17,16 +17,13 @@ Run = Mapping[str, Any] | None
 """Scores of one run of a query by short names; ``None`` where there was no run."""
 
 COLUMN = {
-    "umbrela": "retrieval_score_mean_umbrela_score",
-    "ranking": "retrieval_score_precision_metrics",
+    "umbrela": "retrieval_score_mean_umbrela_score", "ranking": "retrieval_score_precision_metrics",
     "nuggets": "generation_score_autonugget_scores",
     "all": "generation_score_mean_nugget_assignment_score",
     "vital": "generation_score_vital_nuggetizer_score",
-    "hhem": "generation_score_hallucination_score",
-    "citations": "generation_score_citation_scores",
-    "f1": "generation_score_citation_f1_score",
-    "answered": "generation_score_no_answer_score",
-}
+    "hhem": "generation_score_hallucination_score", "citations": "generation_score_citation_scores",
+    "f1": "generation_score_citation_f1_score", "answered": "generation_score_no_answer_score",
+}  # fmt: skip
 STATS = ("mean", "median", "std", "max_min", "iqr", "consistency_adjusted_index")
 
 
@@ -60,14 +57,11 @@ def full(value: float, answered: bool = True) -> dict[str, Any]:
     return {
         "umbrela": 3 * value,
         "ranking": {"precision@": {"1": 1.0, "3": value}, "AP@": {"1": value}, "MRR": value},
-        "nuggets": {"nuggetizer_scores": {"All": value, "Vital Strict": value / 2}},
-        "all": value,
-        "vital": value**2,
-        "hhem": 1 - value,
+        "nuggets": {"nuggetizer_scores": {"All": value, "Vital Strict": value / 2}}, "all": value,
+        "vital": value**2, "hhem": 1 - value,
         "citations": {"weighted_precision": value, "weighted_recall": value / 4, "f1": 0.4},
-        "f1": 0.4,
-        "answered": {"query_answered": "yes" if answered else "no"},
-    }
+        "f1": 0.4, "answered": {"query_answered": "yes" if answered else "no"},
+    }  # fmt: skip
 
 
 def many(n: int, seed: int = 0) -> dict[str, list[Run]]:
