@@ -240,7 +240,6 @@ def evaluate(
     system: Any = None,
     metrics: str | Metric | Sequence[str | Metric | Callable[..., Any]] | None = None,
     judge: Any = None,
-    rubric: Any = None,
     environment: Mapping[str, str] | None = None,
     save: str | Path | None = None,
     progress: bool | Callable[[int], None] | None = None,
@@ -278,8 +277,8 @@ def evaluate(
         data: a path (any known format), an iterable of `Sample`s or mappings, or a data frame.
         suite: a suite's name (``qa``, ``retrieval``, ``trecrag`` ...) or several, joined with
             commas (``qa,serving``) or in a list; among them names of metrics, and in a list also
-            metric objects, functions (see `ragassay.metric`) and rubrics as mappings. Left out:
-            what suits the data's format.
+            metric objects, functions (see `ragassay.metric`) and rubrics as mappings (``{"name":
+            "tone", "criteria": "Is it friendly?"}``). Left out: what suits the data's format.
         name: of the run in reports and comparisons. Left out: that of the data.
         system: is asked the queries of the data; its answers are scored in place of those that the
             data hold. A function, or any other target (see `ragassay.ask`). Where the data are a
@@ -290,8 +289,6 @@ def evaluate(
             ``#model``; a function that takes a prompt and returns a text; a chat model of LangChain
             or LlamaIndex; several of them for a panel; or a `Judge` of your own. Left out: the
             embedded judge, offline.
-        rubric: a rubric, or several, on top of the suite: files, or mappings with the same keys
-            (``{"name": "tone", "criteria": "Is it friendly?"}``; docs/own-metrics.md).
         environment: where a judge's key is looked for, in place of the process's environment.
         save: a run folder to write; samples and scores then stream to disk and do not stay in
             memory.
@@ -319,6 +316,6 @@ def evaluate(
             options.setdefault("golden", data)  # its documents tell where passages stand
         data = answers.samples
     return engine.evaluate(
-        data, suite, metrics=metrics, judge=judge, rubric=rubric, environment=environment,
-        save=save, name=name, progress=progress, **options,
+        data, suite, metrics=metrics, judge=judge, environment=environment, save=save, name=name,
+        progress=progress, **options,
     )  # fmt: skip

@@ -87,7 +87,6 @@ def prepare(
     *,
     chosen: Sequence[Suite] = (),
     objects: Sequence[Metric] = (),
-    own: Sequence[Metric] = (),
     judge: Judge | Sequence[Any] | None = None,
     dry: bool = False,
     environment: Mapping[str, str] | None = None,
@@ -97,11 +96,10 @@ def prepare(
     """Opens the data and resolves all names, so that errors show before the work begins.
 
     ``data``, ``chosen`` and ``judge`` take the place of the configuration's data, suites and judge;
-    the metrics of ``objects`` come on top, those of ``own`` also on top of a default suite.
-    ``dry``: the job is only previewed, so no key is needed and no ledger is made. ``named`` has the
-    words that names of an operator stand for, by role (``judge``, ``embedder``): the configuration
-    and all outputs say the names only. ``expected`` are samples like those of data that are still
-    to come, to choose a suite's metrics by."""
+    the metrics of ``objects`` come on top. ``dry``: the job is only previewed, so no key is needed
+    and no ledger is made. ``named`` has the words that names of an operator stand for, by role
+    (``judge``, ``embedder``): the configuration and all outputs say the names only. ``expected``
+    are samples like those of data that are still to come, to choose a suite's metrics by."""
     if data is None:
         if config.data is None:
             raise UsageError("No data is named. Give a file: ragassay run DATA.")
@@ -113,8 +111,7 @@ def prepare(
 
         paths = paths_of(data)
         check_output(Path(config.output) / SAMPLES, *(formats.files_of(paths) if paths else ()))
-    if config.rubric or config.judge_prompt:
-        own = [*own, *own_metrics(config.model_dump())]
+    own = own_metrics(config.model_dump()) if config.rubric or config.judge_prompt else []
     notes: list[Note] = []
 
     def fitted(suite: Suite) -> Suite:
@@ -449,7 +446,6 @@ def job_of(
     *,
     metrics: Any = None,
     judge: Any = None,
-    rubric: Any = None,
     environment: Mapping[str, str] | None = None,
     save: str | Path | None = None,
     **options: Any,
@@ -494,14 +490,11 @@ def job_of(
         judge=None if own is None or isinstance(own, Judge) else [*map(word_of, _listed(judge))],
         suite=[each.name for each in chosen],
         metrics=names,
-        rubric=[str(item) for item in _listed(rubric) if not isinstance(item, Mapping)],
         **{"output": save, **options},
     )
-    rubrics = [metric_of_rubric(item) for item in _listed(rubric) if isinstance(item, Mapping)]
     return prepare(
-        config, data, chosen=chosen, objects=objects, own=rubrics, judge=own,
-        environment=environment, dry=dry,
-    )  # fmt: skip
+        config, data, chosen=chosen, objects=objects, judge=own, environment=environment, dry=dry
+    )
 
 
 def _listed(items: Any) -> Sequence[Any]:
