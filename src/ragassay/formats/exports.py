@@ -62,14 +62,10 @@ class Export:
             made = reading.read_json(path, mapper)
         yield from FUNCTIONS[self.row["samples"]](made) if "samples" in self.row else made
 
-    @property
-    def _tool(self) -> str:
-        return str(self.row.get("tool", "its tool"))
-
     def _of_items(self, path: Path, mapper: Mapper) -> Iterator[Sample]:
         items, record_of = (FUNCTIONS.get(self.row.get(key, "")) for key in ("items", "record"))
         for line, item in (items or rows)(path, mapper):
-            with opening.shaped(self._tool, path, line):
+            with opening.shaped(self.row.get("tool", "its tool"), path, line):
                 record, beside = record_of(item, line, mapper) if record_of else (item, None)
             yield mapper.sample(record, line, beside)
 
@@ -85,10 +81,10 @@ class Export:
             about = _head(record)
             fitting = (other for other in others if _holds(other.get("when", ""), about))
             shape = next(fitting, last) if begun else last
-            source = prepared_records.Source(record, mapper)
-            reader = _Reader(shape, self.row.get("hint"), source)
+            hint = self.row.get("hint")
+            reader = _Reader(shape, hint, prepared_records.Source(record, mapper))
             for line, row in chain(begun, listed):
-                with opening.shaped(self._tool, path, line):
+                with opening.shaped(self.row.get("tool", "its tool"), path, line):
                     steps += reader.steps(row, line)
                 if {"trace", "parent"}.isdisjoint(shape["span"]):  # each record is a request
                     yield from samples(steps, mapper)
@@ -190,8 +186,8 @@ class _Reader:
         if self._of_request and _holds(self._of_request.get("when", ""), _head(row)):
             whole = self._step(row, self._of_request, line)
             key = whole.id or f"line {line}"
-            named = first(self._shape["spans"], row)[1]
-            names_steps = isinstance(named, list) and any(isinstance(step, str) for step in named)
+            named = first(self._shape["spans"], row)[1] or ()
+            names_steps = any(isinstance(step, str) for step in named)
             whole = replace(whole, id=key, trace=key, names_steps=names_steps)
         above = whole.id if whole is not None and self._request_is_step else None
         if whole is not None and above is not None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.base.errors import InputError, did_you_mean
+from ragassay.base.printable import few
 from ragassay.base.sample import Sample
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records import step_contents
@@ -22,10 +23,6 @@ RETRIEVAL, RERANK, TOOL, MODEL, OTHER = "retrieval", "rerank", "tools", "models"
 """Kinds of steps; but for the last, as ``names.txt`` calls the list of each one's names."""
 
 _KINDS = {name: kind for kind in (RETRIEVAL, RERANK, TOOL, MODEL) for name in NAMES[kind]}
-
-
-MOST_NAMES = 20
-"""Names of steps that an error lists."""
 
 
 def kind_of(name: Any) -> str:
@@ -76,9 +73,8 @@ def samples(listed: Iterable[Span], mapper: Mapper) -> Iterator[Sample]:
     ]
     if mapper.span is not None and steps and all(step.name != mapper.span for step in steps):
         names = list(dict.fromkeys(step.name for step in steps if step.name))
-        near = did_you_mean(mapper.span, names)
-        facts = {"span": mapper.span, "near": near, "names": ", ".join(names[:MOST_NAMES])}
-        raise wrong("no_such_step", path=mapper.path, **facts)
+        facts = {"near": did_you_mean(mapper.span, names), "names": few(names, 20)}
+        raise wrong("no_such_step", path=mapper.path, span=mapper.span, **facts)
     parents = {step.id: step.parent for step in steps}
     traces: dict[str, list[Span]] = {}
     for step in steps:

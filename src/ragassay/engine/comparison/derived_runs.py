@@ -122,7 +122,6 @@ def aligned(run: Result, like: Result, *, by_text: bool = True) -> Result:
 
 
 MATCHED = "matched_by_text"
-"""The kind of the note of a run whose queries have the ids of another run, by their texts."""
 
 
 def _with_ids_of(run: Result, like: Result) -> Result:
@@ -137,9 +136,8 @@ def _with_ids_of(run: Result, like: Result) -> Result:
     def rows() -> Iterator[ScoreRow]:
         return (replace(row, sample=ids.get(row.sample, row.sample)) for row in run.scores)
 
-    note = Note(MATCHED, {"n": len(ids)})
-    summary = replace(run.summary, notes=(*run.summary.notes, note))
-    columns = run.columns.of_samples(samples())
+    notes = (*run.summary.notes, Note(MATCHED, {"n": len(ids)}))
+    summary, columns = replace(run.summary, notes=notes), run.columns.of_samples(samples())
     return replace(run, summary=summary, columns=columns, _rows=rows, _samples=samples)
 
 

@@ -26,14 +26,9 @@ from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 from ragassay.suites import Suite
 
 DEFAULT_SUITES = {
-    "mtrag": "mtrag",
-    "inspectorraget": "mtrag",
-    "mlcube": "ragreport",
-    "open_rag_eval": "trecrag",
-    "trec_rag": "trecrag",
-    "trec_run": "retrieval",
-    "beir": "retrieval",
-}
+    "mtrag": "mtrag", "inspectorraget": "mtrag", "mlcube": "ragreport", "open_rag_eval": "trecrag",
+    "trec_rag": "trecrag", "trec_run": "retrieval", "beir": "retrieval",
+}  # fmt: skip
 """The suite for a format, when none is named. For all others: `retrieval` with qrels, else `rag`.
 Where metrics are named and no suite is, its published names hold."""
 
@@ -151,8 +146,7 @@ def select_metrics(
 ) -> MetricSelection:
     """The metrics of a configuration under the names that its suites publish. ``fitted`` makes a
     suite whose metrics depend on the data (`Suite.otherwise`) one of those that the data allow.
-    Where neither names nor ``objects`` say what to compute, the suite for the data does; ``own``
-    (rubrics, say) come on top in any case."""
+    ``own`` (rubrics, say) come on top, also of the suite for the data where nothing is named."""
     named_suites = [*(chosen or map(suites.get, config.suite))]
     if not named_suites and not config.metrics and not objects:
         named_suites = [default_suite(config, data_format)]

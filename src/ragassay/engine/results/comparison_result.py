@@ -34,15 +34,9 @@ Standing = Literal["tested", "exploratory", "indicative", "not comparable"]
 comparable``: the two runs did not compute it alike."""
 
 Verdict = Literal[
-    "better",
-    "worse",
-    "different",
-    "no difference shown",
-    "unknown",
-    "indicative",
-    "exploratory",
+    "better", "worse", "different", "no difference shown", "unknown", "indicative", "exploratory",
     "not comparable",
-]
+]  # fmt: skip
 
 
 RAW_ALPHA = 0.05
@@ -255,8 +249,7 @@ class Comparison(Displayed):
         return chart
 
     def to_polars(self) -> polars.DataFrame:
-        """One row a metric: both means, their difference with its interval, p before and after the
-        correction, the number of queries, the verdict, and the direction of a hint."""
+        """One row a metric, with its means, difference and verdict."""
         import polars
 
         rows = [
@@ -351,13 +344,9 @@ def _beside(comparison: Comparison) -> Iterator[Note]:
 def _method(comparison: Comparison) -> Iterator[Note]:
     """How the numbers were made."""
     counts: dict[str, float | str] = {
-        "common": comparison.n_common,
-        "patterns": comparison.n_resamples,
-        "seed": comparison.seed,
-        "exact": EXACT_UP_TO,
-        "level": comparison.level,
-        "alpha": round(1 - comparison.level, 12),
-    }
+        "common": comparison.n_common, "patterns": comparison.n_resamples, "seed": comparison.seed,
+        "exact": EXACT_UP_TO, "level": comparison.level, "alpha": round(1 - comparison.level, 12),
+    }  # fmt: skip
     if comparison.unpaired:
         yield Note("welch_test", counts, severity="detail")
     else:

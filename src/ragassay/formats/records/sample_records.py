@@ -217,10 +217,8 @@ class Mapper:
     def around(self, beside: Record) -> None:
         """Notes what stood around a list of records: it may say that they are one page of several,
         with the number of pages, or with where the next one is."""
-        about: dict[str, Any] = {}
-        for name, value in beside.items():
-            about |= value if isinstance(value, dict) else {name: value}
-        about = {folded(name): value for name, value in about.items()}
+        inner = [v if isinstance(v, dict) else {key: v} for key, v in beside.items()]
+        about = {folded(name): value for part in inner for name, value in part.items()}
         number, total, more = (
             next((about[name] for name in NAMES[f"pages.{part}"] if about.get(name)), None)
             for part in ("number", "total", "next")
