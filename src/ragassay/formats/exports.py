@@ -259,7 +259,9 @@ class _Reader:
         return Span(
             line=line,
             path=self._source.mapper.path,
-            **{name: _text(values.get(name)) for name in ("id", "trace", "name")},
+            id=_text(values.get("id")),
+            trace=_text(values.get("trace")),
+            name=_text(values.get("name")),
             parent=_text(values.get("parent")) or None,
             kind=kind,
             start=values.get("order", begun),

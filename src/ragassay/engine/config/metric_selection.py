@@ -205,8 +205,8 @@ def select_metrics(
             of[name] = metric
     repeats = _consistency_plan(changed[len(metrics) :], of, shown) if over else None
     computed = {**named, **(repeats.metrics if repeats else {})}
-    own = {metric.name for metric in computed.values()}
-    title = "+".join(suite.name for suite in used if own & suite.owned)
+    shown_names = {metric.name for metric in computed.values()}
+    title = "+".join(suite.name for suite in used if shown_names & suite.owned)
     return MetricSelection(used, named, computed, title, repeats)
 
 

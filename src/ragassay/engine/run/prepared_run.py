@@ -367,6 +367,7 @@ def _copied(config: RunConfig, folder: Path, metrics: Iterable[Metric]) -> dict[
     import yaml
 
     from ragassay.judges.own_prompts import bundled, read_rubric
+    from ragassay.metrics.rubric.rubric_grade import RubricMetric
 
     def copy(source: str, file_name: str) -> str:
         name = f"{RUBRICS}/{file_name}"
@@ -377,8 +378,8 @@ def _copied(config: RunConfig, folder: Path, metrics: Iterable[Metric]) -> dict[
     # A rubric's name is unique in a run, that of its file need not be.
     named = {read_rubric(name).name: name for name in config.rubric}
     rubrics = [copy(name, f"{rubric}.yaml") for rubric, name in named.items()]
-    for rubric in {getattr(metric, "rubric", None) for metric in metrics} - {None, *bundled()}:
-        if rubric.name not in named:  # given as a mapping
+    for rubric in (metric.rubric for metric in metrics if isinstance(metric, RubricMetric)):
+        if rubric.name not in named and rubric not in bundled():  # given as a mapping
             rubrics.append(f"{RUBRICS}/{rubric.name}.yaml")
             files.write_text(folder / rubrics[-1], yaml.safe_dump(rubric.model_dump()))
     keys: dict[str, Any] = {"rubric": rubrics} if rubrics else {}
