@@ -56,7 +56,7 @@ from .compat.open_rag_eval.judge_models import (
 )
 from .compat.ultrarag import pipelines as pipelines
 from .engine.comparison.compare_runs import compare as compare
-from .engine.diagnosis.diagnosing import diagnose as diagnose
+from .engine.diagnosis.moved_classes import diagnose as diagnose
 from .engine.plan.data_preview import plan as plan
 from .engine.results.comparison_result import Comparison as Comparison
 from .engine.results.folders.run_folder import open_run as open_run, save_run as save_run

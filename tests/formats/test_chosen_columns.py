@@ -63,10 +63,8 @@ def test_every_record_format_takes_paths(tmp_path: Path) -> None:
 
 def test_a_candidate_that_is_null_gives_way_to_one_that_is_not() -> None:
     records = [
-        {"id": "1", "a": None, "b": "B"},
-        {"id": "2", "a": "A", "b": "B"},
-        {"id": "3", "a": None},
-    ]
+        {"id": "1", "a": None, "b": "B"}, {"id": "2", "a": "A", "b": "B"}, {"id": "3", "a": None},
+    ]  # fmt: skip
     found = samples(records, {"answer": "a|b"})
     assert [one.answer and one.answer.text for one in found] == ["B", "A", None]
 

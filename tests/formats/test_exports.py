@@ -47,16 +47,9 @@ def is_expected(one: Sample, *, ids: bool = True) -> None:
 
 def run(name: str, kind: str, parent: str | None, at: int, **more: Any) -> dict[str, Any]:
     return {
-        "id": name,
-        "trace_id": "t1",
-        "parent_run_id": parent,
-        "run_type": kind,
-        "name": name,
-        "start_time": f"2026-01-01T00:00:0{at}Z",
-        "session_name": "prod",
-        "error": None,
-        **more,
-    }
+        "id": name, "trace_id": "t1", "parent_run_id": parent, "run_type": kind, "name": name,
+        "start_time": f"2026-01-01T00:00:0{at}Z", "session_name": "prod", "error": None, **more,
+    }  # fmt: skip
 
 
 RUNS = [
@@ -68,15 +61,9 @@ RUNS = [
 
 def observation(kind: str, name: str, at: int, **more: Any) -> dict[str, Any]:
     return {
-        "id": name,
-        "traceId": "t1",
-        "type": kind,
-        "name": name,
-        "level": "DEFAULT",
-        "parentObservationId": None,
-        "startTime": f"2026-01-01T00:00:0{at}.000Z",
-        **more,
-    }
+        "id": name, "traceId": "t1", "type": kind, "name": name, "level": "DEFAULT",
+        "parentObservationId": None, "startTime": f"2026-01-01T00:00:0{at}.000Z", **more,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -103,16 +90,11 @@ def test_records_of_ones_own_are_no_export_and_keep_all_their_fields(
 
 def phoenix(name: str, kind: str, parent: str | None, **attributes: Any) -> dict[str, Any]:
     return {
-        "name": name,
-        "span_kind": kind,
-        "parent_id": parent,
-        "status_code": "OK",
-        "start_time": "2026-01-01T00:00:00+00:00",
-        "status_message": "",
-        "context.span_id": name,
+        "name": name, "span_kind": kind, "parent_id": parent, "status_code": "OK",
+        "start_time": "2026-01-01T00:00:00+00:00", "status_message": "", "context.span_id": name,
         "context.trace_id": "t1",
         **{f"attributes.{key}": value for key, value in attributes.items()},
-    }
+    }  # fmt: skip
 
 
 FOUND = [
@@ -231,15 +213,11 @@ def test_the_outermost_of_nested_retrievals_counts(tmp_path: Path, export: Any) 
 
 def inspect_log(**more: Any) -> dict[str, Any]:
     sample = {
-        "id": "s1",
-        "epoch": 2,
-        "input": Q,
-        "target": ["Austen", "Jane Austen"],
+        "id": "s1", "epoch": 2, "input": Q, "target": ["Austen", "Jane Austen"],
         "output": {"model": "m", "choices": [{"message": {"role": "assistant", "content": A}}]},
         "metadata": {"documents": LANGCHAIN, "topic": "novels"},
-        "scores": {"match": {"value": "C", "explanation": "yes"}},
-        **more,
-    }
+        "scores": {"match": {"value": "C", "explanation": "yes"}}, **more,
+    }  # fmt: skip
     return {"version": 2, "status": "success", "eval": {"model": "openai/m"}, "samples": [sample]}
 
 
@@ -289,20 +267,13 @@ def test_inspect_archives_that_are_damaged_are_refused_with_the_command_that_hel
 
 def promptfoo(index: int, **more: Any) -> dict[str, Any]:
     return {
-        "id": f"r{index}",
-        "promptIdx": 0,
-        "testIdx": index,
-        "success": False,
-        "score": 0,
-        "provider": {"id": "openai:m", "label": ""},
-        "prompt": {"raw": "...", "label": "p"},
-        "vars": {"query": Q, "context": [t for _, t in DOCS], "lang": "en"},
-        "error": "Expected",
+        "id": f"r{index}", "promptIdx": 0, "testIdx": index, "success": False, "score": 0,
+        "provider": {"id": "openai:m", "label": ""}, "prompt": {"raw": "...", "label": "p"},
+        "vars": {"query": Q, "context": [t for _, t in DOCS], "lang": "en"}, "error": "Expected",
         "response": {"output": A, "tokenUsage": {}},
         "testCase": {"assert": [{"type": "factuality", "value": "Austen"}], "description": "d"},
-        "namedScores": {"fact": 0.5},
-        **more,
-    }
+        "namedScores": {"fact": 0.5}, **more,
+    }  # fmt: skip
 
 
 def test_variables_of_promptfoo_with_one_meaning_are_chosen_as_columns_are(tmp_path: Path) -> None:
@@ -418,9 +389,13 @@ def test_a_step_that_is_named_replaces_those_that_retrieve(tmp_path: Path) -> No
     path = write(tmp_path / "a.json", trace)
     (one,) = read(path, "langfuse", passages_from="span:cut")
     assert [passage.text for passage in one.passages or ()] == ["few"]
-    notes = Notes()
-    (one,) = load(path, notes=notes, passages_from="span:none")
-    assert one.passages is None and any("traces without a step 'none': 1" in x for x in notes)
+    with pytest.raises(InputError, match=r"'cuts'. Did you mean 'cut'\? .* called search, cut\."):
+        load(path, notes=Notes(), passages_from="span:cuts")
+    notes, other = Notes(), {**trace, "id": "t2", "observations": []}
+    _, one = load(write(path, trace, other), notes=notes, passages_from="span:cut")
+    assert one.passages is None and any("traces without a step 'cut': 1" in x for x in notes)
+    with pytest.raises(UsageError, match="its format is jsonl"):
+        load(write(path, {"query": Q, "answer": A}), passages_from="span:cut")
     with pytest.raises(UsageError, match="'spam' is none of retrieval, tools and span:NAME"):
         load(path, passages_from="spam")
 

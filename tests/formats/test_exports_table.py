@@ -7,8 +7,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
+from ragassay import InputError
 from ragassay.formats import SURE, Notes, all_formats, exports, load
 from ragassay.formats.reading import head
 from ragassay.formats.records.sample_records import Mapper
@@ -73,9 +75,47 @@ def test_items_of_a_data_set_keep_their_metadata_and_stay_without_a_question(
     assert (second.query, second.metadata) == ("Who?", {"topic": "x"})
 
 
-def test_a_list_of_traces_with_the_ids_of_their_observations_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
+def test_traces_and_their_observations_may_be_two_files(tmp_path: Path) -> None:
     trace = {"id": "t", "sessionId": "s", "input": "Who?", "output": "I.", "observations": ["o1"]}
-    path.write_text(json.dumps([trace]))
-    (sample,) = load(path, notes=Notes())
-    assert (sample.id, sample.query, sample.answer_text) == ("t", "Who?", "I.")
+    step = {"id": "o1", "traceId": "t", "type": "RETRIEVER", "name": "search", "startTime": "2026"}
+    traces, steps = tmp_path / "traces.json", tmp_path / "observations.json"
+    traces.write_text(json.dumps([trace]))
+    steps.write_text(json.dumps([{**step, "output": [{"page_content": "It is I."}]}]))
+    for files, texts in (
+        ([traces, steps], ["It is I."]),
+        ([steps, traces], ["It is I."]),
+        (traces, []),
+    ):
+        notes = Notes()
+        (sample,) = load(files, notes=notes)
+        assert (sample.id, sample.query, sample.answer_text) == ("t", "Who?", "I.")
+        assert [passage.text for passage in sample.passages or ()] == texts
+        assert any("only name their steps: 1" in note for note in notes) is (files == traces)
+    with pytest.raises(
+        InputError, match=r"'o1' .* already given in line 1 of .*observations\.json"
+    ):
+        load([traces, steps, steps])
+
+
+@pytest.mark.parametrize(
+    ("around", "said"),
+    [
+        ([{"meta": {"page": 2, "limit": 1, "totalItems": 3, "totalPages": 3}}], "(of 3): 1"),
+        ([{"meta": {"page": page, "totalPages": 2}} for page in (1, 2)], None),
+        ([{"cursors": {"next": "x", "prev": None}, "parsed_query": "q"}], "(of several): 1"),
+        ([{"cursors": {"next": "x"}}, {"cursors": {"next": None}}], None),
+        ([{"next_cursor": "x"}, {"next_cursor": "y"}], "(of several): 2"),
+        ([{"hasMore": True}], "(of several): 1"),
+        ([{"hasMore": False}], None),
+    ],
+)
+def test_pages_of_an_export_that_are_missing_are_told(
+    tmp_path: Path, around: list[dict[str, Any]], said: str | None
+) -> None:
+    for at, beside in enumerate(around):
+        run = {"id": f"r{at}", "run_type": "chain", "inputs": {"question": "Who?"}}
+        (tmp_path / f"{at}.json").write_text(json.dumps({"data": [run], **beside}))
+    notes = Notes()
+    assert len(load(tmp_path / "*.json", notes=notes)) == len(around)
+    told = [note for note in notes if note.startswith("pages read")]
+    assert len(told) == (said is not None) and (said or "") in "".join(told)

@@ -10,13 +10,7 @@ from typing import Any
 import pytest
 
 from ragassay.base.errors import InputError, RagassayWarning, UsageError
-from ragassay.base.sample import (
-    Answer,
-    Answerability,
-    GoldPassage,
-    Passage,
-    Turn,
-)
+from ragassay.base.sample import Answer, Answerability, GoldPassage, Passage, Turn
 from ragassay.formats import Notes, all_formats, detect, load
 
 
@@ -182,11 +176,7 @@ def test_open_rag_eval_keeps_and_counts_failures_and_empty_answers(tmp_path: Pat
     notes = Notes()
     fine, empty, failed, refused = load(text(tmp_path, content), notes=notes)
     assert (fine.failure, fine.metadata) == (None, {})
-    assert (empty.answer, empty.passages, empty.metadata) == (
-        Answer(""),
-        None,
-        {"no_answer": True},
-    )
+    assert (empty.answer, empty.passages, empty.metadata) == (Answer(""), None, {"no_answer": True})
     assert (failed.answer, failed.failure, failed.passages) == (None, "API_ERROR", None)
     assert failed.metadata == {"failure_detail": "Runtime error: x"}
     assert (refused.answer, len(refused.passages or ())) == (Answer(""), 2)
@@ -290,9 +280,7 @@ def test_judgements_of_a_qrels_file_become_gold(tmp_path: Path) -> None:
     assert load(path, gold={"1": {"d1": 2, "d2": 0}}, notes=notes)[0] == first
 
 
-def test_judgements_none_of_which_is_of_a_query_of_the_data_are_an_error(
-    tmp_path: Path,
-) -> None:
+def test_judgements_none_of_which_is_of_a_query_of_the_data_are_an_error(tmp_path: Path) -> None:
     """A mean of zeros, one for each judged query, would measure nothing."""
     qrels = text(tmp_path, "t1 0 d1 1\nt2 0 d2 1\n", "qrels.txt")
     path = jsonl(tmp_path, {"id": "e1", "passages": [{"id": "d1"}]}, {"id": "e2", "passages": []})

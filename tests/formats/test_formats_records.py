@@ -32,12 +32,7 @@ PUBLISHED_NAMES: list[tuple[str, str, Any, Any]] = [
         ["x"],
         (Passage("x"),),
     ),
-    (
-        "passages",
-        "retrieved_context_ids retrieved_ids doc_ids run",
-        ["x"],
-        (Passage(id="x"),),
-    ),
+    ("passages", "retrieved_context_ids retrieved_ids doc_ids run", ["x"], (Passage(id="x"),)),
     (
         "gold",
         "reference_contexts ground_truth_context expected_chunks golden_chunks"
@@ -218,10 +213,7 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"gold": [{"text": "a", "grade": 2}], "gold_ids": ["g"]},
         {"gold": (GoldPassage("g", "a", grade=2),)},
     ),
-    (
-        {"passages": [{"id": "c", "text": "t"}], "gold": ["a"]},
-        {"gold": (GoldPassage(text="a"),)},
-    ),
+    ({"passages": [{"id": "c", "text": "t"}], "gold": ["a"]}, {"gold": (GoldPassage(text="a"),)}),
     # Conversations and labels.
     ({"messages": TALK}, {"query": "Who?", "answer": Answer("Ann.")}),
     ({"messages": TALK, "response": "Ann."}, {"answer": Answer("Ann.")}),
@@ -312,10 +304,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"gold": [{"text": "a", "grade": 2}], "gold_ids": {"g": 0}},
         "has the grade 2, and this list has 0 for it",
     ),
-    (
-        {"gold": [{"id": "g", "grade": 2}, {"id": "g", "grade": 0}]},
-        "'g' has the grades 2 and 0",
-    ),
+    ({"gold": [{"id": "g", "grade": 2}, {"id": "g", "grade": 0}]}, "'g' has the grades 2 and 0"),
     *(
         ({"messages": talk}, "line 1, field 'messages'")
         for talk in (
@@ -328,10 +317,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"question": "Who?", "messages": TALK, "answer": "Bob."},
         "differs from the turn after its query",
     ),
-    (
-        {"answerability": "PARTIAL", "Answerability": ["ANSWERABLE"]},
-        "several labels: PARTIAL",
-    ),
+    ({"answerability": "PARTIAL", "Answerability": ["ANSWERABLE"]}, "several labels: PARTIAL"),
     *(
         ({"answerability": value}, "field 'answerability'")
         for value in ("MAYBE", ["ANSWERABLE", "PARTIAL"], 3)

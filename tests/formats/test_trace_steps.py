@@ -41,14 +41,9 @@ def of_mlflow(*spans: dict[str, Any], **info: Any) -> dict[str, Any]:
 
 def phoenix(**more: Any) -> dict[str, Any]:
     return {
-        "name": "rag",
-        "span_kind": "CHAIN",
-        "context.span_id": "a",
-        "context.trace_id": "t",
-        "parent_id": None,
-        "attributes.input.value": Q,
-        **more,
-    }
+        "name": "rag", "span_kind": "CHAIN", "context.span_id": "a", "context.trace_id": "t",
+        "parent_id": None, "attributes.input.value": Q, **more,
+    }  # fmt: skip
 
 
 def langsmith(**more: Any) -> dict[str, Any]:

@@ -62,10 +62,7 @@ def test_quotes_hashes_and_brackets_are_characters_like_any_other(tmp_path: Path
 
 def test_graded_and_negative_grades_are_kept(tmp_path: Path) -> None:
     path = write(tmp_path, QRELS + "q2 0 d 3\n")
-    assert trec_files.read_qrels_by_query(path) == {
-        "q1": {"a": 1, "c": 0},
-        "q2": {"b": -1, "d": 3},
-    }
+    assert trec_files.read_qrels_by_query(path) == {"q1": {"a": 1, "c": 0}, "q2": {"b": -1, "d": 3}}
 
 
 @pytest.mark.parametrize("order", ["query-id\tcorpus-id\tscore", "corpus-id\tquery-id\tscore"])
@@ -167,18 +164,13 @@ def test_a_document_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path) 
 def test_a_judgement_that_occurs_twice_is_an_error_with_its_line(tmp_path: Path) -> None:
     qrels = write(tmp_path, QRELS + "q1 0 a 0\n", "qrels")
     run = write(tmp_path, RUN, "run")
-    for read in (
-        lambda: read_judged(qrels, run),
-        lambda: trec_files.read_qrels_by_query(qrels),
-    ):
+    for read in (lambda: read_judged(qrels, run), lambda: trec_files.read_qrels_by_query(qrels)):
         with pytest.raises(InputError, match="'a' occurs a second time") as caught:
             read()
         assert (caught.value.path, caught.value.line) == (qrels, 4)
 
 
-def test_a_run_without_judged_queries_is_an_error_that_shows_both_spellings(
-    tmp_path: Path,
-) -> None:
+def test_a_run_without_judged_queries_is_an_error_that_shows_both_spellings(tmp_path: Path) -> None:
     qrels = write(tmp_path, QRELS, "qrels")
     run = write(tmp_path, RUN.replace("q", "topic-"), "run")
     for read in (

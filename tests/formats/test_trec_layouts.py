@@ -225,9 +225,7 @@ def test_mtrag_contexts_of_one_score_stand_in_descending_order_of_their_ids(tmp_
         {"document_id": i, "text": i, "score": s} for i, s in (("a", 2), ("b", 2), ("c", 1))
     ]
     record = {
-        "task_id": "t<::>1",
-        "input": [{"speaker": "user", "text": "q"}],
-        "contexts": contexts,
-    }
+        "task_id": "t<::>1", "input": [{"speaker": "user", "text": "q"}], "contexts": contexts,
+    }  # fmt: skip
     (sample,) = ragassay.load(write(tmp_path / "m.jsonl", json.dumps(record)))
     assert [one.id for one in sample.passages or ()] == ["b", "a", "c"]

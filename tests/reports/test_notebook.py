@@ -13,7 +13,7 @@ import pytest
 
 import ragassay
 from ragassay.base.errors import UsageError
-from ragassay.engine.diagnosis.moved_classes import moved
+from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.run import prepared_run
 from ragassay.reports.text import wording
 from ragassay.reports.views.diagnosis_view import verdict_of
@@ -126,8 +126,12 @@ def test_what_a_diagnosis_and_asking_gave_is_readable(run, old, monkeypatch) -> 
     (first, *_) = found.found
     for shown in (str(found), words(found._repr_html_())):
         assert first.fault.title in shown and f"{found.n_failing} of 72 samples fail" in shown
-    change = moved(run, old)
-    assert f"{change.n:,} are in both" in words(change._repr_html_()) and str(change)
+    change = ragassay.diagnose(run, old)
+    assert (
+        isinstance(change, Moved)
+        and f"{change.n:,} are in both" in words(change._repr_html_())
+        and str(change)
+    )
     queries = [{"id": str(n), "query": HOSTILE} for n in range(3)]
 
     def one_fails(query: str, metadata: dict[str, str]) -> str:
@@ -152,6 +156,34 @@ def test_pictures_show_themselves_and_are_saved(run, old: ragassay.Result, tmp_p
     nothing = ragassay.evaluate([{"id": "1"}], "em")
     with pytest.raises(UsageError, match="no metric has a number"):
         nothing.plot()
+
+
+def test_a_comparison_is_a_frame_and_a_file(
+    run: ragassay.Result, old: ragassay.Result, tmp_path: Path
+) -> None:
+    found = run.compare(old)
+    names = ["metric", "new", "old", "difference", "p_adjusted", "n", "verdict"]
+    for d, row in zip(found.differences, found.to_polars()[names].rows(), strict=True):
+        assert row == (d.name, d.a_mean, d.b_mean, d.diff, d.p_adjusted, d.n, d.verdict)
+    assert found.to_pandas()["metric"].tolist() == [d.name for d in found.differences]
+    for name, begins in (
+        ("c.html", "<!doctype"),
+        ("c.md", "#"),
+        ("c.json", "{"),
+        ("c.svg", "<svg"),
+    ):
+        found.save(tmp_path / name)
+        assert (tmp_path / name).read_text(encoding="utf-8").lstrip().startswith(begins)
+    with pytest.raises(UsageError, match="ends in"):
+        found.save(str(tmp_path / "c.gif"))
+
+
+def test_a_frame_says_which_answers_are_right_and_why_the_others_are_not() -> None:
+    result = ragassay.evaluate(TOWN / "hybrid.jsonl", ["contains_answer", "em"])
+    found, frame = ragassay.diagnose(result), result.to_polars()
+    assert frame["cause"].to_list() == found.classes and found.n_failing > 9
+    assert frame["right"].to_list().count(False) == found.n_failing
+    assert frame["right"].null_count() == sum(found.unknown)
 
 
 @pytest.mark.parametrize("saved", [True, False])

@@ -15,7 +15,6 @@ from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.results import open_run
 from ragassay.reports.charts import boxes, layouts, result_files as sources, svg
 from ragassay.reports.charts.boxes import BoxPanel, Series, overview
-from ragassay.reports.run_reports import write_comparison
 from reports_examples import Kind, pair, result, samples
 
 
@@ -93,7 +92,7 @@ def test_a_scale_has_a_few_round_numbers() -> None:
 
 def test_compare_writes_the_same_picture_of_two_runs(tmp_path: Path) -> None:
     found, a, b = pair(30)
-    write_comparison(found, a, b, tmp_path / "d.svg")
+    replace(found, runs=(a, b)).save(tmp_path / "d.svg")
     said = words(tmp_path / "d.svg")
     assert {d.name for d in found.differences} <= {*said}
     assert {d.verdict for d in found.differences} <= {text.rpartition(" · ")[2] for text in said}

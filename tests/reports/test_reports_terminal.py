@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 import ragassay
 from ragassay.base.note import Note
+from ragassay.base.printable import dollars
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.summary import Slice, Summary
 from ragassay.reports.charts.boxes import overview
@@ -211,8 +212,9 @@ def test_numbers_are_spelled_one_way(value: float | None, said: str) -> None:
     assert wording.number(value) == said
 
 
-def test_cents_are_enough_from_a_dollar_on() -> None:
-    assert [*map(wording.dollars, (0.0123, 0.9996, 1))] == ["$0.0123", "$1.00", "$1.00"]
+def test_dollars_have_two_digits_and_less_than_a_cent_is_not_nothing() -> None:
+    said = ["$0.00", "under $0.01", "$0.01", "$0.12", "$1,250.00"]
+    assert [*map(dollars, (0, 0.0099, 0.01, 0.1234, 1250))] == said
 
 
 def test_an_axis_reaches_as_far_as_the_interval_on_either_side() -> None:

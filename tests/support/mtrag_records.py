@@ -10,26 +10,21 @@ from ragassay import suites
 
 FIELDS = tuple(suites.get("mtrag").steps)
 SAID = {
-    "says_idk": {"says_idk": "no"},
-    "extract_claims": {"claims": ["a", "b", "c"]},
+    "says_idk": {"says_idk": "no"}, "extract_claims": {"claims": ["a", "b", "c"]},
     "claim_support": {"supported": [True, False, False]},
-    "reference_rating": {"explanation": "", "rating": 7},
-    "says_underspecified": {"asks": "yes"},
-}
+    "reference_rating": {"explanation": "", "rating": 7}, "says_underspecified": {"asks": "yes"},
+}  # fmt: skip
 
 
 def task(n: int = 1, label: str = "ANSWERABLE", **more: Any) -> dict[str, Any]:
     return {
-        "task_id": f"conv<::>{n}",
-        "conversation_id": "conv",
-        "turn": n,
+        "task_id": f"conv<::>{n}", "conversation_id": "conv", "turn": n,
         "contexts": [{"document_id": "d1", "text": "Snow falls in the mountains.", "score": 0.5}],
         "input": [{"speaker": "user", "text": f"where does it snow? {n}", "metadata": {"a": [1]}}],
         "targets": [{"speaker": "agent", "text": "In the mountains of the west."}],
         "Answerability": [label],
-        "unknown": {"nested": [1, {"deep": None}], "digits": 0.1234567890123456},
-        **more,
-    }
+        "unknown": {"nested": [1, {"deep": None}], "digits": 0.1234567890123456}, **more,
+    }  # fmt: skip
 
 
 def record(n: int = 1, label: str = "ANSWERABLE", **more: Any) -> dict[str, Any]:

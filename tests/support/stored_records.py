@@ -40,13 +40,10 @@ def a_task(store: Store, *items: dict[str, Any], name: str = "task", **options: 
 
 def item(number: int, **more: Any) -> dict[str, Any]:
     return {
-        "id": f"r{number}",
-        "timestamp": 1000.0 + number,
-        "user_input": f"What is number {number}?",
+        "id": f"r{number}", "timestamp": 1000.0 + number, "user_input": f"What is number {number}?",
         "retrieved_context": f"It is {number}.{SEPARATOR}Something else.",
-        "response": f"It is {number}.",
-        **more,
-    }
+        "response": f"It is {number}.", **more,
+    }  # fmt: skip
 
 
 def add(store: Store, task: Task, items: Sequence[dict[str, Any]]) -> Ingested:

@@ -322,7 +322,7 @@ def test_the_table_fits_and_shows_names_whole(width: int) -> None:
     assert max(map(len, lines)) <= width
     rows = "".join(lines).partition("No room")[0]
     if width >= 80:
-        assert "12.7M" in rows and "$123.46" in rows and "$0.0012" in rows
+        assert "12.7M" in rows and "$123.46" in rows and "<$0.01" in rows
     names = "".join(line[: line.find("  ", 2)].strip() for line in lines[3:7])
     assert all(name in names for name in LONG)
 

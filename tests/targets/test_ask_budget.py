@@ -41,7 +41,7 @@ def test_dollars_are_not_overdrawn_by_what_is_in_flight(concurrency: int) -> Non
     assert system.asked == 10
     summary = answers.summaries["mine"]
     assert summary.answered == 10 and summary.failed == {"stopped": 30}
-    assert "the budget is spent ($0.1000 of $0.1050, 10 calls" in summary.details["stopped"]
+    assert "the budget is spent ($0.10 of $0.105, 10 calls" in summary.details["stopped"]
 
 
 def test_calls_and_tokens_are_budgets_too() -> None:
@@ -155,7 +155,7 @@ def test_what_earlier_answers_took_is_known_to_the_next_run() -> None:
         answers = ask(QUERIES, {"mine": system}, budget="0.005", ledger="kept.sqlite")
         assert system.asked == answers.summaries["mine"].answered == expected
     said = answers.summaries["mine"].details["stopped"]
-    assert "the budget is spent ($0.00 of $0.0050, 0 calls" in said
+    assert "the budget is spent ($0.00 of $0.005, 0 calls" in said
     assert "or too little is left. The same command asks" in said
 
 

@@ -303,6 +303,23 @@ def test_refusals_between_answers_or_of_two_kinds_stop_nothing(statuses: list[in
 
 
 @pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Reply(drop=True), "it closed the connection. Look into the system's log"),
+        (
+            Reply(b"Traceback (most recent call last):\n f\nKeyError: 'k'\n", 500),
+            "500: KeyError: 'k'.",
+        ),
+        (Reply(b"<h1>Internal Server Error</h1>", 500), "500: Internal Server Error. Look into"),
+    ],
+)
+def test_a_handler_that_crashes_is_not_called_out_of_reach(reply: Reply, said: str) -> None:
+    answers, _, _ = asked_by(lambda *_: reply, retries=0)
+    assert said in (answers.samples[0].failure or "")
+    assert "reached" not in (answers.samples[0].failure or "")
+
+
+@pytest.mark.parametrize(
     ("status", "kind", "advice"),
     [(429, "rate_limited", "Ask more slowly (--rpm, -j)"), (503, "server_error", "lower -j or")],
 )

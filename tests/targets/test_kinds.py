@@ -178,9 +178,11 @@ def test_a_command_reads_json_and_writes_a_text_or_an_object() -> None:
     assert (sample.system, sample.answer_text) == ("mine", "And now?")
     assert sample.passages is not None and sample.metadata["asked"]["input_tokens"] == 2
     assert only(ask(QUERIES, "command:echo plain words")).answer_text == "plain words"
-    Path("bad.py").write_text("import sys\nsys.exit('no index here')\n")
-    (failed,) = ask(QUERIES, "command:python bad.py").samples
-    assert (failed.failure or "") == "failed: python bad.py ended with code 1: no index here."
+    for script in ("import sys\nsys.exit('no index here')\n", "print('no index here')\nexit(1)\n"):
+        Path("bad.py").write_text(script)
+        (failed,) = ask(QUERIES, "command:python bad.py").samples
+        said = "failed: python bad.py ended with code 1: no index here. Correct that, and run the"
+        assert (failed.failure or "").startswith(said)
 
 
 @pytest.mark.parametrize(("command", "name"), [

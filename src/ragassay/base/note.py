@@ -25,6 +25,12 @@ class Drawing(Protocol):
     def said(self, note: Any) -> str:
         """The sentence of a note."""
 
+    def write_reports(self, result: Any, folder: Any) -> Any:
+        """Writes the reports of a result into a folder."""
+
+    def write_comparison(self, comparison: Any, path: Any) -> None:
+        """Writes a comparison in the form that the file's suffix names."""
+
 
 _drawings: list[Callable[[], Drawing]] = []
 

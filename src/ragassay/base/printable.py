@@ -37,6 +37,11 @@ def either(n: int, text: str, several: str) -> str:
     return text if n == 1 else several
 
 
+def dollars(value: float) -> str:
+    """``$0.12``, ``$1,250.00``, ``under $0.01``."""
+    return "under $0.01" if 0 < value < 0.01 else f"${value:,.2f}"
+
+
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     """The values of each key, both in the order in which they come."""
     groups: dict[Key, list[Value]] = {}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from ragassay.base import printable
 from ragassay.base.errors import UsageError
-from ragassay.base.printable import grouped, plural
+from ragassay.base.printable import dollars, grouped, plural
 from ragassay.cli import show
 from ragassay.cli.command import Given, command
 
@@ -218,7 +218,7 @@ def _cost(cost: float, unpriced: int, entries: int) -> str:
     """Dollars; a plus sign says that the price of some is not known."""
     if unpriced == entries:
         return "?"
-    shown = f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
+    shown = dollars(cost)
     return f"{shown}+?" if unpriced else shown
 
 

@@ -110,10 +110,10 @@ def _objects(content: dict[str, Any], table: str) -> list[dict[str, Any]]:
 def model_rows(path: Path, mapper: Mapper) -> Items:
     """Each row, once for each model that answered in it."""
     mapper.cells = True
-    tell, encoding = mapper.tell, mapper.encoding
+    encoding, is_record = mapper.encoding, mapper.reaches_into
     rows: Items = delimited.rows(path, encoding)
     if opening.is_json(path, encoding):
-        rows = json_files.json_records(path, tell, encoding, is_record=mapper.reaches_into)
+        rows = json_files.json_records(path, mapper.around, encoding, is_record=is_record)
     for line, row in rows:
         models = [key for key in row if all(key.partition("@"))]
         shared = {key: value for key, value in row.items() if key not in models}

@@ -55,7 +55,7 @@ def run_cases(path: Path, mapper: Mapper) -> Items:
             yield line, (row, None)
         return
     seen: set[str] = set()
-    for line, record in json_files.json_records(path, mapper.tell, mapper.encoding):
+    for line, record in json_files.json_records(path, mapper.around, mapper.encoding):
         with opening.shaped("deepeval", path, line):
             run = record.get("testRunData") or record.get("test_run_data") or record
             lists = [run[name] for name in _CASES if isinstance(run.get(name), list)]

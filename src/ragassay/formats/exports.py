@@ -3,7 +3,7 @@ the steps of a request are in its records, and which paths lead to what a step s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, islice
@@ -54,35 +54,42 @@ class Export:
         """The samples of a file, one a request."""
         if self.row.get("fixed"):
             mapper.refuse_columns(self.name)
-        tool = self.row.get("tool", "its tool")
         if "shapes" in self.row:
-            made = self._of_steps(path, mapper, tool)
+            made = self.of_steps([path], mapper)
         elif "items" in self.row or "record" in self.row:
-            made = self._of_items(path, mapper, tool)
+            made = self._of_items(path, mapper)
         else:
             made = reading.read_json(path, mapper)
         yield from FUNCTIONS[self.row["samples"]](made) if "samples" in self.row else made
 
-    def _of_items(self, path: Path, mapper: Mapper, tool: str) -> Iterator[Sample]:
+    def _of_items(self, path: Path, mapper: Mapper) -> Iterator[Sample]:
         items, record_of = (FUNCTIONS.get(self.row.get(key, "")) for key in ("items", "record"))
         for line, item in (items or rows)(path, mapper):
-            with opening.shaped(tool, path, line):
+            with opening.shaped(self.row.get("tool", "its tool"), path, line):
                 record, beside = record_of(item, line, mapper) if record_of else (item, None)
             yield mapper.sample(record, line, beside)
 
-    def _of_steps(self, path: Path, mapper: Mapper, tool: str) -> Iterator[Sample]:
-        listed = (FUNCTIONS.get(self.row.get("items", "")) or rows)(path, mapper)
-        first = list(islice(listed, 1))
-        about = _head(first[0][1]) if first else None
-        *others, last = self.row["shapes"]
-        fitting = (other for other in others if about and _holds(other.get("when", ""), about))
-        shape = next(fitting, last)
-        source = prepared_records.Source(first[0][1] if first else {}, mapper)
-        steps = _Reader(shape, self.row.get("hint"), source).steps
-        every = chain(first, listed)
-        is_request = {"trace", "parent"}.isdisjoint(shape["span"])  # each record
-        for several in ([value] for value in every) if is_request else [every]:
-            yield from samples(several, steps, tool, mapper)
+    def of_steps(self, paths: Sequence[Path], mapper: Mapper) -> Iterator[Sample]:
+        """The samples of files, one a request, whose steps may be in several of them."""
+        steps: list[Span] = []
+        for path in paths:
+            mapper.path = path
+            listed = (FUNCTIONS.get(self.row.get("items", "")) or rows)(path, mapper)
+            begun = list(islice(listed, 1))
+            record = begun[0][1] if begun else {}
+            *others, last = self.row["shapes"]
+            about = _head(record)
+            fitting = (other for other in others if _holds(other.get("when", ""), about))
+            shape = next(fitting, last) if begun else last
+            hint = self.row.get("hint")
+            reader = _Reader(shape, hint, prepared_records.Source(record, mapper))
+            for line, row in chain(begun, listed):
+                with opening.shaped(self.row.get("tool", "its tool"), path, line):
+                    steps += reader.steps(row, line)
+                if {"trace", "parent"}.isdisjoint(shape["span"]):  # each record is a request
+                    yield from samples(steps, mapper)
+                    steps = []
+        yield from samples(steps, mapper)
 
 
 def formats_of(table: Mapping[str, Row]) -> list[Format]:
@@ -90,9 +97,9 @@ def formats_of(table: Mapping[str, Row]) -> list[Format]:
     formats = []
     for name, row in table.items():
         export = Export(name, row)
-        formats.append(
-            Format(name, row["title"], tuple(row["suffixes"]), export.sniff, export.read)
-        )
+        together = export.of_steps if "shapes" in row else None
+        about = name, row["title"], tuple(row["suffixes"])
+        formats.append(Format(*about, export.sniff, export.read, read_together=together))
     return formats
 
 
@@ -153,7 +160,7 @@ def rows(path: Path, mapper: Mapper) -> Iterator[tuple[int, dict[str, Any]]]:
     if start == b"PAR1":
         yield from parquet_rows(path)
     elif opening.is_json(path, mapper.encoding):
-        yield from json_files.json_records(path, mapper.tell, mapper.encoding)
+        yield from json_files.json_records(path, mapper.around, mapper.encoding)
     else:
         for line, row in delimited.rows(path, mapper.encoding):
             read = {name: cell for name, cell in row.items() if name not in NAMES["unread_cells"]}
@@ -179,7 +186,9 @@ class _Reader:
         if self._of_request and _holds(self._of_request.get("when", ""), _head(row)):
             whole = self._step(row, self._of_request, line)
             key = whole.id or f"line {line}"
-            whole = replace(whole, id=key, trace=key)
+            named = first(self._shape["spans"], row)[1] or ()
+            names_steps = any(isinstance(step, str) for step in named)
+            whole = replace(whole, id=key, trace=key, names_steps=names_steps)
         above = whole.id if whole is not None and self._request_is_step else None
         if whole is not None and above is not None:
             yield whole
@@ -249,7 +258,10 @@ class _Reader:
         metadata = {name: str(value) for name, value in about if value not in (None, "")}
         return Span(
             line=line,
-            **{name: _text(values.get(name)) for name in ("id", "trace", "name")},
+            path=self._source.mapper.path,
+            id=_text(values.get("id")),
+            trace=_text(values.get("trace")),
+            name=_text(values.get("name")),
             parent=_text(values.get("parent")) or None,
             kind=kind,
             start=values.get("order", begun),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,7 @@ class Format:
         sniff: `NO`, `CONTAINER` or `SURE` for the head of a file.
         read: the samples of a file, one after the other; makes them with the mapper it is given.
         containers: kinds of files (`Head`) that are of the format alone; empty for all.
+        read_together: the samples of several files, where one may be in parts in several of them.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Format:
     sniff: Callable[[Head], int]
     read: Callable[[Path, Mapper], Iterator[Sample]]
     containers: tuple[str, ...] = ()
+    read_together: Callable[[Sequence[Path], Mapper], Iterator[Sample]] | None = None
 
     def fits(self, head: Head) -> int:
         """How well a file fits."""

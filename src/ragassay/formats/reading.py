@@ -58,7 +58,7 @@ def files_of(path: Paths) -> list[Path]:
 def read_json(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """The samples of a JSON Lines file (or a JSON list), one by one."""
     is_record = mapper.reaches_into if mapper.columns else None
-    records = json_files.json_records(path, mapper.tell, mapper.encoding, is_record=is_record)
+    records = json_files.json_records(path, mapper.around, mapper.encoding, is_record=is_record)
     for line, record in records:
         yield mapper.sample(record, line)
 
@@ -200,6 +200,11 @@ def read(
         (get(format) if format is not None else detect(item, mapper.encoding), item)
         for item in paths
     ]
+    if mapper.span is not None and not any(reader.read_together for reader, _ in files):
+        raise UsageError(
+            f"passages_from: only traces have steps ({mapper.span!r}), and {paths[0]} is no export "
+            f"of traces: its format is {files[0][0].name}."
+        )
     samples = mapper.of_files(files)
     if gold is not None:
         samples = trec_run.with_gold(files, samples, mapper, gold)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-from ragassay.base.errors import InputError
+from ragassay.base.errors import InputError, did_you_mean
+from ragassay.base.printable import few
 from ragassay.base.sample import Sample
+from ragassay.formats.format_words import wrong
 from ragassay.formats.records import step_contents
 from ragassay.formats.records.field_names import NAMES
 from ragassay.formats.records.sample_records import Mapper
@@ -32,6 +35,7 @@ class Span:
     """One step of a request, with what its tool says of it."""
 
     line: int  # in the file, or the number of its record
+    path: Path | None  # of the file
     id: str
     parent: str | None = None  # the step that it is part of; none for the request itself
     trace: str = ""  # id of the request; empty where only `parent` says which one it is
@@ -48,29 +52,41 @@ class Span:
     served: Mapping[str, float] = field(default_factory=dict)  # what it took
     own: Mapping[str, Any] = field(default_factory=dict)  # metadata of the system's makers
     beside: Mapping[str, Any] = field(default_factory=dict)  # what only chosen columns may read
+    names_steps: bool = False  # whether it has the ids of its steps alone
 
 
-def samples(
-    rows: Iterable[tuple[int, dict[str, Any]]],
-    spans: Callable[[Mapping[str, Any], int], Iterable[Span]],
-    tool: str,
-    mapper: Mapper,
-) -> Iterator[Sample]:
-    """A sample for each trace; ``spans`` gives those of a record and its line. All spans are held
-    in memory, since those of one trace need not follow each other."""
-    listed: list[Span] = []
-    for line, row in rows:
-        with shaped(tool, mapper.path, line):
-            listed += spans(row, line)
-    parents = {item.id: item.parent for item in listed}
-    traces: dict[str, list[Span]] = {}
+def samples(listed: Iterable[Span], mapper: Mapper) -> Iterator[Sample]:
+    """A sample for each trace of some spans. All of them are held in memory, since those of one
+    trace need not follow each other, or be in one file."""
+    by_id: dict[str, Span] = {}
     for span in listed:
-        name = span.trace or [span.id, *_above(span.id, parents)][-1]
-        traces.setdefault(name, []).append(span)
+        first = by_id.setdefault(span.id, span)
+        if span.id and first.path is not span.path:  # a file may be named twice
+            facts = {"id": span.id, "first": first.line, "other": first.path}
+            raise wrong("same_step", path=span.path, line=span.line, field="id", **facts)
+    # What is in a trace whose own record is there is a part of it.
+    steps = [
+        replace(span, parent=span.trace)
+        if span.parent is None and span.trace in by_id and span.trace != span.id
+        else span
+        for span in listed
+    ]
+    if mapper.span is not None and steps and all(step.name != mapper.span for step in steps):
+        names = list(dict.fromkeys(step.name for step in steps if step.name))
+        facts = {"near": did_you_mean(mapper.span, names), "names": few(names, 20)}
+        raise wrong("no_such_step", path=mapper.path, span=mapper.span, **facts)
+    parents = {step.id: step.parent for step in steps}
+    traces: dict[str, list[Span]] = {}
+    for step in steps:
+        name = step.trace or [step.id, *_above(step.id, parents)][-1]
+        traces.setdefault(name, []).append(step)
     for name, steps in traces.items():
         ids = {step.id for step in steps}
         outermost = [step for step in steps if step.parent is None or step.parent not in ids]
         root = _with_inner_contents(min(outermost or steps, key=_begun), steps, parents)
+        mapper.path = root.path
+        if root.names_steps and len(steps) == 1:
+            mapper.tell("steps_elsewhere", root.line)
         with shaped("its tool", mapper.path, root.line):
             record = _record(name, root, steps, mapper)
         beside = {"inputs": root.inputs, "outputs": root.outputs, **root.beside}

@@ -75,12 +75,16 @@ def plot_of(shown: Result | Comparison) -> Chart:
     """A picture of a result, or of a comparison that holds its runs."""
     if isinstance(shown, Result):
         return boxplots(shown)
-    if shown.runs is None:
+    return overview(shown, _runs_of(shown)[0])
+
+
+def _runs_of(comparison: Comparison) -> tuple[Result, Result]:
+    if comparison.runs is None:
         raise UsageError(
             "This comparison does not hold its runs, so it cannot be drawn. Compare them again: "
-            "ragassay.compare(new, old).plot()."
+            "ragassay.compare(new, old)."
         )
-    return overview(shown, shown.runs[0])
+    return comparison.runs
 
 
 DEFAULT = ("html", "markdown", "csv")
@@ -118,18 +122,18 @@ def full_name(format: str) -> str:  # noqa: A002
     return "markdown" if format == "md" else format
 
 
-def write_comparison(comparison: Comparison, new: Result, old: Result, path: Path) -> None:
-    """Writes a comparison of a new run (A) with an old one (B) in the form that the file's suffix
-    names; .svg and .png hold the differences with their intervals."""
+def write_comparison(comparison: Comparison, path: Path) -> None:
+    """Writes a comparison in the form that the file's suffix names; .svg and .png hold the
+    differences with their intervals."""
     suffix = path.suffix.casefold()
     if suffix in (".html", ".htm"):
-        pages.write_comparison(comparison, new, old, path)
+        pages.write_comparison(comparison, *_runs_of(comparison), path)
     elif suffix == ".md":
         files.write_text(path, markdown(comparison_report(comparison)))
     elif suffix == ".json":
         files.write_bytes(path, dumps(comparison.to_json(), indent=True) + b"\n")
     elif suffix in (".svg", ".png"):
-        overview(comparison, new).save(path)
+        plot_of(comparison).save(path)
     else:
         raise UsageError(f"{path}: name a file that ends in .html, .md, .json, .svg or .png.")
 

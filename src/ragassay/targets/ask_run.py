@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ragassay.metrics.core.metric import Metric
     from ragassay.suites import Suite
 
+    _Suites = str | Suite | Metric | Mapping[str, Any]
+
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 """How names of files with answers end."""
@@ -232,8 +234,9 @@ def files_of(output: Path, systems: Iterable[str]) -> dict[str, Path]:
 
 def evaluate(
     data: Data,
-    suite: str | Suite | Metric | Sequence[str | Suite | Metric | Callable[..., Any]] | None = None,
+    suite: _Suites | Sequence[_Suites | Callable[..., Any]] | None = None,
     *,
+    name: str = "",
     system: Any = None,
     metrics: str | Metric | Sequence[str | Metric | Callable[..., Any]] | None = None,
     judge: Any = None,
@@ -274,8 +277,9 @@ def evaluate(
         data: a path (any known format), an iterable of `Sample`s or mappings, or a data frame.
         suite: a suite's name (``qa``, ``retrieval``, ``trecrag`` ...) or several, joined with
             commas (``qa,serving``) or in a list; among them names of metrics, and in a list also
-            metric objects and functions (see `ragassay.metric`). Left out: what suits the data's
-            format.
+            metric objects, functions (see `ragassay.metric`) and rubrics as mappings (``{"name":
+            "tone", "criteria": "Is it friendly?"}``). Left out: what suits the data's format.
+        name: of the run in reports and comparisons. Left out: that of the data.
         system: is asked the queries of the data; its answers are scored in place of those that the
             data hold. A function, or any other target (see `ragassay.ask`). Where the data are a
             golden set, its passages are found in the documents, as ``golden`` does it.
@@ -312,6 +316,6 @@ def evaluate(
             options.setdefault("golden", data)  # its documents tell where passages stand
         data = answers.samples
     return engine.evaluate(
-        data, suite, metrics=metrics, judge=judge, environment=environment, save=save,
+        data, suite, metrics=metrics, judge=judge, environment=environment, save=save, name=name,
         progress=progress, **options,
     )  # fmt: skip

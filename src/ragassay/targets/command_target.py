@@ -76,7 +76,7 @@ class CommandTarget(Target):
             await process.communicate()  # what is left in the pipes, so that they are closed
             raise
         if code != 0:
-            last = words.decode("utf-8", "replace").strip().splitlines()[-1:]
+            last = (words.strip() or out).decode("utf-8", "replace").strip().splitlines()[-1:]
             message = f": {shown(last[0]).rstrip('.')}" if last else ""
             raise EndpointError(Reason.FAILED, f"{self.url} {_end(code)}{message}.")
         value = read_text(out.decode("utf-8", "replace"))

@@ -138,11 +138,6 @@ class Target(ABC):
         return _digits({**self.identity, "name": self.name})
 
     @property
-    def nameless_fingerprint(self) -> str:
-        """16 digits that differ where the identity does, whatever the name is."""
-        return _digits(self.identity)
-
-    @property
     def takes_passages(self) -> bool:
         """Whether it can answer from passages that it is given; known once it is open."""
         return False

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from ragassay.base.errors import UsageError
-from ragassay.base.printable import plural, share
+from ragassay.base.printable import dollars, plural, share
 from ragassay.base.score import Reason
 from ragassay.transport.endpoints.endpoint import Completion, Stopped
 from ragassay.transport.providers_and_prices import Price
@@ -100,8 +100,8 @@ class Budget:
         parts = []
         about = "about " if self.estimated else ""
         if self.dollars is not None or self.spent_dollars:
-            of = "" if self.dollars is None else f" of {_money(self.dollars)}"
-            parts.append(f"{about}{_money(self.spent_dollars)}{of}")
+            of = "" if self.dollars is None else f" of {_limit(self.dollars)}"
+            parts.append(f"{about}{dollars(self.spent_dollars)}{of}")
         n = self.spent_calls
         parts.append(plural(n, "call") if self.calls is None else share(n, self.calls, "call"))
         if self.tokens is not None or self.spent_tokens:
@@ -182,5 +182,6 @@ class Account:
         return Stopped(Reason.BUDGET, f"the budget is spent ({self.budget.describe()})")
 
 
-def _money(dollars: float) -> str:
-    return f"${dollars:,.2f}" if dollars >= 1 or dollars == 0 else f"${dollars:.4f}"
+def _limit(amount: float) -> str:
+    """A limit with all its digits."""
+    return dollars(amount) if round(amount, 2) == amount else f"${amount:.10g}"

@@ -9,6 +9,9 @@ import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.derived_runs import aligned, by_system
 from ragassay.engine.comparison.differences import MatchedRuns
+from ragassay.engine.comparison.derived_runs import by_system
+from ragassay.engine.diagnosis.decision_table import UNEXPLAINED
+from ragassay.engine.diagnosis.moved_classes import moved
 
 
 def records(right: list[bool], prefix: str = "q", **more: object) -> list[dict]:
@@ -74,9 +77,28 @@ def test_only_common_queries_are_compared_and_the_rest_is_counted() -> None:
     assert (mirrored.n_common, mirrored.only_a, mirrored.only_b) == (4, 0, 2)
     a, b = f"{old.name} (new)", f"{new.name} (old)"
     assert f"2 queries are in {b} only; {a} lacks them." in mirrored.warnings
-    other = ragassay.evaluate(records([True], prefix="z"), ["em"])
+    other = ragassay.evaluate(records([True], prefix="z", query="Another question?"), ["em"])
     with pytest.raises(UsageError, match="no query in common"):
         ragassay.compare(new, other)
+
+
+def test_runs_that_share_no_id_are_matched_by_questions_that_both_ask_once(tmp_path: Path) -> None:
+    new = ragassay.evaluate(records([True, True, False]), ["em"], save=tmp_path / "new")
+    data = records([False, True, True], prefix="z")[::-1]
+    data.append({**data[0], "id": "twice"})  # which of them answers question 2?
+    old = ragassay.evaluate(data, ["em"])
+    found = ragassay.compare(new, old)
+    (one,) = found.differences
+    assert (found.n_common, found.only_a, found.only_b) == (2, 1, 2)
+    assert (one.wins, one.losses, one.ties) == (1, 0, 1)
+    (note,) = [note for note in found.notes if note.kind == "matched_by_text"]
+    assert note.counts == {"n": 2}
+    change = moved(new, old, headline="em")
+    assert change.matched == (note,) and change.transitions[UNEXPLAINED.name, "fine"] == 1
+    assert ragassay.compare(new, old, unpaired=True).n_common == 0
+    reworded = ragassay.evaluate([{**row, "references": ["Yes."]} for row in data], ["em"])
+    with pytest.raises(UsageError, match="references"):  # it is another question
+        ragassay.compare(new, reworded)
 
 
 def test_where_both_runs_are_clustered_the_larger_clusters_count() -> None:

@@ -13,7 +13,7 @@ import approved
 import ragassay
 from planted_faults import IN_CLASS, PLANTED, planted
 from ragassay.engine.diagnosis.decision_table import CLASSES
-from ragassay.engine.diagnosis.diagnosing import diagnose
+from ragassay.engine.diagnosis.moved_classes import diagnose
 
 METRICS = ["contains_answer", "token_f1.f", "RR", "faithfulness", "citation.f1"]
 METRICS += ["idk_eval", "contradicted"]

@@ -127,8 +127,9 @@ def test_the_run_folder_reads_back_as_the_same_result(tmp_path: Path) -> None:
     assert one.columns.slices == kept.columns.slices
     names = {path.name for path in (tmp_path / "kept").iterdir()}
     assert names == {
-        "run.yaml", "samples.jsonl", "scores.jsonl", "slices.json", "summary.json",
-    }  # fmt: skip
+        *("run.yaml", "samples.jsonl", "scores.jsonl", "slices.json", "summary.json"),
+        *("report.html", "report.md", "scores.csv"),
+    }
 
 
 def test_the_run_folder_keeps_its_contract(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+import ragassay
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Answer, Passage, Sample, Turn
 from ragassay.base.score import Outcome, Reason, Score, Unscored
@@ -112,6 +114,26 @@ def test_the_name_of_a_built_in_metric_is_not_taken_over(name: str, tmp_path: Pa
         load_rubric(path)
     with pytest.raises(UsageError, match="give yours another name"):
         rubric_metric(parse_rubric(path.read_text()))
+
+
+def test_a_rubric_may_be_a_mapping_and_leaves_the_suite_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = [{"id": "1", "query": "Who?", "answer": "Ann.", "references": ["Ann"]}]
+    rubric = {"name": "tone", "criteria": "Is it friendly?", "scale": {"low": 0, "high": 4}}
+    asked: dict[str, Any] = {"judge": lambda prompt: '{"explanation": "x", "score": 3}'}
+    asked["ledger"] = ":memory:"
+    usual = list(ragassay.evaluate(data, **asked).summary.metrics)
+    (path := Path("tone.yaml")).write_text(yaml.safe_dump(rubric))
+    for suite, file in ((["rag", rubric], None), (None, path)):
+        result = ragassay.evaluate(data, suite, rubric=file, **asked, name="mine", save="r")
+        assert [*result.summary.metrics] == [*usual, "tone"]
+        assert result.summary["tone"].mean == 3 and result.name == result.summary.title == "mine"
+        assert ragassay.engine.rescore(ragassay.open_run("r")).different == ()
+    assert list(ragassay.evaluate(data, rubric, **asked).summary.metrics) == ["tone"]
+    with pytest.raises(InputError, match="Did you mean 'criteria'"):
+        ragassay.evaluate(data, ["rag", {"criterion": "Is it friendly?"}])
 
 
 def test_every_part_is_shown_under_its_name_and_in_the_order_asked_for() -> None:

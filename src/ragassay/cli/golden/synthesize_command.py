@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
-from ragassay.base.printable import plural
+from ragassay.base.printable import dollars, plural
 from ragassay.cli import show
 from ragassay.cli.command import YAML, Given, command
 from ragassay.cli.golden.files_commands import warn_of_left_out
@@ -130,7 +130,7 @@ def _show(outcome: Outcome, output: Path, wish: Wish, as_json: bool) -> int:
         )
         if outcome.calls or outcome.cached:
             sent = f"{plural(outcome.calls, 'call')} sent, {outcome.cached} from the ledger"
-            show.lines(f"{sent}, ${outcome.cost:,.2f}")
+            show.lines(f"{sent}, {dollars(outcome.cost)}")
         show.lines(f"Figures: {output / 'scorecard.md'}. Review the drafts before you use them.")
     if outcome.stopped:
         show.warn([str(_not_finished(outcome))])
@@ -186,7 +186,7 @@ def _show_plan(plan: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
         show.json(plan)
         return
-    cost = "" if plan["unpriced"] and not plan["cost"] else f", ${plan['cost']:,.2f}"
+    cost = "" if plan["unpriced"] and not plan["cost"] else f", {dollars(plan['cost'])}"
     tokens = f"{plan['input_tokens']:,} tokens in, {plan['output_tokens']:,} out{cost}"
     show.lines(
         f"{plural(plan['drafts'], 'draft')}: {plural(plan['calls'], 'call')} for sure "

@@ -190,7 +190,7 @@ def _show_plans(plans: list[AskPlan], json: bool) -> None:
             *(plan.system, f"{plan.samples:,}", f"{plan.from_ledger:,}"),
             f"{plan.to_send:,} or fewer" if plan.at_most else f"{plan.to_send:,}",
             "not known" if plan.least_seconds is None else f"{plan.least_seconds / 60:,.1f} min",
-            "not known" if plan.dollars is None else f"${plan.dollars:,.4f}",
+            "not known" if plan.dollars is None else printable.dollars(plan.dollars),
         )
         for plan in plans
     )

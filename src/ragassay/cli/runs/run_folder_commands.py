@@ -87,8 +87,7 @@ def diagnose(given: Given) -> None:
     ```
     """
     from ragassay.engine.diagnosis.decision_table import Thresholds
-    from ragassay.engine.diagnosis.diagnosing import diagnose as carry_out
-    from ragassay.engine.diagnosis.moved_classes import moved
+    from ragassay.engine.diagnosis.moved_classes import diagnose as carry_out
     from ragassay.engine.results import open_run
     from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report
 
@@ -99,11 +98,8 @@ def diagnose(given: Given) -> None:
         "thresholds": Thresholds(**given.of(*(field.name for field in fields(Thresholds)))),
         "n_examples": given.examples,
     }
-    new = open_run(given.run)
-    if given.old is None:
-        found: Any = carry_out(new, **options)
-    else:
-        found = moved(new, open_run(given.old), **options)
+    old = None if given.old is None else open_run(given.old)
+    found: Any = carry_out(open_run(given.run), old, **options)
     if given.json:
         show.json(found.to_json())
     else:
@@ -178,7 +174,6 @@ def compare(given: Given) -> int:
     from ragassay.reports.run_reports import write_comparison
     from ragassay.reports.views.comparison_view import comparison_report
 
-    pairs = _pairs(given)
     comparisons = [
         carry_out(
             new,
@@ -187,7 +182,7 @@ def compare(given: Given) -> int:
             **given.of("metrics", "primary", "n_resamples", "seed", "level", "correction"),
             **given.of("trust_offline", "unpaired", "force"),
         )
-        for new, old in pairs
+        for new, old in _pairs(given)
     ]
     if given.fail_if_worse:
         comparisons = [*map(with_not_worse, comparisons)]
@@ -199,12 +194,12 @@ def compare(given: Given) -> int:
         for comparison in comparisons:
             show.report(comparison_report(comparison, full=given.full))
     written: list[str] = []
-    for at, (comparison, pair) in enumerate(zip(comparisons, pairs, strict=True), start=1):
+    for at, comparison in enumerate(comparisons, start=1):
         if (target := given.output) is not None:
             if len(comparisons) > 1:
                 target = target.with_stem(f"{target.stem}-{at}")
             with show.status("writing the comparison"):
-                write_comparison(comparison, *pair, target)
+                write_comparison(comparison, target)
             written.append(f"comparison: {target}")
     if given.junit is not None:
         ci_reports.write_junit_of_comparisons(comparisons, given.junit)

@@ -14,7 +14,7 @@ import numpy as np
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
 from ragassay.base.printable import grouped
-from ragassay.engine.comparison.derived_runs import aligned, subset_of
+from ragassay.engine.comparison.derived_runs import MATCHED, aligned, subset_of
 from ragassay.engine.comparison.differences import (
     OWN_NUGGETS,
     Mask,
@@ -39,14 +39,17 @@ from ragassay.engine.results.summary import MetricSummary, left_out, shown
 from ragassay.stats.intervals import alpha_of, check_one_sided, check_options
 from ragassay.stats.paired import compare_pairs
 
+Run = Result | str | Path
+"""A result, or a run folder."""
+
 UNPAIRED = "Compare their means with the option unpaired (--unpaired)."
 FORCE = "Compare them without a verdict on what differs with the option force (--force)."
 """How the refusals of comparisons end that another option makes."""
 
 
 def compare(
-    new: Result | str | Path,
-    old: Result | str | Path,
+    new: Run,
+    old: Run,
     *,
     metrics: str | Sequence[str] | None = None,
     where: str | Sequence[str] = (),
@@ -71,7 +74,8 @@ def compare(
         covers_answer 0.222 72 better
         em -0.042 72 no difference shown
 
-    Queries are matched by id; repeats of a query are averaged first. A query counts for a metric
+    Queries are matched by id, or by text where the runs share no id; repeats of a query are
+    averaged first. A query counts for a metric
     when both runs scored it. Counts and geometric means are not compared; percentiles are, with an
     interval and without a test. A metric that the runs
     show under different names is one metric; it goes by the new run's name.
@@ -107,9 +111,8 @@ def compare(
             (``ragassay.engine.comparison.derived_runs.by_system`` takes it apart).
     """
     check_options("auto", level, n_resamples)
-    opened = map(_opened, (new, old))
-    a, b = (one_system(subset_of(run, where)) for run in opened)
-    b = aligned(b, a)
+    a, b = (one_system(subset_of(opened(run), where)) for run in (new, old))
+    b = aligned(b, a, by_text=not unpaired)
     if a.name == b.name:
         a, b = replace(a, called=f"{a.name} (new)"), replace(b, called=f"{b.name} (old)")
     names = _common_metrics(a, b, metrics)
@@ -126,8 +129,8 @@ def compare(
         raise UsageError("--fail-if-drop needs runs on the same queries, without --unpaired.")
     if not (matched.queries or unpaired):
         raise UsageError(
-            f"{a.name} and {b.name} have no query in common (by id), so they cannot be compared "
-            f"query by query. {UNPAIRED}"
+            f"{a.name} and {b.name} have no query in common (by id or text), so they cannot be "
+            f"compared query by query. {UNPAIRED}"
         )
     reasons, against = _unlike(matched, means if unpaired else names, unpaired)
     if against and not force:
@@ -179,6 +182,7 @@ def compare(
                 ).items()
                 if n
             ),
+            *(note for note in b.summary.notes if note.kind == MATCHED),
             *against,
             *only_in_one(a, b, means, matched.queries, mask_a, mask_b),
             *incomplete_runs(a, b),
@@ -304,13 +308,13 @@ def one_system(result: Result) -> Result:
     return result
 
 
-def _opened(run: Result | str | Path) -> Result:
+def opened(run: Run) -> Result:
     """A run: given, or of a folder."""
     if isinstance(run, Result):
         return run
     if not isinstance(run, (str, Path)) or Path(run).is_file():
         raise UsageError(
-            "compare takes results or folders of runs. Evaluate the data first: "
+            "Give results or run folders. Evaluate the data first: "
             "ragassay.compare(ragassay.evaluate(new), ragassay.evaluate(old))."
         )
     return open_run(run)

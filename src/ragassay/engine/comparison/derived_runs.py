@@ -1,5 +1,5 @@
-"""Runs made of a run: of one of its systems, of some of its queries, or with its metrics named as
-another run shows them (a suite shows ``faithfulness`` as ``RL_F``)."""
+"""Runs made of a run: of one of its systems, of some of its queries, or with its queries and
+metrics called as in another run (a suite shows ``faithfulness`` as ``RL_F``)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from functools import partial
 import numpy as np
 
 from ragassay.base.errors import UsageError
+from ragassay.base.note import Note
+from ragassay.base.printable import grouped
 from ragassay.base.sample import Identity, Sample
 from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.results.result import Result
@@ -21,6 +23,7 @@ from ragassay.engine.results.summary import (
     MetricSummary,
     facts_of,
 )
+from ragassay.formats.records.sample_records import made_id
 
 
 def by_system(result: Result) -> list[Result]:
@@ -89,11 +92,16 @@ def _samples(result: Result, chosen: frozenset[Identity]) -> Iterator[Sample]:
     return (sample for sample in result.samples if sample.identity in chosen)
 
 
-def aligned(run: Result, like: Result) -> Result:
-    """The run with each metric under the name that ``like`` shows it by.
+def aligned(run: Result, like: Result, *, by_text: bool = True) -> Result:
+    """The run with each query under the id that ``like`` has for it, and each metric under the name
+    that ``like`` shows it by.
 
-    Metrics that have the same display name stay as they are. Of the others, those that are the same
-    metric with the same parameters are matched, where only one match is possible."""
+    Ids stay, unless the runs share none: then queries of the same text are matched (``by_text``),
+    where it is that of one id in either run, and a note of the summary (`MATCHED`) says so. Metrics
+    that have the same display name stay as they are. Of the others, those that are the same metric
+    with the same parameters are matched, where only one match is possible."""
+    if by_text and run.columns.rows_by_query.keys().isdisjoint(like.columns.rows_by_query):
+        run = _with_ids_of(run, like)
     theirs = _by_canonical(like, run)
     ours = _by_canonical(run, like)
     names = {ours[canonical]: theirs[canonical] for canonical in ours if canonical in theirs}
@@ -111,6 +119,33 @@ def aligned(run: Result, like: Result) -> Result:
         ),
     )
     return replace(run, summary=summary, columns=run.columns.renamed(names), _rows=rows)
+
+
+MATCHED = "matched_by_text"
+
+
+def _with_ids_of(run: Result, like: Result) -> Result:
+    theirs, ours = _ids_by_text(like), _ids_by_text(run)
+    ids = {ours[text]: theirs[text] for text in ours if text in theirs}
+    if not ids:
+        return run
+
+    def samples() -> Iterator[Sample]:
+        return (replace(sample, id=ids.get(sample.id, sample.id)) for sample in run.samples)
+
+    def rows() -> Iterator[ScoreRow]:
+        return (replace(row, sample=ids.get(row.sample, row.sample)) for row in run.scores)
+
+    notes = (*run.summary.notes, Note(MATCHED, {"n": len(ids)}))
+    summary, columns = replace(run.summary, notes=notes), run.columns.of_samples(samples())
+    return replace(run, summary=summary, columns=columns, _rows=rows, _samples=samples)
+
+
+def _ids_by_text(run: Result) -> dict[str, str]:
+    """The id of each question with the turns before it that only one id of a run has."""
+    asked = () if run._samples is None else run.samples
+    texts = ((made_id(s.query, s.history), s.id) for s in asked if s.query is not None)
+    return {text: ids[0] for text, ids in grouped(texts).items() if len({*ids}) == 1}
 
 
 def _by_canonical(run: Result, other: Result) -> dict[str, str]:

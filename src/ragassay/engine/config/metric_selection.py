@@ -26,14 +26,9 @@ from ragassay.metrics.serving.serving_metrics import lacks_beside_failures
 from ragassay.suites import Suite
 
 DEFAULT_SUITES = {
-    "mtrag": "mtrag",
-    "inspectorraget": "mtrag",
-    "mlcube": "ragreport",
-    "open_rag_eval": "trecrag",
-    "trec_rag": "trecrag",
-    "trec_run": "retrieval",
-    "beir": "retrieval",
-}
+    "mtrag": "mtrag", "inspectorraget": "mtrag", "mlcube": "ragreport", "open_rag_eval": "trecrag",
+    "trec_rag": "trecrag", "trec_run": "retrieval", "beir": "retrieval",
+}  # fmt: skip
 """The suite for a format, when none is named. For all others: `retrieval` with qrels, else `rag`.
 Where metrics are named and no suite is, its published names hold."""
 
@@ -147,9 +142,11 @@ def select_metrics(
     chosen: Sequence[Suite] = (),
     objects: Sequence[Metric] = (),
     fitted: Callable[[Suite], Suite] = lambda suite: suite,
+    own: Sequence[Metric] = (),
 ) -> MetricSelection:
     """The metrics of a configuration under the names that its suites publish. ``fitted`` makes a
-    suite whose metrics depend on the data (`Suite.otherwise`) one of those that the data allow."""
+    suite whose metrics depend on the data (`Suite.otherwise`) one of those that the data allow.
+    ``own`` (rubrics, say) come on top, also of the suite for the data where nothing is named."""
     named_suites = [*(chosen or map(suites.get, config.suite))]
     if not named_suites and not config.metrics and not objects:
         named_suites = [default_suite(config, data_format)]
@@ -176,7 +173,7 @@ def select_metrics(
     else:
         for suite in used:
             of_suites += suite.metrics_by_name(ks=config.ks, published=config.published).values()
-    selected = dict.fromkeys([*asked, *of_suites, *objects])
+    selected = dict.fromkeys([*asked, *of_suites, *objects, *own])
     metrics = [metric for metric in selected if "runs" not in metric.needs]
     over = [metric for metric in selected if "runs" in metric.needs]
     compared: list[Metric] = []
@@ -208,8 +205,8 @@ def select_metrics(
             of[name] = metric
     repeats = _consistency_plan(changed[len(metrics) :], of, shown) if over else None
     computed = {**named, **(repeats.metrics if repeats else {})}
-    own = {metric.name for metric in computed.values()}
-    title = "+".join(suite.name for suite in used if own & suite.owned)
+    shown_names = {metric.name for metric in computed.values()}
+    title = "+".join(suite.name for suite in used if shown_names & suite.owned)
     return MetricSelection(used, named, computed, title, repeats)
 
 
@@ -362,6 +359,16 @@ def load_rubric(path: str | Path) -> Metric:
 
     with _named_in(path):
         return rubric_metric(read_rubric(path))
+
+
+def metric_of_rubric(written: Mapping[str, Any]) -> Metric:
+    """The metric of a rubric that is given as a mapping with the keys of its file."""
+    import yaml
+
+    from ragassay.judges.own_prompts import parse_rubric
+    from ragassay.metrics.rubric.rubric_grade import rubric_metric
+
+    return rubric_metric(parse_rubric(yaml.safe_dump(dict(written))))
 
 
 def load_judge_prompt(path: str | Path) -> Metric:

@@ -209,7 +209,7 @@ def headline_of(result: Result) -> str | None:
     return next(trusted, fit[0] if fit else None)
 
 
-def diagnose(
+def diagnosis_of(
     result: Result,
     *,
     headline: str | None = None,
@@ -219,40 +219,7 @@ def diagnose(
     n_examples: int = 3,
     complete: bool = True,
 ) -> Diagnosis:
-    """Sorts the failing samples of a run into classes, by its scores. No LLM is asked.
-
-    Examples:
-        >>> import ragassay
-        >>> data = [
-        ...     {"id": "1", "query": "Who wrote Dune?", "answer": "Frank Herbert.",
-        ...      "references": ["Frank Herbert"]},
-        ...     {"id": "2", "query": "Who wrote Emma?", "answer": "I do not know.",
-        ...      "references": ["Jane Austen"]},
-        ... ]
-        >>> result = ragassay.evaluate(data, ["contains_answer", "answered", "token_f1"])
-        >>> diagnosis = ragassay.diagnose(result, headline="contains_answer")
-        >>> diagnosis.classes
-        [None, 'refused_answerable']
-        >>> diagnosis.counts
-        [('refused_answerable', 'Refused though answerable', 1)]
-
-    Args:
-        result: of a run.
-        headline: the metric that says which samples fail; see `headline_of`.
-        below: a sample fails where the headline lies below this, a value of the metric's range;
-            the middle of the range when left out.
-        thresholds: the numbers of the decision table.
-        headline_only: whether samples fail by the headline alone. Otherwise an answer that is
-            wrong or invented, cited wrongly or given to an unanswerable query fails in any case,
-            and one with all words of the reference does not fail because it has others, too.
-        n_examples: samples shown of each class.
-        complete: compute the signals that the run lacks, offline, where it kept its samples.
-
-    Raises:
-        UsageError: the run has no such metric, or none that can be the headline; a ``below`` out
-            of the metric's range, or none and a metric without a range; the system failed for every
-            sample.
-    """
+    """Sorts the failing samples of one run into classes; see `ragassay.diagnose`."""
     if gone := result.summary.all_failed:
         raise UsageError(f"{result.name} cannot be diagnosed. {gone}")
     limits = thresholds or Thresholds()

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from ragassay.base.errors import UsageError
-from ragassay.base.note import Displayed
-from ragassay.engine.comparison.compare_runs import one_system
-from ragassay.engine.comparison.derived_runs import aligned
+from ragassay.base.note import Displayed, Note
+from ragassay.engine.comparison.compare_runs import Run, one_system, opened
+from ragassay.engine.comparison.derived_runs import MATCHED, aligned
 from ragassay.engine.comparison.differences import differing_queries, incomparable_metrics
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
-from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnose
+from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnosis_of
 from ragassay.engine.results.result import Result
 from ragassay.stats.paired import compare_pairs
 
@@ -50,7 +50,8 @@ class Moved(Displayed):
 
     ``transitions`` counts samples by class in the old run and in the new one (``fine`` where they
     do not fail), ``unlike`` names signals that the runs know by different metrics, ``not_alike``
-    says what else differs beside the system: what moved may be due to that, and is not tested."""
+    says what else differs beside the system: what moved may be due to that, and is not tested;
+    ``matched`` says so where queries were matched by text."""
 
     new: Diagnosis
     old: Diagnosis
@@ -61,6 +62,7 @@ class Moved(Displayed):
     transitions: Mapping[tuple[str, str], int]
     unlike: tuple[str, ...]
     not_alike: tuple[str, ...] = ()
+    matched: tuple[Note, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Moved {self.new.name!r} against {self.old.name!r}: samples={self.n}>"
@@ -92,10 +94,10 @@ def moved(
 ) -> Moved:
     """Diagnoses two runs alike, and says which classes the samples moved between.
 
-    Samples are matched by query id and repeat."""
+    Samples are matched by query id (or text, where the runs share no id) and repeat."""
     old = aligned(one_system(old), one_system(new))
-    first = diagnose(new, headline=headline or None, below=below, **options)
-    second = diagnose(old, headline=first.headline, below=first.below, **options)
+    first = diagnosis_of(new, headline=headline or None, below=below, **options)
+    second = diagnosis_of(old, headline=first.headline, below=first.below, **options)
     rows_new, rows_old = (
         {(query, repeat): at for at, (query, _, repeat) in enumerate(run.columns.identities)}
         for run in (new, old)
@@ -103,7 +105,8 @@ def moved(
     common = [key for key in rows_new if key in rows_old]
     if not common:
         raise UsageError(
-            f"{new.name} and {old.name} have no query in common (by id), so nothing can have moved."
+            f"{new.name} and {old.name} have no query in common (by id or text), so nothing can "
+            "have moved."
         )
     # A sample whose headline is unscored in one run did not come to be fine, or cease to be.
     decided = [
@@ -156,4 +159,51 @@ def moved(
     return Moved(
         first, second, len(common), len(common) - len(decided), level, classes,
         dict(transitions.most_common()), unlike, not_alike,
+        tuple(note for note in old.summary.notes if note.kind == MATCHED),
     )  # fmt: skip
+
+
+@overload
+def diagnose(new: Run, **options: Any) -> Diagnosis: ...
+@overload
+def diagnose(new: Run, old: Run | None, **options: Any) -> Diagnosis | Moved: ...
+def diagnose(new: Run, old: Run | None = None, **options: Any) -> Diagnosis | Moved:
+    """Sorts the failing samples of a run into classes, by its scores; with an older run, says which
+    classes they moved between. No LLM is asked.
+
+    Examples:
+        >>> import ragassay
+        >>> data = [
+        ...     {"id": "1", "query": "Who wrote Dune?", "answer": "Frank Herbert.",
+        ...      "references": ["Frank Herbert"]},
+        ...     {"id": "2", "query": "Who wrote Emma?", "answer": "I do not know.",
+        ...      "references": ["Jane Austen"]},
+        ... ]
+        >>> result = ragassay.evaluate(data, ["contains_answer", "answered", "token_f1"])
+        >>> diagnosis = ragassay.diagnose(result, headline="contains_answer")
+        >>> diagnosis.classes
+        [None, 'refused_answerable']
+        >>> diagnosis.counts
+        [('refused_answerable', 'Refused though answerable', 1)]
+
+    Args:
+        new: a result or a run folder.
+        old: the run before a change. Samples are matched by query id (or text, where the runs share
+            no id) and repeat.
+        headline: the metric that says which samples fail; see `headline_of`.
+        below: a sample fails where the headline lies below this, a value of the metric's range;
+            the middle of the range when left out.
+        thresholds: the numbers of the decision table.
+        headline_only: whether samples fail by the headline alone. Otherwise an answer that is
+            contradicted, invented, cited wrongly or given to an unanswerable query fails in any
+            case, and one with all words of the reference does not fail because it has others, too.
+        n_examples: samples shown of each class.
+        complete: compute the signals that the run lacks, offline, where it kept its samples.
+
+    Raises:
+        UsageError: data in place of a run; the run has no such metric, or none that can be the
+            headline; a ``below`` out of the metric's range, or none and a metric without a range;
+            the system failed for every sample; two runs without a common query.
+    """
+    run = opened(new)
+    return diagnosis_of(run, **options) if old is None else moved(run, opened(old), **options)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ragassay.base.errors import extra_needed
 from ragassay.base.note import Displayed, Note, Severity, drawing, joined
 from ragassay.stats.intervals import is_close
 from ragassay.stats.paired import FEW_DIFFER, PairedResult
 from ragassay.stats.sign_flip import EXACT_UP_TO
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
+
     from ragassay.engine.results.result import Result
     from ragassay.reports.charts.svg import Chart
 
@@ -29,15 +34,9 @@ Standing = Literal["tested", "exploratory", "indicative", "not comparable"]
 comparable``: the two runs did not compute it alike."""
 
 Verdict = Literal[
-    "better",
-    "worse",
-    "different",
-    "no difference shown",
-    "unknown",
-    "indicative",
-    "exploratory",
+    "better", "worse", "different", "no difference shown", "unknown", "indicative", "exploratory",
     "not comparable",
-]
+]  # fmt: skip
 
 
 RAW_ALPHA = 0.05
@@ -249,6 +248,26 @@ class Comparison(Displayed):
         chart: Chart = drawing().plot_of(self)
         return chart
 
+    def to_polars(self) -> polars.DataFrame:
+        """One row a metric, with its means, difference and verdict."""
+        import polars
+
+        rows = [
+            {"metric": d.name, "new": d.a_mean, "old": d.b_mean, "difference": d.diff}
+            | {name: getattr(d, name) for name in _IN_FRAMES}
+            for d in self.differences
+        ]
+        return polars.DataFrame(rows, infer_schema_length=None)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The same as a pandas frame (needs pandas: ``pip install ragassay[pandas]``)."""
+        return as_pandas(self.to_polars())
+
+    def save(self, path: str | Path) -> None:
+        """Writes what ``ragassay compare -o`` writes: ``.html``, ``.md``, ``.json``, ``.svg`` or
+        ``.png``, by the path's ending."""
+        drawing().write_comparison(self, Path(path))
+
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; UltraRAG's field names stand beside ours."""
         body = asdict(replace(self, runs=None))
@@ -270,6 +289,16 @@ class Comparison(Displayed):
             for d in self.differences
         ]
         return body
+
+
+_IN_FRAMES = ("low", "high", "p_value", "p_adjusted", "n", "verdict", "hint")
+
+
+def as_pandas(frame: polars.DataFrame) -> pandas.DataFrame:
+    """A frame of polars as one of pandas."""
+    with extra_needed("pandas is not installed", "pandas"):
+        import pandas
+    return pandas.DataFrame(frame.to_dict(as_series=False))
 
 
 def _doubts(comparison: Comparison) -> Iterator[Note]:
@@ -315,13 +344,9 @@ def _beside(comparison: Comparison) -> Iterator[Note]:
 def _method(comparison: Comparison) -> Iterator[Note]:
     """How the numbers were made."""
     counts: dict[str, float | str] = {
-        "common": comparison.n_common,
-        "patterns": comparison.n_resamples,
-        "seed": comparison.seed,
-        "exact": EXACT_UP_TO,
-        "level": comparison.level,
-        "alpha": round(1 - comparison.level, 12),
-    }
+        "common": comparison.n_common, "patterns": comparison.n_resamples, "seed": comparison.seed,
+        "exact": EXACT_UP_TO, "level": comparison.level, "alpha": round(1 - comparison.level, 12),
+    }  # fmt: skip
     if comparison.unpaired:
         yield Note("welch_test", counts, severity="detail")
     else:

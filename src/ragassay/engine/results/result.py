@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import ragassay
-from ragassay.base.errors import UsageError, extra_needed
+from ragassay.base.errors import UsageError
 from ragassay.base.note import Displayed, drawing
 from ragassay.base.sample import Sample
-from ragassay.engine.results.comparison_result import GateResult
+from ragassay.engine.results.comparison_result import GateResult, as_pandas
 from ragassay.engine.results.judge_answers import JudgeAnswers
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow, ScoreRows
@@ -117,7 +117,9 @@ class Result(Displayed):
     def to_polars(self) -> polars.DataFrame:
         """One row a sample: ``sample``, ``system``, ``repeat``, ``query``, ``answer``,
         ``answerability``, ``failure`` (why the system gave no answer), a column for each field of
-        the samples' metadata that holds plain values, then a column a metric.
+        the samples' metadata that holds plain values, a column a metric, then ``right`` and
+        ``cause``: whether the answer is right, and why not (`ragassay.diagnose`), where that is
+        known.
 
         A value is ``null`` where the metric is unscored; label metrics are left to `scores`. A
         field of the metadata that is called as another column is ``metadata.NAME``.
@@ -126,17 +128,18 @@ class Result(Displayed):
 
     def to_pandas(self) -> pandas.DataFrame:
         """The same as a pandas frame (needs pandas: ``pip install ragassay[pandas]``)."""
-        with extra_needed("pandas is not installed", "pandas"):
-            import pandas
-        return pandas.DataFrame(self.to_polars().to_dict(as_series=False))
+        return as_pandas(self.to_polars())
 
     def compare(self, other: Result, **options: Any) -> Comparison:
         """This run (A, the new one) against ``other`` (B, the old one): see `ragassay.compare`."""
         return ragassay.compare(self, other, **options)
 
     def save(self, folder: str | Path) -> Path:
-        """Writes the run folder (docs/run-folder.md) and returns its path."""
-        return ragassay.save_run(self, folder)
+        """Writes the run folder (docs/run-folder.md) with its reports, as ``ragassay run -o`` does,
+        and returns its path."""
+        path = ragassay.save_run(self, folder)
+        drawing().write_reports(self, path)
+        return path
 
     def plot(self) -> Chart:
         """A picture of all scores, which a notebook shows and ``save`` writes to a file: a box with
@@ -166,6 +169,7 @@ def _kept(read: Callable[[], T] | None) -> Callable[[], T]:
 
 _PLAIN = (str, bool, int, float)
 _OWN = ("query", "answer", "answerability", "failure")
+_FOUND = ("right", "cause")
 """The columns that every sample has beside its identity."""
 
 
@@ -179,7 +183,7 @@ def sample_frame(result: Result) -> polars.DataFrame:
         schema={"sample": polars.String, "system": polars.String, "repeat": polars.Int64},
         orient="row",
     )
-    reserved = {*frame.columns, *_OWN, *columns.metrics}
+    reserved = {*frame.columns, *_OWN, *_FOUND, *columns.metrics}
     rows: list[dict[str, Any]] = []
     for sample in result.samples:
         answer = None if sample.answer is None else sample.answer.text
@@ -199,6 +203,14 @@ def sample_frame(result: Result) -> polars.DataFrame:
         # Values of several kinds become texts.
         mixed = len(kinds) != 1
         texts[name] = [None if x is None else str(x) for x in values] if mixed else values
+    found, causes = result.diagnosis, []
+    if found is not None and found.measures == "answers":
+        known = zip(found.classes, found.unknown, strict=True)
+        right = [None if is_unknown else cause is None for cause, is_unknown in known]
+        causes = [
+            polars.Series("right", right, polars.Boolean),
+            polars.Series("cause", found.classes, polars.String),
+        ]
     return frame.with_columns(
         *(polars.Series(name, values, strict=False) for name, values in texts.items()),
         *(
@@ -207,4 +219,5 @@ def sample_frame(result: Result) -> polars.DataFrame:
             .alias(name)
             for name in columns.metrics
         ),
+        *causes,
     )

@@ -147,6 +147,13 @@ class ScoreColumns:
         copied._codes = {names.get(name, name): column for name, column in self._codes.items()}
         return copied
 
+    def of_samples(self, samples: Iterable[Sample]) -> ScoreColumns:
+        """The same columns for samples that ask and expect the same under other ids."""
+        copied, listed = copy(self), [(s.identity, numbers_of(s)[0]) for s in samples]
+        copied.identities = [identity for identity, _ in listed]
+        copied.asked = array("Q", [asked for _, asked in listed if self.asked])
+        return copied
+
     def owed(self, metric: str) -> Mask:
         """Which samples could have any value in the metric's range, because the system or the judge
         gave nothing to measure, shape ``(n_samples,)``: those unscored for a reason that is

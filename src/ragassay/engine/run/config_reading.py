@@ -379,7 +379,7 @@ def _check(config: RunConfig) -> None:
         data_format = formats.detect(config.data or "", config.encoding).name
     if data_format is None and not (config.suite or config.metrics):
         return  # the metrics depend on the data
-    selection = select_metrics(config, data_format or "", (), own)
+    selection = select_metrics(config, data_format or "", own=own)
     check_names(config.models, models_used(config, selection.every.values()))
     shown = {name: str(metric) for name, metric in selection.metrics.items()}
     gates.resolve(config.fail_under, shown, [suite.name for suite in selection.suites])

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragassay.base.errors import UsageError
-from ragassay.base.printable import either, plural
+from ragassay.base.printable import dollars, either, plural
 from ragassay.engine.config.run_config import Judging, RunConfig
 from ragassay.engine.models.needed_models import cosine_of
 from ragassay.judges import Judge
@@ -70,7 +70,7 @@ class JudgeSession:
         if usage.failures.total():
             pieces.append(f"{usage.failures.total():,} failed")
         if usage.cost:
-            pieces.append(f"${usage.cost:,.2f}")
+            pieces.append(dollars(usage.cost))
         return ", ".join(pieces)
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ import platform
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -26,6 +26,7 @@ from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.metric_selection import (
     LOOKED_AT,
     MetricSelection,
+    metric_of_rubric,
     own_metrics,
     published_names,
     select_metrics,
@@ -147,7 +148,7 @@ def prepare(
         return chosen
 
     data_format = format_of(data, config)
-    selection = select_metrics(config, data_format, chosen, [*objects, *own], fitted)
+    selection = select_metrics(config, data_format, chosen, objects, fitted, own)
     every = selection.every
     asked = {use.kind for metric in every.values() for use in uses_of(metric, None)}
     for kind in sorted(config.prompts.keys() - asked):
@@ -334,7 +335,7 @@ def resolved_config(
     if config.output is not None:
         # Paths in a configuration are relative to it, so that run.yaml can be run again.
         make_relative(body, config.output)
-        body |= _copied(config, Path(config.output))
+        body |= _copied(config, Path(config.output), selection.metrics.values())
     body["suite"] = [suite.name for suite in selection.suites]
     local = published_names(config, source.format, selection.suites)
     body["metrics"] = []
@@ -363,9 +364,13 @@ def resolved_config(
     }
 
 
-def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:
-    """Copies a user's own files into the run folder; the keys of run.yaml that name the copies."""
-    from ragassay.judges.own_prompts import read_rubric
+def _copied(config: RunConfig, folder: Path, metrics: Iterable[Metric]) -> dict[str, Any]:
+    """Copies a user's own files and rubrics into the run folder; the keys of run.yaml that name the
+    copies."""
+    import yaml
+
+    from ragassay.judges.own_prompts import bundled, read_rubric
+    from ragassay.metrics.rubric.rubric_grade import RubricMetric
 
     def copy(source: str, file_name: str) -> str:
         name = f"{RUBRICS}/{file_name}"
@@ -373,11 +378,14 @@ def _copied(config: RunConfig, folder: Path) -> dict[str, Any]:
             files.write_bytes(folder / name, Path(source).read_bytes())
         return name
 
-    keys: dict[str, Any] = {}
-    if config.rubric:
-        # A rubric's name is unique in a run, that of its file need not be.
-        named = ((name, read_rubric(name).name) for name in config.rubric)
-        keys["rubric"] = [copy(name, f"{rubric}.yaml") for name, rubric in named]
+    # A rubric's name is unique in a run, that of its file need not be.
+    named = {read_rubric(name).name: name for name in config.rubric}
+    rubrics = [copy(name, f"{rubric}.yaml") for rubric, name in named.items()]
+    for rubric in (metric.rubric for metric in metrics if isinstance(metric, RubricMetric)):
+        if rubric.name not in named and rubric not in bundled():  # given as a mapping
+            rubrics.append(f"{RUBRICS}/{rubric.name}.yaml")
+            files.write_text(folder / rubrics[-1], yaml.safe_dump(rubric.model_dump()))
+    keys: dict[str, Any] = {"rubric": rubrics} if rubrics else {}
     if config.judge_prompt is not None:
         keys["judge_prompt"] = copy(config.judge_prompt, Path(config.judge_prompt).name)
     if config.prompts:
@@ -393,13 +401,20 @@ PATIENCE_S, EVERY_S = 1.0, 10.0
 
 
 def evaluate(
-    data: Data, suite: Any = None, *, progress: bool | Progress | None = None, **options: Any
+    data: Data,
+    suite: Any = None,
+    *,
+    name: str = "",
+    progress: bool | Progress | None = None,
+    **options: Any,
 ) -> Result:
     """Scores every sample with every metric, and summarises; see `ragassay.evaluate`, which also
     asks a system first."""
     job = job_of(data, suite, False, **options)
+    job.source.title = name or job.source.title
     is_wanted = in_notebook() if progress is None else progress
-    return job.run(progress if callable(progress) else _lines(job) if is_wanted else None)
+    result = job.run(progress if callable(progress) else _lines(job) if is_wanted else None)
+    return replace(result, called=name)
 
 
 def in_notebook() -> bool:
@@ -455,7 +470,8 @@ def job_of(
         if isinstance(item, Suite):
             chosen.append(item)
         elif not isinstance(item, str):
-            objects.append(as_metric(item))
+            is_rubric = isinstance(item, Mapping)
+            objects.append(metric_of_rubric(item) if is_rubric else as_metric(item))
         elif item in suites.all_suites():
             chosen.append(suites.get(item))
         else:

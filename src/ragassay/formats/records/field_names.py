@@ -150,11 +150,9 @@ SAYS_SOMETHING = frozenset({*SUBSTANCE, "failure", "given"})
 """A record with any of these is a sample; so is one with an id and nothing unknown."""
 
 _SUGGESTED = {
-    "query": "history",
-    "answer": "history",
-    "references": "reference_groups",
+    "query": "history", "answer": "history", "references": "reference_groups",
     "passages": "passage_ids",
-}
+}  # fmt: skip
 """Fields for which columns are suggested, with another one that may hold them."""
 
 _EXPECTED, _WRONG = frozenset(NAMES["expected"]), frozenset((*NAMES["wrong"], *NAMES["about"]))

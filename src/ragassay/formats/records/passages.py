@@ -189,10 +189,8 @@ def _gold_ids(ids: Any, field: str) -> tuple[Sequence[str], Sequence[GoldPassage
 
 
 _COLUMNS: Mapping[str, Callable[[Any, str], tuple[Sequence[str], Sequence[Any]]]] = {
-    "passage_ids": _retrieved_ids,
-    "passage_scores": _scores,
-    "gold_ids": _gold_ids,
-}
+    "passage_ids": _retrieved_ids, "passage_scores": _scores, "gold_ids": _gold_ids,
+}  # fmt: skip
 """Columns beside those of texts: which parts they give, and the passages that have them."""
 
 

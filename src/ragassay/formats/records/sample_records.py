@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
@@ -29,6 +32,7 @@ from ragassay.formats.records.field_names import (
     EMBEDDINGS,
     FIELD_OF,
     GIVEN,
+    NAMES,
     PAIRS,
     SAYS_SOMETHING,
     Fields,
@@ -155,6 +159,7 @@ class Mapper:
         )
         self.nothing_known: InputError | None = None
         self._several = self._has_begun = False
+        self._pages: Counter[int] = Counter()  # that were read, by how many there are
         self._meanings: dict[str, str] = {}
         self._places: dict[int, tuple[Path | None, int]] = {}
 
@@ -180,10 +185,13 @@ class Mapper:
     def of_files(self, files: Sequence[tuple[Format, Path]]) -> Iterator[Sample]:
         """The samples of one file after the other. Two samples of one identity are an error."""
         self._several = len(files) > 1
-        for reader, path in files:
-            self.path, self.cells, self._has_begun = path, False, False
-            self._meanings = {}
-            yield from reader.read(path, self)
+        for reader, group in groupby(files, key=itemgetter(0)):
+            paths = [path for _, path in group]
+            together = reader.read_together
+            for part in [paths] if together else [[path] for path in paths]:
+                self.path, self.cells, self._has_begun = part[0], False, False
+                self._meanings = {}
+                yield from together(part, self) if together else reader.read(part[0], self)
 
     def claim(self, sample: Sample, line: int) -> None:
         """Registers a sample and its line or number; one of an earlier identity is refused."""
@@ -205,6 +213,22 @@ class Mapper:
     def tell(self, kind: str, line: int | None = None, /, *, count: int = 1, **facts: Any) -> None:
         """As `Notes.tell`, without the line where the source is several files."""
         self._notes.tell(kind, None if self._several else line, count=count, **facts)
+
+    def around(self, beside: Record) -> None:
+        """Notes what stood around a list of records: it may say that they are one page of several,
+        with the number of pages, or with where the next one is."""
+        inner = [v if isinstance(v, dict) else {key: v} for key, v in beside.items()]
+        about = {folded(name): value for part in inner for name, value in part.items()}
+        number, total, more = (
+            next((about[name] for name in NAMES[f"pages.{part}"] if about.get(name)), None)
+            for part in ("number", "total", "next")
+        )
+        if isinstance(number, int) and isinstance(total, int):
+            self._pages[total] += 1
+        else:  # where one page has no next one, all were read
+            self._pages[0 if more else 1] += 1
+        if beside and total is None and more is None:
+            self.tell("around_records", around=", ".join(map(repr, beside)))
 
     def left_out(self, beside: Record, line: int) -> None:
         """Notes that a request was left out: no column of its inputs and outputs is known."""
@@ -250,6 +274,9 @@ class Mapper:
         cut = self.splitter
         if cut.separator and cut.uncut and not cut.has_cut:
             self._notes.tell("no_separator", count=cut.uncut, separator=cut.separator)
+        for total, n_read in self._pages.items():
+            if n_read < total or (not total and 1 not in self._pages):
+                self._notes.tell("pages", count=n_read, of=total or "several")
         for note in self._notes if self._warns else ():
             warn_user(f"{called(about)}: {note}")
 

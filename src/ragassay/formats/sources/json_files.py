@@ -179,14 +179,14 @@ around it: their texts are none of a record."""
 
 def json_records(
     path: Path,
-    tell: Callable[..., None] = lambda kind, **facts: None,
+    around: Callable[[Mapping[str, Any]], None] = lambda beside: None,
     encoding: str | None = None,
     *,
     is_record: Callable[[Any], bool] | None = None,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Every object of a JSON Lines file, or of a JSON document that is a list of objects or holds
-    one (`records_within`), with its line or number. ``tell`` takes a remark about what surrounds
-    such a list; ``is_record`` says of an object that it is a record, whatever lists it holds."""
+    one (`records_within`), with its line or number. ``around`` takes what surrounds such a list;
+    ``is_record`` says of an object that it is a record, whatever lists it holds."""
     values = _values(path, encoding)
     begun = next(values)
     first = begun[1]
@@ -203,9 +203,9 @@ def json_records(
         if not holds:
             yield line, outer
             continue
-        records, around = within or ([outer], [])
-        if around:
-            tell("around_records", around=", ".join(map(repr, around)))
+        records, names = within or ([outer], [])
+        if within:
+            around({name: outer[name] for name in names})
         for record in records:
             n += 1
             yield n, record

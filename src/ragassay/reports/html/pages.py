@@ -73,7 +73,7 @@ def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | P
 
 def comparison_parts(comparison: Comparison, a: Result, b: Result) -> dict[str, Any]:
     """What the template ``browsed.html.j2`` shows of a new run (A) and an old one (B)."""
-    b = aligned(b, a)
+    b = aligned(b, a, by_text=not comparison.unpaired)
     change = change_of(a, b)
     page = page_of(_comparison_page(replace(comparison, runs=(a, b)), a, b, change))
     browser = None if comparison.unpaired else comparison_browser(comparison, a, b, change)

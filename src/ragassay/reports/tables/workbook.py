@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ragassay.base import files, printable
 from ragassay.base.errors import UsageError, extra_needed
 from ragassay.base.json_data import dumps
-from ragassay.base.printable import grouped
+from ragassay.base.printable import dollars, grouped
 from ragassay.engine.results import Result
 from ragassay.engine.results.judge_answers import Record
 from ragassay.engine.results.score_rows import with_samples
@@ -163,7 +163,7 @@ def _facts(result: Result) -> Iterator[tuple[str, str]]:
     if (spent := summary.judging) is not None:
         yield "judge", spent.judge
         yield "requests", f"{spent.calls:,}"
-        yield "cost", f"${spent.cost:,.4f}"
+        yield "cost", dollars(spent.cost)
     for metric in summary.metrics.values():
         yield f"{metric.name}: signature", metric.signature
         if metric.judge:

@@ -10,7 +10,14 @@ from typing import Any
 
 from ragassay.base import packages
 from ragassay.base.note import Note
-from ragassay.base.printable import either, few, grouped, one_line as one_line, plural as plural
+from ragassay.base.printable import (
+    dollars,
+    either,
+    few,
+    grouped,
+    one_line as one_line,
+    plural as plural,
+)
 from ragassay.base.score import Reason, Value, label_of
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.summary import MetricSummary, Spending, Summary
@@ -140,13 +147,6 @@ def percent(share: float) -> str:
     return f"{share * 100:g} %"
 
 
-def dollars(value: float) -> str:
-    """``$0.0123``, ``$12.30``."""
-    if 0 < value < 0.00005:
-        return "<$0.0001"
-    return f"${value:,.{4 if value < 0.9995 else 2}f}" if value else "$0"
-
-
 def reason(code: str) -> str:
     """``not_applicable`` as ``not applicable``. No passage may be usable though some came back."""
     return "no usable passage" if code == Reason.NOTHING_RETRIEVED else code.replace("_", " ")
@@ -193,11 +193,11 @@ def size(summary: Summary) -> str:
 def cost(spent: Spending) -> str:
     """What was spent, in dollars; says where prices are not known."""
     if spent.unpriced:
-        priced = f"${spent.cost:,.4f} and " if spent.cost else ""
+        priced = f"{dollars(spent.cost)} and " if spent.cost else ""
         known = spent.input_tokens or spent.output_tokens
         why = "give --price IN,OUT" if known else "the replies had no token counts"
         return f"{priced}{plural(spent.unpriced, 'call')} of unknown cost ({why})"
-    return f"${spent.cost:,.4f}"
+    return dollars(spent.cost)
 
 
 def judge_of(metric: MetricSummary) -> str:

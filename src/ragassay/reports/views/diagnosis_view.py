@@ -192,6 +192,7 @@ def _about(found: ClassFound, several: bool) -> Iterator[Cell]:
 
 def _moved_notes(change: Moved) -> Iterator[str]:
     """How the numbers of a change were computed."""
+    yield from map(str, change.matched)
     yield from (f"{text} What moved may be due to that." for text in change.not_alike)
     yield sentence("diff_untested") if change.not_alike else sentence("diff_tested")
     if change.unlike:

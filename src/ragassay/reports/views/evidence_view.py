@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ragassay.base.json_data import dumps
-from ragassay.base.printable import few
+from ragassay.base.printable import dollars, few
 from ragassay.base.sample import Sample
 from ragassay.engine.run.rescoring import Evidence, Explained
 from ragassay.judges.judge import short
@@ -275,7 +275,7 @@ class _Scores:
             known = [
                 record.get("model") or "",
                 f"{n_in:,} tokens in, {n_out:,} out",
-                "price not known" if cost is None else f"${cost:.6f}",
+                "price not known" if cost is None else dollars(cost),
                 f"{record.get('latency', 0.0):.2f} s",
                 whence,
                 f"prompt {record.get('prompt_hash', '')}",

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 
-from ragassay.base.printable import few
+from ragassay.base.printable import dollars, few
 from ragassay.engine.plan.data_preview import Preview
 from ragassay.engine.run.cost_estimate import CallPlan, Range
 from ragassay.reports.model import Block, Cell, Column, Part, Report, Style, lines, part, table
@@ -105,7 +105,7 @@ def call_part(plan: CallPlan) -> Part:
             _span(amount.calls, _COUNT),
             _span(amount.held, _COUNT),
             *(_span(size, _short) for size in (amount.input_tokens, amount.output_tokens)),
-            "unknown" if amount.cost is None else _span(amount.cost, wording.dollars),
+            "unknown" if amount.cost is None else _span(amount.cost, dollars),
             _span(plan.throughput.span(amount.calls, amount.tokens), _duration),
         ]
         for names, amount in (*plan.metrics.items(), (("together",), plan.total))

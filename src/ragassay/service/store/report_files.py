@@ -119,5 +119,5 @@ def write_report_comparison(
         tempfile.TemporaryDirectory() as name,
     ):
         path = Path(name) / f"comparison{COMPARISON_SUFFIXES[form]}"
-        run_reports.write_comparison(compare(first, second, **options), first, second, path)
+        run_reports.write_comparison(compare(first, second, **options), path)
         return path.read_bytes()

@@ -30,6 +30,7 @@ HERE = Path(__file__).parent
 _PAGES = environment(HERE / "templates", served="/assets", crumbs=())
 _PAGES.filters["time"] = lambda seconds: "–" if seconds is None else shown_time(seconds)
 _PAGES.filters["duration"] = duration
+_PAGES.filters["dollars"] = printable.dollars
 _PAGES.filters["part"] = partial(quote, safe="")
 
 Crumbs = list[tuple[str, str]]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.base.note import Note
-from ragassay.base.printable import either, grouped, plural
+from ragassay.base.printable import dollars, either, grouped, plural
 from ragassay.base.sample import Sample
 from ragassay.reports.model import Column, Report, lines, table
 from ragassay.targets.asking.system import (
@@ -134,8 +134,6 @@ first: how many were asked is the sum of those answered and those failed."""
 
 _EMPTY = 6
 _MILLION = 1_000_000
-_DOLLARS_EXACT = 10.0
-"""Sums below this many dollars are shown with four decimals."""
 
 
 def asked_report(summaries: Sequence[AskSummary]) -> Report:
@@ -193,16 +191,12 @@ def _row(summary: AskSummary) -> list[str]:
         *(f"{n:,}" for n in (*counts, summary.retries)),
         *(_seconds(summary.latency.get(at)) for at in ("p50", "p95", "p99")),
         tokens,
-        "-" if summary.cost is None else _dollars(summary.cost),
+        "-" if summary.cost is None else dollars(summary.cost).replace("under ", "<"),
     ]
 
 
 def _count(n: int) -> str:
     return f"{n:,}" if n < _MILLION else f"{n / _MILLION:,.1f}M"
-
-
-def _dollars(cost: float) -> str:
-    return f"${cost:,.4f}" if cost < _DOLLARS_EXACT else f"${cost:,.2f}"
 
 
 def _seconds(value: float | None) -> str:

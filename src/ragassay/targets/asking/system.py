@@ -38,6 +38,7 @@ MOST_WAYS = 5
 _ADVICE = {
     Reason.TIMEOUT: "Raise --timeout, or look at why the system is slow.",
     Reason.CONNECTION: "Start the system and run the same command again: it asks what is missing.",
+    Reason.FAILED: "Correct that, and run the same command again: it asks what is missing.",
     Reason.RATE_LIMITED: "Ask more slowly (--rpm, -j), or try more often (--retries).",
     Reason.SERVER_ERROR: "Look into the system's log. If it has too much to do, lower -j or --rpm, "
     "or raise --retries.",

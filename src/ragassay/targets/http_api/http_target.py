@@ -161,7 +161,7 @@ class HttpTarget(Target):
                     return await self._read_stream(response, watch)
                 pieces = [piece async for piece in pieces_of(response, self.url)]
                 content = self._hidden(b"".join(pieces))
-        except aiohttp.ClientPayloadError:
+        except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError):
             raise self._cut("it closed the connection") from None
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             raise unreached(error, self.url, self.key) from None
@@ -319,7 +319,10 @@ class HttpTarget(Target):
             raise foreign(f"{self.url} {came}. Check 'url' in {self._origin}.") from None
 
     def _status(self, status: int, headers: Mapping[str, str], content: bytes) -> EndpointError:
-        message = shown(_TAG.sub(" ", content.decode("utf-8", "replace"))) or "it gave no reason"
+        text = _TAG.sub(" ", content.decode("utf-8", "replace")).strip()
+        if text.startswith("Traceback "):  # its last line says what went wrong
+            text = text.splitlines()[-1]
+        message = shown(text) or "it gave no reason"
         detail = f"{self.url} answered with status {status}: {message}"
         if (error := passing(status, detail, headers, content)).again:
             return error

@@ -53,20 +53,11 @@ ORE = {
 """Open RAG Eval's files, by the name of the report format."""
 
 REPORTS = {
-    "html": "report.html",
-    "markdown": "report.md",
-    "csv": "scores.csv",
-    "long-csv": "scores-long.csv",
-    "parquet": "scores.parquet",
-    "png": "boxplots.png",
-    "svg": "boxplots.svg",
-    "ragreport": "ragreport.csv",
-    "trecrag": "trecrag.csv",
-    "consistency": "consistency.csv",
-    "xlsx": "report.xlsx",
-    "junit": "junit.xml",
-    **ORE,
-}
+    "html": "report.html", "markdown": "report.md", "csv": "scores.csv",
+    "long-csv": "scores-long.csv", "parquet": "scores.parquet", "png": "boxplots.png",
+    "svg": "boxplots.svg", "ragreport": "ragreport.csv", "trecrag": "trecrag.csv",
+    "consistency": "consistency.csv", "xlsx": "report.xlsx", "junit": "junit.xml", **ORE,
+}  # fmt: skip
 """The file names of the reports of a run folder, by the format of the report."""
 
 

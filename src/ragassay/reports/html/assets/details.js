@@ -192,7 +192,7 @@ class Details {
 
   cost(one) {
     const [sent, received] = one.tokens;
-    const price = one.cost === undefined ? "price not known" : `$${one.cost.toFixed(6)}`;
+    const price = one.cost === undefined ? "price not known" : one.cost > 0 && one.cost < 0.01 ? "under $0.01" : `$${one.cost.toFixed(2)}`;
     return h("p", { class: "muted" }, [one.model, `${sent} tokens in, ${received} out`, price].filter(Boolean).join(", "));
   }
 

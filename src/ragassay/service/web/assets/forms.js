@@ -116,7 +116,8 @@ for (const input of document.querySelectorAll("input[data-seconds]")) {
 // A preview in sentences.
 function linesOf({ n_records, n_looked_at, metrics, lacking, absent, judge, calls, held, cost, seconds, budget, notes }) {
   const text = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 4 });
-  const span = ({ low, high }) => low === high ? text(low) : `${text(low)} to ${text(high)}`;
+  const dollars = (value) => value > 0 && value < 0.01 ? "under $0.01" : `$${value.toFixed(2)}`;
+  const span = ({ low, high }, said = text) => said(low) === said(high) ? said(low) : `${said(low)} to ${said(high)}`;
   const of = n_looked_at < n_records ? `the first ${text(n_looked_at)} records` : `${text(n_looked_at)} records`;
   const why = new Map();
   for (const [name, n] of Object.entries(metrics)) {
@@ -127,7 +128,7 @@ function linesOf({ n_records, n_looked_at, metrics, lacking, absent, judge, call
     `${text(n_records)} records, ${Object.keys(metrics).length} metrics.`,
     ...[...why].map(([told, names]) => `Records with a score, of ${of}: ${names.join(", ")}. Reason: ${told}.`),
     judge ? `${judge} is asked: ${calls ? span(calls) : "?"} requests${held && held.high ? `; ${span(held)} more are paid already` : ""}.` : "No judge is called.",
-    cost ? `Cost: $${span(cost)}.` : calls && calls.high ? "Cost: no price is known." : "",
+    cost ? `Cost: ${span(cost, dollars)}.` : calls && calls.high ? "Cost: no price is known." : "",
     seconds && seconds.high ? `Time of the requests: ${span({ low: Math.ceil(seconds.low), high: Math.ceil(seconds.high) })} s.` : "",
     budget ? `Budget: ${budget}.` : "",
     ...notes,
