@@ -125,7 +125,7 @@ def write_comparison(comparison: Comparison, new: Result, old: Result, path: Pat
     if suffix in (".html", ".htm"):
         pages.write_comparison(comparison, new, old, path)
     elif suffix == ".md":
-        files.write_text(path, markdown(comparison_report(comparison)))
+        files.write_text(path, markdown(comparison_report(comparison, broken=True)))
     elif suffix == ".json":
         files.write_bytes(path, dumps(comparison.to_json(), indent=True) + b"\n")
     elif suffix in (".svg", ".png"):

@@ -85,14 +85,17 @@ def test_passages_that_the_data_set_prescribes_are_not_the_systems_doing() -> No
 def borne_out(answer: str, passages: list[str]) -> Score | Unscored:
     if not passages:
         return Unscored(Reason.NOTHING_RETRIEVED, "none")
+    if answer == "declined":
+        return Unscored(Reason.UNDEFINED, "none")
     return Score(answer in passages) if answer else Unscored(Reason.EMPTY_ANSWER, "none")
 
 
 def run(kinds: str) -> ragassay.Result:
-    """A run whose answers are right (r) or wrong (w), empty (e), or over no passages (n)."""
-    said = {"r": ("a", ["a"]), "w": ("b", ["a"]), "e": ("", ["a"]), "n": ("a", [])}
+    """A run whose answers are right (r) or wrong (w), empty (e), over no passages (n), or decline
+    what nobody could answer (d)."""
+    said = {"r": "a", "w": "b", "e": "", "n": "a", "d": "declined"}
     data = [
-        {"id": f"{n}", "query": "?", "answer": said[kind][0], "passages": said[kind][1]}
+        {"id": f"{n}", "query": "?", "answer": said[kind], "passages": ["a"] * (kind != "n")}
         for n, kind in enumerate(kinds)
     ]
     return ragassay.evaluate(data, [borne_out])
@@ -118,7 +121,7 @@ def test_what_neither_system_retrieved_is_left_out_of_a_comparison_and_counted()
     assert not left_out(compared("r" * 40, "r" * 40)[0])
 
 
-@pytest.mark.parametrize(("new", "old"), [("n", "r"), ("e", "r"), ("w", "n")])
+@pytest.mark.parametrize(("new", "old"), ["nr", "er", "wn", "wd", "dr"])
 def test_what_one_system_alone_left_out_counts_at_worst_and_best(new: str, old: str) -> None:
     found, drop, worse = compared("r" * 40 + new * 20, "r" * 40 + old * 20)
     assert (drop.passed, worse.passed) == (None, None)
@@ -140,3 +143,13 @@ def test_a_finding_that_what_one_system_left_out_refutes_is_a_hint() -> None:
     assert "left_out" in {note.kind for note in found.notes} and worse.passed is None
     firm, _, _ = compared("r" * 59 + "n", "r" * 31 + "w" * 29)
     assert firm.differences[0].verdict == "better"
+
+
+def test_inventions_in_place_of_refusals_pass_no_gate_by_offline_judgments() -> None:
+    unanswerable = {"passages": [PASSAGE], "answerability": "UNANSWERABLE"}
+    sides = [records(40, 15, answer=said, **unanswerable) for said in (INVENTED, "I don't know.")]
+    new, old = (ragassay.evaluate(side, ["faithfulness"]) for side in sides)
+    for trust in (False, True):
+        found = ragassay.compare(new, old, fail_if_drop="faithfulness>0.1", trust_offline=trust)
+        drop, worse = with_not_worse(found).gates
+        assert (drop.passed, worse.passed, worse.unscored) == (None, None, 15)

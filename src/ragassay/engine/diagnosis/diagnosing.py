@@ -69,7 +69,8 @@ class ClassFound:
     ``cost`` is how much the mean of the headline would rise if those of its samples that lie below
     the threshold had the mean of the samples that do not fail; ``None`` where that is not known.
     The examples have the lowest headline values. ``judged`` says for each judged metric that put
-    samples into it how far its judge is known to agree with people."""
+    samples into it how far its judge is known to agree with people; ``only_hint`` that it rests on
+    a judge without known agreement."""
 
     fault: FaultClass
     n: int
@@ -80,6 +81,7 @@ class ClassFound:
     examples: tuple[Example, ...]
     samples: tuple[Identity, ...]
     judged: Mapping[str, str] = field(default_factory=dict)
+    only_hint: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The class as JSON."""
@@ -283,6 +285,7 @@ def diagnose(
         if (found := judge_agreement(summary)) is not None
     }
     agreements = {name: str(found.note) for name, found in judged.items()}
+    only_hint = metric.name in judged and judged[metric.name].indicative
     doubtful = {name for name, found in judged.items() if not found.sufficient}
     is_right = scored & ~low
     right = (found for at, found in enumerate(_samples(result, names, added)) if is_right[at])
@@ -345,6 +348,8 @@ def diagnose(
                 tuple(examples[fault.name]),
                 tuple(columns.identities[at] for at in np.flatnonzero(member).tolist()),
                 {name: agreements[name] for name in judges[fault.name]},
+                any(judged[name].indicative for name in judges[fault.name])
+                or (only_hint and not fault.own_fault),
             )
         )  # fmt: skip
     classes.sort(key=lambda found: (found.fault is UNEXPLAINED, -found.n))
@@ -353,7 +358,7 @@ def diagnose(
         headline=metric.name,
         measures=measures,
         judged=agreements.get(metric.name, ""),
-        only_hint=metric.name in judged and judged[metric.name].indicative,
+        only_hint=only_hint,
         below=bound,
         headline_only=headline_only,
         thresholds=limits,
