@@ -19,11 +19,8 @@ NAMES = ["exact_match", "covers_answer"]
 def run(week: str, n: int, share: float, **more: Any) -> Result:
     drawn = random.Random(week)
     records = [
-        {
-            "id": f"{week}-{at}", "query": f"Question {at} of week {week}?",
-            "answer": "Leeds" if drawn.random() < share else "York", "references": ["Leeds"],
-            **more,
-        }
+        {"id": f"{week}-{at}", "query": f"Question {at} of week {week}?",
+         "answer": "Leeds" if drawn.random() < share else "York", "references": ["Leeds"], **more}
         for at in range(n)
     ]  # fmt: skip
     return ragassay.evaluate(records, NAMES)

@@ -15,6 +15,7 @@ from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison import gates, verdict_rules
 from ragassay.engine.comparison.verdict_rules import Agreement, judge_agreement
+from ragassay.engine.diagnosis.moved_classes import with_change
 from ragassay.engine.results.result import Result
 from ragassay.judges.offline.offline_judge import LABEL
 from ragassay.reports.views.summary_view import summary_notes
@@ -164,16 +165,13 @@ def test_what_was_not_computed_alike_has_no_verdict_and_fails_no_gate(judged) ->
     assert [gate.passed for gate in found.gates] == [None]
 
 
-def test_nuggets_of_each_runs_own_have_no_verdict(tmp_path: Path, capsys) -> None:
-    for name in ("keyword", "hybrid"):
-        words = f"run {examples.path_of(name)} -m nuggets.all -o {tmp_path}/{name} --limit 30"
-        assert call(words.split()) == 0
-    runs = [f"{tmp_path}/hybrid", f"{tmp_path}/keyword"]
-    capsys.readouterr()
-    for extra in ([], ["--trust-offline"]):
-        assert call(["compare", *runs, "--json", "--fail-if-worse", *extra]) == 3
-        (found,) = json.loads(capsys.readouterr().out)["comparisons"]
-        assert {d["verdict"] for d in found["differences"]} == {"not comparable"}
+def test_nuggets_of_each_runs_own_have_no_verdict() -> None:
+    paths = map(examples.path_of, ("hybrid", "keyword"))
+    new, old = (ragassay.evaluate(path, "nuggets.all", limit=30) for path in paths)
+    for trust in (False, True):
+        found = with_change(ragassay.compare(new, old, trust_offline=trust))
+        assert gates.with_not_worse(found).gates[0].passed is None
+        assert {d.verdict for d in found.findings} == {"not comparable"}
 
 
 @pytest.fixture

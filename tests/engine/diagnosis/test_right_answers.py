@@ -59,8 +59,7 @@ def test_a_comparison_says_first_whether_more_answers_are_right(
     assert [query for query, _ in change.broken] == [f"q{at:02}" for at in broken]
     assert (right.why is not None) == (hint is not None)
     assert comparison_report(found).verdict == verdicts(found)[0] and says in verdicts(found)[0]
-    gated = with_not_worse(found)
-    (gate,) = gated.gates
+    (gate,) = (gated := with_not_worse(found)).gates
     assert gate.passed is (False if worse else None if hint else True)
     assert gate.metrics == ((RIGHT,) if worse or hint else ())
     worst = [line[5:17] for line in worst_queries(gated, gate, 1)]
@@ -76,3 +75,15 @@ def test_inventions_in_place_of_refusals_are_named_though_as_many_are_right() ->
     first, second, *_ = verdicts(found)
     assert first == "67 % of answers are right in both runs."
     assert second == "Right but incomplete: 20 samples, 10 in the old run."
+
+
+def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> None:
+    passages = [{"id": "a", "text": "The mill closes at noon."}]
+    new, old = (
+        ragassay.evaluate([{"id": f"{at}", "query": "When?", "answer": said, "passages": passages}
+                           for at in range(20)], ["faithfulness", "answered"])
+        for said in ("The ferry ran until ten in 1970.", "I do not know.")
+    )  # fmt: skip
+    change = with_change(ragassay.compare(new, old)).change
+    assert change is not None and (change.right, change.n_unknown) == (None, 0)
+    assert [(one.new, one.old, one.only_hint) for one in change.classes] == [(20, 0, True)]

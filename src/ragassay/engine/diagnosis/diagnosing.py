@@ -285,6 +285,7 @@ def diagnose(
         if (found := judge_agreement(summary)) is not None
     }
     agreements = {name: str(found.note) for name, found in judged.items()}
+    measures = MEASURES.get(canonical_name(metric.metric), "answers")
     only_hint = metric.name in judged and judged[metric.name].indicative
     doubtful = {name for name, found in judged.items() if not found.sufficient}
     is_right = scored & ~low
@@ -299,7 +300,10 @@ def diagnose(
         by_name = {name: signal.value for name, signal in signals.items()}
         fault = class_of(by_name, sample, bool(low[row]), limits, headline_only=headline_only)
         faults.append(fault)
-        unknown.append(fault is None and not scored[row] and not refuses_rightly(by_name, sample))
+        # A refusal claims nothing that passages could fail to support.
+        settled = measures == "support" and bool(by_name.get("refused"))
+        settled = settled or bool(scored[row]) or refuses_rightly(by_name, sample)
+        unknown.append(fault is None and not settled)
         if fault is not None:
             judges[fault.name] |= dict.fromkeys(judged_by(fault, signals, agreements))
             found_only = ("rank", FOUND_SOMEWHERE)
@@ -320,7 +324,6 @@ def diagnose(
     fine_mean = float(values[fine].mean()) if fine.any() else None
     level = float(result.config.get("level", 0.95))
     clusters = sample_clusters(columns)
-    measures = MEASURES.get(canonical_name(metric.metric), "answers")
     # An answer is right where no fault was found; what else a headline measures is its own.
     is_right, certain = ~low, scored
     if measures == "answers":
