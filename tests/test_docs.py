@@ -161,12 +161,12 @@ def test_the_readme_shows_the_main_commands_on_a_page_and_a_half() -> None:
 def test_the_readme_shows_what_the_demo_prints(
     tmp_path: Path, request: pytest.FixtureRequest, capsys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its comparison: head, four metrics, and the sentence below the table."""
+    """Its comparison: head, four metrics, and the verdict below the table."""
     monkeypatch.setenv("COLUMNS", "80")
     assert call(["demo", "-o", str(tmp_path / "demo")]) == 0
     table, below = capsys.readouterr().out.split("(new) against ")[1].split("\n\n")[1:3]
-    sentence = f" {below[below.index('hybrid against') :]}".partition(".")[0] + "."
-    shown = [line.rstrip() for line in [*table.splitlines()[:6], "", *sentence.splitlines()]]
+    verdict = f"{below.partition(').')[0]})."
+    shown = [line.rstrip() for line in [*table.splitlines()[:6], "", *verdict.splitlines()]]
     check_made(request, ROOT / "README.md", "demo", "\n".join(["```text", *shown, "```"]))
 
 

@@ -53,6 +53,7 @@ def test_quiet_says_why_a_run_is_incomplete(data: str, capsys: pytest.CaptureFix
         (["frobnicate"], "ragassay: Unknown command"),
         (["run", "x", "--frob"], "ragassay: Unknown option"),
         (["compare"], "ragassay: Command"),
+        (["compare", "x", "--slice-by=a"], "ragassay: Unknown option: --slice-by. Compare the"),
         (["run", "x", "--limit", "two"], "ragassay: Invalid value"),
         (["run", "x", "--suite", "qaa"], "ragassay: "),
     ],

@@ -154,7 +154,7 @@ def test_a_session_of_an_agent(served: Callable[[], Any], folder: Path) -> None:
     differences = {one["name"]: one for one in found["compared"]["differences"]}
     assert len(differences) == 8 and "em" not in differences, "the headline of the suite"
     assert differences["contains_answer"]["verdict"] == "better"
-    assert "better on contains_answer" in found["compared"]["verdict"]
+    assert "Better on contains_answer" in found["compared"]["verdict"]
     assert (72.0, 72.0) in told
 
 

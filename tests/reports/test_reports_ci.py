@@ -172,12 +172,17 @@ def two_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     return str(place / "new"), str(place / "old")
 
 
-def test_a_comparison_leaves_a_test_case_for_each_gate(two_runs, tmp_path: Path, capsys) -> None:
+def test_a_comparison_leaves_a_test_case_for_each_gate(
+    two_runs, tmp_path: Path, monkeypatch, capsys
+) -> None:
     new, old = two_runs
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "step.md"))
     words = ["compare", new, old, "--primary", "em", "--junit", str(tmp_path / "junit.xml")]
     words += ["--fail-if-drop", "em>0.3", "--fail-if-drop", "f1>0.7", "--fail-if-worse"]
     assert call([*words, "--github"]) == 1
     said = capsys.readouterr().out
+    step = (tmp_path / "step.md").read_text()
+    assert "Became wrong: q02 (" in step and "q06 (" in step and " and 8 more." in step
     found = cases(tmp_path / "junit.xml")
     names = ["no drop em>0.3", "no drop f1>0.7", "--fail-if-worse", "a metric is compared"]
     assert list(found) == names

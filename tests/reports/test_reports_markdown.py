@@ -24,10 +24,7 @@ def test_the_verdict_comes_first_and_the_numbers_follow() -> None:
     comparison, _, _ = pair()
     text = markdown(full_report(comparison))
     better = [d.name for d in comparison.differences if d.verdict == "better"]
-    verdict = (
-        f"**hybrid against bm25: better on {escape(', '.join(better))}; no difference shown on"
-    )
-    assert text.index(verdict) < text.index("|")
+    assert text.index(f"**Better on {escape(', '.join(better))}.") < text.index("|")
     for d in comparison.differences:
         assert wording.number(d.diff, sign=True) in text
     rows = [[cell.strip().replace("&lt;", "<") for cell in row] for row in tables(text)]

@@ -107,6 +107,14 @@ for _at, (_part, _names) in enumerate(PARTS.items()):
 app["trec"].version_flags = ("--version", "-v")
 
 
+INSTEAD = {
+    "compare --slice-by": "Compare the samples of one slice: --where FIELD=VALUE.",
+    "compare --fail-under": "Gate a difference: --fail-if-drop 'METRIC>SIZE'.",
+    "run --fail-if-drop": "Compare two runs: ragassay compare NEW OLD --fail-if-drop.",
+}
+"""What to do in place of another command's option."""
+
+
 def call(argv: list[str]) -> int:
     """Runs one command and returns its exit code. Errors are one sentence on standard error."""
     if sys.stderr is None:  # it was closed
@@ -146,7 +154,11 @@ def call(argv: list[str]) -> int:
         return _interrupted()
     except CycloptsError as error:
         chain = " ".join(["ragassay", *(error.command_chain or ())])
-        return _complain(f"{' '.join(str(error).split())} See '{chain} --help'.", show.USAGE)
+        flags = [f"{words[0]} {word.partition('=')[0]}" for word in words]
+        known = [f"Unknown option: {flag.split()[1]}. {INSTEAD[flag]}"
+                 for flag in flags if flag in INSTEAD]  # fmt: skip
+        said = known[0] if known else " ".join(str(error).split())
+        return _complain(f"{said} See '{chain} --help'.", show.USAGE)
     except BrokenPipeError:
         _discard_output()
         return show.PIPE_CLOSED

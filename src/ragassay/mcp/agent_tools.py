@@ -14,6 +14,7 @@ from mcp.server.mcpserver import Context
 from ragassay.base.errors import ArgumentError
 from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.config.run_config import make_config
+from ragassay.engine.diagnosis.moved_classes import with_change
 from ragassay.engine.plan import preview
 from ragassay.engine.results import open_run
 from ragassay.engine.run import rescoring
@@ -212,7 +213,7 @@ class AgentTools:
             primary: Metrics to test and show of them. Default: all.
 
         Returns:
-            a (new), b (old), verdict (a sentence), notes; differences: diff is a - b with its
+            a (new), b (old), verdict (sentences), notes; differences: diff is a - b with its
             interval (low, high), p_adjusted is corrected for the number of metrics, why says why
             there is no verdict.
         """
@@ -222,7 +223,7 @@ class AgentTools:
         notes = [str(note) for note in comparison.notes if note.severity == "note"]
         return {
             **_shown(found, ("a", "b")),
-            "verdict": verdict_line(comparison),
+            "verdict": verdict_line(with_change(comparison)),
             "differences": [
                 _shown(difference, _OF_DIFFERENCE) for difference in found["differences"]
             ],

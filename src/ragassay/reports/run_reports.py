@@ -129,7 +129,7 @@ def write_comparison(comparison: Comparison, path: Path) -> None:
     if suffix in (".html", ".htm"):
         pages.write_comparison(comparison, *_runs_of(comparison), path)
     elif suffix == ".md":
-        files.write_text(path, markdown(comparison_report(comparison)))
+        files.write_text(path, markdown(comparison_report(comparison, broken=True)))
     elif suffix == ".json":
         files.write_bytes(path, dumps(comparison.to_json(), indent=True) + b"\n")
     elif suffix in (".svg", ".png"):

@@ -9,17 +9,14 @@ import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.engine.comparison.derived_runs import aligned, by_system
 from ragassay.engine.comparison.differences import MatchedRuns
-from ragassay.engine.comparison.derived_runs import by_system
 from ragassay.engine.diagnosis.decision_table import UNEXPLAINED
 from ragassay.engine.diagnosis.moved_classes import moved
 
 
 def records(right: list[bool], prefix: str = "q", **more: object) -> list[dict]:
+    facts = {"references": ["yes"], **more}
     return [
-        {
-            "id": f"{prefix}{at}", "query": f"question {at}", "answer": "yes" if ok else "no",
-            "references": ["yes"], **more,
-        }
+        {"id": f"{prefix}{at}", "query": f"question {at}", "answer": "yes" if ok else "no", **facts}
         for at, ok in enumerate(right)
     ]  # fmt: skip
 
@@ -204,15 +201,8 @@ def test_a_metric_goes_by_the_name_of_the_other_run_where_that_is_certain() -> N
 def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
     from terminal_text import said
 
-    data = [
-        {
-            "id": f"q{at}",
-            "query": "Who?",
-            "answer": f"Herbert {at}.",
-            "passages": ["It was Herbert."],
-        }
-        for at in range(4)
-    ]
+    facts = {"query": "Who?", "passages": ["It was Herbert."]}
+    data = [{"id": f"q{at}", "answer": f"Herbert {at}.", **facts} for at in range(4)]
     other = [{**one, "answer": "Nobody knows."} for one in data]
     new = ragassay.evaluate(data, "mtrag", metrics="RL_F,idk_eval", save=tmp_path / "new")
     old = ragassay.evaluate(other, metrics="faithfulness,umbrela", save=tmp_path / "old")
@@ -234,16 +224,13 @@ def test_a_metric_without_values_in_one_run_does_not_stop_the_others(monkeypatch
     from ragassay.base.score import Score
     from ragassay.metrics.grounding.hallucination import Hhem
 
-    data = [
-        {"id": f"q{at}", "answer": f"Herbert {at}.", "references": ["Herbert 1."]}
-        for at in range(6)
-    ]
+    facts = {"references": ["Herbert 1."]}
+    data = [{"id": f"q{at}", "answer": f"Herbert {at}.", **facts} for at in range(6)]
     old = ragassay.evaluate(data, "f1,hhem")  # its model is not here
     monkeypatch.setattr(Hhem, "lacks", lambda self, sample: None)
     monkeypatch.setattr(Hhem, "measure", lambda self, window, rows: [Score(0.5)] * len(rows))
-    monkeypatch.setattr(
-        "ragassay.engine.models.needed_models.identity", lambda weights, folders: "here"
-    )
+    identity = "ragassay.engine.models.needed_models.identity"
+    monkeypatch.setattr(identity, lambda weights, folders: "here")
     new = ragassay.evaluate(data, "f1,hhem")
     signatures = {run.summary.metrics["hhem"].signature for run in (new, old)}
     assert len(signatures) == 2

@@ -35,10 +35,7 @@ def test_a_gate_reads_back(text: str, parsed: gates.Gate) -> None:
 
 
 REFUSED: list[tuple[str, tuple[float | None, float | None], str]] = [
-    *(
-        (text, (0, 1), "is no condition")
-        for text in ("f1", "f1=0.6", ">=0.6", "f1>=1.2.3", "=>0.2", "")
-    ),
+    *((t, (0, 1), "is no condition") for t in ("f1", "f1=0.6", ">=0.6", "f1>=1.2.3", "=>0.2", "")),
     ("low(f1)<=0.5", (0, 1), "a gate on a bound asks for"),
     ("high(f1)>=0.5", (0, 1), "a gate on a bound asks for"),
     ("f1>=1.01", (0, 1), "is no value of f1, which runs from 0 to 1"),
@@ -65,9 +62,8 @@ def test_a_gate_on_a_metric_that_is_not_computed_is_refused_with_the_nearest() -
 
 def test_a_gate_may_use_any_name_of_its_metric() -> None:
     computed = {"RB_agg": "rb_agg", "RR": "RR"}
-    found = gates.resolve(
-        ["rb_agg>=0.5", "mrr>=0.5", "RBalg<1"], computed | {"x": "rb_agg_idk"}, ["mtrag"]
-    )
+    texts = ["rb_agg>=0.5", "mrr>=0.5", "RBalg<1"]
+    found = gates.resolve(texts, computed | {"x": "rb_agg_idk"}, ["mtrag"])
     assert [gate.metric for gate in found] == ["RB_agg", "RR", "x"]
 
 
@@ -91,9 +87,8 @@ def decided(
     text: str, values: list[float], owed: int = 0, why: Reason = Reason.FAILED, **options: Any
 ) -> GateResult:
     summary, columns = scores(values, owed, why)
-    return gates.decide(
-        gates.parse(text), summary.metrics["f1"], columns, IntervalOptions(**options)
-    )
+    asked = gates.parse(text), summary.metrics["f1"], columns
+    return gates.decide(*asked, IntervalOptions(**options))
 
 
 @pytest.mark.parametrize(
@@ -131,14 +126,11 @@ def test_a_gate_is_passed_failed_or_undecided(gate: str, values, owed: int, pass
 @pytest.mark.parametrize("why", list(Reason))
 def test_a_score_that_the_judge_or_the_system_owes_may_be_anything(why: Reason) -> None:
     owed = why.incomplete or why.by_system or why is Reason.MISSING_INPUT
-    words = why.replace("_", " ")
+    said = f"count at the worst and the best value ({f'3 {why}'.replace('_', ' ')})"
     for gate in ("f1>=0.9", "low(f1)>=0.8"):
         found = decided(gate, [1.0] * 17, 3, why)
         assert found.passed is (None if owed else True), why
-        assert (
-            f"3 samples without a score count at the worst and the best value (3 {words})"
-            in found.why
-        ) == owed
+        assert (said in found.why) == owed
 
 
 @pytest.mark.parametrize("aggregate", ["p50", "sum", "geometric"])
@@ -169,9 +161,7 @@ def test_a_gate_prints_the_bound_that_it_looks_at() -> None:
     assert "too few samples to tell" in decided("low(f1)>=0.99", [1.0] * 3).sentence
     assert decided("low(f1)>=0.5", [1.0]).passed is None
     assert "nothing was scored" in decided("f1>=0.5", []).sentence
-    assert owed.sentence.endswith(
-        "; 1 sample without a score counts at the worst and the best value (1 failed)"
-    )
+    assert "; 1 sample without a score counts at the worst and the best" in owed.sentence
 
 
 def test_a_gates_bound_is_one_sided_at_the_runs_level() -> None:
@@ -204,7 +194,7 @@ def test_a_system_is_not_shown_to_be_no_worse_by_giving_no_answers() -> None:
     for n_answers in (20, 1, 0):
         gate = not_worse(old[:n_answers] + [None] * (40 - n_answers), [*old[:39], "blue"])
         assert gate.passed is None and gate.unscored == 2 * (40 - n_answers)
-        assert f"{gate.unscored} scores that should be there are missing" in gate.sentence
+        assert f"{gate.unscored} scores are missing in one of the runs" in gate.sentence
     # So few that A could not be shown to be worse were all of them wrong.
     assert not_worse([*old[:39], None], old).passed is True
     assert not_worse([*old[:35], *[None] * 5], ["blue"] * 40).passed is True
@@ -223,8 +213,7 @@ def test_a_system_is_not_shown_to_be_no_worse_by_leaving_queries_out() -> None:
     both = not_worse([*old[:20], *[None] * 10], old)
     assert both.unscored == 2 * 20
     assert (
-        "20 scores that should be there are missing and the new run lacks 10 queries"
-        in both.sentence
+        "20 scores are missing in one of the runs and the new run lacks 10 queries" in both.sentence
     )
     # Few enough that A could not be shown to be worse were all of them wrong; queries that B gave
     # no answer to; queries that A alone has.
@@ -258,10 +247,8 @@ def test_a_drop_is_not_excluded_by_leaving_queries_out() -> None:
     old: list[str | None] = ["red"] * 40
 
     def drop(new: list[str | None], margin: float) -> GateResult:
-        compared = ragassay.compare(
-            system(new), system(old), n_resamples=500, fail_if_drop=f"em>{margin}"
-        )
-        return compared.gates[0]
+        runs = system(new), system(old)
+        return ragassay.compare(*runs, n_resamples=500, fail_if_drop=f"em>{margin}").gates[0]
 
     assert drop(old, 0.2).passed is True
     gate = drop(old[:20], 0.2)
@@ -281,4 +268,4 @@ def test_a_metric_without_a_worst_value_may_be_worse_by_one_missing_score() -> N
     new = ragassay.evaluate([*data[:29], {"id": "29", "query": "q?"}], [words_said])
     compared = ragassay.compare(new, ragassay.evaluate(data, [words_said]))
     (gate,) = with_not_worse(compared).gates
-    assert gate.passed is None and "1 score that should be there is missing" in gate.sentence
+    assert gate.passed is None and "1 score is missing in one of the runs" in gate.sentence

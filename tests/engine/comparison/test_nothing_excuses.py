@@ -83,14 +83,17 @@ def test_passages_that_the_data_set_prescribes_are_not_the_systems_doing() -> No
 def borne_out(answer: str, passages: list[str]) -> Score | Unscored:
     if not passages:
         return Unscored(Reason.NOTHING_RETRIEVED, "none")
+    if answer == "declined":
+        return Unscored(Reason.UNDEFINED, "none")
     return Score(answer in passages) if answer else Unscored(Reason.EMPTY_ANSWER, "none")
 
 
 def run(kinds: str) -> ragassay.Result:
-    """A run whose answers are right (r) or wrong (w), empty (e), or over no passages (n)."""
-    said = {"r": ("a", ["a"]), "w": ("b", ["a"]), "e": ("", ["a"]), "n": ("a", [])}
+    """A run whose answers are right (r) or wrong (w), empty (e), over no passages (n), or decline
+    what nobody could answer (d)."""
+    said = {"r": "a", "w": "b", "e": "", "n": "a", "d": "declined"}
     data = [
-        {"id": f"{n}", "query": "?", "answer": said[kind][0], "passages": said[kind][1]}
+        {"id": f"{n}", "query": "?", "answer": said[kind], "passages": ["a"] * (kind != "n")}
         for n, kind in enumerate(kinds)
     ]
     return ragassay.evaluate(data, [borne_out])
@@ -116,7 +119,7 @@ def test_what_neither_system_retrieved_is_left_out_of_a_comparison_and_counted()
     assert not left_out(compared("r" * 40, "r" * 40)[0])
 
 
-@pytest.mark.parametrize(("new", "old"), [("n", "r"), ("e", "r"), ("w", "n")])
+@pytest.mark.parametrize(("new", "old"), ["nr", "er", "wn", "wd", "dr"])
 def test_what_one_system_alone_left_out_counts_at_worst_and_best(new: str, old: str) -> None:
     found, drop, worse = compared("r" * 40 + new * 20, "r" * 40 + old * 20)
     assert (drop.passed, worse.passed) == (None, None)
@@ -160,3 +163,13 @@ def test_what_was_left_out_of_a_metric_without_a_range_leaves_any_finding_a_hint
     assert (found.verdict, found.doubt) == ("indicative", "left out")
     (found,) = ragassay.compare(made("long", ["a"]), made("a", ["a"])).differences
     assert found.verdict == "better"
+
+
+def test_inventions_in_place_of_refusals_pass_no_gate_by_offline_judgments() -> None:
+    unanswerable = {"passages": [PASSAGE], "answerability": "UNANSWERABLE"}
+    sides = [records(40, 15, answer=said, **unanswerable) for said in (INVENTED, "I don't know.")]
+    new, old = (ragassay.evaluate(side, ["faithfulness"]) for side in sides)
+    for trust in (False, True):
+        found = ragassay.compare(new, old, fail_if_drop="faithfulness>0.1", trust_offline=trust)
+        drop, worse = with_not_worse(found).gates
+        assert (drop.passed, worse.passed, worse.unscored) == (None, None, 15)

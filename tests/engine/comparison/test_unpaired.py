@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ragassay
 from ragassay.base.errors import UsageError
-from ragassay.cli.command_line import call
+from ragassay.engine.comparison.gates import with_not_worse
 from ragassay.engine.results import Result
+from ragassay.engine.results.comparison_result import GateResult
 
 NAMES = ["exact_match", "covers_answer"]
 
 
-def run(week: str, n: int, share: float, folder: Path | None = None, **more: Any) -> Result:
+def run(week: str, n: int, share: float, **more: Any) -> Result:
     drawn = random.Random(week)
     records = [
-        {
-            "id": f"{week}-{at}", "query": f"Question {at} of week {week}?",
-            "answer": "Leeds" if drawn.random() < share else "York", "references": ["Leeds"],
-            **more,
-        }
+        {"id": f"{week}-{at}", "query": f"Question {at} of week {week}?",
+         "answer": "Leeds" if drawn.random() < share else "York", "references": ["Leeds"], **more}
         for at in range(n)
     ]  # fmt: skip
-    return ragassay.evaluate(records, NAMES, save=folder)
+    return ragassay.evaluate(records, NAMES)
 
 
 def test_the_means_of_two_weeks_are_compared_by_welchs_test_after_holm() -> None:
@@ -77,22 +74,15 @@ def test_conversations_are_tested_together() -> None:
         assert one.p_value == pytest.approx(other.p_value)
 
 
-def test_a_gate_fails_where_the_mean_is_worse_and_is_undecided_where_scores_are_missing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    new, old = str(tmp_path / "new"), str(tmp_path / "old")
-    run("48", 200, 0.6, tmp_path / "new")
-    run("47", 150, 0.8, tmp_path / "old")
-    words = ["compare", new, old, "--unpaired"]
-    assert call([*words, "--fail-if-worse"]) == 1
-    assert call(["compare", old, new, "--unpaired", "--fail-if-worse"]) == 0
-    assert call([*words, "--fail-if-drop", "exact_match>0.1"]) == 2
-    assert call(["compare", new, old]) == 2
-    assert "--unpaired" in capsys.readouterr().err
-    samples = [ragassay.Sample(id=f"x{at}", query="?", references=("Leeds",)) for at in range(9)]
-    same = [run("48", 200, 0.6), run("47", 200, 0.6)]
-    for side, one in enumerate(same):
-        lacking = [*one.samples, *(samples if side == 0 else ())]
-        ragassay.evaluate(lacking, NAMES, save=tmp_path / f"lacks{side}")
-    words = ["compare", str(tmp_path / "lacks0"), str(tmp_path / "lacks1"), "--unpaired"]
-    assert call([*words, "--fail-if-worse"]) == 3
+def test_a_gate_fails_where_the_mean_is_worse_and_is_undecided_where_scores_are_missing() -> None:
+    def gate(new: Result, old: Result) -> GateResult:
+        return with_not_worse(ragassay.compare(new, old, unpaired=True)).gates[0]
+
+    new, old = run("48", 200, 0.6), run("47", 150, 0.8)
+    assert (gate(new, old).passed, gate(old, new).passed) == (False, True)
+    with pytest.raises(UsageError, match="without --unpaired"):
+        ragassay.compare(new, old, unpaired=True, fail_if_drop="exact_match>0.1")
+    unanswered = [ragassay.Sample(id=f"x{at}", query="?", references=("Leeds",)) for at in range(9)]
+    same = run("47", 200, 0.6)
+    assert gate(new, same).passed is True
+    assert gate(ragassay.evaluate([*new.samples, *unanswered], NAMES), same).passed is None

@@ -15,6 +15,7 @@ from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison import gates, verdict_rules
 from ragassay.engine.comparison.verdict_rules import Agreement, judge_agreement
+from ragassay.engine.diagnosis.moved_classes import with_change
 from ragassay.engine.results.result import Result
 from ragassay.judges.offline.offline_judge import LABEL
 from ragassay.metrics.core.naming import Use, parse
@@ -100,7 +101,7 @@ def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Agreement]]:
 
 
 AGREES = ("offline_agrees", {"of": "English answers"})
-HINT = ("offline_hint", {"of": "English answers"})
+HINT: tuple[str, dict] = ("offline_hint", {})
 CASES = [
     ({}, "better", AGREES),
     ({"low": 0.79}, "indicative", HINT),
@@ -213,16 +214,13 @@ def test_what_was_not_computed_alike_has_no_verdict_and_fails_no_gate(judged) ->
     assert [gate.passed for gate in found.gates] == [None]
 
 
-def test_nuggets_of_each_runs_own_have_no_verdict(tmp_path: Path, capsys) -> None:
-    for name in ("keyword", "hybrid"):
-        words = f"run {examples.path_of(name)} -m nuggets.all -o {tmp_path}/{name} --limit 30"
-        assert call(words.split()) == 0
-    runs = [f"{tmp_path}/hybrid", f"{tmp_path}/keyword"]
-    capsys.readouterr()
-    for extra in ([], ["--trust-offline"]):
-        assert call(["compare", *runs, "--json", "--fail-if-worse", *extra]) == 3
-        (found,) = json.loads(capsys.readouterr().out)["comparisons"]
-        assert {d["verdict"] for d in found["differences"]} == {"not comparable"}
+def test_nuggets_of_each_runs_own_have_no_verdict() -> None:
+    paths = map(examples.path_of, ("hybrid", "keyword"))
+    new, old = (ragassay.evaluate(path, "nuggets.all", limit=30) for path in paths)
+    for trust in (False, True):
+        found = with_change(ragassay.compare(new, old, trust_offline=trust))
+        assert gates.with_not_worse(found).gates[0].passed is None
+        assert {d.verdict for d in found.findings} == {"not comparable"}
 
 
 @pytest.fixture
@@ -267,37 +265,29 @@ def test_primary_metrics_are_tested_and_the_others_exploratory(folders: list[str
     assert "f1" in capsys.readouterr().err
 
 
-def test_too_few_queries_leave_worse_undecided(tmp_path: Path, capsys) -> None:
-    folders_of({"old": ["Ann"] * 4, "new": ["Bob"] * 4}, "em", tmp_path)
-    capsys.readouterr()
-    words = ["compare", f"{tmp_path}/new", f"{tmp_path}/old", "--fail-if-worse"]
-    assert call(words) == 3
-    said = " ".join(capsys.readouterr().out.split())
-    assert "undecided, too few queries to tell whether the new run is worse: em" in said
-    assert "4 queries are too few to tell. About 70 would show a difference of 0.1" in said
-    assert call(["compare", words[2], words[1], "--fail-if-worse"]) == 0, "A is not worse"
-    assert "gate --fail-if-worse: passed\n" in capsys.readouterr().out
+def test_too_few_queries_leave_worse_undecided() -> None:
+    new, old = (ragassay.evaluate(records([name] * 4), ["em"]) for name in ("Bob", "Ann"))
+    (gate,) = gates.with_not_worse(ragassay.compare(new, old)).gates
+    assert (gate.passed, gate.metrics) == (None, ("em",)) and "too few queries to tell" in gate.why
+    assert gates.with_not_worse(ragassay.compare(old, new)).gates[0].passed is True
 
 
 DROPS = [
-    ("contains_answer>0.3", [0.0] * 60, 0),  # the same: a drop of 0.3 is excluded
-    ("contains_answer>0.3", [-1.0] * 40, 1),
-    ("contains_answer>0.3", [0.0] * 3, 3),
-    ("contains_answer>0.01", [0.0] * 60, 3),
+    ("contains_answer>0.3", [0.0] * 60, True),  # the same: a drop of 0.3 is excluded
+    ("contains_answer>0.3", [-1.0] * 40, False),
+    ("contains_answer>0.3", [0.0] * 3, None),
+    ("contains_answer>0.01", [0.0] * 60, None),
 ]
 
 
-@pytest.mark.parametrize(("margin", "change", "code"), DROPS)
-def test_a_drop_is_excluded_shown_or_neither(margin, change, code: int, tmp_path, capsys) -> None:
-    sides = {"old": ["Ann"] * len(change), "new": ["Bob" if c < 0 else "Ann" for c in change]}
-    folders_of(sides, "contains_answer,em,f1", tmp_path)
-    words = ["compare", f"{tmp_path}/new", f"{tmp_path}/old", "--fail-if-drop", margin]
-    assert call(words) == code
-    said = " ".join(capsys.readouterr().out.split())
-    assert f"gate no drop {margin}:" in said
-    assert ("one-sided 95 % bounds" in said) == (len(change) > 3)
-    # More metrics do not weaken it.
-    assert call([*words, "-m", "contains_answer"]) == code
+@pytest.mark.parametrize(("margin", "change", "passed"), DROPS)
+def test_a_drop_is_excluded_shown_or_neither(margin: str, change, passed) -> None:
+    sides = ["Bob" if c < 0 else "Ann" for c in change], ["Ann"] * len(change)
+    for metrics in ("contains_answer,em,f1", "contains_answer"):  # more do not weaken it
+        new, old = (ragassay.evaluate(records(said), metrics) for said in sides)
+        (gate,) = ragassay.compare(new, old, fail_if_drop=margin).gates
+        assert gate.passed is passed and gate.sentence.startswith(f"gate no drop {margin}:")
+        assert ("one-sided 95 % bounds" in gate.sentence) == (len(change) > 3)
 
 
 def test_a_drop_where_lower_is_better_is_a_rise() -> None:

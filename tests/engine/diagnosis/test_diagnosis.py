@@ -67,10 +67,7 @@ def test_each_failing_sample_is_in_one_class_and_right_answers_are_in_none() -> 
     assert by_name["not_retrieved"].samples == (("none", "", 0),)
     (example,) = by_name["not_retrieved"].examples
     assert example.signals["rank"] == inf and example.to_json()["signals"]["rank"] is None
-
-
-def test_the_cost_is_what_the_mean_would_rise_by() -> None:
-    found = diagnose(ragassay.evaluate(RUN, METRICS))
+    # The cost is what the mean would rise by.
     assert found.mean == pytest.approx(2 / 6) and found.fine_mean == 1.0
     assert [one.cost for one in found.found] == [pytest.approx(1 / 6)] * 4
     total = sum(one.cost or 0 for one in found.found)
@@ -78,9 +75,8 @@ def test_the_cost_is_what_the_mean_would_rise_by() -> None:
 
 
 def test_a_fault_that_counts_by_itself_costs_nothing_in_a_headline_that_is_good() -> None:
-    records = [
-        record("a", f"{GOLD} It does not close at noon."), record("b", GOLD), record("c", OTHER)
-    ]  # fmt: skip
+    said = {"a": f"{GOLD} It does not close at noon.", "b": GOLD, "c": OTHER}
+    records = [record(name, answer) for name, answer in said.items()]
     result = ragassay.evaluate(records, [*METRICS, "contradicted"])
     found = diagnose(result)
     assert list(found.classes) == ["invented", None, "ignored"]
@@ -92,12 +88,9 @@ def test_a_fault_that_counts_by_itself_costs_nothing_in_a_headline_that_is_good(
 
 def test_a_refusal_is_right_for_an_unanswerable_query_and_wrong_for_another() -> None:
     refusal = "I don't know."
-    records = [
-        record("a", refusal, answerability="answerable"),
-        record("b", refusal, answerability="unanswerable"),
-        record("c", OTHER, answerability="unanswerable"),
-        record("d", GOLD, answerability="answerable"),
-    ]
+    said = [(refusal, ""), (refusal, "un"), (OTHER, "un"), (GOLD, "")]
+    records = [record(f"{at}", answer, answerability=f"{un}answerable")
+               for at, (answer, un) in enumerate(said)]  # fmt: skip
     found = diagnose(ragassay.evaluate(records, [*METRICS, "answerability_accuracy"]))
     assert list(found.classes) == ["refused_answerable", None, "answered_unanswerable", None]
 

@@ -149,9 +149,10 @@ def rescore(given: Given) -> int:
 def compare(given: Given) -> int:
     """Compare run folders or files of answers, query by query: NEW first, OLD (the baseline) last.
 
-    Prints both means of each metric, their difference and a verdict, then what got better and what
-    got worse. --full adds all other metrics, intervals, p-values and the method. With more than two
-    runs, each is compared with the last. A folder or file with several systems compares those.
+    Prints both means of each metric, their difference and a verdict; then whether more answers are
+    right, which failures moved, and what got better and worse. --full adds all other metrics,
+    intervals, p-values and the method. With more than two runs, each is compared with the last. A
+    folder or file with several systems compares those.
 
     Files are evaluated first, as 'ragassay run' does; nothing is kept.
 
@@ -170,6 +171,7 @@ def compare(given: Given) -> int:
     """
     from ragassay.engine.comparison.compare_runs import compare as carry_out
     from ragassay.engine.comparison.gates import with_not_worse
+    from ragassay.engine.diagnosis.moved_classes import with_change
     from ragassay.reports import ci_reports
     from ragassay.reports.run_reports import write_comparison
     from ragassay.reports.views.comparison_view import comparison_report
@@ -184,7 +186,11 @@ def compare(given: Given) -> int:
         )
         for new, old in _pairs(given)
     ]
-    if given.fail_if_worse:
+    # Who names metrics gates these alone.
+    if given.fail_if_worse and (given.metrics or given.primary):
+        comparisons = [*map(with_not_worse, comparisons)]
+    comparisons = [*map(with_change, comparisons)]
+    if given.fail_if_worse and not (given.metrics or given.primary):
         comparisons = [*map(with_not_worse, comparisons)]
     if given.json:
         show.json({"comparisons": [comparison.to_json() for comparison in comparisons]})
@@ -211,7 +217,7 @@ def compare(given: Given) -> int:
         show.lines(*written)
         show.gates(gates)
     if given.github:
-        reports = [comparison_report(comparison) for comparison in comparisons]
+        reports = [comparison_report(comparison, broken=True) for comparison in comparisons]
         show.github(reports, gates, as_json=given.json)
     return show.exit_code(gates, lacking=not all(found.decidable for found in comparisons))
 

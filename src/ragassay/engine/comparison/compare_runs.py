@@ -150,8 +150,9 @@ def compare(
         brought = (*against, *incomplete_runs(a, b))
         judged_by = _judged_by(a, b, means)
         return replace(
-            comparison, brought=brought, judged_by=judged_by, primary=tuple(tested), runs=(a, b)
-        )
+            comparison, brought=brought, judged_by=judged_by, primary=tuple(tested), runs=(a, b),
+            trust_offline=trust_offline,
+        )  # fmt: skip
     (values_a, mask_a), (values_b, mask_b) = matched.scores(means)
     for run in () if (mask_a & mask_b).any() else (a, b):
         if failure := run.summary.all_failed:
@@ -225,6 +226,7 @@ def compare(
         brought=(*fallen, *comparison.brought),
         primary=tuple(tested),
         gates=tuple(gates),
+        trust_offline=trust_offline,
         runs=(a, b),
     )
 
@@ -249,10 +251,10 @@ def _unlike(
 
 
 def _with_left_out(d: Difference, matched: MatchedRuns, draws: Mapping[str, Any]) -> Difference:
-    """A finding, doubtful where it does not stand at the worst and the best value for what one of
-    the systems left out."""
+    """A finding, doubtful where the worst and the best value for what one of the runs lacks do not
+    both confirm it."""
     finds = d.standing == "tested" and d.significant_adjusted
-    if not finds or d.doubt or not matched.left_out_by_one(d.name):
+    if not finds or d.doubt or not matched.n_owed(d.name):
         return d
     for best in (False, True):
         test = matched.at_worst(d.name, draws, best=best)

@@ -68,7 +68,7 @@ class MatchedRuns:
         self, names: Sequence[str], owed: tuple[float | None, float | None] = (None, None)
     ) -> tuple[Pairs, Pairs]:
         """The matrices of both runs, as `query_matrix` gives them; ``owed`` are the values of A and
-        of B for scores that are owed in queries that are `compared`."""
+        of B for scores that are missing (`owed`) in queries that are `compared`."""
         sides = (self.a, self.rows_a), (self.b, self.rows_b)
         pairs = [
             query_matrix(run, names, rows, self.queries, value, of_means=True)
@@ -76,7 +76,10 @@ class MatchedRuns:
         ]
         if owed != (None, None):
             compared = np.array([self.compared(name) for name in names])
-            pairs = [(values, mask & compared) for values, mask in pairs]
+            pairs = [
+                (np.where(mask, values, value or 0.0), compared)
+                for (values, mask), value in zip(pairs, owed, strict=True)
+            ]
         return pairs[0], pairs[1]
 
     def at_worst(
@@ -88,7 +91,7 @@ class MatchedRuns:
         best: bool = False,
     ) -> PairedResult | None:
         """The test of a metric where all that may be missing counts at its worst for A and at its
-        best for B (``best``: the other way round): scores that are owed, and queries that A lacks.
+        best for B (``best``: the other way round): scores that one run lacks, queries that A lacks.
         ``None`` where the metric has no such values."""
         metric = self.a.summary.metrics[name]
         ends = metric.bounds if (metric.higher_is_better is False) == best else metric.bounds[::-1]
@@ -105,11 +108,17 @@ class MatchedRuns:
         return self.rows_a if run is self.a else self.rows_b
 
     def owed(self, run: Result, name: str) -> NDArray[np.int64]:
-        """How many scores of a metric one of the two runs owes for each query that is compared."""
-        rows = self.rows_of(run)
+        """How many scores of a metric one of the two runs lacks for each query that is compared:
+        those that it owes, or the one whose like the other run has, whatever the reason."""
+        rows, scored = self.rows_of(run), run.columns.scored(name)
         owed = run.columns.owed(name)
-        counts = [owed[rows.get(query, [])].sum() for query in self.queries]
+        at = [rows.get(query, []) for query in self.queries]
+        counts = [owed[of_query].sum() or not scored[of_query].any() for of_query in at]
         return np.where(self.compared(name), np.array(counts, dtype=np.int64), 0)
+
+    def n_owed(self, name: str) -> int:
+        """How many scores of a metric either run lacks, see `owed`."""
+        return sum(int(self.owed(run, name).sum()) for run in (self.a, self.b))
 
     def compared(self, name: str) -> Mask:
         """The queries of which one of the runs has a score, or that the two left out for different
@@ -126,11 +135,6 @@ class MatchedRuns:
         different ones, so that each counts at its worst and best."""
         pairs = zip(self._reasons(self.a, name), self._reasons(self.b, name), strict=True)
         return np.array([bool(a and b) and (a == b) == alike for a, b in pairs], dtype=np.bool_)
-
-    def left_out_by_one(self, name: str) -> bool:
-        """Whether one system left a metric nothing to measure where the other one did not, or for
-        another reason."""
-        return self._reasons(self.a, name) != self._reasons(self.b, name)
 
     def _reasons(self, run: Result, name: str) -> list[frozenset[Reason]]:
         """Why each query has no score by the system's doing; empty where that is not so of all its

@@ -13,6 +13,7 @@ import numpy as np
 
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
+from ragassay.base.score import Reason
 from ragassay.engine.comparison.derived_runs import aligned
 from ragassay.engine.comparison.differences import MatchedRuns
 from ragassay.engine.comparison.verdict_rules import judge_agreement
@@ -305,7 +306,8 @@ def resolve_drops(
 
 def missing(n_owed: int, n_lacking: int) -> tuple[str, str]:
     """What is missing, empty where nothing is; and what to do about queries that are. ``n_owed``
-    counts scores that should be there, ``n_lacking`` queries of B that A lacks."""
+    counts scores that one run lacks (`MatchedRuns.owed`), ``n_lacking`` queries of B that A
+    lacks."""
     facts = [_said("scores_owed", n=n_owed)] if n_owed else []
     facts += [_said("queries_lacking", n=n_lacking)] if n_lacking else []
     return " and ".join(facts), _said("of_same_queries") if n_lacking else ""
@@ -317,8 +319,9 @@ def decide_drop(
     """Whether a drop beyond the margin is excluded (passed), shown (failed), or neither.
 
     The gate rests on the one-sided bounds of the difference, whose level no other metric changes.
-    Where scores are owed, it is decided only if the worst and the best possible values give the
-    same decision; where A lacks queries of B, only if they do with the worst values for these."""
+    Where one run lacks scores, for whatever reason, it is decided only if the worst and the best
+    possible values give the same decision; where A lacks queries of B, only if they do with the
+    worst values for these."""
     falls = gate.which == "high"
 
     def bounds(test: PairedResult) -> Interval:
@@ -326,13 +329,13 @@ def decide_drop(
         ends = (test.least, test.safe_most) if falls else (test.safe_least, test.most)
         return Interval(test.diff, *ends, options["level"], "", test.n)
 
-    n_owed = sum(int(matched.owed(run, gate.metric).sum()) for run in (matched.a, matched.b))
+    n_owed = matched.n_owed(gate.metric)
     lacking = matched.lacking([gate.metric])
     why, advice = missing(n_owed, len(lacking))
-    observed, owed, refused = bounds(difference), f"{why}{advice}", ""
+    observed, owed, refused = bounds(difference), why, ""
     possible = [observed]
     if difference.standing in ("indicative", "not comparable"):
-        refused, owed = str(difference.why).rstrip("."), ""
+        refused, owed, possible = str(difference.why).rstrip("."), "", []
         if difference.standing == "indicative":
             refused = _said("trust_decides", why=refused)
     elif difference.n < 2:
@@ -354,6 +357,12 @@ def decide_drop(
         threshold=gate.threshold,
     )  # fmt: skip
     result = conclude(gate, facts, observed, possible, owed, refused)
+    if result.passed is None and owed:
+        declined = [r for r in Reason if r.by_system or r is Reason.UNDEFINED]
+        runs = (matched.a, matched.b)
+        if any(run.columns.unscored(gate.metric, declined).any() for run in runs):
+            advice += _said("if_declined")
+        return replace(result, why=f"{result.why}{advice}")
     seen = difference.most if falls else difference.least
     if result.passed is None and not (owed or refused) and seen is not None and gate.holds(seen):
         few = _said("too_few_for_drop", n=difference.n, differ=difference.n_differ)
@@ -379,7 +388,10 @@ def worst_queries(comparison: Comparison, gate: GateResult, most: int) -> list[s
     differences = metrics_of(comparison, gate)
     matched = MatchedRuns.of(new, aligned(old, new))
     (a, mask_a), (b, mask_b) = matched.scores([d.name for d in differences])
-    lines = []
+    change, lines = comparison.change, list[str]()
+    if change is not None and change.right is not None and change.right.name in gate.metrics:
+        broken = [(query, fault.replace("_", " ")) for query, fault in change.broken[:most]]
+        lines = [f"{query}: became wrong ({fault})" for query, fault in broken]
     for at, d in enumerate(differences):
         gain = (a[at] - b[at]) * (-1 if d.higher_is_better is False else 1)
         worst = [k for k in gain.argsort(kind="stable") if mask_a[at, k] and mask_b[at, k]]
@@ -392,9 +404,10 @@ def worst_queries(comparison: Comparison, gate: GateResult, most: int) -> list[s
 
 
 def with_not_worse(comparison: Comparison) -> Comparison:
-    """The comparison with the gate that no tested metric is worse: undecided where worse could not
-    have been shown, or may be hidden by what is missing."""
-    differences = comparison.differences
+    """The comparison with the gate that no tested metric is worse, and right answers are not, where
+    they were looked at: undecided where worse could not have been shown, or may be hidden by what
+    is missing."""
+    differences = comparison.findings
     passed, why, unscored = None, _said("no_verdict"), 0
     if metrics := [d for d in differences if d.verdict == "worse"]:
         passed, why = False, _said("worse", metrics=_names(metrics))
@@ -404,10 +417,10 @@ def with_not_worse(comparison: Comparison) -> Comparison:
         d for d in differences if d.p_adjusted is not None and d.too_few and d.seems_worse
     ]:
         why = _said("too_few_for_worse", metrics=_names(metrics))
-    elif hidden := _hidden(comparison):
-        metrics, why, unscored = hidden
     elif metrics := [d for d in differences if d.hint == "worse"]:
         why = _said("offline_worse", metrics=_names(metrics))
+    elif hidden := _hidden(comparison):
+        metrics, why, unscored = hidden
     elif any(d.p_adjusted is not None and not d.doubtful for d in differences):
         passed, why = True, ""
     names = tuple(d.name for d in metrics)
@@ -420,12 +433,12 @@ def _names(metrics: Sequence[Difference]) -> str:
 
 
 def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
-    """The tested metrics that could be worse by what is missing (`MatchedRuns.at_worst`), or where
+    """The metrics that could be worse by what is missing (`MatchedRuns.at_worst`), or where
     too few queries could tell; with a sentence on what is missing, and how many scores and queries
     are. ``None`` where none could be."""
     tested = [
         d for d in comparison.differences
-        if d.standing == "tested" and d.higher_is_better is not None
+        if d.standing in ("tested", "indicative") and d.higher_is_better is not None
     ]  # fmt: skip
     if comparison.runs is None or not tested:
         return None
@@ -439,7 +452,7 @@ def _hidden(comparison: Comparison) -> tuple[list[Difference], str, int] | None:
         if comparison.unpaired:
             owed = sum(int(run.columns.owed(d.name).sum()) for run in (a, b))
         else:
-            owed = sum(int(matched.owed(run, d.name).sum()) for run in (a, b))
+            owed = matched.n_owed(d.name)
             lacking = matched.lacking([d.name])
             test = matched.at_worst(d.name, draws, lacking)
         diff = 0.0 if test is None else test.diff or 0.0

@@ -145,8 +145,9 @@ def judge_agreement(metric: MetricSummary) -> JudgeAgreement | None:
             language = word_lists()[measured[0].language].names[0].capitalize()
             return found("offline_language", of=measured[0].of, language=language)
     sufficient = all(row.sufficient for row in rows)
-    kind = "offline_agrees" if sufficient else "offline_hint"
-    return found(kind, sufficient=sufficient, of=rows[0].of)
+    if not sufficient:
+        return found("offline_hint")
+    return found("offline_agrees", sufficient=True, of=rows[0].of)
 
 
 def shown_offline(metric: Metric) -> bool:

@@ -69,7 +69,8 @@ class ClassFound:
     ``cost`` is how much the mean of the headline would rise if those of its samples that lie below
     the threshold had the mean of the samples that do not fail; ``None`` where that is not known.
     The examples have the lowest headline values. ``judged`` says for each judged metric that put
-    samples into it how far its judge is known to agree with people."""
+    samples into it how far its judge is known to agree with people; ``only_hint`` that it rests on
+    a judge without known agreement."""
 
     fault: FaultClass
     n: int
@@ -80,6 +81,7 @@ class ClassFound:
     examples: tuple[Example, ...]
     samples: tuple[Identity, ...]
     judged: Mapping[str, str] = field(default_factory=dict)
+    only_hint: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The class as JSON."""
@@ -250,6 +252,8 @@ def diagnosis_of(
         if (found := judge_agreement(summary)) is not None
     }
     agreements = {name: str(found.note) for name, found in judged.items()}
+    measures = MEASURES.get(canonical_name(metric.metric), "answers")
+    only_hint = metric.name in judged and judged[metric.name].indicative
     doubtful = {name for name, found in judged.items() if not found.sufficient}
     is_right = scored & ~low
     right = (found for at, found in enumerate(_samples(result, names, added)) if is_right[at])
@@ -263,7 +267,10 @@ def diagnosis_of(
         by_name = {name: signal.value for name, signal in signals.items()}
         fault = class_of(by_name, sample, bool(low[row]), limits, headline_only=headline_only)
         faults.append(fault)
-        unknown.append(fault is None and not scored[row] and not refuses_rightly(by_name, sample))
+        # A refusal claims nothing that passages could fail to support.
+        settled = measures == "support" and bool(by_name.get("refused"))
+        settled = settled or bool(scored[row]) or refuses_rightly(by_name, sample)
+        unknown.append(fault is None and not settled)
         if fault is not None:
             judges[fault.name] |= dict.fromkeys(judged_by(fault, signals, agreements))
             found_only = ("rank", FOUND_SOMEWHERE)
@@ -284,7 +291,6 @@ def diagnosis_of(
     fine_mean = float(values[fine].mean()) if fine.any() else None
     level = float(result.config.get("level", 0.95))
     clusters = sample_clusters(columns)
-    measures = MEASURES.get(canonical_name(metric.metric), "answers")
     # An answer is right where no fault was found; what else a headline measures is its own. Of
     # support the mean counts: an answer of which half is supported is no supported answer.
     rated, certain = values if measures == "support" else (~low).astype(np.float64), scored
@@ -313,6 +319,8 @@ def diagnosis_of(
                 tuple(examples[fault.name]),
                 tuple(columns.identities[at] for at in np.flatnonzero(member).tolist()),
                 {name: agreements[name] for name in judges[fault.name]},
+                any(judged[name].indicative for name in judges[fault.name])
+                or (only_hint and not fault.own_fault),
             )
         )  # fmt: skip
     classes.sort(key=lambda found: (found.fault is UNEXPLAINED, -found.n))
@@ -321,7 +329,7 @@ def diagnosis_of(
         headline=metric.name,
         measures=measures,
         judged=agreements.get(metric.name, ""),
-        only_hint=metric.name in judged and judged[metric.name].indicative,
+        only_hint=only_hint,
         below=bound,
         headline_only=headline_only,
         thresholds=limits,

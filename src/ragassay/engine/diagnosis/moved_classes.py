@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
@@ -13,14 +13,27 @@ from ragassay.base.errors import UsageError
 from ragassay.base.note import Displayed, Note
 from ragassay.engine.comparison.compare_runs import Run, one_system, opened
 from ragassay.engine.comparison.derived_runs import MATCHED, aligned
-from ragassay.engine.comparison.differences import differing_queries, incomparable_metrics
+from ragassay.engine.comparison.differences import (
+    OWN_NUGGETS,
+    differing_queries,
+    incomparable_metrics,
+    nuggets_of,
+)
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnosis_of
+from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.result import Result
-from ragassay.stats.paired import compare_pairs
+from ragassay.stats.intervals import alpha_of
+from ragassay.stats.paired import PairedResult, compare_pairs
 
 FINE = "fine"
 """Stands for a sample that does not fail."""
+
+RIGHT = "share of right answers"
+"""What the share of samples that do not fail is called, where the headline judges answers."""
+
+MOST_SAMPLES = 2_000
+"""Samples of a run up to which a comparison looks at right answers by itself."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +41,8 @@ class MovedClass:
     """The samples of one class in two runs, over the samples of which both say whether they fail.
     ``entered`` and ``left`` count those in it in one run only; ``diff`` is the difference of its
     shares (new - old) with its interval. The test (paired sign flips; corrected by max-T across the
-    classes) is ``None`` where the runs were not computed alike (`Moved.not_alike`)."""
+    classes) is ``None`` where the runs were not computed alike (`Moved.not_alike`); it is
+    ``only_hint`` where it rests on a judge without known agreement with people."""
 
     name: str
     title: str
@@ -41,6 +55,7 @@ class MovedClass:
     high: float | None
     p_value: float | None
     p_adjusted: float | None
+    only_hint: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +66,11 @@ class Moved(Displayed):
     ``transitions`` counts samples by class in the old run and in the new one (``fine`` where they
     do not fail), ``unlike`` names signals that the runs know by different metrics, ``not_alike``
     says what else differs beside the system: what moved may be due to that, and is not tested;
-    ``matched`` says so where queries were matched by text."""
+    ``matched`` says so where queries were matched by text.
+
+    ``right`` is the difference of the shares of right answers, tested by itself, a hint where
+    it rests on a judge without known agreement; ``None`` where the headline measures something
+    else. ``broken`` has the queries that became wrong, with the class of each."""
 
     new: Diagnosis
     old: Diagnosis
@@ -63,6 +82,8 @@ class Moved(Displayed):
     unlike: tuple[str, ...]
     not_alike: tuple[str, ...] = ()
     matched: tuple[Note, ...] = ()
+    right: Difference | None = None
+    broken: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
         return f"<Moved {self.new.name!r} against {self.old.name!r}: samples={self.n}>"
@@ -79,6 +100,8 @@ class Moved(Displayed):
             ],
             "unlike": list(self.unlike),
             "not_alike": list(self.not_alike),
+            "right": None if self.right is None else self.right.to_json(),
+            "broken": [list(pair) for pair in self.broken],
             "new": self.new.to_json(),
             "old": self.old.to_json(),
         }
@@ -120,7 +143,9 @@ def moved(
     both = [name for name in dict.fromkeys(used) if name in measured]
     unlike_metrics = incomparable_metrics(new, old, both)
     unlike_queries = differing_queries(new, old, list(dict.fromkeys(q for q, _ in common)))
-    not_alike = tuple(dict.fromkeys(map(str, (*unlike_metrics, *unlike_queries))))
+    own = any(nuggets_of(run, name) == OWN_NUGGETS for run in (new, old) for name in both)
+    unlike_nuggets = [Note("own_nuggets")] if own else []
+    not_alike = tuple(dict.fromkeys(map(str, (*unlike_metrics, *unlike_queries, *unlike_nuggets))))
     occurring = [
         class_name
         for class_name in (*CLASSES, UNEXPLAINED)
@@ -130,26 +155,43 @@ def moved(
     labels = [key[0] if keys is None else keys[rows_new[key]] for key in decided]
     clusters = labels if len(set(labels)) < len(labels) else None
     level = first.level
-    tested = []
-    if occurring:
+
+    def tested(names: Sequence[str], mask: Any = True) -> list[PairedResult]:
         now, then = (
-            np.array(
-                [[name == fault_class.name for name in names] for fault_class in occurring],
-                dtype=np.float64,
-            )
-            for names in (after, before)
+            np.array([[name == one for one in side] for name in names], dtype=np.float64)
+            for side in (after, before)
         )
-        spans = [(0.0, 1.0)] * len(occurring)
-        tested = compare_pairs(now, then, clusters=clusters, spans=spans, level=level)
+        options: dict[str, Any] = {"clusters": clusters, "level": level}
+        mask = np.broadcast_to(mask, now.shape)
+        return compare_pairs(now, then, mask=mask, spans=[(0.0, 1.0)] * len(names), **options)
+
+    tests = tested([fault_class.name for fault_class in occurring]) if occurring else []
+    hints = {one.fault.name for run in (first, second) for one in run.found if one.only_hint}
     classes = tuple(
         MovedClass(
             fault_class.name, fault_class.title, after.count(fault_class.name),
             before.count(fault_class.name), test.wins, test.losses, test.diff, test.low, test.high,
             *((None, None) if not_alike else (test.p_value, test.p_adjusted)),
+            fault_class.name in hints,
         )
-        for fault_class, test in zip(occurring, tested, strict=True)
+        for fault_class, test in zip(occurring, tests, strict=True)
     )  # fmt: skip
-    classes = tuple(sorted(classes, key=lambda moved_class: -abs(moved_class.diff or 0.0)))
+    # Of classes that moved as far, the one that grew comes first.
+    classes = tuple(sorted(classes, key=lambda one: (-abs(one.diff or 0.0), -(one.diff or 0.0))))
+    right = None
+    if first.measures == "answers" and not not_alike and decided:
+        # A finding is a verdict where it is one without the samples that a doubtful judge decides.
+        firm = [hints.isdisjoint(both) for both in zip(before, after, strict=True)]
+        (test,), (alone,) = tested([FINE]), tested([FINE], firm)
+        found, shown = ((one.p_adjusted or 0.0) <= alpha_of(level) for one in (test, alone))
+        by_hint = found and (
+            first.only_hint or not shown or (alone.diff or 0.0) * (test.diff or 0.0) <= 0.0
+        )
+        right = Difference(
+            **vars(test), name=RIGHT, significant_adjusted=found,
+            standing="indicative" if by_hint else "tested",
+            why=Note("offline_hint", names=(RIGHT,)) if by_hint else None,
+        )  # fmt: skip
     transitions = Counter(zip(before, after, strict=True))
     unlike = tuple(
         name
@@ -159,7 +201,9 @@ def moved(
     return Moved(
         first, second, len(common), len(common) - len(decided), level, classes,
         dict(transitions.most_common()), unlike, not_alike,
-        tuple(note for note in old.summary.notes if note.kind == MATCHED),
+        tuple(note for note in old.summary.notes if note.kind == MATCHED), right,
+        tuple((key[0], now) for key, was, now in zip(decided, before, after, strict=True)
+              if was == FINE != now),
     )  # fmt: skip
 
 
@@ -195,8 +239,8 @@ def diagnose(new: Run, old: Run | None = None, **options: Any) -> Diagnosis | Mo
             the middle of the range when left out.
         thresholds: the numbers of the decision table.
         headline_only: whether samples fail by the headline alone. Otherwise an answer that is
-            contradicted, invented, cited wrongly or given to an unanswerable query fails in any
-            case, and one with all words of the reference does not fail because it has others, too.
+            wrong or invented, cited wrongly or given to an unanswerable query fails in any case,
+            and one with all words of the reference does not fail because it has others, too.
         n_examples: samples shown of each class.
         complete: compute the signals that the run lacks, offline, where it kept its samples.
 
@@ -207,3 +251,21 @@ def diagnose(new: Run, old: Run | None = None, **options: Any) -> Diagnosis | Mo
     """
     run = opened(new)
     return diagnosis_of(run, **options) if old is None else moved(run, opened(old), **options)
+
+
+def with_change(comparison: Comparison, most: int | None = MOST_SAMPLES) -> Comparison:
+    """The comparison with what moved (`Comparison.change`), where that can be told and the runs
+    have at most so many samples."""
+    runs = comparison.runs
+    too_many = most and runs and max(len(run.columns) for run in runs) > most
+    if comparison.change or runs is None or comparison.unpaired or too_many:
+        return comparison
+    try:
+        change = moved(*runs)
+    except UsageError:
+        return comparison
+    if change.right is not None and comparison.trust_offline:
+        right = replace(change.right, standing="tested", why=None)
+        classes = tuple(replace(one, only_hint=False) for one in change.classes)
+        change = replace(change, right=right, classes=classes)
+    return replace(comparison, change=change)

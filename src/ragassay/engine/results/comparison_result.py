@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+    from ragassay.engine.diagnosis.moved_classes import Moved
     from ragassay.engine.results.result import Result
     from ragassay.reports.charts.svg import Chart
 
@@ -98,6 +99,20 @@ class Difference(PairedResult):
     def seems_worse(self) -> bool:
         """Whether the means alone say that A is worse."""
         return bool(self.diff) and self._direction == "worse"
+
+    def to_json(self) -> dict[str, Any]:
+        """A mapping of plain values; UltraRAG's field names stand beside ours."""
+        return {
+            "name": self.name,
+            **asdict(self),
+            "significant": self.significant,
+            "why": "" if self.why is None else str(self.why),
+            "verdict": self.verdict,
+            "hint": self.hint,
+            "A_mean": self.a_mean,
+            "B_mean": self.b_mean,
+            "Diff(A-B)": self.diff,
+        }
 
     @property
     def _direction(self) -> Verdict:
@@ -190,10 +205,12 @@ class Comparison(Displayed):
     ``judged_by`` names the judge of both runs, or both judges; empty where nobody was asked.
     ``metrics_only_a`` and ``metrics_only_b`` are metrics that the other run lacks, where none were
     asked for by name. ``n_tested`` metrics were tested together, at the level ``1 - level``.
-    ``unpaired`` says that the means of different queries were compared; none are in common then.
+    ``unpaired`` says that the means of different queries were compared; none are in common then;
+    ``trust_offline`` that the offline judge decides, whatever its agreement with people.
     ``brought`` are facts that the numbers do not give. ``primary`` are the metrics to test, where
     they are not all: those that were named, or the headline of the suite. ``gates`` is what was
-    found of the largest drops allowed. ``runs`` are both results, for plots."""
+    found of the largest drops allowed. ``runs`` are both results, for plots, ``change`` what moved
+    among their failing samples, where that was looked at."""
 
     a: str
     b: str
@@ -215,7 +232,9 @@ class Comparison(Displayed):
     primary: tuple[str, ...] = ()
     gates: tuple[GateResult, ...] = ()
     unpaired: bool = False
+    trust_offline: bool = False
     runs: tuple[Result, Result] | None = field(default=None, compare=False)
+    change: Moved | None = field(default=None, compare=False)
 
     @property
     def with_scores(self) -> tuple[Difference, ...]:
@@ -223,9 +242,15 @@ class Comparison(Displayed):
         return tuple(d for d in self.differences if d.a_mean is not None or d.b_mean is not None)
 
     @property
+    def findings(self) -> tuple[Difference, ...]:
+        """The differences of the metrics, and of right answers where they were looked at."""
+        right = None if self.change is None else self.change.right
+        return self.differences if right is None else (right, *self.differences)
+
+    @property
     def notes(self) -> tuple[Note, ...]:
         """The facts beside the numbers: doubts, what is needed to read the verdicts, the method."""
-        standing = joined(d.why for d in self.differences if d.why is not None and d.n)
+        standing = joined(d.why for d in self.findings if d.why is not None and d.n)
         return (*_doubts(self), *standing, *self.brought, *_beside(self), *_method(self))
 
     @property
@@ -270,24 +295,13 @@ class Comparison(Displayed):
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; UltraRAG's field names stand beside ours."""
-        body = asdict(replace(self, runs=None))
-        del body["runs"], body["brought"]
+        body = asdict(replace(self, runs=None, change=None))
+        del body["runs"], body["brought"], body["change"]
         body["warnings"] = list(self.warnings)
         body["notes"] = [{**asdict(note), "text": str(note)} for note in self.notes]
-        body["differences"] = [
-            {
-                "name": d.name,
-                **asdict(d),
-                "significant": d.significant,
-                "why": "" if d.why is None else str(d.why),
-                "verdict": d.verdict,
-                "hint": d.hint,
-                "A_mean": d.a_mean,
-                "B_mean": d.b_mean,
-                "Diff(A-B)": d.diff,
-            }
-            for d in self.differences
-        ]
+        body["differences"] = [d.to_json() for d in self.differences]
+        right = None if self.change is None else self.change.right
+        body["right"] = None if right is None else right.to_json()
         return body
 
 
@@ -306,7 +320,7 @@ def _doubts(comparison: Comparison) -> Iterator[Note]:
     unit = "queries" if comparison.n_clusters is None else "clusters"
     kinds = {"few differ": "few_differ", "skewed": "skewed_differences", "left out": "left_out"}
     for doubt, kind in kinds.items():
-        names = _names([d for d in comparison.differences if d.doubtful and d.doubt == doubt])
+        names = _names([d for d in comparison.findings if d.doubtful and d.doubt == doubt])
         if names:
             yield Note(kind, {"most": FEW_DIFFER, "unit": unit}, names, "warning")
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import ragassay
 from ragassay.base import files, printable
 from ragassay.engine.comparison.derived_runs import aligned
-from ragassay.engine.diagnosis.moved_classes import Moved
+from ragassay.engine.diagnosis.moved_classes import with_change
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.reports.charts import svg
@@ -31,7 +31,7 @@ from ragassay.reports.views.comparison_view import (
     statistics,
     verdicts,
 )
-from ragassay.reports.views.diagnosis_view import change_of, moved_report, right_moved
+from ragassay.reports.views.diagnosis_view import moved_report
 from ragassay.reports.views.summary_view import gate_lines, name_of, written_report
 
 if TYPE_CHECKING:
@@ -74,9 +74,10 @@ def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | P
 def comparison_parts(comparison: Comparison, a: Result, b: Result) -> dict[str, Any]:
     """What the template ``browsed.html.j2`` shows of a new run (A) and an old one (B)."""
     b = aligned(b, a, by_text=not comparison.unpaired)
-    change = change_of(a, b)
-    page = page_of(_comparison_page(replace(comparison, runs=(a, b)), a, b, change))
-    browser = None if comparison.unpaired else comparison_browser(comparison, a, b, change)
+    comparison = with_change(replace(comparison, runs=(a, b)), most=None)
+    page = page_of(_comparison_page(comparison, a, b))
+    unpaired = comparison.unpaired
+    browser = None if unpaired else comparison_browser(comparison, a, b, comparison.change)
     return {"page": page, "kind": "comparison", "browser": browser}
 
 
@@ -116,18 +117,22 @@ def _method(*runs: Result, first: Sequence[Block] = ()) -> Part:
     return part("Method", *blocks, same, aside=True)
 
 
-def _comparison_page(comparison: Comparison, a: Result, b: Result, change: Moved | None) -> Report:
+def _comparison_page(comparison: Comparison, a: Result, b: Result) -> Report:
     """The page of a comparison; its last part is the method."""
     shown = primary_of(comparison)
     warnings = lines(wording.all_said(shown.notes, "warning"), "warning")
-    notes = lines(wording.all_said(shown.notes, "note"))
+    said = wording.all_said(shown.notes, "note")
+    if any(d.low is not None for d in shown.with_scores):
+        said.append(wording.sentence("intervals_of_differences", level=comparison.level))
+    notes = lines(said)
     parts = [part("Differences", differences(shown), gate_lines(comparison.gates), notes)]
     facts = {"Compared on": wording.compared_on(comparison)}
     if not comparison.unpaired:
         for where, n in (("new", comparison.only_a), ("old", comparison.only_b)):
             facts[f"Only in {where}"] = wording.plural(n, "query") if n else ""
-    if change is not None:
-        parts.append(part("Why samples fail", *moved_report(change, linked=True).blocks))
+    if comparison.change is not None:
+        moved = moved_report(comparison.change, linked=True)
+        parts.append(part("Why samples fail", *moved.blocks))
     details = lines(wording.all_said(comparison.notes, "detail"))
     others = [
         with_score for with_score in comparison.with_scores if with_score not in shown.differences
@@ -137,9 +142,8 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result, change: Moved
             part("Other metrics", differences(replace(comparison, differences=tuple(others))))
         )
     parts.append(_method(a, b, first=[details, statistics(comparison)]))
-    said, *further = verdicts(comparison)
-    further[:0] = [] if change is None else right_moved(change)
-    first, verdict = (lines(further, "text"), warnings), f"{said[0].upper()}{said[1:]}"
+    verdict, *further = verdicts(comparison)
+    first = (lines(further, "text"), warnings)
     blocks: tuple[Block, ...] = (*first, *(part for part in parts if part.blocks))
     known = tuple(Cell(text, label=name) for name, text in facts.items() if text)
     return Report(wording.against(comparison), blocks, verdict=verdict, facts=known)

@@ -215,3 +215,9 @@ def verdict(d: Difference) -> str:
     if d.verdict == "indicative":
         return f"{HINT}: {d.hint}" if d.hint else "no difference shown"
     return d.verdict
+
+
+def claim(d: Difference) -> str:
+    """The verdict as the words of a sentence: ``better (only a hint)``."""
+    first, _, direction = verdict(d).partition(": ")
+    return f"{direction} ({first})" if direction else first

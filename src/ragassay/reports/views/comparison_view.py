@@ -7,43 +7,38 @@ from dataclasses import replace
 from functools import partial
 
 from ragassay.base.printable import few, grouped, plural
+from ragassay.engine.diagnosis.moved_classes import with_change
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import svg
 from ragassay.reports.model import Block, Cell, Column, Lines, Report, Style, Table, lines, table
 from ragassay.reports.text import wording
+from ragassay.reports.views.diagnosis_view import broken_line, right_moved
 from ragassay.reports.views.summary_view import name_of
 
-MOST_NOTES, MOST_ROWS, MOST_SAMPLES = 4, 10, 2_000
-"""Sentences below a comparison, metrics in its table unless everything is shown, and samples of a
-run up to which right answers are counted."""
+MOST_NOTES, MOST_ROWS = 4, 10
+"""Sentences below a comparison, and metrics in its table, unless everything is shown."""
 
 _VERDICT_STYLES: dict[str, Style] = {"better": "good", "worse": "bad", "different": "doubt"}
 
 
-def comparison_report(comparison: Comparison, *, full: bool = False) -> Report:
-    """A comparison of two runs: its primary metrics, or everything."""
+def comparison_report(
+    comparison: Comparison, *, full: bool = False, broken: bool = False
+) -> Report:
+    """A comparison of two runs: its primary metrics, or everything; ``broken`` names queries that
+    became wrong."""
+    comparison = with_change(comparison)
     shown = comparison if full else primary_of(comparison)
     rows = shown if full else _most_telling(shown)
     blocks: list[Block] = [differences(rows)] if rows.with_scores else []
     blocks += [statistics(rows)] if full and rows.with_scores else []
-    about = wording.compared_on(comparison)
+    verdict, *further = verdicts(comparison)
+    further += broken_line(comparison.change) if broken else []
     if n := len(shown.with_scores) - len(rows.with_scores):
-        blocks.append(lines([f"{plural(n, 'more metric')}: --full, or the HTML page."]))
-    right = _right(comparison)
-    blocks += below(shown, MOST_NOTES - len(right), full=full)
-    verdict = " ".join([verdict_line(comparison), *right])
+        further.append(f"{plural(n, 'more metric')}: --full, or the HTML page.")
+    blocks += [lines(further, "text"), *below(shown, full=full)]
+    about = wording.compared_on(comparison)
     return Report(wording.against(comparison), tuple(blocks), about, verdict=verdict)
-
-
-def _right(comparison: Comparison) -> list[str]:
-    """The sentence on right answers in both runs, where they are soon diagnosed."""
-    if comparison.runs is None or max(len(run.columns) for run in comparison.runs) > MOST_SAMPLES:
-        return []
-    from ragassay.reports.views.diagnosis_view import change_of, right_moved
-
-    change = change_of(*comparison.runs)
-    return [] if change is None else right_moved(change)
 
 
 def primary_of(comparison: Comparison) -> Comparison:
@@ -84,36 +79,34 @@ def below(
 
 
 def verdict_line(comparison: Comparison) -> str:
-    """The sentences of `verdicts`, with the names of the runs."""
-    return " ".join(verdicts(comparison, f"{comparison.a} against {comparison.b}: "))
+    """The sentences of `verdicts`."""
+    return " ".join(verdicts(comparison))
 
 
-def verdicts(comparison: Comparison, runs: str = "") -> list[str]:
-    """How the comparison of the primary metrics ended: what is better and what is worse; then the
-    slice that fell although its metric did not."""
+def verdicts(comparison: Comparison) -> list[str]:
+    """Whether the change is better: right answers in both runs and the classes of failing samples
+    that moved (of a comparison `with_change`); then the primary metrics that are better or worse,
+    and the slice that fell although its metric did not."""
     shown = primary_of(comparison)
     said = wording.all_said(shown.notes, "headline")
-    if any(note.kind == "too_few" for note in shown.notes):
-        return said
-    by_word = grouped(
-        (wording.verdict(difference), difference.name) for difference in shown.differences
-    )
+    too_few = any(note.kind == "too_few" for note in shown.notes)
+    right = [] if comparison.change is None else right_moved(comparison.change, too_few)
+    if too_few:
+        return [*right, *said]
+    by_word = grouped((wording.claim(d), d.name) for d in shown.differences)
     if not by_word:
         return ["The two runs share no metric."]
     found = [
-        f"{word} on {few(names)}{tail}"
-        for hint, tail in (("", ""), (f"{wording.HINT}: ", f" ({wording.HINT})"))
+        f"{word} on {few(names)}{hint}"
+        for hint in ("", f" ({wording.HINT})")
         for word in ("better", "worse", "different")
-        if (names := by_word.pop(hint + word, []))
+        if (names := by_word.get(f"{word}{hint}", []))
     ]
-    others = [
-        f"{word} on {len(names)}"
-        for verdict, word in _OTHERS.items()
-        if (names := by_word.get(verdict, []))
-    ]
-    if others:
-        found.append(f"{', '.join(others)} of {plural(len(shown.differences), 'metric')}")
-    return [f"{runs}{'; '.join(found)}.", *said]
+    if not found:
+        others = (f"{word} on {len(by_word[v])}" for v, word in _OTHERS.items() if v in by_word)
+        found = [f"{', '.join(others)} of {plural(len(shown.differences), 'metric')}"]
+    first = "; ".join(found)
+    return [*right, f"{first[0].upper()}{first[1:]}.", *said]
 
 
 _OTHERS = {

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
+from typing import Any
 
-from ragassay.base.printable import grouped, share
+from ragassay.base.printable import few, grouped, share
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
-from ragassay.engine.diagnosis.diagnosing import OF_WORDS, ClassFound, Diagnosis, headline_of
-from ragassay.engine.diagnosis.moved_classes import FINE, Moved, moved
-from ragassay.engine.results import Result
+from ragassay.engine.diagnosis.diagnosing import OF_WORDS, ClassFound, Diagnosis
+from ragassay.engine.diagnosis.moved_classes import FINE, Moved
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
+from ragassay.stats.intervals import alpha_of
 
 FAULTS = (*CLASSES, UNEXPLAINED)
 """The classes of failing samples."""
@@ -22,6 +23,9 @@ FAULT_NUMBERS = {fault.name: at for at, fault in enumerate(FAULTS)}
 
 _MOVES = 12
 """Ways in which samples moved that are listed, the most frequent first."""
+
+MOST_CLASSES = 2
+"""Classes in the sentence of a comparison."""
 
 _TITLES = {fault.name: fault.title for fault in FAULTS} | {FINE: "does not fail"}
 """What each class is called, by name."""
@@ -60,29 +64,33 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     return " ".join(said)
 
 
-def change_of(a: Result, b: Result) -> Moved | None:
-    """Which classes of failing samples a change moved; ``None`` where that cannot be told: no
-    metric says which samples fail, a run holds several systems, or its system failed for each."""
-    if any(run.summary.all_failed or len(run.columns.systems) > 1 for run in (a, b)):
-        return None
-    headline = headline_of(a)
-    queries, others = ({identity[0] for identity in run.columns.identities} for run in (a, b))
-    if headline is None or headline not in b.summary.metrics or queries.isdisjoint(others):
-        return None
-    return moved(a, b, headline=headline)
+def right_moved(change: Moved, too_few: bool) -> list[str]:
+    """Whether more answers are right, and how many a change mended and broke (without a verdict
+    where queries are ``too_few``); then the classes of failing samples that it is shown to have
+    moved most. Nothing where the runs were not computed alike."""
+    said, right = [], change.right
+    if right is not None:
+        new, old = (round(mean or 0.0, 2) for mean in (right.a_mean, right.b_mean))
+        claim = "" if too_few or right.too_few else wording.claim(right)
+        kind = ("right_moved" if claim else "right_few") if right.n_differ else "right_same"
+        said = [sentence(kind, claim=f"{claim[:1].upper()}{claim[1:]}", new=new, old=old,
+                         mended=right.wins, broken=right.losses)]  # fmt: skip
+    shown = [
+        one for one in change.classes
+        if one.p_adjusted is not None and one.p_adjusted <= alpha_of(change.level)
+    ]  # fmt: skip
+    for one in shown[:MOST_CLASSES]:
+        hint = f" ({wording.HINT})" * one.only_hint
+        said.append(sentence("class_moved", fault=one.title, n=one.new, old=one.old, hint=hint))
+    return said
 
 
-def right_moved(change: Moved) -> list[str]:
-    """The shares of right answers in both runs, and how many samples a change mended and broke;
-    nothing where none moved, or where that may be due to something else than the system."""
-    moves, n = change.transitions, sum(change.transitions.values())
-    mended = sum(moves[old, new] for old, new in moves if old != FINE == new)
-    broken = sum(moves[old, new] for old, new in moves if old == FINE != new)
-    if change.new.measures != "answers" or change.not_alike or not mended + broken:
+def broken_line(change: Moved | None, most: int = 5) -> list[str]:
+    """The queries that became wrong, each with its class, in a line; none where none did."""
+    if change is None or not change.broken:
         return []
-    old = moves.get((FINE, FINE), 0) + broken
-    shares = {"new": round((old + mended - broken) / n, 2), "old": round(old / n, 2)}
-    return [sentence("right_moved", **shares, mended=mended, broken=broken)]
+    names = [f"{query} ({_TITLES[fault].lower()})" for query, fault in change.broken]
+    return [sentence("became_wrong", queries=few(names, most))]
 
 
 def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
@@ -190,8 +198,8 @@ def _about(found: ClassFound, several: bool) -> Iterator[Cell]:
     yield Cell(f"To try: {found.fault.advice}", style="good")
 
 
-def _moved_notes(change: Moved) -> Iterator[str]:
-    """How the numbers of a change were computed."""
+def _moved_notes(change: Moved, judges: bool) -> Iterator[str]:
+    """How the numbers of a change were computed, and by which judges."""
     yield from map(str, change.matched)
     yield from (f"{text} What moved may be due to that." for text in change.not_alike)
     yield sentence("diff_untested") if change.not_alike else sentence("diff_tested")
@@ -199,7 +207,7 @@ def _moved_notes(change: Moved) -> Iterator[str]:
         yield sentence("classes_unlike", metrics=", ".join(change.unlike))
     for run, diagnosis in (("new", change.new), ("old", change.old)):
         yield from (f"In the {run} run: {line}" for line in _idle_lines(diagnosis))
-    both = (*change.old.found, *change.new.found)
+    both = (*change.old.found, *change.new.found) if judges else ()
     yield from dict.fromkeys(words for found in both for words in found.judged.values())
 
 
@@ -207,29 +215,31 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
     """Which classes a change moved: counts, the difference, its test, and the transitions."""
     columns = [Column("class", "name"), *map(Column, ("new", "old", "came", "went", "difference")),
                Column("interval", drop=1, under="difference"), Column("p")]  # fmt: skip
-    rows = (
-        (
-            class_name.title,
-            _filtered(class_name.new, 0, class_name.name, linked),
-            _filtered(class_name.old, 1, class_name.name, linked),
-            f"{class_name.entered:,}",
-            f"{class_name.left:,}",
-            wording.number(class_name.diff, sign=True),
-            wording.bounds(class_name.low, class_name.high, sign=True),
-            wording.p_value(class_name.p_adjusted),
-        )
-        for class_name in change.classes
-    )
-    new, old = change.new, change.old
-    n, old_n, of = f"{new.n_failing:,}", f"{old.n_failing:,}", f"{old.n:,}"
-    first = [sentence("moved", means=_means(new), new=n, n=new.n, old=old_n, of=of, both=change.n)]
+
+    def row(title: str, new: Cell, old: Cell, came: int, went: int, test: Any) -> list[Cell | str]:
+        ends = wording.bounds(test.low, test.high, sign=True)
+        p, diff = wording.p_value(test.p_adjusted), wording.number(test.diff, sign=True)
+        return [title, new, old, f"{came:,}", f"{went:,}", diff, ends, p]
+
+    rows = []
+    if (right := change.right) is not None:
+        new, old = (Cell(f"{(mean or 0) * right.n:,.0f}") for mean in (right.a_mean, right.b_mean))
+        rows.append(row("Right answers", new, old, right.wins, right.losses, right))
+    for one in change.classes:
+        new, old = (_filtered(n, run, one.name, linked) for run, n in enumerate((one.new, one.old)))
+        rows.append(row(one.title, new, old, one.entered, one.left, one))
+    after, before = change.new, change.old
+    n, old_n, of = f"{after.n_failing:,}", f"{before.n_failing:,}", f"{before.n:,}"
+    counts = {"new": n, "n": after.n, "old": old_n, "of": of, "both": change.n}
+    first = [sentence("moved", means=_means(after), **counts)]
     if change.n_unknown:
-        first.append(sentence("moved_unknown", n=change.n_unknown, names=[new.headline]))
-    first += [new.judged] if new.judged else []
+        first.append(sentence("moved_unknown", n=change.n_unknown, names=[after.headline]))
+    first += [after.judged] if after.judged else []
     blocks: list[Block] = [
         lines([" ".join(first)], "text"),
         table(columns, rows),
-        lines(_moved_notes(change)),
+        # Notes of a comparison's page say what its judges are worth.
+        lines(_moved_notes(change, judges=not linked)),
     ]
     changed = [(pair, n) for pair, n in change.transitions.items() if pair[0] != pair[1]]
     if changed:

@@ -1,0 +1,89 @@
+"""Is a change really better? What a comparison says of right answers, by data of known truth."""
+
+from __future__ import annotations
+
+import pytest
+
+import ragassay
+from ragassay.engine.comparison.gates import with_not_worse, worst_queries
+from ragassay.engine.diagnosis.moved_classes import RIGHT, Moved, with_change
+from ragassay.reports.views.comparison_view import comparison_report, verdicts
+
+
+@ragassay.metric(name="same")
+def same(answer: str) -> float:
+    return 1.0
+
+
+def compared(new: str, old: str, **options: bool) -> tuple[ragassay.Comparison, Moved]:
+    """Two runs of right (r), wrong (w) and declined (d) answers; of unanswerable queries that get
+    an answer (i) or a refusal (u)."""
+    said = {"r": "It opened in 1965.", "w": "It opened in 1970.", "i": "It opened in 1970."}
+    runs = []
+    for kinds in (new, old):
+        data = [
+            {"id": f"q{at:02}", "query": "When?", "answer": said.get(kind, "I do not know.")}
+            | (
+                {"answerability": "UNANSWERABLE"}
+                if kind in "iu"
+                else {"references": ["It opened in 1965"]}
+            )
+            for at, kind in enumerate(kinds)
+        ]
+        runs.append(ragassay.evaluate(data, ["contains_answer", "refusals_right", same]))
+    found = with_change(ragassay.compare(*runs, primary="same", **options))
+    assert found.change is not None and found.change.right is not None
+    return found, found.change
+
+
+OLD = "r" * 40 + "w" * 20 + "u" * 20
+INVENTED = "r" * 40 + "w" * 20 + "i" * 15 + "u" * 5
+CHANGES = [
+    ("w" * 4 + "r" * 56 + "u" * 20, OLD, "better", None, (20, 4), "Better: 95 % of"),
+    (OLD, "w" * 4 + "r" * 56 + "u" * 20, "worse", None, (4, 20), "Worse: 75 % of"),
+    ("w" * 4 + "r" * 40 + "w" * 16 + "u" * 20, OLD, "no difference shown", None, (4, 4), "No diff"),
+    (INVENTED, OLD, "indicative", "worse", (0, 15), "Worse (only a hint): 56 %"),
+    # A verdict where it is one without the samples that the offline judge decides, too.
+    ("r" * 56 + "w" * 4 + "u" * 20, OLD[:-5] + "i" * 5, "better", None, (21, 0), "Better: 95 %"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("new", "old", "verdict", "hint", "moved", "says"), CHANGES)
+def test_a_comparison_says_first_whether_more_answers_are_right(
+    new: str, old: str, verdict: str, hint: str | None, moved: tuple[int, int], says: str
+) -> None:
+    found, change = compared(new, old)
+    (right, *_), worse = found.findings, verdict == "worse"
+    assert (right.verdict, right.hint, (right.wins, right.losses)) == (verdict, hint, moved)
+    broken = [at for at, (a, b) in enumerate(zip(new, old, strict=True)) if b in "ru" and a != b]
+    assert [query for query, _ in change.broken] == [f"q{at:02}" for at in broken]
+    assert (right.why is not None) == (hint is not None)
+    assert comparison_report(found).verdict == verdicts(found)[0] and says in verdicts(found)[0]
+    (gate,) = (gated := with_not_worse(found)).gates
+    assert gate.passed is (False if worse else None if hint else True)
+    assert gate.metrics == ((RIGHT,) if worse or hint else ())
+    worst = [line[5:17] for line in worst_queries(gated, gate, 1)]
+    assert worst == ["became wrong"] * len(gate.metrics)
+    trusted = compared(new, old, trust_offline=True)[0].findings[0]
+    assert (trusted.verdict, trusted.why) == (hint or verdict, None)
+
+
+def test_inventions_in_place_of_refusals_are_named_though_as_many_are_right() -> None:
+    found, change = compared("r" * 40 + "w" * 20, "r" * 40 + "w" * 10 + "d" * 10)
+    shown = [(one.name, one.new, one.old, one.only_hint) for one in change.classes]
+    assert shown == [("incomplete", 20, 10, False), ("refused_answerable", 0, 10, True)]
+    first, second, *_ = verdicts(found)
+    assert first == "67 % of answers are right in both runs."
+    assert second == "Right but incomplete: 20 samples, 10 in the old run."
+
+
+def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> None:
+    passages = [{"id": "a", "text": "The mill closes at noon."}]
+    new, old = (
+        ragassay.evaluate([{"id": f"{at}", "query": "When?", "answer": said, "passages": passages}
+                           for at in range(20)], ["faithfulness", "answered"])
+        for said in ("The ferry ran until ten in 1970.", "I do not know.")
+    )  # fmt: skip
+    change = with_change(ragassay.compare(new, old)).change
+    assert change is not None and (change.right, change.n_unknown) == (None, 0)
+    assert [(one.new, one.old, one.only_hint) for one in change.classes] == [(20, 0, True)]
