@@ -163,9 +163,8 @@ def reasons(numbers: Mapping[str, int]) -> str:
     return ", ".join(f"{n:,} {reason(code)}" for code, n in numbers.items())
 
 
-def coverage(metric: MetricSummary) -> str:
-    """``n_scored/n_total``, which stands beside every mean."""
-    return f"{metric.n_scored}/{metric.n_total}"
+coverage = "{0.n_scored}/{0.n_total}".format
+"""Of a `MetricSummary`; stands beside every mean."""
 
 
 def direction(higher_is_better: bool | None) -> str:
