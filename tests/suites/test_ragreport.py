@@ -85,11 +85,9 @@ class Told(Judge):
 
 def context_report(relevance: int, usefulness: int, utilization: int, chunks: list[int]) -> Any:
     values = {
-        "relevance": relevance,
-        "usefulness": usefulness,
-        "utilization": utilization,
+        "relevance": relevance, "usefulness": usefulness, "utilization": utilization,
         "attribution": chunks,
-    }
+    }  # fmt: skip
     return values | {f"{name}_explanation": f"about {name}" for name in values}
 
 

@@ -184,13 +184,11 @@ def test_one_metric_under_two_display_names_is_compared(tmp_path: Path) -> None:
 
     data = [
         {
-            "id": f"q{at}",
-            "query": "Who?",
-            "answer": f"Herbert {at}.",
+            "id": f"q{at}", "query": "Who?", "answer": f"Herbert {at}.",
             "passages": ["It was Herbert."],
         }
         for at in range(4)
-    ]
+    ]  # fmt: skip
     other = [{**one, "answer": "Nobody knows."} for one in data]
     new = ragassay.evaluate(data, "mtrag", metrics="RL_F,idk_eval", save=tmp_path / "new")
     old = ragassay.evaluate(other, metrics="faithfulness,umbrela", save=tmp_path / "old")
