@@ -95,13 +95,11 @@ def test_the_completions_of_the_shell_know_every_option(tmp_path: Path, capsys) 
 @pytest.mark.parametrize(
     ("words", "quiet", "left"),
     [
-        ("run a.jsonl -q", True, "run a.jsonl"),
-        ("-q ask", True, "ask"),
+        ("run a.jsonl -q", True, "run a.jsonl"), ("-q ask", True, "ask"),
         ("trec -q qrels run", False, "trec -q qrels run"),
-        ("trec --quiet qrels", True, "trec qrels"),
-        ("run -- -q", False, "run -- -q"),
+        ("trec --quiet qrels", True, "trec qrels"), ("run -- -q", False, "run -- -q"),
     ],
-)
+)  # fmt: skip
 def test_q_is_short_for_quiet_but_where_a_command_has_it(words: str, quiet, left: str) -> None:
     options, rest = read(words.split())
     assert (options.quiet, rest) == (quiet, left.split())

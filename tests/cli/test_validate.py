@@ -78,21 +78,17 @@ def test_of_two_names_that_are_equally_near_neither_is_suggested() -> None:
 def test_nested_texts_are_shown_as_paths_and_suggested_by_their_names(capsys) -> None:
     records = [
         {
-            "rid": n,
-            "req": {"body": {"q": one["Frage"]}},
+            "rid": n, "req": {"body": {"q": one["Frage"]}},
             "resp": {"choices": [{"message": {"reply": one["bot_answer"]}}]},
-            "ret": [{"passage": LONG}],
-            "gt": "Austen",
+            "ret": [{"passage": LONG}], "gt": "Austen",
         }
         for n, one in enumerate(ODD)
-    ]
+    ]  # fmt: skip
     path = write("a.jsonl", records)
     assert place(path).suggested == {
-        "query": "req.body.q",
-        "answer": "resp.choices[0].message.reply",
-        "passages": "ret[*].passage",
-        "references": "gt",
-    }
+        "query": "req.body.q", "answer": "resp.choices[0].message.reply",
+        "passages": "ret[*].passage", "references": "gt",
+    }  # fmt: skip
     assert call(["validate", str(path), "--save-mapping", "m.yaml"]) == 2
     assert call(["validate", "m.yaml"]) == 0
     assert re.search(r"references +2 of 2", capsys.readouterr().out)

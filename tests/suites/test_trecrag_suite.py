@@ -172,10 +172,8 @@ def test_the_tools_file_is_always_prefixed_and_all_json(single: Path) -> None:
                 strict(row[f"run_1_{name}"])
     one, two = rows
     assert strict(one["run_1_retrieval_score_precision_metrics"]) == {
-        "precision@": {"1": 1.0},
-        "AP@": {"1": 1.0},
-        "MRR": 1.0,
-    }, "cut-offs beyond the list are left out"
+        "precision@": {"1": 1.0}, "AP@": {"1": 1.0}, "MRR": 1.0,
+    }, "cut-offs beyond the list are left out"  # fmt: skip
     scores = strict(one["run_1_generation_score_autonugget_scores"])["nuggetizer_scores"]
     assert scores["Weighted"] == pytest.approx(1 / 2.5), "divided as if one nugget were okay"
     assert scores["Vital"] == 0.5
@@ -259,11 +257,9 @@ def test_each_metric_computes_the_published_object() -> None:
         "umbrela_scores": {"[1]": 3},
         "mean_umbrela_score": 3.0,
         "retrieval_scores": {
-            "precision@": {"1": 1.0, "2": 0.5},
-            "AP@": {"1": 1.0, "2": 1.0},
-            "MRR": 1.0,
+            "precision@": {"1": 1.0, "2": 0.5}, "AP@": {"1": 1.0, "2": 1.0}, "MRR": 1.0,
         },
-    }
+    }  # fmt: skip
     assert AutoNuggetMetric(said).compute(record)["nuggetizer_scores"]["Vital Strict"] == 1.0
     assert CitationMetric(said).compute(sample())["f1"] == 0.75
     assert CitationMetric(said, partial=0.0).compute(sample())["f1"] == 0.5

@@ -94,6 +94,19 @@ class Contrary(_Ours):
 
 
 @dataclass(frozen=True)
+class Probing(Contrary):
+    """Asks about the first passage, and about the others where that is not relevant."""
+
+    name = "probing"
+
+    async def judge(self, sample: Sample, ask: Ask) -> Outcome:
+        first, *rest = [RelevanceGrade(sample.query, text) for text in _texts(sample)]
+        if (await ask(first)).grade == 0:
+            await ask.each(rest)
+        return scored(0.0)
+
+
+@dataclass(frozen=True)
 class Breaking(_Ours):
     name = "breaking"
 
@@ -223,6 +236,7 @@ def test_metrics_are_counted_alone_and_shared_questions_once() -> None:
     assert plan.total.calls == Range(40, 40)
     most = plan_calls(make(10, systems=2, depth=1), {"b": Contrary()}, Oracle())
     assert [*most.questions] == ["says_idk", "relevance_grade"], "the most frequent first"
+    assert plan_calls(samples, {"p": Probing()}, Oracle()).total.calls == Range(10, 30)
 
 
 def test_the_ledgers_share_is_right_after_half_a_run() -> None:
@@ -323,6 +337,9 @@ def test_a_plan_from_the_first_samples_is_extrapolated_and_says_so() -> None:
         plan = planner.plan(n_samples=25)
     assert (plan.n_walked, plan.n_samples) == (10, 25)
     assert plan.total.calls == Range(100, 125)
+    with Planner({"grades": Grades()}, Oracle()) as planner:
+        planner.add(make(3, systems=2, depth=1))  # three questions of six samples
+        assert planner.plan(n_samples=7).total.calls == Range(3, 4), "rounded outwards"
 
 
 def test_a_metric_that_breaks_down_is_told_and_costs_the_plan_nothing_else() -> None:

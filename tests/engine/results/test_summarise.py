@@ -217,12 +217,10 @@ def test_a_sample_is_in_the_slice_of_each_short_label_of_its_own(value: object, 
 @pytest.mark.parametrize(
     ("queries", "clusters"),
     [
-        (["a", "b", "c"], None),
-        (["a", "b", "c", "b"], [0, 1, 2, 1]),
-        (["a", "a"], [0, 0]),
+        (["a", "b", "c"], None), (["a", "b", "c", "b"], [0, 1, 2, 1]), (["a", "a"], [0, 0]),
         (["b", "a", "b", "a"], [0, 1, 0, 1]),
     ],
-)
+)  # fmt: skip
 def test_one_repeated_query_is_enough_to_cluster_by_query(queries: list[str], clusters) -> None:
     data = columns(queries)
     found = sample_clusters(data)

@@ -36,14 +36,12 @@ def records(**further: Any) -> list[dict[str, Any]]:
     return [
         {
             **{name: value for name, value in one.items() if name != "lang"},
-            "query": ASKED[one["id"]][0],
-            "references": [ASKED[one["id"]][1]],
+            "query": ASKED[one["id"]][0], "references": [ASKED[one["id"]][1]],
             "passages": [{"id": f"[{n + 1}]", "text": f"{one['id']} text {n}"} for n in range(2)],
-            "metadata": {"lang": one["lang"], "latency": at},
-            **further,
+            "metadata": {"lang": one["lang"], "latency": at}, **further,
         }
         for at, one in enumerate(DATA)
-    ]
+    ]  # fmt: skip
 
 
 @pytest.fixture

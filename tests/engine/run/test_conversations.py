@@ -68,6 +68,10 @@ def test_metadata_wins_over_ids() -> None:
     run = ragassay.evaluate(found, ["em"])
     assert run.summary.metrics["em"].n_clusters == 4
     assert "the ids hold it" not in run.summary.averaged_over
+    # A sample that names none is one by itself, whatever its id.
+    named = [{"id": name, "answer": "x", "references": ["x"]} for name in ("1", "2", "c")]
+    named = [one | ({} if one["id"] == "c" else {"conversation": "c"}) for one in named]
+    assert ragassay.evaluate(named, ["em"]).summary.metrics["em"].n_clusters == 2
 
 
 def test_the_flag_and_the_run_folder_know_the_conversations_of_ids(tmp_path: Path, capsys) -> None:

@@ -17,11 +17,9 @@ from ragassay.base import yaml_files
 from ragassay.cli.command_line import call
 
 SAMPLE = {
-    "query": "How tall is the tower?",
-    "answer": "It is 81 metres tall.",
-    "references": ["81 metres"],
-    "passages": [{"id": "p", "text": "The tower is 81 metres tall."}],
-}
+    "query": "How tall is the tower?", "answer": "It is 81 metres tall.",
+    "references": ["81 metres"], "passages": [{"id": "p", "text": "The tower is 81 metres tall."}],
+}  # fmt: skip
 
 
 def write(folder: Path) -> Path:

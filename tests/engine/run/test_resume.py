@@ -38,13 +38,11 @@ def samples(n: int) -> list[dict[str, Any]]:
 
     return [
         {
-            "id": f"q{at}",
-            "query": f"{at} {text(6)}?",
-            "contexts": [text(20), text(20)],
+            "id": f"q{at}", "query": f"{at} {text(6)}?", "contexts": [text(20), text(20)],
             "answer": f"{text(12)} {at}.",
         }
         for at in range(n)
-    ]
+    ]  # fmt: skip
 
 
 @pytest.fixture
