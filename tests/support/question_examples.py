@@ -41,26 +41,20 @@ PASSAGE = "The bridge over the harbour of Aarwyk was opened in the spring of 196
 OTHER = "Aarwyk has a tram line and a museum of ships."
 
 EXAMPLES: list[Question[Any]] = [
-    RelevanceGrade(QUERY, PASSAGE),
-    RelevanceGrade(QUERY, PASSAGE, "few"),
-    AnswerAttempted(QUERY, ANSWER),
-    SaysIdk(f"user: {QUERY}", ANSWER),
-    AnswerContent(f"user: {QUERY}", ANSWER),
-    SaysUnderspecified(f"user: {QUERY}", ANSWER),
+    RelevanceGrade(QUERY, PASSAGE), RelevanceGrade(QUERY, PASSAGE, "few"),
+    AnswerAttempted(QUERY, ANSWER), SaysIdk(f"user: {QUERY}", ANSWER),
+    AnswerContent(f"user: {QUERY}", ANSWER), SaysUnderspecified(f"user: {QUERY}", ANSWER),
     ExtractNuggets(QUERY, (PASSAGE, OTHER)),
     ExtractNuggets(QUERY, (PASSAGE, OTHER), ("bridge opened 1968", "bridge over harbour")),
     ExtractNuggets(QUERY, (PASSAGE, OTHER), ("bridge opened 1968",), refined=True),
     NuggetImportance(QUERY, ("bridge opened 1968", "tram line")),
     AssignNuggets(QUERY, ANSWER, ("bridge opened 1968", "tram line")),
-    CitationSupport(ANSWER, PASSAGE),
-    ExtractClaims(f"user: {QUERY}", ANSWER),
+    CitationSupport(ANSWER, PASSAGE), ExtractClaims(f"user: {QUERY}", ANSWER),
     ClaimSupport((ANSWER, "Aarwyk has a museum."), (PASSAGE, OTHER)),
     ReferenceRating("", QUERY, "In 1968.", ANSWER, ()),
     ReferenceRating("user: Hello\nagent: Hi!", QUERY, "In 1968.", ANSWER, (PASSAGE, OTHER)),
-    ReportOnContext(QUERY, (PASSAGE, OTHER)),
-    Contradiction((PASSAGE, OTHER), ANSWER),
-    Satisfaction(QUERY, ANSWER),
-    AnswerMatch(QUERY, ANSWER, ("In 1968.",)),
+    ReportOnContext(QUERY, (PASSAGE, OTHER)), Contradiction((PASSAGE, OTHER), ANSWER),
+    Satisfaction(QUERY, ANSWER), AnswerMatch(QUERY, ANSWER, ("In 1968.",)),
     AnswerMatch(QUERY, ANSWER, ("In 1968.", "1968"), ("In 1986.",)),
     AnswerMatch(QUERY, ANSWER, ("In 1968.",), instructions="Judge as I do: {{ rule }} {% if %}"),
     RubricGrade("Is it clear?", 1, 3, ((1, "no"), (3, "yes")), (("query", QUERY), ("answer", "A"))),
@@ -69,9 +63,8 @@ EXAMPLES: list[Question[Any]] = [
     WriteQuery("a comparison", (PASSAGE, OTHER), f"user: {QUERY}\nagent: In 1968.", (QUERY,)),
     WriteAnswer(f"user: {QUERY}", (PASSAGE, OTHER)),
     WriteAnswer(f"user: {QUERY}", (PASSAGE,), "Address the user as you."),
-    AnswerFromPassages(f"user: {QUERY}"),
-    AnswerFromPassages(f"user: {QUERY}", (PASSAGE, OTHER)),
-]
+    AnswerFromPassages(f"user: {QUERY}"), AnswerFromPassages(f"user: {QUERY}", (PASSAGE, OTHER)),
+]  # fmt: skip
 
 MODELS = ("gpt-4o", "openai/gpt-oss-20b", "Qwen3-32B")
 
