@@ -59,8 +59,8 @@ def test_what_cannot_be_read_is_told(
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError) as error:
         load_documents(tmp_path)
-    assert complaint in str(error.value)
-    assert "OCR" not in str(error.value)
+    assert complaint in str(error.value) and "OCR" not in str(error.value)
+    assert error.value.path == tmp_path / name  # the error of the file itself
 
 
 def test_an_encrypted_document_is_told_also_where_nothing_here_can_decrypt(
