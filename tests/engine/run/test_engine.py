@@ -79,13 +79,13 @@ CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], in
      ["em"], {"without_answer": {"n": 4, "total": 5, "why": " (2 late, 1 down)"}}, 0),
     ([{"passages": ["a"], "gold": ["a"]}], ["ChunkP@1"], {}, 0),  # it needs no answer
     ([ANSWER | {"answerable": True}, ANSWER], ["answerability_accuracy", "rb_llm_idk"],
-     {"without_label": {"n": 1}}, 2),
+     {}, 1),
     ([ANSWER, ANSWER | {"id": "b"}], [Brittle(), "em"],
      {"metric_failed": {"sample": "'b'", "why": "brittle broke down: ZeroDivisionError: oops"}}, 1),
 ]  # fmt: skip
 
 
-KINDS = ("one_cluster", "without_answer", "without_label", "metric_failed", "mixed_systems")
+KINDS = ("one_cluster", "without_answer", "metric_failed", "mixed_systems")
 
 
 @pytest.mark.parametrize(("records", "metrics", "notes", "incomplete"), CASES)

@@ -158,7 +158,7 @@ def moved(
 
     def tested(names: Sequence[str], mask: Any = True) -> list[PairedResult]:
         now, then = (
-            np.array([[name == one for one in side] for name in names], dtype=np.float64)
+            np.array([[name == fault for fault in side] for name in names], dtype=np.float64)
             for side in (after, before)
         )
         options: dict[str, Any] = {"clusters": clusters, "level": level}
@@ -166,7 +166,7 @@ def moved(
         return compare_pairs(now, then, mask=mask, spans=[(0.0, 1.0)] * len(names), **options)
 
     tests = tested([fault_class.name for fault_class in occurring]) if occurring else []
-    hints = {one.fault.name for run in (first, second) for one in run.found if one.only_hint}
+    hints = {found.fault.name for run in (first, second) for found in run.found if found.only_hint}
     classes = tuple(
         MovedClass(
             fault_class.name, fault_class.title, after.count(fault_class.name),
@@ -177,13 +177,13 @@ def moved(
         for fault_class, test in zip(occurring, tests, strict=True)
     )  # fmt: skip
     # Of classes that moved as far, the one that grew comes first.
-    classes = tuple(sorted(classes, key=lambda one: (-abs(one.diff or 0.0), -(one.diff or 0.0))))
+    classes = tuple(sorted(classes, key=lambda row: (-abs(row.diff or 0.0), -(row.diff or 0.0))))
     right = None
     if first.measures == "answers" and not not_alike and decided:
         # A finding is a verdict where it is one without the samples that a doubtful judge decides.
         firm = [hints.isdisjoint(both) for both in zip(before, after, strict=True)]
         (test,), (alone,) = tested([FINE]), tested([FINE], firm)
-        found, shown = ((one.p_adjusted or 0.0) <= alpha_of(level) for one in (test, alone))
+        found, shown = ((result.p_adjusted or 0.0) <= alpha_of(level) for result in (test, alone))
         by_hint = found and (
             first.only_hint or not shown or (alone.diff or 0.0) * (test.diff or 0.0) <= 0.0
         )
@@ -266,6 +266,6 @@ def with_change(comparison: Comparison, most: int | None = MOST_SAMPLES) -> Comp
         return comparison
     if change.right is not None and comparison.trust_offline:
         right = replace(change.right, standing="tested", why=None)
-        classes = tuple(replace(one, only_hint=False) for one in change.classes)
+        classes = tuple(replace(row, only_hint=False) for row in change.classes)
         change = replace(change, right=right, classes=classes)
     return replace(comparison, change=change)

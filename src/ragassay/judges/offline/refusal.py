@@ -147,4 +147,4 @@ def stated(answer: str) -> list[str]:
     if all(map(is_talk, every)):
         return [] if is_small_talk(answer) else every
     told = (sentence for sentence in every if not is_talk(sentence))
-    return [one for one in told if {kind for kind, _ in parts(one)} not in _CLAIM_NOTHING]
+    return [part for part in told if {kind for kind, _ in parts(part)} not in _CLAIM_NOTHING]

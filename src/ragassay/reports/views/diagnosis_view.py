@@ -76,12 +76,12 @@ def right_moved(change: Moved, too_few: bool) -> list[str]:
         said = [sentence(kind, claim=f"{claim[:1].upper()}{claim[1:]}", new=new, old=old,
                          mended=right.wins, broken=right.losses)]  # fmt: skip
     shown = [
-        one for one in change.classes
-        if one.p_adjusted is not None and one.p_adjusted <= alpha_of(change.level)
+        row for row in change.classes
+        if row.p_adjusted is not None and row.p_adjusted <= alpha_of(change.level)
     ]  # fmt: skip
-    for one in shown[:MOST_CLASSES]:
-        hint = f" ({wording.HINT})" * one.only_hint
-        said.append(sentence("class_moved", fault=one.title, n=one.new, old=one.old, hint=hint))
+    for row in shown[:MOST_CLASSES]:
+        hint = f" ({wording.HINT})" * row.only_hint
+        said.append(sentence("class_moved", fault=row.title, n=row.new, old=row.old, hint=hint))
     return said
 
 
@@ -225,13 +225,14 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
     if (right := change.right) is not None:
         new, old = (Cell(f"{(mean or 0) * right.n:,.0f}") for mean in (right.a_mean, right.b_mean))
         rows.append(row("Right answers", new, old, right.wins, right.losses, right))
-    for one in change.classes:
-        new, old = (_filtered(n, run, one.name, linked) for run, n in enumerate((one.new, one.old)))
-        rows.append(row(one.title, new, old, one.entered, one.left, one))
+    for fault in change.classes:
+        counts = enumerate((fault.new, fault.old))
+        new, old = (_filtered(n, run, fault.name, linked) for run, n in counts)
+        rows.append(row(fault.title, new, old, fault.entered, fault.left, fault))
     after, before = change.new, change.old
     n, old_n, of = f"{after.n_failing:,}", f"{before.n_failing:,}", f"{before.n:,}"
-    counts = {"new": n, "n": after.n, "old": old_n, "of": of, "both": change.n}
-    first = [sentence("moved", means=_means(after), **counts)]
+    facts = {"new": n, "n": after.n, "old": old_n, "of": of, "both": change.n}
+    first = [sentence("moved", means=_means(after), **facts)]
     if change.n_unknown:
         first.append(sentence("moved_unknown", n=change.n_unknown, names=[after.headline]))
     first += [after.judged] if after.judged else []

@@ -54,7 +54,7 @@ MOST_LABELS = 6
 
 _LACKED: Mapping[Reason, AbstractSet[str]] = {
     Reason.NOT_APPLICABLE: {"references", "gold", "answerability", "history", "runs"},
-    Reason.MISSING_INPUT: {"query", "passages", "answer"},
+    Reason.MISSING_INPUT: {"query", "passages", "answer", "answerability"},
 }
 """The parts of a sample whose absence is the reason."""
 
