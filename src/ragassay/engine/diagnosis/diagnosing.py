@@ -291,8 +291,7 @@ def diagnosis_of(
     fine_mean = float(values[fine].mean()) if fine.any() else None
     level = float(result.config.get("level", 0.95))
     clusters = sample_clusters(columns)
-    # An answer is right where no fault was found; what else a headline measures is its own. Of
-    # support the mean counts: an answer of which half is supported is no supported answer.
+    # An answer is right where no fault was found; of support the mean counts, not who has half.
     rated, certain = values if measures == "support" else (~low).astype(np.float64), scored
     if measures == "answers":
         rated, certain = (~fails).astype(np.float64), ~np.array(unknown, dtype=np.bool_)

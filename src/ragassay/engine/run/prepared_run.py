@@ -256,12 +256,11 @@ class PreparedRun:
             if asker is not None and size is None:
                 asker.progress, progress = progress, None
             runs: list[Sample] = []
-            read: Iterator[Sample] = source.samples
             if [suite.name for suite in selection.suites] == ["rag"]:  # others read as published
-                read = map(collected.understood, read)
+                source.samples = map(collected.understood, source.samples)
             again = AllSamples(self.rereads)
-            scored = collected.scored(read, asker, size=size, models=models, all_samples=again)
-            for samples in scored:
+            options = {"size": size, "models": models, "all_samples": again}
+            for samples in collected.scored(source.samples, asker, **options):
                 if selection.consistency is not None:
                     runs.extend(samples)
                 if progress is not None:

@@ -244,8 +244,7 @@ class Accumulator:
 
     def understood(self, sample: Sample) -> Sample:
         """The sample `by_reference`; counts those whose references decline."""
-        read = by_reference(sample)
-        self.n_declining += read is not sample
+        self.n_declining += (read := by_reference(sample)) is not sample
         return read
 
     def add(self, samples: Sequence[Sample], outcomes: Sequence[Sequence[Outcome]]) -> None:
@@ -461,9 +460,8 @@ class MissingScores:
         """Takes in a missing score."""
         metric, cause = self._metrics[name], ""
         self.first_reason = self.first_reason or outcome.detail
-        lacks_part = outcome.reason is Reason.MISSING_INPUT
-        without_label = sample.answerability is None and "answerability" in metric.needs
-        self.n_owed += lacks_part and without_label
+        if outcome.reason is Reason.MISSING_INPUT and sample.answer and not sample.answerability:
+            self.n_owed += "answerability" in metric.needs
         if outcome.reason is Reason.FAILED:
             cause = "failed"
         elif outcome.reason in BY_MODEL and (metric.kind == "model" or metric.embeds):
@@ -474,7 +472,7 @@ class MissingScores:
         elif outcome.reason is Unavailable.reason and metric.inputs:
             cause = "made of"
         elif (
-            lacks_part
+            outcome.reason is Reason.MISSING_INPUT
             and name not in self.first.get("part", ())
             and metric.needs
             # The sample has each part, and what is missing lies within one.
