@@ -83,8 +83,6 @@ CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], in
     ([ANSWER, ANSWER | {"id": "b"}], [Brittle(), "em"],
      {"metric_failed": {"sample": "'b'", "why": "brittle broke down: ZeroDivisionError: oops"}}, 1),
 ]  # fmt: skip
-
-
 KINDS = ("one_cluster", "without_answer", "without_label", "metric_failed", "mixed_systems")
 
 
