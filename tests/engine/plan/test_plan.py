@@ -232,6 +232,8 @@ def test_metrics_are_counted_alone_and_shared_questions_once() -> None:
     samples = make(10)
     plan = plan_calls(samples, {"a": Grades(), "b": Contrary(), "same": Grades()}, Oracle())
     alone = {names: amount.calls for names, amount in plan.metrics.items()}
+    nothing = plan_calls([Sample(id="bare")], {"a": Grades()}, Oracle())
+    assert [*nothing.metrics] == [("a",)] and nothing.total.calls == Range(0, 0)
     assert alone == {("a", "same"): Range(30, 30), ("b",): Range(10, 40)}
     assert plan.total.calls == Range(40, 40)
     most = plan_calls(make(10, systems=2, depth=1), {"b": Contrary()}, Oracle())
@@ -280,8 +282,9 @@ def test_the_offline_judge_and_its_part_in_a_panel_take_no_calls() -> None:
 
 def test_money_follows_the_users_price_and_is_unknown_without_one() -> None:
     samples = make(3)
-    listed = plan_calls(samples, {"grades": Grades()}, Oracle()).total
-    own = plan_calls(samples, {"grades": Grades()}, Oracle(), price=Price(1, 0)).total
+    plans = [plan_calls(samples, {"g": Grades()}, Oracle(), price=p) for p in (None, Price(1, 0))]
+    assert [plan.listed_prices for plan in plans] == [True, False]
+    listed, own = (plan.total for plan in plans)
     assert own.cost is not None
     assert own.cost.high == pytest.approx(own.input_tokens.high / 1e6)
     assert listed.cost is not None and listed.cost != own.cost
@@ -316,6 +319,15 @@ def test_each_endpoint_takes_requests_of_its_own(names, concurrency, at_once: in
     found = Throughput.of(Panel([Oracle(name=name) for name in names]), config, None)
     assert found == Throughput(2.0, False, at_once, 7, 8)
     assert Throughput.of(OfflineJudge(), config, None).concurrency == (concurrency or MOST)
+
+
+def test_the_slowest_model_of_a_panel_counts_by_its_median(monkeypatch) -> None:
+    timed = {"gpt-4o-mini": [1.0, 1.0, 9.0], "slow": [2.0, 4.0, 3.0], "new": []}
+    found = lambda ledger, model, most: timed[model]  # noqa: E731
+    monkeypatch.setattr("ragassay.judges.ledger.ledger_admin.latencies", found)
+    panel = Panel([type("Other", (Oracle,), {"model": name})() for name in timed])
+    slowest = Throughput.of(panel, make_config(), object())  # type: ignore[arg-type]
+    assert (slowest.seconds, slowest.measured) == (3.0, True)
 
 
 def test_a_budget_fits_by_its_worst_limit() -> None:

@@ -55,6 +55,8 @@ def test_the_field_decides(name: str) -> None:
     data = [{**one, name: ("tr", "fi")[at % 2]} for at, one in enumerate(records("en", "de"))]
     assert slices(data) == {"language": ["fi", "tr"]}
     assert slices(data, slice_by=[name]) == {name: ["fi", "tr"]}
+    told = [Sample(id=o["id"], query=o["query"], metadata={name: o[name]}) for o in data]
+    assert slices(told) == {name: ["fi", "tr"]}
     assert (first := next(iter(from_records(data)))).language == "tr" and not first.metadata
 
 
