@@ -10,6 +10,7 @@ import pytest
 
 import ragassay
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, suites
+from ragassay.base.errors import ArgumentError
 from ragassay.base.sample import Turn
 from ragassay.base.score import RECORD
 from ragassay.engine.run.scoring import score_stream
@@ -22,6 +23,7 @@ from ragassay.judges.questions.checklists import ClaimSupport, ExtractClaims
 from ragassay.judges.questions.grading import ReferenceRating
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window
+from ragassay.metrics.mtrag.mtrag_aggregate import ranking_score
 from scripted_judge import Scripted
 from valid_answers import largest, smallest
 
@@ -334,6 +336,9 @@ def test_the_ranking_score_is_in_the_summary_where_its_means_are_whole() -> None
     }
     found = ragassay.evaluate([whole], "mtrag").summary
     assert found.totals == {"ranking_score": pytest.approx(3 / 8)}
+    assert ranking_score(rl_f=0, rb_llm=1, rb_alg=1) == 0
+    with pytest.raises(ArgumentError):
+        ranking_score(rl_f=0.5, rb_llm=1.1, rb_alg=1)
     partial = {**whole, "task_id": "c<::>2", "metrics": {"idk_eval": [0.0], "RL_F": [0.5]}}
     lost = ragassay.evaluate([whole, partial], "mtrag", judge=Scripted(Reason.TIMEOUT)).summary
     assert lost.metrics["RB_llm_idk"].mean == 0.5 and lost.totals == {}

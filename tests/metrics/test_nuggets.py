@@ -189,8 +189,8 @@ def test_only_passages_of_the_grade_are_read() -> None:
 
 def test_every_window_of_passages_gets_its_share_of_the_room() -> None:
     said = Nuggetizer(FACTS[:40], FACTS[40:80], FACTS[80:])
-    found = nuggets("nuggets(best=100).all", said, sample(n=25))
-    assert found == FACTS[:10] + FACTS[40:50] + FACTS[80:90]
+    found = nuggets("nuggets(best=100,most=31).all", said, sample(n=25))
+    assert found == FACTS[:11] + FACTS[40:50] + FACTS[80:90]
     assert [len(d["passages"]) for d in said.asked("extract_nuggets")] == [10, 10, 5]
 
 

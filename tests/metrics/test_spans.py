@@ -129,11 +129,8 @@ def test_values_of_spans_by_hand(metric, retrieved, gold, expected) -> None:
         ((), (), Reason.NOT_APPLICABLE),
         ((), (GoldPassage(id="a"),), Reason.NOT_APPLICABLE),
         ((), (GoldPassage(id="a", document="d", start=0, end=4, grade=0),), Reason.NOT_APPLICABLE),
-        (
-            (),
-            (GoldPassage(id="a"), GoldPassage(document="d", start=0, end=4)),
-            Reason.MISSING_INPUT,
-        ),
+        ((), (GoldPassage(id="a"), GoldPassage(document="d", start=0, end=4)),
+         Reason.MISSING_INPUT),
         ((), (GoldPassage(document="d", start=4, end=4),), Reason.UNDEFINED),
         ((Passage(text="x"),), (GoldPassage(document="d", start=0, end=4),), Reason.MISSING_INPUT),
         (None, (GoldPassage(document="d", start=0, end=4),), Reason.MISSING_INPUT),
@@ -141,7 +138,7 @@ def test_values_of_spans_by_hand(metric, retrieved, gold, expected) -> None:
         ((), (GoldPassage(document="d", end=4),), Reason.NOT_APPLICABLE),
         ((), (GoldPassage(document="d", start=0),), Reason.NOT_APPLICABLE),
     ],
-)
+)  # fmt: skip
 def test_without_spans_there_is_no_score(metric, passages, gold, reason) -> None:
     outcome = naming.parse(metric).score(Sample(id="q", passages=passages, gold=gold))
     assert isinstance(outcome, Unscored)
@@ -171,10 +168,7 @@ def test_a_document_is_known_by_its_path() -> None:
 
 @pytest.mark.parametrize(
     ("retrieved", "gold"),
-    [
-        (["pool.md"], ["a/pool.md", "b/pool.md"]),
-        (["a/pool.md", "b/pool.md"], ["pool.md"]),
-    ],
+    [(["pool.md"], ["a/pool.md", "b/pool.md"]), (["a/pool.md", "b/pool.md"], ["pool.md"])],
 )
 def test_an_ambiguous_name_of_a_document_is_not_scored(retrieved, gold) -> None:
     one = sample([(name, 0, 5) for name in retrieved], [(name, 0, 5) for name in gold])
