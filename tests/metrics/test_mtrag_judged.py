@@ -307,14 +307,13 @@ def task(spelling: dict[str, Any], enriched: dict[str, Any] | None = None) -> di
 @pytest.mark.parametrize(
     "record",
     [
-        task({"Answerability": ["UNANSWERABLE"]}),
-        task({"answerability": ["UNANSWERABLE"]}),
+        task({"Answerability": ["UNANSWERABLE"]}), task({"answerability": ["UNANSWERABLE"]}),
         task({"answerability": "unanswerable"}),
         task({"Answerability": ["UNANSWERABLE"], "answerability": ["UNANSWERABLE"]}),
         task({}, {"Answerability": ["UNANSWERABLE"]}),
         task({}, {"answerability": ["UNANSWERABLE"]}),
     ],
-)
+)  # fmt: skip
 def test_issue_23_the_label_is_found_under_every_spelling(record: dict[str, Any]) -> None:
     found = ragassay.evaluate([record], "mtrag").summary.metrics
     for field in ("RB_agg_idk", "RB_llm_idk", "RL_F_idk"):

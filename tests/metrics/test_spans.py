@@ -110,12 +110,11 @@ def test_ndcg_over_characters_by_hand() -> None:
         ("SpanR@1", [(0, 20)], [(0, 10), (0, 10), (50, 60)], 0.5),
         ("SpanHit@1", [(0, 18)], [(10, 20)], 0.0),
         ("SpanHit(threshold=0.8)@1", [(0, 18)], [(10, 20)], 1.0),
-        ("SpanR@1", [(0, 18)], [(10, 20)], 1.0),
-        ("SpanR(by=iou)@1", [(0, 18)], [(10, 20)], 0.0),
+        ("SpanR@1", [(0, 18)], [(10, 20)], 1.0), ("SpanR(by=iou)@1", [(0, 18)], [(10, 20)], 0.0),
         ("SpanR(by=iou,threshold=0.4)@1", [(0, 18)], [(10, 20)], 1.0),
         *((name, [], [(0, 5)], 0.0) for name in ALL),
     ],
-)
+)  # fmt: skip
 def test_values_of_spans_by_hand(metric, retrieved, gold, expected) -> None:
     one = sample([("d", *span) for span in retrieved], [("d", *span) for span in gold])
     assert value(metric, one) == pytest.approx(expected)
@@ -125,8 +124,7 @@ def test_values_of_spans_by_hand(metric, retrieved, gold, expected) -> None:
 @pytest.mark.parametrize(
     ("passages", "gold", "reason"),
     [
-        ((), None, Reason.NOT_APPLICABLE),
-        ((), (), Reason.NOT_APPLICABLE),
+        ((), None, Reason.NOT_APPLICABLE), ((), (), Reason.NOT_APPLICABLE),
         ((), (GoldPassage(id="a"),), Reason.NOT_APPLICABLE),
         ((), (GoldPassage(id="a", document="d", start=0, end=4, grade=0),), Reason.NOT_APPLICABLE),
         ((), (GoldPassage(id="a"), GoldPassage(document="d", start=0, end=4)),

@@ -267,14 +267,13 @@ def test_each_metric_computes_the_published_object() -> None:
         "passages": [{"id": "[1]", "text": "Iron is heavy 3"}], "answer": "Iron is heavy [1].",
     }  # fmt: skip
     assert UMBRELAMetric(said).compute(record, k_values=[1, 2]) == {
-        "umbrela_scores": {"[1]": 3},
-        "mean_umbrela_score": 3.0,
+        "umbrela_scores": {"[1]": 3}, "mean_umbrela_score": 3.0,
         "retrieval_scores": {
             "precision@": {"1": 1.0, "2": 0.5},
             "AP@": {"1": 1.0, "2": 1.0},
             "MRR": 1.0,
         },
-    }
+    }  # fmt: skip
     assert AutoNuggetMetric(said).compute(record)["nuggetizer_scores"]["Vital Strict"] == 1.0
     assert CitationMetric(said).compute(sample())["f1"] == 0.75
     assert CitationMetric(said, partial=0.0).compute(sample())["f1"] == 0.5

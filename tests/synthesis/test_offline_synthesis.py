@@ -281,11 +281,10 @@ def test_the_mix_is_met_by_largest_remainders() -> None:
         (["--mix", "type=factual:0"], "no weight is above 0"),
         (["--mix", "type=reasoning"], "cannot write type=reasoning"),
         (["--mix", "shape=across"], "cannot write shape=across"),
-        (["--n", "0"], "at least 1 item"),
-        (["--budget", "much"], "Write dollars"),
+        (["--n", "0"], "at least 1 item"), (["--budget", "much"], "Write dollars"),
         (["--no-answers"], "Name a model with --generator"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_done_is_said(tmp_path: Path, capsys, words: list[str], said: str) -> None:
     command = ["golden", "synthesize", str(DOCUMENTS), "-o", str(tmp_path / "golden"), *words]
     assert call(command) == 2
