@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+import ragassay
 from ragassay.base.errors import InputError, RagassayWarning
 from ragassay.engine.run.ranked_runs import read_judged
 from ragassay.formats import Mapper, Notes
@@ -134,13 +135,9 @@ def test_a_faulty_run_is_an_error_that_says_where(
         ("q1 0 a relevant\n", 1, "'relevant' is not a whole number"),
         (RUN, None, "this is a run, not qrels"),
         ("query-id\tcorpus-id\tscore\nq\t\t1\n", 2, "the field is empty"),
-        (
-            "query-id\tcorpus-id\tscore\nq\td\n",
-            2,
-            "the line has 2 columns, a BEIR qrels file has 3",
-        ),
+        ("query-id\tcorpus-id\tscore\nq\td\n", 2, "has 2 columns, a BEIR qrels file has 3"),
     ],
-)
+)  # fmt: skip
 def test_faulty_qrels_are_an_error_that_says_where(
     tmp_path: Path, content: str, line: int | None, said: str
 ) -> None:
@@ -196,6 +193,12 @@ def test_samples_hold_every_judged_query_in_the_order_of_the_qrels(tmp_path: Pat
     assert [(g.id, g.grade) for g in samples[2].gold or ()] == [("a", 1), ("c", 0)]
 
 
+def test_each_system_has_a_judged_query(tmp_path: Path) -> None:
+    records = [{"id": id_, "system": id_, "passages": [{"id": "d"}]} for id_ in ("q1", "other")]
+    with pytest.raises(InputError, match="of system 'other'"):
+        ragassay.evaluate(records, ["RR"], qrels=str(write(tmp_path, QRELS)))
+
+
 ids = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).filter(
     lambda text: not any(c in text for c in " \t\n\r\v\f") and text[0] not in "#\ufeff"
 )
@@ -229,14 +232,10 @@ def test_what_was_written_is_read_to_the_last_bit(
 @pytest.mark.parametrize(
     ("ranks", "n"),
     [
-        ((1, 2, 3), 0),
-        ((0, 1, 2), 0),
+        ((1, 2, 3), 0), ((0, 1, 2), 0), (("a", "b", "c"), 0), ((2, 1, 3), 1), ((3, 2, 1), 1),
         ((5, 5, 5), 0),  # says nothing
-        (("a", "b", "c"), 0),
-        ((2, 1, 3), 1),
-        ((3, 2, 1), 1),
     ],
-)
+)  # fmt: skip
 def test_a_rank_column_that_contradicts_the_scores_is_noted(
     tmp_path: Path, ranks: tuple[object, ...], n: int
 ) -> None:

@@ -199,15 +199,15 @@ def test_one_reference_is_not_scored_against_itself(golden: GoldenSet) -> None:
 
     golden.items = [
         item_of("a", "3 miles", span), item_of("b", text, span), item_of("c", "3 miles"),
-        item_of("d", ""), item_of("e", "3 miles"),
+        item_of("d", ""), item_of("f", "3 miles"), item_of("e", "3 miles"),
     ]  # fmt: skip
+    golden.items[-2].references.append("It is 3 miles.")  # holds the first one: the best right one
     golden.items[-1].references.append("3 Miles.")  # another spelling is no second wording
     found = check(golden, CheckOptions(metrics=["contains_answer", "exact_match"]))
     assert found.blindness == {
-        ("contains_answer", "inaccurate"): (0, 1),
-        ("exact_match", "inaccurate"): (1, 1),
-    }
-    assert [one["blind"] for one in found.to_json()["blindness"]] == [0, 1]
+        ("contains_answer", "inaccurate"): (0, 2), ("exact_match", "inaccurate"): (2, 2),
+    }  # fmt: skip
+    assert [one["blind"] for one in found.to_json()["blindness"]] == [0, 2]
     assert found.skipped["blindness"].startswith("4 items with wrong answers")
 
 

@@ -78,3 +78,20 @@ def test_a_path_that_leads_nowhere_is_refused(path: str, tmp_path: Path) -> None
     (tmp_path / "circle").symlink_to("circle")
     with pytest.raises(ArgumentError, match=r"data: .* (lies outside|there is no file)"):
         AllowedFolders([tmp_path]).existing(path, "data")
+
+
+def test_a_relative_path_is_that_of_the_first_folder_that_has_it(tmp_path: Path) -> None:
+    one, other = tmp_path / "a", tmp_path / "b"
+    (other / "within").mkdir(parents=True)
+    one.mkdir()
+    folders = AllowedFolders([one, other])
+    (other / "x").touch()
+    assert folders.existing("x", "data") == other / "x"
+    assert folders.writable("new", "output") == one / "new"
+    (one / "x").touch()
+    assert folders.existing("x", "data") == one / "x"
+    (other / "within/link").symlink_to(one / "x")
+    assert folders.existing("within", "data") == other / "within"
+    (other / "within/out").symlink_to(tmp_path)
+    with pytest.raises(ArgumentError, match="leads out of"):
+        folders.existing("within", "data")

@@ -209,8 +209,7 @@ def test_gold_by_id_is_found_by_id() -> None:
 @pytest.mark.parametrize(
     ("one", "reason"),
     [
-        (sample(["A"], None), Reason.NOT_APPLICABLE),
-        (sample(["A"], []), Reason.NOT_APPLICABLE),
+        (sample(["A"], None), Reason.NOT_APPLICABLE), (sample(["A"], []), Reason.NOT_APPLICABLE),
         (
             Sample(id="q", passages=(Passage(id="A"),), gold=(GoldPassage(id="A", grade=0),)),
             Reason.NOT_APPLICABLE,
@@ -229,7 +228,7 @@ def test_gold_by_id_is_found_by_id() -> None:
             Reason.MISSING_INPUT,
         ),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_compared_is_unscored_and_never_zero(metric, one, reason) -> None:
     outcome = naming.parse(metric).score(one)
     assert isinstance(outcome, Unscored)

@@ -125,12 +125,11 @@ def test_a_value_outside_the_range_is_refused(value: float) -> None:
         ((None, "no verbs"), Reason.UNDEFINED, "no verbs"),
         ("0.5", Reason.FAILED, "returned a str"),
         ({"score": 1}, Reason.FAILED, "returned a dict"),
-        ((1, 2), Reason.FAILED, "returned a tuple"),
-        ((1,), Reason.FAILED, "returned a tuple"),
+        ((1, 2), Reason.FAILED, "returned a tuple"), ((1,), Reason.FAILED, "returned a tuple"),
         ((1, "a", "b"), Reason.FAILED, "returned a tuple"),
         (Unscored(Reason.NOT_APPLICABLE, "mine"), Reason.NOT_APPLICABLE, "mine"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_number_is_unscored_with_its_reason(
     value: Any, reason: Reason, words: str
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import ragassay
 from ragassay import Answer, Passage, Reason, Sample, Score, Unscored, suites
+from ragassay.base.errors import ArgumentError
 from ragassay.base.sample import Turn
 from ragassay.base.score import RECORD
 from ragassay.engine.run.scoring import score_stream
@@ -22,6 +23,7 @@ from ragassay.judges.questions.checklists import ClaimSupport, ExtractClaims
 from ragassay.judges.questions.grading import ReferenceRating
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window
+from ragassay.metrics.mtrag.mtrag_aggregate import ranking_score
 from scripted_judge import Scripted
 from valid_answers import largest, smallest
 
@@ -305,14 +307,13 @@ def task(spelling: dict[str, Any], enriched: dict[str, Any] | None = None) -> di
 @pytest.mark.parametrize(
     "record",
     [
-        task({"Answerability": ["UNANSWERABLE"]}),
-        task({"answerability": ["UNANSWERABLE"]}),
+        task({"Answerability": ["UNANSWERABLE"]}), task({"answerability": ["UNANSWERABLE"]}),
         task({"answerability": "unanswerable"}),
         task({"Answerability": ["UNANSWERABLE"], "answerability": ["UNANSWERABLE"]}),
         task({}, {"Answerability": ["UNANSWERABLE"]}),
         task({}, {"answerability": ["UNANSWERABLE"]}),
     ],
-)
+)  # fmt: skip
 def test_issue_23_the_label_is_found_under_every_spelling(record: dict[str, Any]) -> None:
     found = ragassay.evaluate([record], "mtrag").summary.metrics
     for field in ("RB_agg_idk", "RB_llm_idk", "RL_F_idk"):
@@ -334,6 +335,9 @@ def test_the_ranking_score_is_in_the_summary_where_its_means_are_whole() -> None
     }
     found = ragassay.evaluate([whole], "mtrag").summary
     assert found.totals == {"ranking_score": pytest.approx(3 / 8)}
+    assert ranking_score(rl_f=0, rb_llm=1, rb_alg=1) == 0
+    with pytest.raises(ArgumentError):
+        ranking_score(rl_f=0.5, rb_llm=1.1, rb_alg=1)
     partial = {**whole, "task_id": "c<::>2", "metrics": {"idk_eval": [0.0], "RL_F": [0.5]}}
     lost = ragassay.evaluate([whole, partial], "mtrag", judge=Scripted(Reason.TIMEOUT)).summary
     assert lost.metrics["RB_llm_idk"].mean == 0.5 and lost.totals == {}

@@ -110,12 +110,11 @@ def test_ndcg_over_characters_by_hand() -> None:
         ("SpanR@1", [(0, 20)], [(0, 10), (0, 10), (50, 60)], 0.5),
         ("SpanHit@1", [(0, 18)], [(10, 20)], 0.0),
         ("SpanHit(threshold=0.8)@1", [(0, 18)], [(10, 20)], 1.0),
-        ("SpanR@1", [(0, 18)], [(10, 20)], 1.0),
-        ("SpanR(by=iou)@1", [(0, 18)], [(10, 20)], 0.0),
+        ("SpanR@1", [(0, 18)], [(10, 20)], 1.0), ("SpanR(by=iou)@1", [(0, 18)], [(10, 20)], 0.0),
         ("SpanR(by=iou,threshold=0.4)@1", [(0, 18)], [(10, 20)], 1.0),
         *((name, [], [(0, 5)], 0.0) for name in ALL),
     ],
-)
+)  # fmt: skip
 def test_values_of_spans_by_hand(metric, retrieved, gold, expected) -> None:
     one = sample([("d", *span) for span in retrieved], [("d", *span) for span in gold])
     assert value(metric, one) == pytest.approx(expected)
@@ -125,15 +124,11 @@ def test_values_of_spans_by_hand(metric, retrieved, gold, expected) -> None:
 @pytest.mark.parametrize(
     ("passages", "gold", "reason"),
     [
-        ((), None, Reason.NOT_APPLICABLE),
-        ((), (), Reason.NOT_APPLICABLE),
+        ((), None, Reason.NOT_APPLICABLE), ((), (), Reason.NOT_APPLICABLE),
         ((), (GoldPassage(id="a"),), Reason.NOT_APPLICABLE),
         ((), (GoldPassage(id="a", document="d", start=0, end=4, grade=0),), Reason.NOT_APPLICABLE),
-        (
-            (),
-            (GoldPassage(id="a"), GoldPassage(document="d", start=0, end=4)),
-            Reason.MISSING_INPUT,
-        ),
+        ((), (GoldPassage(id="a"), GoldPassage(document="d", start=0, end=4)),
+         Reason.MISSING_INPUT),
         ((), (GoldPassage(document="d", start=4, end=4),), Reason.UNDEFINED),
         ((Passage(text="x"),), (GoldPassage(document="d", start=0, end=4),), Reason.MISSING_INPUT),
         (None, (GoldPassage(document="d", start=0, end=4),), Reason.MISSING_INPUT),
@@ -141,7 +136,7 @@ def test_values_of_spans_by_hand(metric, retrieved, gold, expected) -> None:
         ((), (GoldPassage(document="d", end=4),), Reason.NOT_APPLICABLE),
         ((), (GoldPassage(document="d", start=0),), Reason.NOT_APPLICABLE),
     ],
-)
+)  # fmt: skip
 def test_without_spans_there_is_no_score(metric, passages, gold, reason) -> None:
     outcome = naming.parse(metric).score(Sample(id="q", passages=passages, gold=gold))
     assert isinstance(outcome, Unscored)
@@ -171,10 +166,7 @@ def test_a_document_is_known_by_its_path() -> None:
 
 @pytest.mark.parametrize(
     ("retrieved", "gold"),
-    [
-        (["pool.md"], ["a/pool.md", "b/pool.md"]),
-        (["a/pool.md", "b/pool.md"], ["pool.md"]),
-    ],
+    [(["pool.md"], ["a/pool.md", "b/pool.md"]), (["a/pool.md", "b/pool.md"], ["pool.md"])],
 )
 def test_an_ambiguous_name_of_a_document_is_not_scored(retrieved, gold) -> None:
     one = sample([(name, 0, 5) for name in retrieved], [(name, 0, 5) for name in gold])

@@ -37,12 +37,11 @@ def test_an_edit_keeps_who_said_what_and_reads_new_spans_from_the_document(tmp_p
     store = small(tmp_path / "g", origin="synthetic")
     start = TEXT.index("It closes")
     fields = {
-        "query": "When does it close?",
-        "references": ["six", " "],
+        "query": "When does it close?", "references": ["six", " "],
         "negative_references": [{"text": "ten"}, {"text": "nine", "kind": "inaccurate"}],
         "gold": [{"document": "library", "start": start, "end": start + 17}],
         "tags": ["hours", "hours", " "],
-    }
+    }  # fmt: skip
     made = store.review("i0", "ann", "accept", version(store, "i0"), fields=fields)
     item = item_of(store, "i0")
     assert made.decision == "edit" and item.origin == "edited"
@@ -75,13 +74,12 @@ def test_an_impossible_span_is_refused_and_nothing_is_written(tmp_path, gold, pr
 @pytest.mark.parametrize(
     ("item", "reviewer", "fields", "problem"),
     [
-        ("nothing", "ann", {}, "no item 'nothing'"),
-        ("i0", " ", {}, "name of its reviewer"),
+        ("nothing", "ann", {}, "no item 'nothing'"), ("i0", " ", {}, "name of its reviewer"),
         ("i0", "ann", {"status": "accepted"}, "does not change status"),
         ("i0", "ann", {"query": ""}, "query"),
         ("i0", "ann", {"answerability": "perhaps"}, "answerability"),
     ],
-)
+)  # fmt: skip
 def test_what_makes_no_sense_is_said(tmp_path: Path, item, reviewer, fields, problem) -> None:
     store = small(tmp_path / "g")
     with pytest.raises((UsageError, InputError), match=problem):

@@ -254,8 +254,7 @@ def test_each_metric_computes_the_published_object() -> None:
         "passages": [{"id": "[1]", "text": "Iron is heavy 3"}], "answer": "Iron is heavy [1].",
     }  # fmt: skip
     assert UMBRELAMetric(said).compute(record, k_values=[1, 2]) == {
-        "umbrela_scores": {"[1]": 3},
-        "mean_umbrela_score": 3.0,
+        "umbrela_scores": {"[1]": 3}, "mean_umbrela_score": 3.0,
         "retrieval_scores": {
             "precision@": {"1": 1.0, "2": 0.5}, "AP@": {"1": 1.0, "2": 1.0}, "MRR": 1.0,
         },

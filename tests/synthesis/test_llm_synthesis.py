@@ -32,11 +32,10 @@ def sentence_of(passage: str, at: int = 0) -> str:
 def kind_of(request: Request) -> str:
     fields = frozenset(request.schema["properties"])
     return {
-        frozenset({"query"}): "write_query",
-        frozenset({"answer"}): "answer_from_passages",
+        frozenset({"query"}): "write_query", frozenset({"answer"}): "answer_from_passages",
         frozenset({"verdicts"}): "claim_support",
         frozenset({"reasoning", "is_matching"}): "answer_match",
-    }.get(fields, "write_answer")
+    }.get(fields, "write_answer")  # fmt: skip
 
 
 def honest(request: Request) -> Any:

@@ -256,13 +256,13 @@ def test_of_drafts_the_kind_that_lacks_most_is_chosen_and_places_and_words_vary(
 def test_a_search_gives_the_five_best_sections_and_pairs_share_rare_names(tmp_path: Path) -> None:
     for n, name in ((8, "Ann Lee"), (9, "Bob Ray")):
         texts = {f"d{at}": f"It has {'lane ' * at}of {name}." for at in range(n)}
-        texts["d0"] = texts["d0"] + "\n\n# Two\n\nThe twin is of Cyd Moe."
+        texts["d0"] = texts["d0"] + "\n\n# Two\n\nIt is of Cyd Moe.\n\n# Three\n\nOf Cyd Moe."
         texts["d1"] += " This is of Cyd Moe."
         found = Corpus(load_documents(documents_of(tmp_path / str(n), **texts)))
         best = [one.document for one in found.search("Which lane?")]
         assert best == [f"d{at}" for at in range(n - 1, n - 6, -1)] and found.search("Sauna?") == []
         pairs = [(a.document, b.document) for a, b in pairs_with_shared_names(found.sections)]
-        assert pairs[0] == ("d0", "d1") and len(pairs) == 1 + (28 if n == 8 else 0)
+        assert pairs[0] == ("d0", "d1") and len(pairs) == 2 + (28 if n == 8 else 0)
 
 
 def test_the_mix_is_met_by_largest_remainders() -> None:
@@ -281,11 +281,10 @@ def test_the_mix_is_met_by_largest_remainders() -> None:
         (["--mix", "type=factual:0"], "no weight is above 0"),
         (["--mix", "type=reasoning"], "cannot write type=reasoning"),
         (["--mix", "shape=across"], "cannot write shape=across"),
-        (["--n", "0"], "at least 1 item"),
-        (["--budget", "much"], "Write dollars"),
+        (["--n", "0"], "at least 1 item"), (["--budget", "much"], "Write dollars"),
         (["--no-answers"], "Name a model with --generator"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_done_is_said(tmp_path: Path, capsys, words: list[str], said: str) -> None:
     command = ["golden", "synthesize", str(DOCUMENTS), "-o", str(tmp_path / "golden"), *words]
     assert call(command) == 2

@@ -191,6 +191,7 @@ def test_a_file_is_kept_in_parts_and_imported_in_batches(
 def test_a_file_that_was_not_sent_or_whose_task_is_gone_is_not_there(store: Store) -> None:
     task = a_task(store)
     announced = create_upload(store, task.id, "x.csv", {"secret": "s"})
+    create_upload(store, task.id, "y.csv")  # deletes none that is young
     with pytest.raises(Conflict, match="announced but not sent"):
         import_upload(store, announced.id)
     with pytest.raises(NotThere):

@@ -100,13 +100,12 @@ def test_json_and_sessions_and_several_models_become_records(
     client, store = wire
     task = a_task(client, multi_turn=True)
     columns = [
-        {"name": "k", "role": "id"},
-        {"name": "t", "role": "time_id"},
+        {"name": "k", "role": "id"}, {"name": "t", "role": "time_id"},
         {"name": "q", "role": "input", "subrole": "user_input"},
         {"name": "s", "role": "metadata", "subrole": "session_id"},
         {"name": "n", "role": "metadata", "subrole": "turn_id"},
         {"name": "country", "role": "metadata"},
-    ]
+    ]  # fmt: skip
     schema = {"task_id": task, "data_schema": {"columns": columns}}
     assert client.post("/sdk/v1/data-schema", json=schema).json() is None
     assert client.get(f"/sdk/v1/data-schema/{task}").json() == {"columns": columns}
@@ -182,11 +181,10 @@ INPUTS = b"id,timestamp,user_input\na,5,why?\n"
 @pytest.mark.parametrize(
     ("predictions", "message"),
     [
-        (b"id,m@1\na,so\nb,lost\n", "a row 'b'"),
-        (b"id,m@1\na,so\na,lost\n", "two rows 'a'"),
+        (b"id,m@1\na,so\nb,lost\n", "a row 'b'"), (b"id,m@1\na,so\na,lost\n", "two rows 'a'"),
         (b"id,m@2\na,lost\n", "no column 'm@1'"),
     ],
-)
+)  # fmt: skip
 def test_predictions_that_would_be_dropped_are_refused(
     wire: tuple[TestClient, Store], predictions: bytes, message: str
 ) -> None:

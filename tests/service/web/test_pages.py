@@ -369,11 +369,10 @@ def test_whatever_a_browser_asks_for_in_vain_is_answered_by_a_page(
 @pytest.mark.parametrize(
     ("sent", "status"),
     [
-        ({"Host": "evil.example"}, 403),
-        ({"Origin": "https://evil.example"}, 403),
+        ({"Host": "evil.example"}, 403), ({"Origin": "https://evil.example"}, 403),
         ({"Content-Length": "300000000"}, 413),
     ],
-)
+)  # fmt: skip
 def test_what_the_guard_refuses_is_a_page_for_a_browser(
     served: Served, sent: dict[str, str], status: int
 ) -> None:
