@@ -460,23 +460,23 @@ class MissingScores:
         """Takes in a missing score."""
         metric, cause = self._metrics[name], ""
         self.first_reason = self.first_reason or outcome.detail
-        if outcome.reason is Reason.MISSING_INPUT and sample.answer and not sample.answerability:
-            self.n_owed += "answerability" in metric.needs
+        lacks_part = outcome.reason is Reason.MISSING_INPUT
+        lacks_label = sample.answerability is None and "answerability" in metric.needs
+        self.n_owed += (owes := lacks_part and lacks_label and sample.answer is not None)
         if outcome.reason is Reason.FAILED:
             cause = "failed"
         elif outcome.reason in BY_MODEL and (metric.kind == "model" or metric.embeds):
             cause = "model"
-            # A run that names an embedder is incomplete without its vectors.
             is_absent = outcome.reason is Unavailable.reason
             self.n_owed += is_absent and metric.embeds and self._names_embedder
         elif outcome.reason is Unavailable.reason and metric.inputs:
             cause = "made of"
         elif (
-            outcome.reason is Reason.MISSING_INPUT
+            lacks_part
             and name not in self.first.get("part", ())
             and metric.needs
             # The sample has each part, and what is missing lies within one.
-            and missing(sample, metric.needs) is None
+            and (owes or missing(sample, metric.needs) is None)
             and metric.lacks(sample) is not None  # else an answer of the judge is missing
         ):
             cause = "part"
