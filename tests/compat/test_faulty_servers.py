@@ -117,10 +117,9 @@ def test_a_server_that_only_prints_too_much_works(
         ("no-json", "the tool returned no JSON object: 'It is done, sir.'."),
         ("no-result", "what it answers is no result of MCP."),
         ("is-error", "the index is empty."),
-        ("silent-error", "the tool failed and says nothing."),
-        ("refuses", "quota is used up."),
+        ("silent-error", "the tool failed and says nothing."), ("refuses", "quota is used up."),
     ],
-)
+)  # fmt: skip
 def test_a_call_that_fails_keeps_what_was_computed(
     fault: str, words: str, complaint: Complaint
 ) -> None:

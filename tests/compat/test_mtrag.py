@@ -217,14 +217,13 @@ def test_absent_contexts_are_missing_input_and_extractiveness_0_and_a_missing_mo
 @pytest.mark.parametrize(
     ("given_values", "named"),
     [
-        ({}, "BertscoreR"),
-        ({"BertscoreR": [0.5]}, "BertKPrec"),
+        ({}, "BertscoreR"), ({"BertscoreR": [0.5]}, "BertKPrec"),
         ({"BertKPrec": [0.5]}, "BertscoreR"),
         ({"BertscoreR": [None], "BertKPrec": [0.5]}, "BertscoreR"),
         ({"BertscoreR": [0.5], "BertKPrec": [math.nan]}, "BertKPrec"),
         ({"BertscoreR": [0.5], "BertKPrec": [0.1, 0.2]}, "BertKPrec"),
     ],
-)
+)  # fmt: skip
 def test_rb_agg_names_the_part_that_could_not_be_computed(
     given_values: dict[str, Any], named: str
 ) -> None:

@@ -454,14 +454,13 @@ def test_the_benchmarks_config_chooses_the_algorithmic_metrics(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "not a mapping"),
-        ("- Recall", "not a mapping"),
+        ("", "not a mapping"), ("- Recall", "not a mapping"),
         ("Recall: recall", "no metric's entry"),
         ("Recall: {func: recal, target: target}", "recall against target"),
         ("K: {func: k_prec, target: passage}", "no metric k_prec against passage"),
         ("Recall: {func: recall", "not YAML"),
     ],
-)
+)  # fmt: skip
 def test_a_config_that_is_none_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "config.yaml").write_text(text)
     source = written(tmp_path / "in.jsonl", [record()])
@@ -554,8 +553,7 @@ def test_the_command_writes_the_file_and_prints_the_means(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "-o FILE"),
-        (["-o", "OUT", "--openai_key", "sk-secret"], "Unknown option"),
+        ([], "-o FILE"), (["-o", "OUT", "--openai_key", "sk-secret"], "Unknown option"),
         (["-o", "OUT", "--limit", "1"], "Unknown option: --limit"),
         (["-o", "OUT", "--metrics", "em"], "Unknown option: --metrics"),
         (["-o", "OUT", "--rubric", "nope.yaml"], "--rubric"),
@@ -563,7 +561,7 @@ def test_the_command_writes_the_file_and_prints_the_means(
         (["-o", "OUT", "--judge", "offline", "--provider", "openai"], "Keep one"),
         (["-o", "OUT", "--dry-run"], "--dry-run"),
     ],
-)
+)  # fmt: skip
 def test_options_that_do_not_go_with_a_step_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:

@@ -266,10 +266,9 @@ def test_rows_stand_by_id_and_runs_without_an_answer_in_no_file(tmp_path: Path) 
     data = [
         *(sample("q2", f"Iron is heavy {at} [1].", repeat=at) for at in range(3)),
         *(sample("q10", said, repeat=at) for at, said in enumerate(["Iron.", "", "Wool.", "Tin."])),
-        *(sample("q1", "Wool [2].", repeat=at) for at in range(2)),
-        sample("q3", ""),
+        *(sample("q1", "Wool [2].", repeat=at) for at in range(2)), sample("q3", ""),
         sample("q4", None, failure="API_ERROR"),
-    ]
+    ]  # fmt: skip
     evaluator = ragassay.TRECEvaluator(options={"run_consistency": True})
     written = write_reports(evaluator.evaluate(data, save=tmp_path / "run"), tmp_path, ["ore"])
     assert sorted(one.name for one in written.values()) == [
@@ -302,9 +301,8 @@ def test_where_nothing_relevant_was_retrieved_the_tools_nuggets_have_a_score() -
     said = {
         "relevance_grade": {"match": 0, "trust": 0, "grade": 0},
         "extract_nuggets": {"nuggets": ["iron is heavy"]},
-        "nugget_importance": {"labels": ["okay"]},
-        "assign_nuggets": {"labels": ["support"]},
-    }
+        "nugget_importance": {"labels": ["okay"]}, "assign_nuggets": {"labels": ["support"]},
+    }  # fmt: skip
     metrics = ["nuggets.all", "nuggets_ore.all", "nuggets_ore.vital", "nuggets_ore.weighted"]
     found = ragassay.evaluate([sample("q1", "Iron.")], metrics, judge=Scripted(said)).summary
     assert found.metrics["nuggets.all"].unscored == {"nothing_retrieved": 1}

@@ -76,10 +76,9 @@ def test_a_file_that_is_no_pipeline(body: str, words: str, complaint: Complaint)
         ("", "': is not the name of a folder. Write a folder"),
         ("{url: 'http://a.example'}", "': is not the name of a folder."),
         ("nonesuch", "': there is no folder 'nonesuch'."),
-        (f"{'x' * 300}/a", "': there is no folder 'xxx"),
-        (".", "': the folder . has no src/"),
+        (f"{'x' * 300}/a", "': there is no folder 'xxx"), (".", "': the folder . has no src/"),
     ],
-)
+)  # fmt: skip
 def test_a_server_that_is_none(server: str, words: str, complaint: Complaint) -> None:
     write(f"servers:\n  odd: {server}\npipeline: [odd.echo]\n")
     assert f"p.yaml, line 2, field 'servers.odd{words}" in complaint()

@@ -574,11 +574,10 @@ def test_the_page_has_the_blocks_of_the_specification(shared: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "evaluation:\n  metrics: [acc]\n",
-        "benchmark:\n  benchmark: {limit: -1}\n",
+        "evaluation:\n  metrics: [acc]\n", "benchmark:\n  benchmark: {limit: -1}\n",
         "servers: {a: b}\npipeline: [a.c]\n",
     ],
-)
+)  # fmt: skip
 def test_a_file_of_a_pipeline_is_told_what_to_do_with_it(text: str, desk: Path) -> None:
     with pytest.raises(InputError, match=r"ragassay run PIPELINE\.yaml --param FILE"):
         read_config(written(text))

@@ -39,11 +39,10 @@ REPORT = ("Relevance", "Usefulness", "Utilization", "Attribution", "Faithfulness
 COMPONENTS = ("User Input", "Context", "Response")
 
 ULTRARAG_ROW = {
-    "id": 0,
-    "question": "when was the last time anyone was on the moon",
+    "id": 0, "question": "when was the last time anyone was on the moon",
     "golden_answers": ["14 December 1972 UTC", "December 1972"],
     "pred_answer": "December 14, 1973",
-}
+}  # fmt: skip
 DATAPIZZA_ROW = {
     "query": "Who wrote Emma?", "answer": "Jane Austen", "prediction": "Emma is by Jane Austen.",
     "retrieved_chunks": ["Emma is by Austen.", "Emma is a novel."],

@@ -123,12 +123,11 @@ def test_several_runs_are_compared_with_the_last_one_over_all_judged_queries(tre
 @pytest.mark.parametrize(
     ("words", "name"),
     [
-        ("", "step-down max-T over 2 metrics"),
-        ("--correction holm", "Holm over 2 metrics"),
+        ("", "step-down max-T over 2 metrics"), ("--correction holm", "Holm over 2 metrics"),
         ("--correction bh", "Benjamini-Hochberg over 2 metrics"),
         ("--correction none", "without a correction"),
     ],
-)
+)  # fmt: skip
 def test_a_comparison_says_its_correction_and_what_is_significant(
     trec: Trec, words: str, name: str
 ) -> None:

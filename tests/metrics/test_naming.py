@@ -62,6 +62,8 @@ def test_a_result_keeps_the_name_as_it_was_typed() -> None:
     asked = ["AutoNuggetizer", "UMBRELA", "Citation", "is_matching", "NUGGETS.vital", "rougeL"]
     assert list(naming.metrics_by_name(asked)) == [*asked[:-1], "rougeL.f"]
     assert list(naming.metrics_by_name("umbrela,UMBRELA,citation")) == ["umbrela", "citation.f1"]
+    assert naming.split(["a(x=1,y=2),b", " c ,"]) == ["a(x=1,y=2)", "b", "c"]
+    assert str(naming.parse("latency_p95(percentile=50)")) == "latency(percentile=50)"
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,9 @@ def test_what_is_no_amount_is_not_scored(value: Any) -> None:
 
 def test_a_total_needs_both_of_its_parts() -> None:
     assert isinstance(parse("tokens").score(sample(input_tokens=3)), Unscored)
+    assert parse("tokens").score(sample(total_tokens=7)).value == 7
+    assert isinstance(parse("tokens.input").score(sample(total_tokens=7)), Unscored)
+    assert isinstance(parse("latency").score(sample(latency=1, failure="timeout")), Unscored)
 
 
 def test_a_failure_is_an_error_without_a_latency() -> None:
