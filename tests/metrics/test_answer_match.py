@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -204,3 +205,12 @@ def test_labels_of_people_are_given_by_the_same_name(answer: object, tmp_path: P
     other = {"query": "another", "prediction": "a", "answer": "r"}
     (row,) = ragassay.evaluate([other], metrics="is_matching", judge=judge).scores
     assert '"answer":{"is_matching":true}' in row.explanation
+
+
+def test_similarity_is_the_highest_cosine_of_the_answer_with_a_reference() -> None:
+    vectors = {"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [3.0, 4.0]}
+    embedder = SimpleNamespace(embed=lambda texts: {t: vectors[t] for t in texts}, label="fake")
+    models: Any = SimpleNamespace(embedder=embedder)
+    one = made(answer=Answer("a"), references=("b", " ", "c"))
+    (found,) = Window([one], models=models).outcomes(naming.parse("answer_similarity"))
+    assert (found.value, found.parts["reference"]) == (pytest.approx(0.6), 2)
