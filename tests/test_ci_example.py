@@ -106,9 +106,7 @@ def test_a_worse_system_fails_the_tests_and_the_run(
     assert "::error title=gate failed%3A P@1>=0.9::" in capsys.readouterr().out
 
 
-def test_the_hook_takes_several_files_and_fails_where_one_is_wrong(
-    repository: Path,
-) -> None:
+def test_the_hook_takes_several_files_and_fails_where_one_is_wrong(repository: Path) -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     config = yaml.safe_load((repository / ".pre-commit-config.yaml").read_text())
     assert config["repos"][0]["hooks"][0]["id"] == hook["id"] and hook["language"] == "python"

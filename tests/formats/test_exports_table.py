@@ -26,9 +26,7 @@ def documented_row() -> dict[str, Any]:
     return dict(yaml.safe_load(row))
 
 
-def test_the_documented_row_recognises_and_reads_an_export(
-    tmp_path: Path,
-) -> None:
+def test_the_documented_row_recognises_and_reads_an_export(tmp_path: Path) -> None:
     steps = [
         {"step": 1, "does": "retriever", "at": 1, "found": [{"id": "d", "text": "Emma is hers."}]},
         {"step": 2, "does": "llm", "at": 2, "found": "Austen."},

@@ -437,7 +437,7 @@ def test_a_beir_folder_holds_the_runs_of_several_systems(beir: Path) -> None:
     for name in ("a", "b"):
         (beir / "runs" / name).write_text(f"q1 Q0 d1 1 2.0 {name}\n")
     assert [(one.id, one.system) for one in read(beir)] == [
-        *(("q1", "a"), ("q2", "a"), ("q1", "b"), ("q2", "b")),
+        *(("q1", "a"), ("q2", "a"), ("q1", "b"), ("q2", "b"))
     ]
     (beir / "runs" / "b").write_text("q1 Q0 d1 1 2.0 a\n")
     assert "was already given" in error(beir)

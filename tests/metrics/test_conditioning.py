@@ -306,9 +306,7 @@ def test_impossible_given_values_are_counted_and_told(
         ]
 
 
-def test_values_that_were_published_without_the_label_are_computed_with_it(
-    shared: Path,
-) -> None:
+def test_values_that_were_published_without_the_label_are_computed_with_it(shared: Path) -> None:
     """Issue 23 of the benchmark: the label is not found, so that a query counts as answerable."""
     samples = list(formats.read(shared / "data" / "mtrag" / "human_evaluations_half.json"))
     (metric,) = SUITE.resolve(["RB_agg_idk"])

@@ -63,10 +63,7 @@ def value(name: str, one: Sample, judge: Judge) -> Score:
 
 def claims(*texts: str, supported: Sequence[bool]) -> Scripted:
     return Scripted(
-        {
-            "extract_claims": {"claims": texts},
-            "claim_support": {"supported": supported},
-        }
+        {"extract_claims": {"claims": texts}, "claim_support": {"supported": supported}}
     )
 
 

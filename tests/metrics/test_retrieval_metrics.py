@@ -90,10 +90,7 @@ GOLD = {"a": 0, "b": 1, "c": 0, "e": 2, "z": 3}
             "nDCG(gain=exp)@5",
             (1 / math.log2(3) + 3 / math.log2(6)) / (7 + 3 / math.log2(3) + 1 / 2),
         ),
-        (
-            "nDCG(gains=1:5;2:4;3:0)",
-            (5 / math.log2(3) + 4 / math.log2(6)) / (5 + 4 / math.log2(3)),
-        ),
+        ("nDCG(gains=1:5;2:4;3:0)", (5 / math.log2(3) + 4 / math.log2(6)) / (5 + 4 / math.log2(3))),
         ("RBP", 0.2 * (0.8 + 0.8**4)),
         ("RBP(p=0.5,graded=true)", 0.5 * (0.5 / 3 + 0.5**4 * 2 / 3)),
         # Unjudged: rank 4, rank 6 and everything below.
@@ -167,9 +164,7 @@ def test_between_equal_scores_the_order_given_decides(
 def test_without_scores_the_given_order_is_the_ranking() -> None:
     assert value("RR", "ba", {"a": 1}) == 0.5
     partly = Sample(
-        id="q",
-        passages=(Passage(id="b", score=0.1), Passage(id="a")),
-        gold=(GoldPassage(id="a"),),
+        id="q", passages=(Passage(id="b", score=0.1), Passage(id="a")), gold=(GoldPassage(id="a"),)
     )
     assert naming.parse("RR").score(partly) == Score(
         0.5, explanation="1 of 1 relevant passages among 2 retrieved, at rank 2"

@@ -31,8 +31,7 @@ NEWER = ("iprec_at_recall", "11pt_avg")
 documents = st.sampled_from(DOCUMENTS)
 # Scores are small whole numbers: many ties, and exact in the 32 bits that pytrec_eval keeps.
 runs = st.dictionaries(
-    st.sampled_from(QUERIES),
-    st.dictionaries(documents, st.integers(-3, 3).map(float), min_size=1),
+    st.sampled_from(QUERIES), st.dictionaries(documents, st.integers(-3, 3).map(float), min_size=1)
 )
 # pytrec_eval reads memory of other queries when a query has no grade of at least 0.
 grades = st.dictionaries(documents, st.integers(-1, 4), min_size=1).filter(

@@ -15,7 +15,7 @@ from ragassay.texts.sentence_cutting import ends_sentence
 
 CUT = {
     "泳池几点开门？九点！周一关闭。周日也关；节日开放．好｡": [
-        *("泳池几点开门？", "九点！", "周一关闭。", "周日也关；节日开放．", "好｡"),
+        *("泳池几点开门？", "九点！", "周一关闭。", "周日也关；节日开放．", "好｡")
     ],
     "是吗?我不知道!好": ["是吗?", "我不知道!", "好"],
     "“你好！”他说。（见上。）走了。": ["“你好！”", "他说。", "（见上。）", "走了。"],
@@ -24,20 +24,20 @@ CUT = {
     "هل المكتبة مفتوحة؟ نعم۔ تفتح غدا.": ["هل المكتبة مفتوحة؟", "نعم۔", "تفتح غدا."],
     "Կարմիր։ Կապույտ։": ["Կարմիր։", "Կապույտ։"],
     "It costs 3.5 euros. See example.org/a?b=1!": [
-        *("It costs 3.5 euros.", "See example.org/a?b=1!"),
+        *("It costs 3.5 euros.", "See example.org/a?b=1!")
     ],
     "Is it open? No. See No. 5 and Fig. 3. Dr. Smith knows.": [
-        *("Is it open?", "No.", "See No. 5 and Fig. 3.", "Dr. Smith knows."),
+        *("Is it open?", "No.", "See No. 5 and Fig. 3.", "Dr. Smith knows.")
     ],
     "Am 5. Mai gibt es z. B. Brot, d.h. Laibe. Nr. 5 kostet 5. Danach nicht.": [
-        *("Am 5. Mai gibt es z. B. Brot, d.h. Laibe.", "Nr. 5 kostet 5.", "Danach nicht."),
+        *("Am 5. Mai gibt es z. B. Brot, d.h. Laibe.", "Nr. 5 kostet 5.", "Danach nicht.")
     ],
     "Mme. Curie dit non. Elle part.": ["Mme. Curie dit non.", "Elle part."],
     "Dijo que no. Salió de EE.UU. con el Sr. Gil.": [
-        *("Dijo que no.", "Salió de EE.UU. con el Sr. Gil."),
+        *("Dijo que no.", "Salió de EE.UU. con el Sr. Gil.")
     ],
     "**Note.** Open.\n- a\n- b\nA line that\nwraps here.\n\n| c | d |": [
-        *("**Note.**", "Open.", "- a", "- b", "A line that\nwraps here.", "| c | d |"),
+        *("**Note.**", "Open.", "- a", "- b", "A line that\nwraps here.", "| c | d |")
     ],
     "1. One. 2. Two.": ["1. One.", "2. Two."],
 }
