@@ -69,7 +69,7 @@ def test_a_layer_that_nobody_recommends_must_be_named_where_values_are_rescaled(
     assert naming.parse("passage_bertscore").scale.layer == 40  # type: ignore[attr-defined]
     with pytest.raises(UsageError, match="at least 0"):
         naming.parse("bertscore(layer=-1).f")
-    with pytest.raises(UsageError, match="cannot stand in a metric's name"):
+    with pytest.raises(UsageError, match="cannot be part of a metric's name"):
         type(naming.parse("bertscore.f"))(model="a,b", layer=1)
 
 

@@ -15,7 +15,7 @@ from ragassay.reports.text import wording
 
 SOURCES = Path(ragassay.__file__).parent
 BUILT = ("correction_", "metrics_only_in_", "offline_", "judge_", "labels_", "lacks_", "unscored_",
-         "answers_", "words_", "support_", "retrieval_", "gate_")  # fmt: skip
+         "answers_", "words_", "support_", "retrieval_", "nuggets_", "gate_")  # fmt: skip
 """How kinds begin that are put together from parts."""
 CLAUSES = ("gate_", "advice_")
 """How kinds begin that are a part of a sentence."""

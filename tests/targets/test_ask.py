@@ -328,7 +328,7 @@ def test_the_table_fits_and_shows_names_whole(width: int) -> None:
 
 
 @pytest.mark.parametrize(("tokens", "cost", "seconds", "cells"), [
-    ((999_998, 1), 9.99999, 0.9996, ("999,999", "$10.0000", "1000 ms")),
+    ((999_998, 1), 9.99999, 0.9996, ("999,999", "$10.00", "1000 ms")),
     ((999_999, 1), 10.0, 1.0, ("1.0M", "$10.00", "1.00 s")), ((None, 1), None, None, ("-",) * 3),
 ])  # fmt: skip
 def test_amounts_are_shown_in_few_digits(tokens: Any, cost: Any, seconds: Any, cells: Any) -> None:

@@ -178,7 +178,7 @@ def test_a_running_report_says_how_far_it_is_and_how_long_it_takes(
     assert "left" not in page.inner_text("#progress")
     with served.store.writing() as connection:
         go(done=1_500, calls=3_000, cost=0.5, seconds=100.0)
-    page.wait_for_selector("#progress:has-text('1,500 of 6,000 records, 3,000 requests, $0.5000')")
+    page.wait_for_selector("#progress:has-text('1,500 of 6,000 records, 3,000 requests, $0.50')")
     assert "about 5 min left" in page.inner_text("#progress")
     page.click("text=Cancel")
     page.wait_for_selector("#progress")

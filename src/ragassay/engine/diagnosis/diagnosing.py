@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from math import inf
 from typing import Any
 
@@ -39,6 +39,9 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import by_sample, with_samples
 from ragassay.engine.results.summary import MetricSummary, sample_clusters
 from ragassay.engine.run.scoring import by_reference, record_warnings
+from ragassay.judges.offline.questions import match
+from ragassay.judges.offline.refusal import declines
+from ragassay.judges.questions.grading import AnswerMatch
 from ragassay.stats.intervals import ROUNDING, mean_interval
 
 
@@ -101,11 +104,11 @@ class ClassFound:
 class Diagnosis(Displayed):
     """Why the samples of a run fail: those whose ``headline`` lies ``below`` a value, and those
     that show a fault of their own, unless ``headline_only``. ``measures`` says what the headline
-    does: whether ``answers`` are right, have the ``words`` of the reference or the ``support`` of
-    the passages, or ``retrieval`` succeeds.
+    does: whether ``answers`` are right, have the ``words`` of the reference, the ``nuggets`` or
+    the ``support`` of the passages, or ``retrieval`` succeeds.
 
     ``judged`` says how far the judge of the headline is known to agree with people, ``only_hint``
-    whether its values are only a hint. ``mean`` is
+    whether its values are only a hint, by that or because it compares words. ``mean`` is
     that of the headline, ``fine_mean`` that of the samples that do not fail. ``share_right`` is the
     share of right answers (no fault was found), or else of what the headline measures, among the
     samples of which it is known, from ``low`` to ``high``. ``found`` has
@@ -182,11 +185,13 @@ MEASURES = {
     **dict.fromkeys(OF_RETRIEVAL, "retrieval"),
     "faithfulness": "support",
     "reference_recall": "words",
+    **dict.fromkeys(("nuggets", "nuggets_ore"), "nuggets"),
 }
 """What a headline measures where it does not say which answers are right."""
 
 OF_WORDS = ("token_f1", "f1", "rougeL", "rouge-l")
-"""Headlines that every further word of an answer lowers, although it says the whole reference."""
+"""Headlines that compare words, which other words for the same lower: their verdict is a hint, and
+an answer that matches a reference does not fail by them."""
 
 EXCERPT = 160
 """Characters of a query or an answer in an example."""
@@ -234,12 +239,10 @@ def diagnosis_of(
     added = _added(result) if complete else None
     metrics = {**(added.summary.metrics if added else {}), **result.summary.metrics}
     names = names_by_metric(metrics)
-    if canonical_name(metric.metric) in OF_WORDS and not headline_only:
-        said = (known.get("complete") for _, known in _samples(result, names, added))
-        whole = [
-            value is not None and value.metric == metric.name and value.value >= 1 for value in said
-        ]
-        low &= ~np.array(whole, dtype=np.bool_)
+    matches, by_words = np.zeros(len(columns), np.bool_), canonical_name(metric.metric) in OF_WORDS
+    if by_words and not headline_only:
+        matches[:] = [_matches(sample) for sample, _ in _samples(result, names, added)]
+        low &= ~matches
     faults: list[FaultClass | None] = []
     unknown: list[bool] = []
     sources: dict[str, Counter[str]] = {name: Counter() for name in SIGNALS}
@@ -260,8 +263,12 @@ def diagnosis_of(
     left_out = not_telling(right, doubtful, limits) if doubtful else []
     idle = {(item.fault, item.metric) for item in left_out}
     for row, (sample, known) in enumerate(_samples(result, names, added)):
-        signals = telling(known, sample, limits, idle)
+        signals = dict(telling(known, sample, limits, idle))
+        if matches[row] and "supported" in signals and signals["supported"].metric in doubtful:
+            del signals["supported"]  # what a reference says too was not invented
         parts |= parts_of(sample)
+        if measures == "answers" and sample.answer is None and not sample.failure:
+            sample = replace(sample, failure="no answer")
         for name, signal in signals.items():
             sources[name][signal.metric] += 1
         by_name = {name: signal.value for name, signal in signals.items()}
@@ -328,7 +335,7 @@ def diagnosis_of(
         headline=metric.name,
         measures=measures,
         judged=agreements.get(metric.name, ""),
-        only_hint=only_hint,
+        only_hint=only_hint or by_words,
         below=bound,
         headline_only=headline_only,
         thresholds=limits,
@@ -412,6 +419,13 @@ def _added(result: Result) -> Result | None:
 
     with record_warnings():
         return evaluate(samples, metrics=wanted)
+
+
+def _matches(sample: Sample) -> bool:
+    """Whether the answer matches a reference by the offline judge's rules, which see the query."""
+    references = tuple(text for text in sample.references or () if not declines(text))
+    found = match(AnswerMatch(sample.query_text, sample.answer_text, references))
+    return found is not None and found.is_matching
 
 
 def _samples(

@@ -240,7 +240,7 @@ def diagnose(new: Run, old: Run | None = None, **options: Any) -> Diagnosis | Mo
         thresholds: the numbers of the decision table.
         headline_only: whether samples fail by the headline alone. Otherwise an answer that is
             wrong or invented, cited wrongly or given to an unanswerable query fails in any case,
-            and one with all words of the reference does not fail because it has others, too.
+            and one that matches a reference does not fail for saying it in other words.
         n_examples: samples shown of each class.
         complete: compute the signals that the run lacks, offline, where it kept its samples.
 

@@ -10,7 +10,7 @@ from ragassay.base.score import Reason
 from ragassay.judges import questions as asked
 from ragassay.judges.offline.evidence import Evidence, evidence, grade, score, share_of, strict
 from ragassay.judges.offline.near_copy import Kind, near_copy
-from ragassay.judges.offline.refusal import is_small_talk, refuses, says_idk, stated
+from ragassay.judges.offline.refusal import declines, is_small_talk, refuses, says_idk, stated
 from ragassay.judges.offline.words import (
     content,
     evidence_sentences,
@@ -242,9 +242,9 @@ _YES_NO |= dict.fromkeys(("no", "false", "nein", "non", "否", "不是"), False)
 def _matched(query: str, answer: str, reference: str) -> float:
     """How well the answer matches the reference, 0 (not at all) to 1."""
     own, wanted = tokens(answer), tokens(plain(reference))
-    declines = refuses(answer), refuses(reference)
-    if not own or not wanted or any(declines):
-        return float(bool(own and wanted) and all(declines))
+    none = refuses(answer), declines(reference)
+    if own == wanted or not own or not wanted or any(none):
+        return float(bool(own and wanted) and (own == wanted or all(none)))
     says = [_YES_NO.get(each[0]) for each in (own, wanted)]
     stems = content(reference)
     if not stems or (None not in says and says[0] != says[1]):

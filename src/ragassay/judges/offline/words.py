@@ -272,7 +272,7 @@ def phrases(sentence: str) -> list[str]:
 _TALK = frozenset(map(stem, LISTS["talk"]))
 _LONGEST_TALK = 200  # characters before what a sentence says
 _TURN = re.compile(r"(?<=[,;:，；：])(?!\d)\s*|\s+[–—-]+\s+|\s+(?=(?:that|dass)\s)")
-_GREETINGS = pattern("greetings")
+_GREETINGS, _SOURCES = pattern("greetings"), pattern("sources")
 _SAYS = {*listed("negators"), "yes", "ja", "oui", "sí", "sì"}
 
 
@@ -288,9 +288,14 @@ def is_talk(text: str) -> bool:
 
 
 def topic(sentence: str) -> str:
-    """One of the `sentences` without the talk before what it says."""
+    """One of the `sentences` without the talk before what it says, and without its source, where
+    that has no number ("According to our policy, ...")."""
     turns = [turn.span() for turn in _TURN.finditer(sentence[:_LONGEST_TALK])]
-    return sentence[max((end for at, end in turns if is_talk(sentence[:at])), default=0) :]
+    return sentence[max((end for at, end in turns if _is_before(sentence[:at])), default=0) :]
+
+
+def _is_before(text: str) -> bool:
+    return is_talk(text) or bool(_SOURCES.search(text) and not any(map(is_number, tokens(text))))
 
 
 _ORDERS, _PRAISE = pattern("orders"), pattern("praise")

@@ -155,7 +155,7 @@ def reason(code: str) -> str:
 def against(comparison: Comparison) -> str:
     """``hybrid (new) against bm25 (old)``; neither word is repeated."""
     new, old = comparison.a.removesuffix(" (new)"), comparison.b.removesuffix(" (old)")
-    return f"{new} (new) against {old} (old)"
+    return f"{new}{' (new)' * (new != 'new')} against {old}{' (old)' * (old != 'old')}"
 
 
 def reasons(numbers: Mapping[str, int]) -> str:

@@ -103,7 +103,7 @@ def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
         (
             found.fault.title,
             _filtered(found.n, 0, found.fault.name, linked),
-            wording.percent(round(found.share, 2)),
+            f"{found.share * 100:.0f} %",
             f"{found.fault.says} To try: {found.fault.advice}",
         )
         for found in diagnosis.found
