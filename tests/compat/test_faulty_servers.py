@@ -137,9 +137,7 @@ def test_a_call_that_fails_keeps_what_was_computed(
 
 
 @pytest.mark.parametrize("fault", ["hangs", "silent"])
-def test_a_call_without_an_answer(
-    fault: str, complaint: Complaint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_call_without_an_answer(fault: str, complaint: Complaint, monkeypatch) -> None:
     monkeypatch.setattr("ragassay.compat.ultrarag.mcp_servers.CALL_S", 1)
     write(with_fault(fault))
     assert "server 'odd': no answer within 1 second. What" in complaint()

@@ -230,9 +230,7 @@ def grown(path: Path, records: list[dict[str, Any]], judge: Judge) -> Path:
 
 
 @pytest.mark.parametrize("null", [None, [None]])
-def test_a_null_that_the_file_explains_is_not_filled_by_another_judge(
-    tmp_path: Path, null: Any
-) -> None:
+def test_a_null_that_the_file_explains_is_not_filled_by_another_judge(tmp_path, null: Any) -> None:
     records = [record(n, "UNANSWERABLE" if n == 3 else "ANSWERABLE") for n in range(1, 6)]
     path = grown(tmp_path / "st.jsonl", records, Named("openai:gpt", claimless(2)))
     body = lines(path)
@@ -323,9 +321,7 @@ def test_conditioning_names_only_the_steps_that_are_really_missing(
 CONDITIONED = ("RB_agg_idk", "RB_llm_idk", "RL_F_idk")
 
 
-def test_the_shorter_rule_keeps_the_published_fields_and_is_noted_beside_them(
-    tmp_path: Path,
-) -> None:
+def test_the_shorter_rule_keeps_the_published_fields_and_is_noted_beside_them(tmp_path) -> None:
     given = {"idk_eval": [1.0], "RL_F": [0.5], "RB_llm": [0.5], "RB_agg": [0.5], "RL_F_idk": [0.5]}
     source = written(tmp_path / "in.jsonl", [record(1, metrics=given)])
     summary = stepped("idk_condition", source, source, options={"rule": "spec"})
@@ -493,9 +489,7 @@ class Draining(Scripted):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("a"), InputError("b")])
-def test_a_step_that_ends_early_leaves_the_file_as_it_was(
-    tmp_path: Path, error: BaseException
-) -> None:
+def test_a_step_that_ends_early_leaves_the_file_as_it_was(tmp_path, error: BaseException) -> None:
     source = written(tmp_path / "in.jsonl", [record(n) for n in range(1, 4)])
     before = source.read_bytes()
 
@@ -534,9 +528,7 @@ def test_flags_that_name_no_judge_say_what_to_write(flags: Mapping[str, Any]) ->
         judge_words(**flags)
 
 
-def test_the_command_writes_the_file_and_prints_the_means(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_the_file_and_prints_the_means(tmp_path, capsys) -> None:
     given = {"idk_eval": [0.0], "RL_F": [0.25], "RB_llm": [0.5], "RB_agg": [0.75]}
     source = written(tmp_path / "in.jsonl", [record(metrics=given)])
     out = tmp_path / "out.jsonl"

@@ -104,9 +104,7 @@ def test_the_pages_python_works(page: str, tmp_path: Path) -> None:
 # --- sampling parameters
 
 
-def test_sampling_parameters_reach_the_endpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: LLMServer
-) -> None:
+def test_sampling_parameters_reach_the_endpoint(tmp_path, monkeypatch, server: LLMServer) -> None:
     monkeypatch.chdir(tmp_path)
     model = OpenAIModel("gpt-test", "sk-test-key-0000000", server.url)
     told = UMBRELAMetric(model, model_kwargs=KWARGS).compute(sample())
@@ -193,9 +191,7 @@ def test_golden_answers_are_joined_by_query_id(tmp_path: Path) -> None:
         ragassay.evaluate(answers, "golden", references=str(queries))
 
 
-def test_a_model_without_its_key_says_which_argument_takes_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_model_without_its_key_says_which_argument_takes_it(monkeypatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     metric = UMBRELAMetric(OpenAIModel())
     with pytest.raises(UsageError, match="OpenAIModel has no key: give api_key=") as found:
@@ -348,9 +344,7 @@ def test_eval_is_run_with_the_configuration_that_the_tool_would_take(
     assert ragassay.open_run(desk / "results").summary.n_samples == 2
 
 
-def test_generate_queries_is_golden_synthesize(
-    desk: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_generate_queries_is_golden_synthesize(desk: Path, capsys) -> None:
     (desk / "queries.yaml").write_text(QUERIES)
     (desk / "docs").mkdir()
     for n in range(4):

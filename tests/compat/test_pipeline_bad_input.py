@@ -168,9 +168,7 @@ def test_parameters_are_checked_before_the_first_step(
     assert not Path("output").exists()
 
 
-def test_build_leaves_an_older_file_and_prints_what_it_lacks(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_build_leaves_an_older_file_and_prints_what_it_lacks(capsys) -> None:
     old = f"# mine\n{BENCHMARK}evaluation:\n  metrics: [em]  # later\n  note: 1\n"
     write(parameters=old)
     built = pipelines.build(Path("p.yaml"))

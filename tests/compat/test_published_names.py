@@ -105,9 +105,7 @@ def test_ultrarags_names_for_answers_work_in_any_case(name: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", [*cased(RANKED_TABLE), *RANKED_LIST])
-def test_ultrarags_names_for_rankings_work_in_run_and_python(
-    name: str, runs: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ultrarags_names_for_rankings_work_in_run_and_python(name: str, runs: Path, capsys) -> None:
     ranked = name.casefold() in AT_KS  # --ks is refused where it would change nothing
     at = [f"{name}@{k}" for k in (1, 5)] if ranked else [name]
     ks = ["--ks", "1,5"] if ranked else []
@@ -119,9 +117,7 @@ def test_ultrarags_names_for_rankings_work_in_run_and_python(
 
 
 @pytest.mark.parametrize("name", RANKED_TABLE)
-def test_ultrarags_table_works_in_trec_as_printed(
-    name: str, runs: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ultrarags_table_works_in_trec_as_printed(name: str, runs: Path, capsys) -> None:
     cuts = (1, 5, 10, 20, 50, 100)
     at = [f"{name}@{k}" for k in cuts] if name.casefold() in AT_KS else [name]
     found = printed(capsys, "trec", "qrels", "a.run", "-m", name, "--json")
@@ -130,9 +126,7 @@ def test_ultrarags_table_works_in_trec_as_printed(
     assert [d["name"] for d in two["comparisons"][0]["differences"]] == at
 
 
-def test_ultrarags_parameter_file_works_in_trec(
-    runs: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ultrarags_parameter_file_works_in_trec(runs: Path, capsys) -> None:
     """``recall``, ``map`` and ``ndcg`` are trec_eval's names too, with other cut-offs."""
     named = [word for name in RANKED_LIST for word in ("-m", name)]
     asked = ("trec", "qrels", "a.run", *named, "--ks", "1,5", "--format", "ultrarag")

@@ -48,9 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_run_is_evaluated(
-    page: str, folder: Path, shared: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_is_evaluated(page: str, folder: Path, shared: Path, capsys) -> None:
     for name in ("qrels.test", "results.test"):
         shutil.copy(shared / "data" / "trec_eval" / name, folder / "data" / name)
     place(page, folder, "examples/eval_trec.yaml")
@@ -64,9 +62,7 @@ def test_a_run_is_evaluated(
     assert json.loads((folder / "output" / "evaluate_results.json").read_text()) == found
 
 
-def test_two_runs_are_tested(
-    page: str, folder: Path, shared: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_runs_are_tested(page: str, folder: Path, shared: Path, capsys) -> None:
     place(
         page, folder,
         "examples/eval_trec_pvalue.yaml", "examples/parameters/eval_trec_pvalue_parameter.yaml",
@@ -82,9 +78,7 @@ def test_two_runs_are_tested(
     assert re.search(r"^ *map +0\.1785 +0\.1016 +0\.0770 +1\.0000 +no", table, re.MULTILINE)
 
 
-def test_results_that_exist_are_evaluated(
-    page: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_results_that_exist_are_evaluated(page: str, folder: Path, capsys) -> None:
     place(page, folder, "examples/evaluate_results.yaml")
     records = re.search(r'```json [^\n]*\n(\{"id".*?)```', page, re.DOTALL)
     assert records

@@ -286,9 +286,7 @@ def test_means_are_summed_in_the_order_of_the_queries(trec: Trec) -> None:
 
 
 @pytest.mark.parametrize("words", ["-m nDCG@10,AP", "--suite qa", "-m map"])
-def test_ks_that_would_change_nothing_is_refused(
-    files: Path, capsys: pytest.CaptureFixture[str], words: str
-) -> None:
+def test_ks_that_would_change_nothing_is_refused(files: Path, capsys, words: str) -> None:
     assert call(["run", "new.run", "--qrels", "qrels", *words.split(), "--ks", "1,3"]) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert "--ks: there is nothing in" in said and "name recall, ndcg or precision" in said
@@ -348,9 +346,7 @@ def test_every_line_of_the_official_output_is_printed(
     assert capsys.readouterr().out.splitlines() == (folder / output).read_text().splitlines()
 
 
-def test_a_run_is_read_from_standard_input(
-    shared: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_is_read_from_standard_input(shared: Path, monkeypatch, capsys) -> None:
     """The sixteenth use: trec_eval reads a run named '-' there; here it may be gzip, too."""
     folder = shared / "data" / "trec_eval"
     monkeypatch.chdir(folder)

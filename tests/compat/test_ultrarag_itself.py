@@ -96,9 +96,7 @@ def test_our_evaluation_says_where_it_finds_no_ragassay(
 
 
 @needs_ultrarag
-def test_ultrarags_servers_run_under_our_runner(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ultrarags_servers_run_under_our_runner(tmp_path, monkeypatch) -> None:
     place = tmp_path / "ultrarag"
     kept = shutil.ignore_patterns(".git", ".venv", "output", "index", "ui", "docs")
     shutil.copytree(ULTRARAG, place, ignore=kept)
@@ -129,9 +127,7 @@ def test_ultrarags_servers_run_under_our_runner(
 
 
 @needs_ultrarag
-def test_our_evaluation_runs_under_ultrarags_runner(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_our_evaluation_runs_under_ultrarags_runner(place: Path, monkeypatch) -> None:
     shutil.copytree(Path(ULTRARAG) / "servers" / "benchmark", "servers/benchmark")
     monkeypatch.setenv("RAGASSAY_PYTHON", sys.executable)
     monkeypatch.setenv("PATH", f"{Path(PYTHON).parent}:{os.environ['PATH']}")

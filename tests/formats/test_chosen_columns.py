@@ -167,9 +167,7 @@ def test_texts_and_ids_in_columns_of_their_own_are_joined_by_rank(tmp_path: Path
     assert [(one.id, one.text) for one in second.passages or ()] == [("d3", "c")]
 
 
-def test_objects_in_the_cells_of_several_columns_are_passages_with_their_parts(
-    tmp_path: Path,
-) -> None:
+def test_objects_in_the_cells_of_several_columns_are_passages_with_their_parts(tmp_path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('id,query,hit_1,hit_2\n1,Who?,"{""id"": ""d1"", ""text"": ""a""}",[1] b\n')
     (sample,) = load(path, columns={"passages": "hit_*"})

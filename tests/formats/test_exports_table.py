@@ -62,9 +62,7 @@ def test_of_several_candidates_the_first_that_holds_something_counts(tmp_path: P
     assert sample.metadata["conversation_id"] == "s"
 
 
-def test_items_of_a_data_set_keep_their_metadata_and_stay_without_a_question(
-    tmp_path: Path,
-) -> None:
+def test_items_of_a_data_set_keep_their_metadata_and_stay_without_a_question(tmp_path) -> None:
     item = {"id": "i", "datasetId": "d", "expectedOutput": "Austen.", "metadata": {"topic": "x"}}
     path = tmp_path / "a.json"
     path.write_text(json.dumps([{**item, "input": {}}, {**item, "id": "k", "input": "Who?"}]))

@@ -114,9 +114,7 @@ def test_given_values_are_no_list_of_records(tmp_path: Path) -> None:
     ),
     st.sampled_from(["a.jsonl", "a.jsonl.gz"]),
 )
-def test_reading_gives_back_what_was_written(
-    tmp_path: Path, written: list[Sample], file: str
-) -> None:
+def test_reading_gives_back_what_was_written(tmp_path, written: list[Sample], file: str) -> None:
     path = tmp_path / file
     assert write(written, path) == len(written)
     assert load(path, format="jsonl") == written

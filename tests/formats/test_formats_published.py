@@ -236,9 +236,7 @@ def test_a_sentence_of_trec_rag_without_a_text_is_an_error(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("column", ["answer", "response", "system"])
-def test_ml_cube_rows_with_an_answer_or_system_twice_are_an_error(
-    tmp_path: Path, column: str
-) -> None:
+def test_ml_cube_rows_with_an_answer_or_system_twice_are_an_error(tmp_path, column: str) -> None:
     path = text(tmp_path, f"id,input_1,{column},bot@1\n1,q,a,b\n")
     with pytest.raises(InputError, match=f"line 2, field '{column}'.*'bot@1'"):
         load(path)

@@ -109,9 +109,7 @@ LIST = "line 2, field 'contexts': the cell begins like a list"
         ),
     ],
 )
-def test_a_broken_table_is_an_error_with_its_line(
-    tmp_path: Path, content: str, problem: str
-) -> None:
+def test_a_broken_table_is_an_error_with_its_line(tmp_path, content: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         load(written(tmp_path, content))
 
@@ -154,9 +152,7 @@ def test_cells_are_read_as_they_stand(tmp_path: Path, content: str, samples: lis
         *("[array(['a'])]", "[np.str_('a'), np.str_('b')]", "[np.int64(1)]", "('a', 'b')"),
     ],
 )
-def test_what_numpy_or_python_prints_is_not_one_passage(
-    tmp_path: Path, cell: str, column: str
-) -> None:
+def test_what_numpy_or_python_prints_is_not_one_passage(tmp_path, cell: str, column: str) -> None:
     path = written(tmp_path, f'id,query,{column}\n1,a,"{cell}"\n')
     with pytest.raises(InputError, match=rf"line 2, field '{column}': .*\.tolist\(\)"):
         load(path)

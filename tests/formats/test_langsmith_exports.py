@@ -81,9 +81,7 @@ def test_the_outputs_of_a_data_set_are_references_and_this_is_told(tmp_path: Pat
     assert (chosen.answer_text, chosen.references) == ("Austen", ())
 
 
-def test_outputs_with_documents_are_answers_unless_they_are_named_as_expected(
-    tmp_path: Path,
-) -> None:
+def test_outputs_with_documents_are_answers_unless_they_are_named_as_expected(tmp_path) -> None:
     outputs = {"answer": "Ann", "documents": [{"page_content": "Ann wrote it."}]}
     path = tmp_path / "flat.jsonl"
     path.write_text(json.dumps({"inputs": {"question": "Who?"}, "outputs": outputs}))

@@ -90,9 +90,7 @@ def test_flat_references_replace_those_in_groups(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["examples.jsonl", "q.json", "q.csv"])
-def test_references_come_from_a_file_of_any_format(
-    examples: Path, tmp_path: Path, name: str
-) -> None:
+def test_references_come_from_a_file_of_any_format(examples: Path, tmp_path, name: str) -> None:
     (tmp_path / "q.json").write_text(json.dumps([{"question": EMMA, "expected": "Jane Austen"}]))
     (tmp_path / "q.csv").write_text(f"question,ground_truth\n{EMMA},Jane Austen\n")
     runs = write(tmp_path / "r.jsonl", run("r1", EMMA), run("r2", "Why?"))
@@ -155,9 +153,7 @@ OWN = {"query": "Frage", "references": "Soll-Antwort"}
 
 
 @pytest.mark.parametrize("data", ["runs", "records", "frame", "table", "lists"])
-def test_chosen_columns_count_in_the_file_that_has_them(
-    german: Path, tmp_path: Path, data: str
-) -> None:
+def test_chosen_columns_count_in_the_file_that_has_them(german: Path, tmp_path, data: str) -> None:
     """Those of the references in theirs, one of the answers in the data."""
     given: Any = [{"Frage": EMMA, "text": "Jane"}, {"Frage": "Why?", "text": "So."}]
     columns: Any = {**OWN, "answer": "text"}
@@ -183,9 +179,7 @@ def test_a_column_that_no_file_has_is_an_error(german: Path, tmp_path: Path) -> 
         ragassay.evaluate(runs, ["em"], references=str(german), columns=wrong)
 
 
-def test_references_under_unknown_names_are_told_with_suggestions(
-    german: Path, tmp_path: Path
-) -> None:
+def test_references_under_unknown_names_are_told_with_suggestions(german: Path, tmp_path) -> None:
     runs = write(tmp_path / "r.jsonl", run("r1", EMMA))
     with pytest.raises(InputError) as caught:
         ragassay.evaluate(runs, ["em"], references=str(german))

@@ -56,9 +56,7 @@ def test_json_that_holds_columns_is_read_as_its_rows(
 
 
 @pytest.mark.parametrize("name", ["table.json", "table.jsonl"])
-def test_columns_of_different_lengths_are_told_with_their_lengths(
-    tmp_path: Path, name: str
-) -> None:
+def test_columns_of_different_lengths_are_told_with_their_lengths(tmp_path, name: str) -> None:
     ragged = {"question": ["a b?", "c d?"], "answer": ["x"], "contexts": [["p"], ["q"]]}
     path = tmp_path / name
     path.write_text(json.dumps(ragged))
@@ -216,9 +214,7 @@ class Piped(io.TextIOWrapper):
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
-def test_standard_input_is_read_more_than_once(
-    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_standard_input_is_read_more_than_once(tmp_path, suffix: str, monkeypatch, capsys) -> None:
     path = tmp_path / f"a.{suffix}"
     frame = pl.DataFrame([{**row, "contexts": json.dumps(row["contexts"])} for row in ROWS])
     if suffix == "parquet":
@@ -235,17 +231,13 @@ def test_standard_input_is_read_more_than_once(
     assert [one.id for one in load(folder / "samples.jsonl")] == ["1", "2"]
 
 
-def test_an_error_in_standard_input_names_its_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_error_in_standard_input_names_its_line(monkeypatch, capsys) -> None:
     monkeypatch.setattr("sys.stdin", Piped(b'{"id": 1, "query": "a"}\n{"id": 2, "query": {}}\n'))
     assert call(["validate", "-"]) == 2
     assert "standard input, line 2, field 'query'" in capsys.readouterr().err
 
 
-def test_only_the_command_line_reads_standard_input(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_only_the_command_line_reads_standard_input(monkeypatch, tmp_path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("ragassay.formats.sources.opening._files", [])
     assert "there is no such file" in error("-")

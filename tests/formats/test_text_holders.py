@@ -138,9 +138,7 @@ PRINTED = [
 
 @pytest.mark.parametrize("cell", PRINTED)
 @pytest.mark.parametrize("column", ["answer", "passages", "query", "reference"])
-def test_what_python_prints_for_an_object_is_no_text(
-    tmp_path: Path, cell: str, column: str
-) -> None:
+def test_what_python_prints_for_an_object_is_no_text(tmp_path, cell: str, column: str) -> None:
     path = tmp_path / "a.csv"
     quoted = cell.replace('"', '""')
     head, row = {"query": "When?", column: f'"{quoted}"'}, ""

@@ -44,9 +44,7 @@ def samples(path: Path, case: dict[str, Any]) -> list[Any]:
 @pytest.mark.parametrize(
     ("name", "at"), [(name, at) for name, cases in CASES.items() for at in range(len(cases))]
 )
-def test_a_shape_is_recognised_and_read(
-    name: str, at: int, tmp_path: Path, pytestconfig: Any
-) -> None:
+def test_a_shape_is_recognised_and_read(name: str, at: int, tmp_path, pytestconfig: Any) -> None:
     case = CASES[name][at]
     path = export(tmp_path, case)
     assert detect(path).name == name, case["case"]
