@@ -158,19 +158,28 @@ def test_an_answer_that_says_everything_is_not_incomplete() -> None:
     assert diagnose(result).classes[5] == "incomplete"
 
 
-def test_an_answer_with_the_whole_reference_does_not_fail_for_being_long() -> None:
+def test_an_answer_that_matches_a_reference_does_not_fail_for_being_long() -> None:
     long = f"You asked about the mill in the village by the river. {GOLD} Ask again at any time."
     half = long.replace(GOLD, "The mill closes.")
-    result = ragassay.evaluate([record("long", long), record("half", half)], ["token_f1.f", "RR"])
+    silent = {**record("silent", ""), "answer": None}
+    data = [record("long", long), record("half", half), silent]
+    result = ragassay.evaluate(data, ["token_f1.f", "RR"])
     found = diagnose(result, complete=False)
-    assert found.classes[0] is None and found.classes[1] is not None
-    assert None not in diagnose(result, complete=False, headline_only=True).classes
+    # A missing answer is no right one; what compares words is only a hint.
+    assert found.classes == [None, "ignored", "no_reply"] and found.only_hint
+    assert found.share_right == pytest.approx(1 / 3)
+    assert diagnose(result, complete=False, headline_only=True).classes[0] is not None
+    # What a reference says is not called invented by a judge that nobody measured.
+    data = [{**record("a", "It opens at nine."), "references": [text]} for text in ("nine", "ten")]
+    data = [{**item, "id": f"{at}", "passages": ["Rain fell."]} for at, item in enumerate(data)]
+    found = diagnose(ragassay.evaluate(data, ["token_f1.f", "faithfulness"]))
+    assert found.classes == [None, "invented"]
 
 
 @pytest.mark.parametrize(
     ("metric", "about"),
     [("token_f1.f", "answers"), ("faithfulness", "support"), ("RR", "retrieval"),
-     ("reference_recall", "words")],
+     ("reference_recall", "words"), ("nuggets.all", "nuggets")],
 )  # fmt: skip
 def test_only_a_comparison_with_references_says_which_answers_are_right(metric, about: str) -> None:
     result = ragassay.evaluate(RUN, [metric])

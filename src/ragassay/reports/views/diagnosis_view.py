@@ -37,7 +37,7 @@ def _means(diagnosis: Diagnosis) -> str:
     if diagnosis.headline_only:
         return means
     if diagnosis.headline.partition(".")[0] in OF_WORDS:
-        means += " and words of the reference missing"
+        means += " and no match with a reference"
     return f"{means}, or another fault"
 
 
