@@ -100,8 +100,7 @@ def test_the_questions_of_one_sample_are_in_flight_together(
     ragassay.evaluate(
         [RECORD], ["umbrela"], judge=f"{server.url}#m", ledger=str(tmp_path / "ledger.sqlite")
     )
-    # The first goes ahead alone, to see whether the endpoint can be asked; the others together. The
-    # server may count the first one still when they come.
+    # The first goes ahead alone. The server may count it still when the others come, together.
     assert server.stats()["in_flight_most"] in (7, 8)
 
 

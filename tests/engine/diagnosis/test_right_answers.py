@@ -19,15 +19,12 @@ def compared(new: str, old: str, **options: bool) -> tuple[ragassay.Comparison, 
     """Two runs of right (r), wrong (w) and declined (d) answers; of unanswerable queries that get
     an answer (i) or a refusal (u)."""
     said = {"r": "It opened in 1965.", "w": "It opened in 1970.", "i": "It opened in 1970."}
+    facts = {kind: {"references": ["It opened in 1965"]} for kind in "rwd"}
     runs = []
     for kinds in (new, old):
         data = [
             {"id": f"q{at:02}", "query": "When?", "answer": said.get(kind, "I do not know.")}
-            | (
-                {"answerability": "UNANSWERABLE"}
-                if kind in "iu"
-                else {"references": ["It opened in 1965"]}
-            )
+            | facts.get(kind, {"answerability": "UNANSWERABLE"})
             for at, kind in enumerate(kinds)
         ]
         runs.append(ragassay.evaluate(data, ["contains_answer", "refusals_right", same]))
@@ -61,7 +58,7 @@ def test_a_comparison_says_first_whether_more_answers_are_right(
     assert comparison_report(found).verdict == verdicts(found)[0] and says in verdicts(found)[0]
     (gate,) = (gated := with_not_worse(found)).gates
     assert gate.passed is (False if worse else None if hint else True)
-    assert gate.metrics == ((RIGHT,) if worse or hint else ())
+    assert gate.metrics == ((RIGHT["answers"],) if worse or hint else ())
     worst = [line[5:17] for line in worst_queries(gated, gate, 1)]
     assert worst == ["became wrong"] * len(gate.metrics)
     trusted = compared(new, old, trust_offline=True)[0].findings[0]
@@ -84,6 +81,15 @@ def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> Non
                            for at in range(20)], ["faithfulness", "answered"])
         for said in ("The ferry ran until ten in 1970.", "I do not know.")
     )  # fmt: skip
-    change = with_change(ragassay.compare(new, old)).change
-    assert change is not None and (change.right, change.n_unknown) == (None, 0)
+    found = with_change(ragassay.compare(new, old))
+    change, right = found.change, found.findings[0]
+    assert change is not None and change.n_unknown == 0
+    sides = ({"id": f"{at}", "query": "When?", "references": ["noon"]} for at in range(20))
+    data = [[{**side, "answer": said} for said in ("noon", "ten")] for side in sides]
+    by_words = [ragassay.evaluate([*side], ["token_f1.f"]) for side in zip(*data, strict=True)]
+    first = with_change(ragassay.compare(*by_words)).findings[0]
+    assert (first.hint, first.why and first.why.kind) == ("better", "words_hint")
+    # Without references no answer is known to be right, but faults are seen.
+    assert (right.name, right.hint, right.losses) == (RIGHT["support"], "worse", 20)
+    assert verdicts(found)[0].startswith("Worse (only a hint): 0 % of samples have no known fault")
     assert [(one.new, one.old, one.only_hint) for one in change.classes] == [(20, 0, True)]

@@ -29,7 +29,7 @@ from ragassay.stats.paired import PairedResult, compare_pairs
 FINE = "fine"
 """Stands for a sample that does not fail."""
 
-RIGHT = "share of right answers"
+RIGHT = {"answers": "share of right answers", "support": "share of samples without a fault"}
 """What the share of samples that do not fail is called, where the headline judges answers."""
 
 MOST_SAMPLES = 2_000
@@ -68,9 +68,10 @@ class Moved(Displayed):
     says what else differs beside the system: what moved may be due to that, and is not tested;
     ``matched`` says so where queries were matched by text.
 
-    ``right`` is the difference of the shares of right answers, tested by itself, a hint where
-    it rests on a judge without known agreement; ``None`` where the headline measures something
-    else. ``broken`` has the queries that became wrong, with the class of each."""
+    ``right`` is the difference of the shares of right answers, or of samples without a fault where
+    the headline is support, tested by itself, a hint where it compares words or rests on a judge
+    without known agreement; ``None`` where the headline measures something else. ``broken`` has the
+    queries that became wrong, with the class of each."""
 
     new: Diagnosis
     old: Diagnosis
@@ -179,18 +180,19 @@ def moved(
     # Of classes that moved as far, the one that grew comes first.
     classes = tuple(sorted(classes, key=lambda row: (-abs(row.diff or 0.0), -(row.diff or 0.0))))
     right = None
-    if first.measures == "answers" and not not_alike and decided:
+    if first.measures in RIGHT and not not_alike and decided:
         # A finding is a verdict where it is one without the samples that a doubtful judge decides.
         firm = [hints.isdisjoint(both) for both in zip(before, after, strict=True)]
         (test,), (alone,) = tested([FINE]), tested([FINE], firm)
         found, shown = ((result.p_adjusted or 0.0) <= alpha_of(level) for result in (test, alone))
+        hint = "words_hint" if first.only_hint and not first.judged else "offline_hint"
         by_hint = found and (
             first.only_hint or not shown or (alone.diff or 0.0) * (test.diff or 0.0) <= 0.0
         )
         right = Difference(
-            **vars(test), name=RIGHT, significant_adjusted=found,
+            **vars(test), name=RIGHT[first.measures], significant_adjusted=found,
             standing="indicative" if by_hint else "tested",
-            why=Note("offline_hint", names=(RIGHT,)) if by_hint else None,
+            why=Note(hint, names=(RIGHT[first.measures],)) if by_hint else None,
         )  # fmt: skip
     transitions = Counter(zip(before, after, strict=True))
     unlike = tuple(

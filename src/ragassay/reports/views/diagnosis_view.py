@@ -27,6 +27,9 @@ _MOVES = 12
 MOST_CLASSES = 2
 """Classes in the sentence of a comparison."""
 
+_RIGHT = {"answers": "Right answers", "support": "Without a fault"}
+"""What samples are called that do not fail, by what the headline measures."""
+
 _TITLES = {fault.name: fault.title for fault in FAULTS} | {FINE: "does not fail"}
 """What each class is called, by name."""
 
@@ -72,9 +75,10 @@ def right_moved(change: Moved, too_few: bool) -> list[str]:
     if right is not None:
         new, old = (round(mean or 0.0, 2) for mean in (right.a_mean, right.b_mean))
         claim = "" if too_few or right.too_few else wording.claim(right)
-        kind = ("right_moved" if claim else "right_few") if right.n_differ else "right_same"
-        said = [sentence(kind, claim=f"{claim[:1].upper()}{claim[1:]}", new=new, old=old,
-                         mended=right.wins, broken=right.losses)]  # fmt: skip
+        claim = f"{claim[0].upper()}{claim[1:]}: " if claim else ""
+        kind = f"{change.new.measures}_{'moved' if right.n_differ else 'same'}"
+        counts = {"new": new, "old": old, "mended": right.wins, "broken": right.losses}
+        said = [sentence(kind, claim=claim, **counts)]
     shown = [
         row for row in change.classes
         if row.p_adjusted is not None and row.p_adjusted <= alpha_of(change.level)
@@ -224,7 +228,7 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
     rows = []
     if (right := change.right) is not None:
         new, old = (Cell(f"{(mean or 0) * right.n:,.0f}") for mean in (right.a_mean, right.b_mean))
-        rows.append(row("Right answers", new, old, right.wins, right.losses, right))
+        rows.append(row(_RIGHT[change.new.measures], new, old, right.wins, right.losses, right))
     for fault in change.classes:
         counts = enumerate((fault.new, fault.old))
         new, old = (_filtered(n, run, fault.name, linked) for run, n in counts)
