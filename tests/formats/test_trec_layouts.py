@@ -204,9 +204,7 @@ def test_passages_stand_in_the_order_of_their_rank(
         ([1, 2**64], "1844674407370955"),
     ],
 )  # fmt: skip
-def test_ranks_that_are_no_order_are_an_error(
-    tmp_path: Path, ranks: list[object], problem: str
-) -> None:
+def test_ranks_that_are_no_order_are_an_error(tmp_path, ranks: list[object], problem: str) -> None:
     record = {
         "id": "1",
         "query": "q",

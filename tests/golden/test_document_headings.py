@@ -92,9 +92,7 @@ def test_pages_are_the_sections_of_a_pdf(tmp_path: Path) -> None:
     assert one == ("a", "", document.text), "a sentence goes on from page to page"
 
 
-def test_markdown_has_no_headings_in_code_and_several_first_headings_are_sections(
-    tmp_path: Path,
-) -> None:
+def test_markdown_has_no_headings_in_code_and_several_first_headings_are_sections(tmp_path) -> None:
     (tmp_path / "a.md").write_text(
         "# Pool\nWarm.\n\n```sh\n# a comment\nrm x\n```\n## Fees ##\nOne.\n# Sauna\nHot.\n~~~\n# b"
     )

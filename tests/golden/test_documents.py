@@ -52,9 +52,7 @@ def test_each_kind_is_read(tmp_path: Path) -> None:
         ("a.docx", b"no docx", "a.docx: cannot be read"),
     ],
 )
-def test_what_cannot_be_read_is_told(
-    name: str, content: bytes, complaint: str, tmp_path: Path
-) -> None:
+def test_what_cannot_be_read_is_told(name: str, content: bytes, complaint: str, tmp_path) -> None:
     pytest.importorskip("docx", reason="needs the extra 'docs'")
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError) as error:
@@ -98,9 +96,7 @@ def test_markup_within_a_sentence_breaks_no_line(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_what_cannot_be_read_is_left_out_where_that_is_wanted(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_read_is_left_out_where_that_is_wanted(here: Path, capsys) -> None:
     Path("docs").mkdir()
     Path("docs/shop.md").write_text("# Shop\n\n## Prices\n\nA new card costs 4 euros.\n")
     Path("docs/empty.md").write_bytes(b"")

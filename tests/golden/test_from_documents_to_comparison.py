@@ -47,9 +47,7 @@ def wrong(run: str) -> set[str]:
     return {one.sample for one in rows if one.metric == "contains_answer" and one.value == 0}
 
 
-def test_the_commands_of_the_page_lead_from_documents_to_a_comparison(
-    desk: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_commands_of_the_page_lead_from_documents_to_a_comparison(desk: Path, capsys) -> None:
     first, second = commands()
     for line in first:
         if line.endswith("review set --reviewer ann"):

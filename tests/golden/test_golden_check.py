@@ -264,9 +264,7 @@ def test_items_are_counted_by_document_by_what_is_said_of_them_and_by_length() -
     ],
 )  # fmt: skip
 @pytest.mark.usefixtures("golden")
-def test_a_log_is_a_query_a_line_or_any_format(
-    name: str, text: str, told: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_log_is_a_query_a_line_or_any_format(name: str, text: str, told: str, capsys) -> None:
     Path(name).write_text(text.format("Where do I register my marriage?"))
     assert call(["golden", "check", "golden", "--log", name]) == 0
     shown = capsys.readouterr()

@@ -39,9 +39,7 @@ def test_a_set_is_of_its_schema_and_names_its_documents(desk: Path) -> None:
     assert {one["id"] for one in manifest["documents"]} == set(texts)
 
 
-def test_an_edit_that_moves_the_gold_is_undone(
-    desk: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_edit_that_moves_the_gold_is_undone(desk: Path, capsys) -> None:
     """The documents get a new beginning each, and a paragraph moves; answers come from them."""
     intact = recall()
     assert intact is not None
@@ -66,9 +64,7 @@ def test_an_edit_that_moves_the_gold_is_undone(
     assert "70 unchanged" in capsys.readouterr().out
 
 
-def test_other_numbers_and_other_documents_are_named(
-    desk: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_numbers_and_other_documents_are_named(desk: Path, capsys) -> None:
     spans = [one for item in GoldenSet.open(Path("golden")).items for one in item.gold or ()]
     number = next(one for one in spans if re.search(r"\d", one.text))
     other = next(one.document for one in spans if one.document != number.document)
@@ -85,9 +81,7 @@ def test_other_numbers_and_other_documents_are_named(
     assert re.search(rf"moved: \S+ \(gold\): '{other}' is 'renamed'", said)
 
 
-def test_what_is_not_found_is_listed_and_kept(
-    desk: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_not_found_is_listed_and_kept(desk: Path, capsys) -> None:
     library = Path("docs/library.md")
     text = library.read_text()
     library.write_text(text.replace("We make no charge on children's cards.", "Ask at the desk."))
@@ -185,17 +179,13 @@ def test_parts_are_written(desk: Path, capsys: pytest.CaptureFixture[str]) -> No
         ('{"id": "a", "query": "q"}\n{"id": "a", "query": "r"}', "2 items have the id 'a'"),
     ],
 )  # fmt: skip
-def test_a_wrong_line_is_named(
-    line: str, complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_line_is_named(line: str, complaint: str, tmp_path, capsys) -> None:
     (tmp_path / "queries.jsonl").write_text(line)
     assert call(["golden", "diff", str(tmp_path), str(tmp_path)]) == 2
     assert complaint in capsys.readouterr().err
 
 
-def test_a_difference_shows_gold_that_changed(
-    desk: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_difference_shows_gold_that_changed(desk: Path, capsys) -> None:
     now = GoldenSet.open(Path("golden"))
     now.folder = Path("other")
     [span] = now.items[0].gold or []
@@ -227,9 +217,7 @@ def imports(records: list[dict[str, Any]], name: str, *words: str) -> int:
     return call(["golden", "import", "q.jsonl", "--documents", "docs", "-o", name, *words])
 
 
-def test_records_of_several_systems_are_one_item_unless_they_differ(
-    pool: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_records_of_several_systems_are_one_item_unless_they_differ(pool: Path, capsys) -> None:
     base = {"id": "a", "query": "When?", "references": ["nine"], "type": "factual", "team": "x"}
     gold = [{"text": "at nine"}]
     records = [
@@ -271,9 +259,7 @@ WRITES_OVER = (
 )
 
 
-def test_no_command_writes_over_what_it_reads_or_into_a_golden_set(
-    desk: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_command_writes_over_what_it_reads_or_into_a_golden_set(desk: Path, capsys) -> None:
     shutil.copy("golden/queries.jsonl", "q.jsonl")
     assert call(["run", "q.jsonl", "-m", "answer_words", "-o", "done"]) in (0, 3)
     before = {path: path.read_bytes() for path in desk.rglob("*") if path.is_file()}
@@ -376,9 +362,7 @@ def test_what_an_item_cannot_hold_is_named_by_line_and_field(
     assert not Path("made").exists()
 
 
-def test_a_file_in_place_of_a_golden_set_is_told_with_full_commands(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_in_place_of_a_golden_set_is_told_with_full_commands(here: Path, capsys) -> None:
     Path("q.jsonl").write_text('{"id": "1", "query": "Who?", "references": ["Ann"]}')
     with pytest.raises(InputError, match="golden import FILE --documents DOCUMENTS -o golden"):
         GoldenSet.open(Path("q.jsonl"))
@@ -386,9 +370,7 @@ def test_a_file_in_place_of_a_golden_set_is_told_with_full_commands(
     assert "--documents" in capsys.readouterr().err
 
 
-def test_what_people_review_while_spans_are_looked_for_stays(
-    desk: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_people_review_while_spans_are_looked_for_stays(desk: Path, monkeypatch) -> None:
     path = sorted(Path("docs").glob("*.md"))[0]
     path.write_text(f"A new first paragraph.\n\n{path.read_text()}")
     store = ReviewStore(Path("golden"))

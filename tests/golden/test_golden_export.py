@@ -175,9 +175,7 @@ def test_each_field_that_does_not_come_back_is_told(kind: str, tmp_path: Path) -
         assert (name in told) != (mark in content), name
 
 
-def test_items_of_which_there_is_no_record_are_told(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_items_of_which_there_is_no_record_are_told(here: Path, capsys) -> None:
     Path("docs").mkdir()
     Path("docs/pool.md").write_text("The pool opens at nine.")
     records = [

@@ -104,9 +104,7 @@ def test_each_part_has_its_share_of_all_and_of_each_kind(seed: int, sizes: list[
             assert abs(n - shares[name] * kinds[kind]) < 2
 
 
-def test_the_command_tells_the_groups_and_how_far_shares_are_off(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_tells_the_groups_and_how_far_shares_are_off(here: Path, capsys) -> None:
     Path("docs").mkdir()
     Path("docs/d.md").write_text(TEXT, encoding="utf-8")
     gold = {

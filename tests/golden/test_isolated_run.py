@@ -86,9 +86,7 @@ def gold_run(answers: str, gold: str, given: str | None = None) -> ragassay.Resu
     return ragassay.evaluate(records, metrics=["contains_answer"])
 
 
-def test_a_query_whose_gold_is_unknown_is_not_blamed_on_generation(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_query_whose_gold_is_unknown_is_not_blamed_on_generation(tmp_path, capsys) -> None:
     full, alone = gold_run("rwwww", "kkkuu"), gold_run("rrwww", "kkkuu", "ggg--")
     found = isolated(full, alone, "contains_answer")
     assert found.unknown == ("q3", "q4") and found.queries["generation"] == ("q2",)
@@ -159,9 +157,7 @@ def test_a_system_without_a_place_for_passages_is_refused() -> None:
         ragassay.ask(QUERIES, lambda query: "x", gold_passages=True)
 
 
-def test_both_runs_tell_where_a_query_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_both_runs_tell_where_a_query_fails(tmp_path, monkeypatch, capsys) -> None:
     """A command is given them in its request; answers of both kinds are kept apart."""
     monkeypatch.chdir(tmp_path)
     Path("queries.jsonl").write_text("".join(json.dumps(one) + "\n" for one in QUERIES))

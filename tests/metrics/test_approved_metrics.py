@@ -229,9 +229,7 @@ def rankings() -> Iterator[str]:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("made_by", [parsed_names, citations, rankings])
-def test_metrics_are_as_they_were_approved(
-    made_by: Callable[[], Iterator[str]], request: pytest.FixtureRequest
-) -> None:
+def test_metrics_are_as_they_were_approved(made_by: Callable[[], Iterator[str]], request) -> None:
     check(APPROVED / f"{made_by.__name__}.txt", made_by(), request.config.getoption("--approve"))
 
 

@@ -129,9 +129,7 @@ def test_a_cut_text_is_named_in_the_explanation(bert: str) -> None:
     )
 
 
-def test_what_does_not_fit_is_an_accident_with_one_clear_sentence(
-    bert: str, tmp_path: Path
-) -> None:
+def test_what_does_not_fit_is_an_accident_with_one_clear_sentence(bert: str, tmp_path) -> None:
     one = sample("a", "b")
     for name, said in (
         (f"bertscore(model={bert},layer=2,rescale=true).f", "no baseline is known"),
@@ -227,9 +225,7 @@ def test_idf_weights_of_data_that_can_be_read_once_are_not_made_up(bert: str) ->
 # --- MT-RAG ---------------------------------------------------------------------------------------
 
 
-def test_a_run_with_a_local_model_gives_all_fields_of_mtrag(
-    mnli: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_with_a_local_model_gives_all_fields_of_mtrag(mnli: str, tmp_path, capsys) -> None:
     data = written(tmp_path / "in.jsonl", [record(1), record(2, "UNANSWERABLE")])
     result = ragassay.evaluate(
         str(data), "mtrag", judge=Scripted(SAID), models={MNLI: mnli}, save=tmp_path / "run"

@@ -283,9 +283,7 @@ class Nothing: pass
 '''
 
 
-def test_the_command_line_takes_module_and_function(
-    tmp_path: Path, monkeypatch: Any, capsys: Any
-) -> None:
+def test_the_command_line_takes_module_and_function(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     sys.modules.pop("users_metrics", None)

@@ -189,9 +189,7 @@ def states(labels: AnswerLabels, who: str) -> dict[str, str]:
     return {one["key"]: one["state"] for one in labels.entries(who)}
 
 
-def test_a_disagreement_is_listed_and_what_settles_it_is_what_a_run_takes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_disagreement_is_listed_and_what_settles_it_is_what_a_run_takes(tmp_path, capsys) -> None:
     labels, key = disagreeing(tmp_path)
     folder = str(labels.folder)
     assert states(labels, "eve")[key] == "disagreement"

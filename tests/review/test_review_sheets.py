@@ -238,9 +238,7 @@ def test_the_program_serves_the_page_until_it_is_interrupted(tmp_path: Path) -> 
         assert program.wait(30) in (0, 130)
 
 
-def test_settings_are_kept_for_the_next_reviewer_and_wrong_ones_are_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_settings_are_kept_for_the_next_reviewer_and_wrong_ones_are_said(tmp_path, capsys) -> None:
     store, known = small(tmp_path / "g"), small(tmp_path / "known")
     review = ["golden", "review", str(store.folder), "--xlsx", str(tmp_path / "s.xlsx")]
     review.append("--overwrite")

@@ -55,9 +55,7 @@ def test_a_client_names_no_address_file_or_function(store: Store, options: dict[
     assert list_reports(store, task.id) == []
 
 
-def test_the_first_judge_judges_where_none_is_named(
-    store: Store, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_judge_judges_where_none_is_named(store: Store, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("RAGASSAY_API_KEY", "secret-key")
     with LLMServer() as first, LLMServer() as second:
         monkeypatch.setenv("RAGASSAY_BASE_URL", first.url)
@@ -160,9 +158,7 @@ def test_a_name_costs_no_paid_answer_and_another_model_is_another_judge(tmp_path
         ["c=http://user:PW@127.0.0.1/v1#m"],
     ],
 )
-def test_an_operator_hears_at_once_what_is_wrong(
-    judges: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_operator_hears_at_once_what_is_wrong(judges: list[str], monkeypatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     with pytest.raises(UsageError) as refused:
         NamedModels.parse(judges)

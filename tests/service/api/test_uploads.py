@@ -210,9 +210,7 @@ def test_a_file_that_was_not_sent_or_whose_task_is_gone_is_not_there(store: Stor
     assert parts == 0
 
 
-def test_a_file_that_nobody_imports_is_deleted_after_a_day(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_nobody_imports_is_deleted_after_a_day(store: Store, monkeypatch) -> None:
     task = a_task(store)
     monkeypatch.setattr("ragassay.service.store.uploads.KEEP_S", -1.0)
     old = sent(store, task, CSV)
@@ -312,9 +310,7 @@ def test_files_come_over_rest_and_from_a_client(tmp_path: Path) -> None:
                 client.upload_file(task.id, tmp_path / "nothing.csv")
 
 
-def test_a_line_or_a_cell_that_is_too_long_is_refused(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_or_a_cell_that_is_too_long_is_refused(store: Store, monkeypatch) -> None:
     monkeypatch.setattr("ragassay.service.store.uploads.MOST_READ_WHOLE", 1 << 16)
     task, text = a_task(store), "word\n" * 20_000
     files = {

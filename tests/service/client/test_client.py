@@ -114,9 +114,7 @@ def test_a_report_comes_back_as_a_result_that_can_be_run_again_anywhere(
     assert [one.id for one in client.list_jobs(task_id=task, status="completed")] == [job.id]
 
 
-def test_what_is_refused_is_a_typed_error_with_a_sentence(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_refused_is_a_typed_error_with_a_sentence(client: Client, monkeypatch) -> None:
     with pytest.raises(RequestRefused, match="There is no task 'x'") as caught:
         client.add_records("x", records(1))
     assert caught.value.status == 404

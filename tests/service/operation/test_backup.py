@@ -75,9 +75,7 @@ def test_a_backup_has_the_paid_answers_and_nothing_that_was_deleted(tmp_path: Pa
     copied.close()
 
 
-def test_a_backup_goes_beside_the_store_and_never_over_something(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_backup_goes_beside_the_store_and_never_over_something(tmp_path, capsys) -> None:
     Store(tmp_path / "data").close()
     assert call(["backup", str(tmp_path / "data")]) == 0
     made = Path(capsys.readouterr().out.removeprefix("backup: ").strip())

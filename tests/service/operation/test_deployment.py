@@ -53,9 +53,7 @@ def test_the_commands_of_the_compose_file_are_commands_of_ours(services: dict[st
 
 
 @pytest.mark.usefixtures("forked")
-def test_the_service_begins_with_a_sample_and_finished_reports(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_service_begins_with_a_sample_and_finished_reports(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     folder = Path("data")  # relative, as the default is
     with serving(folder, "--sample", "--no-worker") as service:

@@ -143,9 +143,7 @@ def test_the_log_has_a_line_a_request_and_job_and_no_content(used: Used) -> None
     assert (job["kind"], job["outcome"], job["records"]) == ("report", "completed", 1)
 
 
-def test_lines_of_text_hold_the_same_and_no_line_can_be_forged(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_lines_of_text_hold_the_same_and_no_line_can_be_forged(capsys) -> None:
     start_log("text")
     log_event("request", status=200, token='a "name"\n2026 info x=1', route="/a", calls=None)
     (line,) = capsys.readouterr().err.splitlines()

@@ -36,9 +36,7 @@ pytestmark = pytest.mark.both_stores
 # --- projects and tasks -------------------------------------------------------------------------
 
 
-def test_a_record_that_changes_while_all_are_read_comes_once(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_that_changes_while_all_are_read_comes_once(store: Store, monkeypatch) -> None:
     monkeypatch.setattr("ragassay.service.store.records.PAGE", 2)
     task = a_task(store, *(item(n) for n in range(5)))
     found = read_samples(store, task.id)
