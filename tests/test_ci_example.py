@@ -92,9 +92,7 @@ def test_the_workflow_gates_no_answers_of_an_earlier_system() -> None:
     assert "--refresh" in shlex.split(command)
 
 
-def test_a_worse_system_fails_the_tests_and_the_run(
-    repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_worse_system_fails_the_tests_and_the_run(repository: Path, capsys) -> None:
     source = repository / "my_rag.py"
     source.write_text(source.read_text().replace("key=lambda name: -len", "key=lambda name: len"))
     done = run_pytest(repository)

@@ -158,9 +158,7 @@ def test_the_readme_shows_the_main_commands_on_a_page_and_a_half() -> None:
     assert len(page.read_text(encoding="utf-8").splitlines()) <= 120
 
 
-def test_the_readme_shows_what_the_demo_prints(
-    tmp_path: Path, request: pytest.FixtureRequest, capsys, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_readme_shows_what_the_demo_prints(tmp_path, request, capsys, monkeypatch) -> None:
     """Its comparison: head, four metrics, and the verdict below the table."""
     monkeypatch.setenv("COLUMNS", "80")
     assert call(["demo", "-o", str(tmp_path / "demo")]) == 0

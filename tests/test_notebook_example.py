@@ -25,9 +25,7 @@ def test_notebooks_are_kept_without_outputs() -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
-def test_a_notebook_runs_and_shows_what_it_speaks_of(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_notebook_runs_and_shows_what_it_speaks_of(path: Path, tmp_path, monkeypatch) -> None:
     nbclient = pytest.importorskip("nbclient", reason="needs the extra 'test'")
     pytest.importorskip("ipykernel", reason="needs the extra 'test'")
     source = str(Path(ragassay.__file__).parents[1])

@@ -92,9 +92,7 @@ def test_an_offline_run_talks_to_nobody(tmp_path: Path) -> None:
     assert hosts_of(tmp_path, *suites, "-o", "out") == set()
 
 
-def test_the_questions_of_one_sample_are_in_flight_together(
-    server: LLMServer, tmp_path: Path
-) -> None:
+def test_the_questions_of_one_sample_are_in_flight_together(server: LLMServer, tmp_path) -> None:
     """Open RAG Eval asks one after the other inside a query; an 'async' path elsewhere does too."""
     server.settings.latency = 0.3
     ragassay.evaluate(

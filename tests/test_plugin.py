@@ -179,18 +179,14 @@ def test_a_package_that_is_broken_is_told_and_stops_nothing(tmp_path: Path) -> N
     assert "lost of the package broken" in done.stderr and "ModuleNotFoundError" in done.stderr
 
 
-def test_the_second_of_two_entry_points_of_one_name_is_left_out_and_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_second_of_two_entry_points_of_one_name_is_left_out_and_told(monkeypatch) -> None:
     points = [EntryPoint("one", value, "ragassay.suites") for value in ("json:dumps", "json:loads")]
     monkeypatch.setattr(packages, "_points", lambda group: points)
     with pytest.warns(RagassayWarning, match=r"json:loads.*json:dumps has the same name"):
         assert packages.added.__wrapped__("suites") == {"one": json.dumps}
 
 
-def test_a_judge_of_a_package_is_found_in_any_case_and_takes_no_name_of_ours(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_judge_of_a_package_is_found_in_any_case_and_takes_no_name_of_ours(monkeypatch) -> None:
     mine = {"Mine": print}
     monkeypatch.setattr(packages, "added", lambda group: mine)
     assert kinds.__wrapped__()["mine"] is print

@@ -20,6 +20,7 @@ from ragassay.base.sample import (
 from ragassay.formats import Notes, from_records, load
 from ragassay.formats.native import write
 from ragassay.formats.records import field_names
+from ragassay.formats.records.answers_and_turns import conversation, with_earlier_turns
 
 # The names of ../shared/reference/peers.md, section 6: field, names, a value, what comes of it.
 PUBLISHED_NAMES: list[tuple[str, str, Any, Any]] = [
@@ -633,3 +634,16 @@ def test_repeated_questions_without_ids_can_take_their_lines_for_ids(tmp_path: P
 def test_a_sign_between_sentences_joins_chunks(mark: str) -> None:
     with pytest.raises(InputError, match="seems to hold several chunks"):
         one({"query": "q", "context": f"One.{mark}Two."}, refuse_joined="marks")
+
+
+def test_turns_in_no_order_of_time_get_no_history_and_are_counted() -> None:
+    turns = [Sample(id=f"{at}", query=f"q{at}", answer=Answer("a"), timestamp=float(at),
+                    metadata={"session_id": "s"}) for at in (3, 1, 2)]  # fmt: skip
+    with pytest.warns(RagassayWarning, match="2 turns"):
+        assert [turn.history for turn in with_earlier_turns(turns)] == [()] * 3
+
+
+def test_what_tools_gave_for_an_earlier_turn_is_no_result_of_the_last() -> None:
+    roles = [("user", "a?"), ("tool", "old"), ("assistant", "a"), ("user", "b?"), ("tool", "new")]
+    messages = [{"role": role, "content": text} for role, text in roles]
+    assert conversation(messages, "messages").results == ["new"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from ragassay import InputError, Sample
 from ragassay.formats import Notes, load, place
 from ragassay.formats.records.step_contents import measured
+from ragassay.formats.trace_spans import MODEL, Span, _served
 
 Q, A = "Who founded it?", "Ada."
 BEGAN = 1_772_445_600
@@ -132,3 +134,10 @@ def test_metadata_that_are_nested_are_told_and_known_names_stay(tmp_path: Path) 
 
 def test_of_two_latencies_that_in_seconds_counts() -> None:
     assert measured(latency="2.50s", latency_ms=9000) == {"latency": 2.5}
+
+
+def test_a_sum_of_tokens_needs_those_of_each_call() -> None:
+    root, *calls = (Span(id=f"{n}", path=None, line=1, kind=MODEL) for n in range(3))
+    calls[0] = replace(calls[0], served={"input_tokens": 5})
+    assert _served(root, calls) == {}
+    assert _served(root, [calls[0]] * 2) == {"input_tokens": 10}

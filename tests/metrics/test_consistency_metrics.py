@@ -10,6 +10,7 @@ from ragassay.base.sample import Answer, Passage, Sample, Statement
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.metrics.answer.word_overlap import rouge
 from ragassay.metrics.consistency.runs_alike import sentences, union_lcs
+from ragassay.metrics.consistency.runs_spread import SCORES, UNSCORED, scores_of
 from ragassay.metrics.core import naming
 
 
@@ -226,3 +227,9 @@ def test_the_earlier_run_is_the_one_with_the_smaller_repeat_whatever_the_order_g
     one = group("a b c", "a")
     turned = Sample(id="q", runs=tuple(reversed(one.runs)))
     assert value("runs_rouge1.p", one) == value("runs_rouge1.p", turned) == 1.0
+
+
+def test_a_query_without_scores_has_the_reason_of_most_runs() -> None:
+    said = {SCORES: {"em": [None] * 3}, UNSCORED: {"em": ["failed", "budget", "budget"]}}
+    found = scores_of(Sample(id="q", given=said), "em")
+    assert isinstance(found, Unscored) and found.reason is Reason.BUDGET

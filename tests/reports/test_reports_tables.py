@@ -17,7 +17,7 @@ from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow
 from ragassay.reports.tables import tables
 from ragassay.reports.tables.ore_files import ALL_COLUMNS
 from ragassay.reports.tables.ore_values import RunColumns
-from ragassay.reports.tables.tables import _cell
+from ragassay.reports.tables.tables import _cell, run_numbers
 from reports_examples import HOSTILE, Kind, example, hostile, outcomes, result, samples
 
 
@@ -159,3 +159,8 @@ def test_the_tools_file_has_tokens_after_the_scores_that_took_them() -> None:
         "generation_score_no_answer_score",
         "generation_score_token_usage",
     )
+
+
+def test_runs_are_numbered_by_query_and_system() -> None:
+    names = [("q", "a", 0), ("q", "a", 2), ("q", "b", 0)]
+    assert [*run_numbers(names).values()] == [1, 2, 1]

@@ -95,3 +95,10 @@ def test_what_is_no_percentile_is_refused() -> None:
     with pytest.raises(UsageError):
         percentile_interval([1.0, 2.0], 50, level=1.0)
     assert percentile_interval([], 50).mean is None
+
+
+def test_the_one_sided_bounds_are_those_of_an_interval_with_both_tails() -> None:
+    a, b = np.random.default_rng(0).random((2, 60))
+    units = dict.fromkeys(("units_a", "units_b"), np.arange(60))
+    one, both = (percentile_difference(a, b, 50, **units, level=at) for at in (0.95, 0.9))
+    assert (one.least, one.most) == pytest.approx((both.low, both.high))

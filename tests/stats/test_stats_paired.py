@@ -89,3 +89,9 @@ def test_one_sided_bounds_are_not_corrected() -> None:
     assert (together.least, together.most) == (alone.least, alone.most)
     two_sided = compare_pairs(a[0], np.zeros(40), level=0.9)[0]
     assert (alone.least, alone.most) == (two_sided.low, two_sided.high)
+
+
+@pytest.mark.parametrize(("n", "too_few"), [(5, True), (6, False)])
+def test_five_queries_can_show_nothing_and_six_can(n: int, too_few: bool) -> None:
+    (found,) = compare_pairs([0.2 + 0.1 * at for at in range(n)], [0.1 * at for at in range(n)])
+    assert found.too_few is too_few

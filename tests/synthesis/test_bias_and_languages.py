@@ -167,9 +167,7 @@ def test_words_do_not_tell_what_chinese_documents_answer(tmp_path: Path) -> None
     assert "no spaces part its words" in found.detail
 
 
-def test_the_offline_generator_leaves_out_what_is_not_in_english(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_offline_generator_leaves_out_what_is_not_in_english(tmp_path, capsys) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "bad.md").write_text("Das Bad kostet für Erwachsene im Sommer 12 euros und mehr.")

@@ -374,9 +374,7 @@ def broken(prompt):
 """
 
 
-def test_a_function_writes_and_rules_check(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_function_writes_and_rules_check(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     Path("own_writer.py").write_text(WRITER)

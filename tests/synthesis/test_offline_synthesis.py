@@ -154,9 +154,7 @@ def test_the_same_command_again_adds_nothing_and_a_larger_number_adds_the_rest(
     assert (folder / "queries.jsonl").read_bytes().splitlines()[:20] == lines
 
 
-def test_what_people_and_other_tools_did_stays_and_what_was_rejected_is_replaced(
-    tmp_path: Path,
-) -> None:
+def test_what_people_and_other_tools_did_stays_and_what_was_rejected_is_replaced(tmp_path) -> None:
     folder = tmp_path / "golden"
     synthesized(folder, "--n", "4")
     made, card = GoldenSet.open(folder), folder / "scorecard.md"
@@ -301,9 +299,7 @@ def test_items_are_not_added_after_the_documents_changed(tmp_path: Path, capsys)
     assert "ragassay golden anchor" in " ".join(capsys.readouterr().err.split())
 
 
-def test_fewer_items_than_wanted_is_incomplete_and_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_fewer_items_than_wanted_is_incomplete_and_told(tmp_path, capsys) -> None:
     text = "# Shop\n\n## Prices\n\nA new card costs 4 euros.\n"
     docs = documents_of(tmp_path / "docs", shop=text)
     command = ["golden", "synthesize", str(docs), "-o", str(tmp_path / "golden"), "--n", "50"]

@@ -15,6 +15,7 @@ from _pytest.pytester import SysModulesSnapshot
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.testing import CollectedSamples, assert_score
+from ragassay.testing.collected_samples import gated
 from scripted_judge import Scripted
 
 pytest_plugins = ["pytester"]
@@ -382,3 +383,12 @@ def test_a_judge_that_is_down_fails_the_session_whatever_the_gates_say(pytester,
     found.assert_outcomes(passed=1)
     found.stdout.fnmatch_lines(["gate em>=1: passed*", "The evaluation is incomplete: 1 score *"])
     assert found.ret == 1
+
+
+def test_an_option_wins_over_the_configuration(tmp_path: Path) -> None:
+    config = tmp_path / "run.yaml"
+    config.write_text("data: x.jsonl\nmetrics: em\nlevel: 0.8\n", encoding="utf-8")
+    data = [{"id": "1", "query": "q", "answer": "a", "references": ["a"]}]
+    groups = [{"samples": data, "gates": ["em>=0"]}]
+    found = gated(groups, [], config=str(config), options={"level": 0.9})
+    assert found.result.config["level"] == 0.9

@@ -246,3 +246,11 @@ def test_replies_that_were_recorded_once_are_not_compared_with_themselves() -> N
     with pytest.raises(UsageError, match="cannot be compared"):
         ragassay.compare(run("2025-01-01"), run("2025-01-01"))
     assert ragassay.compare(run("2025-01-01"), run("2025-01-02")).n_common == 2
+
+
+def test_a_query_is_lacking_where_the_old_run_has_a_score_of_it() -> None:
+    data = [{"id": name, "query": name, "answer": "a", "references": ["a"]} for name in "abc"]
+    del data[2]["references"]
+    new, old = (ragassay.evaluate(data[:n], ["em", "answer_words"]) for n in (2, 3))
+    matched = MatchedRuns.of(new, old)
+    assert matched.lacking(["em"]) == [] and matched.lacking(["answer_words"]) == ["c"]

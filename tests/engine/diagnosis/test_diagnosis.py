@@ -150,6 +150,13 @@ def test_the_cost_of_a_class_without_a_headline_value_is_not_known() -> None:
     assert all(one.cost is not None for one in found.found if one is not gone)
 
 
+def test_costs_add_up_to_what_the_mean_of_the_scored_would_gain() -> None:
+    data = [{"id": f"{at}", "query": "When?", "answer": f"in 19{at // 2}5"} for at in range(5)]
+    data = [{**item, "references": ["1905"]} for item in data[:4]] + data[4:]
+    found = diagnose(ragassay.evaluate(data, ["contains_answer"]))
+    assert sum(each.cost or 0.0 for each in found.found) == pytest.approx(0.5)
+
+
 def test_an_answer_that_says_everything_is_not_incomplete() -> None:
     reordered = record("all", "At noon the mill closes.")
     result = ragassay.evaluate([*RUN, reordered], [*METRICS, "token_f1.r"])

@@ -33,6 +33,11 @@ def compared(new: str, old: str, **options: bool) -> tuple[ragassay.Comparison, 
     return found, found.change
 
 
+def test_from_one_fault_to_another_nothing_became_wrong() -> None:
+    _, change = compared("rrrrww", "rrrrwd")
+    assert change.broken == () and ("refused_answerable" in {was for was, _ in change.transitions})
+
+
 OLD = "r" * 40 + "w" * 20 + "u" * 20
 INVENTED = "r" * 40 + "w" * 20 + "i" * 15 + "u" * 5
 CHANGES = [

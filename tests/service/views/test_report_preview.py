@@ -54,9 +54,7 @@ def test_a_preview_says_why_a_metric_counts_few_records_and_what_no_rule_answers
     assert usual.lacking["faithfulness"] == {"an LLM judge is needed": 4}
 
 
-def test_of_many_records_the_first_are_looked_at(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_many_records_the_first_are_looked_at(store: Store, monkeypatch) -> None:
     monkeypatch.setattr("ragassay.service.store.reports.MOST_LOOKED_AT", 4)
     task = a_task(store, *(item(n) for n in range(12)))
     store.models = NamedModels.parse(["far=http://127.0.0.1:9/v1#m"])

@@ -197,9 +197,7 @@ def test_an_address_that_asks_for_nonsense_is_refused(served: Served) -> None:
         assert (shown.status_code, shown.headers["content-type"][:9]) == (422, "text/html"), path
 
 
-def test_a_file_that_cannot_be_made_says_so_and_is_tried_again(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_cannot_be_made_says_so_and_is_tried_again(served: Served, monkeypatch) -> None:
     report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
 
     def broken(*_: Any, **__: Any) -> bytes:

@@ -124,9 +124,7 @@ def test_a_report_is_incomplete_where_the_judge_has_no_answer_to_a_metric(
     assert [one["error"] is None for one in done] == [True, False]
 
 
-def test_a_later_try_asks_again_what_the_judge_answered_unusably(
-    store: Store, tmp_path: Path
-) -> None:
+def test_a_later_try_asks_again_what_the_judge_answered_unusably(store: Store, tmp_path) -> None:
     worker = Worker(store, WorkerOptions(tmp_path / "work", poll=0.1))
     with LLMServer() as server:
         server.settings.faults = lambda request: "empty"

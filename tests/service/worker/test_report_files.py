@@ -336,9 +336,7 @@ def test_two_systems_of_one_task_are_compared_by_reports_over_their_records(
         create_report(store, task.id, "x", 0.0, 1e9, {"where": ["system=v9"]})
 
 
-def test_two_intervals_of_one_task_are_compared_by_their_means(
-    store: Store, tmp_path: Path
-) -> None:
+def test_two_intervals_of_one_task_are_compared_by_their_means(store: Store, tmp_path) -> None:
     client = asking(store, views=tmp_path / "views")
     task = a_task(store)
     for week, n_right in ((0, 19), (100, 8)):

@@ -70,9 +70,7 @@ def test_what_was_acknowledged_survives_a_kill_and_the_job_goes_on(tmp_path: Pat
 
 
 @pytest.mark.usefixtures("forked")
-def test_tokens_are_made_listed_and_revoked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tokens_are_made_listed_and_revoked(tmp_path, capsys) -> None:
     at = ["--store", str(tmp_path / "data")]
     assert call(["token", "create", "me", "--scope", "read", *at]) == 0
     value = capsys.readouterr().out.strip()
@@ -107,9 +105,7 @@ def test_tokens_are_made_listed_and_revoked(
 
 @pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize("trusted", [True, False])
-def test_only_behind_a_proxy_its_headers_are_believed(
-    tmp_path: Path, trusted: bool, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_behind_a_proxy_its_headers_are_believed(tmp_path, trusted: bool, capsys) -> None:
     assert (
         call(["token", "create", "me", "--scope", "read", "--store", str(tmp_path / "data")]) == 0
     )
@@ -168,9 +164,7 @@ def test_a_port_that_is_in_use_is_refused_before_the_service_says_that_it_serves
     assert "Address already in use" in told.err and "choose another --port" in told.err
 
 
-def test_a_worker_needs_a_store_that_is_there(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_worker_needs_a_store_that_is_there(tmp_path, capsys) -> None:
     folder = tmp_path / "nosuch"
     assert call(["worker", str(folder), "--until-idle"]) == 2
     assert "There is no service in" in capsys.readouterr().err
