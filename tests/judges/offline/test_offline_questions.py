@@ -91,6 +91,14 @@ def test_chat_claims_nothing_and_hides_no_claim(answer: str, claim: str) -> None
     assert found is not None and " ".join(found.claims) == claim
 
 
+def test_a_refusal_with_advice_claims_nothing_and_a_part_of_an_address_is_no_word() -> None:
+    assert answer_to(ExtractClaims("", "I don't know. Please ask HR.")).claims == ()  # type: ignore[union-attr]
+    query, address = "Where do invoices go?", "invoices@mill.example"
+    for answer, matches in (("To finance@mill.example.", False), (f"To {address}.", True)):
+        found = answer_to(AnswerMatch(query, answer, (address,)))
+        assert found is not None and found.is_matching is matches
+
+
 CITED = {
     "The Aarwyk bridge was opened in 1968.": "full",
     "The Aarwyk bridge was opened in 1986.": "partial",

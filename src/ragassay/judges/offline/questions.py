@@ -9,14 +9,16 @@ from typing import Any
 from ragassay.base.score import Reason
 from ragassay.judges import questions as asked
 from ragassay.judges.offline.evidence import Evidence, evidence, grade, score, share_of, strict
-from ragassay.judges.offline.near_copy import Kind, near_copy
+from ragassay.judges.offline.near_copy import Kind, near_copy, read
 from ragassay.judges.offline.refusal import declines, is_small_talk, refuses, says_idk, stated
 from ragassay.judges.offline.words import (
+    WHOLE,
     content,
     evidence_sentences,
     is_hostile,
     phrases,
     plain,
+    sentences,
     tokens,
     topic,
 )
@@ -239,6 +241,20 @@ _YES_NO = dict.fromkeys(("yes", "true", "ja", "oui", "sí", "sì", "是"), True)
 _YES_NO |= dict.fromkeys(("no", "false", "nein", "non", "否", "不是"), False)
 
 
+def _denied(text: str, stems: Iterable[str]) -> bool:
+    """Whether one of the stems is denied in each sentence that holds it: what a near copy tells of
+    whole sentences, of references of a word or two. What denies a common word before one of them
+    ("don't use it") denies that."""
+    found: dict[str, bool] = {}
+    for sentence in sentences(text):
+        held_back = False
+        for word in read(sentence):
+            for stem in set(stems).intersection(word.stem.split()):
+                found[stem] = found.get(stem, True) and bool(word.denied or held_back)
+            held_back = bool(word.denied) and word.weight < WHOLE
+    return any(found.values())
+
+
 def _matched(query: str, answer: str, reference: str) -> float:
     """How well the answer matches the reference, 0 (not at all) to 1."""
     own, wanted = tokens(answer), tokens(plain(reference))
@@ -249,10 +265,18 @@ def _matched(query: str, answer: str, reference: str) -> float:
     stems = content(reference)
     if not stems or (None not in says and says[0] != says[1]):
         return float((says[1] is not None and says[0] == says[1]) or own == wanted)
-    new = [stem for stem in stems if stem not in content(query)] or stems
+    # What the query says, too, tells nothing; but a part of an address is no word of it.
+    known = set(content(query))
+    joined = [part for word in reference.split() if len(part := content(word)) > 1]
+    whole = {stem for part in joined if not known.issuperset(part) for stem in part}
+    new = [stem for stem in stems if stem not in known or stem in whole] or stems
     text = evidence((answer,))
-    if near_copy(reference, text).kind or not text.holds(strict(reference) & set(new), ()):
+    contradicts = near_copy(reference, text).kind or _denied(answer, new) != _denied(reference, new)
+    if contradicts or not text.holds(strict(reference) & set(new), ()):
         return 0.0
+    said = {s for part in stated(answer) for s in content(topic(part))} - known
+    if len(new) < len(stems) and 0 < len(said) <= SHORT and said.issubset(stems):
+        return 1.0  # a short answer, of a reference that repeats the question
     short = len(new) <= SHORT
     share = text.coverage(new) if short else share_of(new, set(content(answer)))
     return share if share >= (1.0 if short else FOUND) else 0.0

@@ -142,8 +142,9 @@ def is_small_talk(text: str) -> bool:
 
 def stated(answer: str) -> list[str]:
     """The sentences of an answer that are no question, no refusal and no talk; talk, too, where
-    nothing else is said and it is no greeting."""
-    every = sentences(answer)
+    nothing else is said and it is no greeting. An answer that refuses states nothing."""
+    declined = "refusal" in dict(parts(answer)) and refuses(answer)
+    every = [] if declined else sentences(answer)
     if all(map(is_talk, every)):
         return [] if is_small_talk(answer) else every
     told = (sentence for sentence in every if not is_talk(sentence))
