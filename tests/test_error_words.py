@@ -25,6 +25,7 @@ from ragassay.base.errors import (
 from ragassay.base.note import Note, joined
 from ragassay.base.printable import either, excerpt, few, grouped, plural, share
 from ragassay.cli.command_line import call
+from ragassay.engine.run.scoring import record_warnings
 
 
 class Inner(BaseModel):
@@ -139,6 +140,10 @@ def test_a_fact_is_told_with_its_count_and_not_where_nothing_was_counted() -> No
         for n in (0, 1, 2):
             warn_user(CountedFact(sentence, n))
     assert [str(one.message) for one in told] == ["1 row is empty.", "2 rows are empty."]
+    with record_warnings() as ours:
+        warn_user(CountedFact(sentence, 2))
+        warn_user(CountedFact(sentence, 3))
+        assert ours() == ["5 rows are empty."]
 
 
 def test_one_of_each_noun_is_singular() -> None:

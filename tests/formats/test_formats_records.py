@@ -248,6 +248,8 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"metadata": {"domain": "law", "tags": ["a"], "n": None}},
     ),
     ({"metadata": {"domain": "law"}, "domain": "tax"}, {"metadata": {"domain": "tax"}}),
+    ({"passages": [{"id": "p1", "text": "x", "metadata": {"id": "uuid"}}]},
+     {"passages": (Passage("x", id="p1"),)}),
     (
         {**GIVEN, **UNSCORED},
         {

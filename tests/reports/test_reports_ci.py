@@ -172,9 +172,7 @@ def two_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     return str(place / "new"), str(place / "old")
 
 
-def test_a_comparison_leaves_a_test_case_for_each_gate(
-    two_runs, tmp_path: Path, monkeypatch, capsys
-) -> None:
+def test_a_comparison_leaves_a_case_for_each_gate(two_runs, tmp_path, monkeypatch, capsys) -> None:
     new, old = two_runs
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "step.md"))
     words = ["compare", new, old, "--primary", "em", "--junit", str(tmp_path / "junit.xml")]

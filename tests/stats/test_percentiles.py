@@ -97,6 +97,13 @@ def test_what_is_no_percentile_is_refused() -> None:
     assert percentile_interval([], 50).mean is None
 
 
+def test_clusters_count_in_any_order() -> None:
+    values, shuffled = np.arange(400.0), np.random.default_rng(0).permutation(400)
+    found = [percentile_interval(values[at], 50, clusters=np.arange(400)[at] // 10)
+             for at in (slice(None), shuffled)]  # fmt: skip
+    assert found[0] == found[1]
+
+
 def test_the_one_sided_bounds_are_those_of_an_interval_with_both_tails() -> None:
     a, b = np.random.default_rng(0).random((2, 60))
     units = dict.fromkeys(("units_a", "units_b"), np.arange(60))

@@ -93,5 +93,7 @@ def test_one_sided_bounds_are_not_corrected() -> None:
 
 @pytest.mark.parametrize(("n", "too_few"), [(5, True), (6, False)])
 def test_five_queries_can_show_nothing_and_six_can(n: int, too_few: bool) -> None:
+    (safe,) = compare_pairs([1] * 10 + [0] * 30, [0] * 40, spans=[(0, 1)])  # ten are not few
+    assert (safe.safe_least, safe.safe_most) == (safe.least, safe.most)
     (found,) = compare_pairs([0.2 + 0.1 * at for at in range(n)], [0.1 * at for at in range(n)])
     assert found.too_few is too_few

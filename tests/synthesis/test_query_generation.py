@@ -76,9 +76,7 @@ def test_a_published_configuration_gives_a_golden_set_and_the_csv(
     assert "sk-of-a-test" in server.state.keys
 
 
-def test_without_expected_answers_there_is_no_column_and_no_answer(
-    config: Path, server: LLMServer
-) -> None:
+def test_without_expected_answers_there_is_no_column_and_no_answer(config: Path, server) -> None:
     config.write_text(CONFIG.format(path=DOCUMENTS, url=server.url, answers="false"))
     assert call(["golden", "synthesize", str(config)]) == 0
     assert list(queries()[0]) == ["query_id", "query"] and len(queries()) == 8

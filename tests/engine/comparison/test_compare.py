@@ -248,9 +248,11 @@ def test_replies_that_were_recorded_once_are_not_compared_with_themselves() -> N
     assert ragassay.compare(run("2025-01-01"), run("2025-01-02")).n_common == 2
 
 
-def test_a_query_is_lacking_where_the_old_run_has_a_score_of_it() -> None:
+def test_a_query_is_lacking_where_the_old_run_has_a_score_and_each_repeat_is_owed() -> None:
     data = [{"id": name, "query": name, "answer": "a", "references": ["a"]} for name in "abc"]
     del data[2]["references"]
     new, old = (ragassay.evaluate(data[:n], ["em", "answer_words"]) for n in (2, 3))
     matched = MatchedRuns.of(new, old)
     assert matched.lacking(["em"]) == [] and matched.lacking(["answer_words"]) == ["c"]
+    down = [{"id": "a", "query": "a", "repeat": at, "failure": "down"} for at in (0, 1)]
+    assert MatchedRuns.of(ragassay.evaluate([*down, data[1]], ["em"]), new).n_owed("em") == 2

@@ -172,7 +172,6 @@ def test_an_answer_that_matches_a_reference_does_not_fail_for_being_long() -> No
     data = [record("long", long), record("half", half), silent]
     result = ragassay.evaluate(data, ["token_f1.f", "RR"])
     found = diagnose(result, complete=False)
-    # A missing answer is no right one; what compares words is only a hint.
     assert found.classes == [None, "ignored", "no_reply"] and found.only_hint
     assert found.share_right == pytest.approx(1 / 3)
     assert diagnose(result, complete=False, headline_only=True).classes[0] is not None
@@ -310,6 +309,12 @@ def test_runs_that_were_not_computed_alike_say_so_and_test_no_class(tmp_path, mo
     (says,) = moved(judged(dict.fromkeys(names, False), "False", "r"), strict).not_alike
     assert says.startswith("12 of 12 common queries do not ask or expect the same")
     assert moved(strict, strict).not_alike == ()
+
+
+def test_an_answer_that_is_half_right_was_not_invented_by_one_unsupported_claim() -> None:
+    values = {"right": 0.5, "supported": 0.9}
+    found = class_of(values, Sample(id="q"), True, Thresholds(), headline_only=False)
+    assert found is not None and found.name == "incomplete"
 
 
 @given(

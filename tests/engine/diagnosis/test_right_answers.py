@@ -94,7 +94,6 @@ def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> Non
     by_words = [ragassay.evaluate([*side], ["token_f1.f"]) for side in zip(*data, strict=True)]
     first = with_change(ragassay.compare(*by_words)).findings[0]
     assert (first.hint, first.why and first.why.kind) == ("better", "words_hint")
-    # Without references no answer is known to be right, but faults are seen.
     assert (right.name, right.hint, right.losses) == (RIGHT["support"], "worse", 20)
     assert verdicts(found)[0].startswith("Worse (only a hint): 0 % of samples have no known fault")
     assert [(one.new, one.old, one.only_hint) for one in change.classes] == [(20, 0, True)]

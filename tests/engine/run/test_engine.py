@@ -78,8 +78,7 @@ CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], in
     ([ANSWER, {"query": "?"}, {"failure": "down."}, {"failure": "late."}, {"failure": "late."}],
      ["em"], {"without_answer": {"n": 4, "total": 5, "why": " (2 late, 1 down)"}}, 0),
     ([{"passages": ["a"], "gold": ["a"]}], ["ChunkP@1"], {}, 0),  # it needs no answer
-    ([ANSWER | {"answerable": True}, ANSWER], ["answerability_accuracy", "rb_llm_idk"],
-     {}, 1),
+    ([ANSWER | {"answerable": True}, ANSWER], ["answerability_accuracy", "rb_llm_idk"], {}, 1),
     ([ANSWER, ANSWER | {"id": "b"}], [Brittle(), "em"],
      {"metric_failed": {"sample": "'b'", "why": "brittle broke down: ZeroDivisionError: oops"}}, 1),
 ]  # fmt: skip

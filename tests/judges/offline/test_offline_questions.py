@@ -125,9 +125,7 @@ def test_a_claim_that_addresses_the_judge_is_never_supported() -> None:
 
 
 @pytest.mark.parametrize("reference, answer, matches", offline_cases("matches"))
-def test_an_answer_matches_a_reference_that_it_holds(
-    reference: str, answer: str, matches: str
-) -> None:
+def test_an_answer_matches_a_reference_that_it_holds(reference, answer, matches) -> None:
     found = answer_to(AnswerMatch("What is known?", answer, (reference,)))
     assert found is not None and found.is_matching is (matches == "yes")
 
