@@ -184,7 +184,10 @@ def moved(
         # A finding is a verdict where it is one without the samples that a doubtful judge decides.
         firm = [hints.isdisjoint(both) for both in zip(before, after, strict=True)]
         (test,), (alone,) = tested([FINE]), tested([FINE], firm)
-        found, shown = ((result.p_adjusted or 0.0) <= alpha_of(level) for result in (test, alone))
+        found, shown = (
+            result.p_adjusted is not None and result.p_adjusted <= alpha_of(level)
+            for result in (test, alone)
+        )
         hint = "words_hint" if first.only_hint and not first.judged else "offline_hint"
         by_hint = found and (
             first.only_hint or not shown or (alone.diff or 0.0) * (test.diff or 0.0) <= 0.0

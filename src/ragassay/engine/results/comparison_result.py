@@ -101,7 +101,7 @@ class Difference(PairedResult):
         return bool(self.diff) and self._direction == "worse"
 
     def to_json(self) -> dict[str, Any]:
-        """A mapping of plain values; UltraRAG's field names stand beside ours."""
+        """A mapping of plain values; with UltraRAG's field names beside ours."""
         return {
             "name": self.name,
             **asdict(self),
@@ -294,7 +294,7 @@ class Comparison(Displayed):
         drawing().write_comparison(self, Path(path))
 
     def to_json(self) -> dict[str, Any]:
-        """A mapping of plain values; UltraRAG's field names stand beside ours."""
+        """A mapping of plain values; with UltraRAG's field names beside ours."""
         body = asdict(replace(self, runs=None, change=None))
         del body["runs"], body["brought"], body["change"]
         body["warnings"] = list(self.warnings)

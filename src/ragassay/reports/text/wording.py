@@ -164,7 +164,7 @@ def reasons(numbers: Mapping[str, int]) -> str:
 
 
 coverage = "{0.n_scored}/{0.n_total}".format
-"""Of a `MetricSummary`; stands beside every mean."""
+"""Of a `MetricSummary`; shown beside every mean."""
 
 
 def direction(higher_is_better: bool | None) -> str:
