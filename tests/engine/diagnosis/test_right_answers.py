@@ -90,10 +90,17 @@ def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> Non
     change, right = found.change, found.findings[0]
     assert change is not None and change.n_unknown == 0
     sides = ({"id": f"{at}", "query": "When?", "references": ["noon"]} for at in range(20))
-    data = [[{**side, "answer": said} for said in ("noon", "ten")] for side in sides]
-    by_words = [ragassay.evaluate([*side], ["token_f1.f"]) for side in zip(*data, strict=True)]
-    first = with_change(ragassay.compare(*by_words)).findings[0]
-    assert (first.hint, first.why and first.why.kind) == ("better", "words_hint")
+    noon, ten, failed = ({"answer": "noon"}, {"answer": "ten"}, {"failure": "timeout"})
+    data = [[side | noon, side | ten, side | (failed if int(side["id"]) < 10 else noon)]
+            for side in sides]  # fmt: skip
+    right_by, wrong_by, lost_by = (
+        ragassay.evaluate([*side], ["token_f1.f"]) for side in zip(*data, strict=True)
+    )
+    first = with_change(ragassay.compare(right_by, wrong_by)).findings[0]
+    assert (first.hint, first.why and first.why.kind) == ("better", "offline_hint")
+    # A reply that is lost is no matter of words.
+    lost = with_change(ragassay.compare(lost_by, right_by)).findings[0]
+    assert (lost.verdict, lost.losses, lost.why) == ("worse", 10, None)
     assert (right.name, right.hint, right.losses) == (RIGHT["support"], "worse", 20)
     assert verdicts(found)[0].startswith("Worse (only a hint): 0 % of samples have no known fault")
     assert [(one.new, one.old, one.only_hint) for one in change.classes] == [(20, 0, True)]

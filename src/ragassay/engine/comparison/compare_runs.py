@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ragassay import suites
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
 from ragassay.base.printable import grouped
@@ -145,6 +146,12 @@ def compare(
         tested = [name for name in names if name not in beside] if beside else []
     standing_of = partial(_standing, a, b, reasons, trust_offline)
     standings = [standing_of(name, not tested or name in tested) for name in means]
+    if metrics is None and primary is None and not trust_offline:
+        hints = {name: Note("offline_hint", names=(name,)) for name in _stand_ins(a)}
+        standings = [
+            ("indicative", hints[name]) if found == ("tested", None) and name in hints else found
+            for name, found in zip(means, standings, strict=True)
+        ]
     if unpaired:
         comparison = compare_means(a, b, means, standings, level=level, correction=correction)
         brought = (*against, *incomplete_runs(a, b))
@@ -288,6 +295,12 @@ def _standing(
             return "indicative", note
         note = trusted(weakest)
     return "tested", note
+
+
+def _stand_ins(run: Result) -> set[str]:
+    """What a run's suites measure in place of metrics that need an LLM judge."""
+    used = map(suites.get, run.config.get("suite") or ())
+    return {name for suite in used for name in suite.instead.values()}
 
 
 def _judged_by(a: Result, b: Result, names: Sequence[str]) -> str:

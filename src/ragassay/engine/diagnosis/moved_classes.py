@@ -181,21 +181,21 @@ def moved(
     classes = tuple(sorted(classes, key=lambda row: (-abs(row.diff or 0.0), -(row.diff or 0.0))))
     right = None
     if first.measures in RIGHT and not not_alike and decided:
-        # A finding is a verdict where it is one without the samples that a doubtful judge decides.
-        firm = [hints.isdisjoint(both) for both in zip(before, after, strict=True)]
+        # A finding is a verdict where it is one without the samples that fail by a doubtful judge,
+        # or by words alone.
+        by_words = first.only_hint and not first.judged
+        weak = hints | {fault.name for fault in occurring if by_words and not fault.own_fault}
+        firm = [weak.isdisjoint(both) for both in zip(before, after, strict=True)]
         (test,), (alone,) = tested([FINE]), tested([FINE], firm)
         found, shown = (
             result.p_adjusted is not None and result.p_adjusted <= alpha_of(level)
             for result in (test, alone)
         )
-        hint = "words_hint" if first.only_hint and not first.judged else "offline_hint"
-        by_hint = found and (
-            first.only_hint or not shown or (alone.diff or 0.0) * (test.diff or 0.0) <= 0.0
-        )
+        by_hint = found and (not shown or (alone.diff or 0.0) * (test.diff or 0.0) <= 0.0)
         right = Difference(
             **vars(test), name=RIGHT[first.measures], significant_adjusted=found,
             standing="indicative" if by_hint else "tested",
-            why=Note(hint, names=(RIGHT[first.measures],)) if by_hint else None,
+            why=Note("offline_hint", names=(RIGHT[first.measures],)) if by_hint else None,
         )  # fmt: skip
     transitions = Counter(zip(before, after, strict=True))
     unlike = tuple(
