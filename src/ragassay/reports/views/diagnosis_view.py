@@ -78,7 +78,8 @@ def right_moved(change: Moved, too_few: bool) -> list[str]:
         claim = f"{claim[0].upper()}{claim[1:]}: " if claim else ""
         kind = f"{change.new.measures}_{'moved' if right.n_differ else 'same'}"
         counts = {"new": new, "old": old, "mended": right.wins, "broken": right.losses}
-        said = [sentence(kind, claim=claim, **counts)]
+        hint = f" ({wording.HINT})" * change.new.only_hint
+        said = [sentence(kind, claim=claim, hint=hint, **counts)]
     shown = [
         row for row in change.classes
         if row.p_adjusted is not None and row.p_adjusted <= alpha_of(change.level)
