@@ -335,8 +335,9 @@ def test_an_answer_that_is_half_right_was_not_invented_by_one_unsupported_claim(
 def test_the_first_row_that_holds_decides(values, label: Any, below: bool, headline_only) -> None:
     sample = Sample(id="q", answer="a", answerability=label)
     found = class_of(values, sample, below, Thresholds(), headline_only=headline_only)
-    rightly = label == "unanswerable" and values.get("refused") == 1.0
-    if rightly or (not below and headline_only):
+    refused = values.get("refused") == 1.0
+    below = below and not (refused and label is None)  # nobody knows whether that was right
+    if (refused and label == "unanswerable") or (not below and headline_only):
         assert found is None
     elif below:
         assert found is not None

@@ -183,7 +183,8 @@ SIGNALS: Mapping[str, Signal] = {
 Values = Mapping[str, float]
 """The signals of a sample that are known, by name."""
 
-FAILS = "fails"  # the name of one more: 1 where the headline fails
+# The names of two more: 1 where the headline fails, or needs an answer.
+FAILS, WANTS_ANSWER = "fails", "wants answer"
 
 
 @dataclass(frozen=True)
@@ -252,6 +253,21 @@ def refuses_rightly(values: Values, sample: Sample) -> bool:
     return sample.answerability is _UNANSWERABLE and values.get("refused") == 1.0
 
 
+def may_refuse_rightly(values: Values, sample: Sample) -> bool:
+    """Whether a query was refused of which no label, reference or gold says if it has an answer:
+    its headline value is no failure, and not known to be none."""
+    is_known = sample.answerability is not None or sample.references
+    is_known = is_known or any(passage.grade > 0 for passage in sample.gold or ())
+    return not is_known and values.get("refused") == 1.0 and bool(sample.answer_text.strip())
+
+
+def _no_reply(values: Values, sample: Sample, _: Thresholds) -> bool:
+    """An empty answer is none, unless the query needs none."""
+    expected = sample.answer is None or sample.answerability not in ABSTAINING
+    named = sample.failure is not None or (values.get(WANTS_ANSWER) == 1.0 and expected)
+    return named and not sample.answer_text.strip()
+
+
 def _incomplete(values: Values, _: Sample, limits: Thresholds) -> bool:
     if _says_everything(values):
         return False
@@ -276,13 +292,13 @@ def _invented(values: Values, sample: Sample, limits: Thresholds) -> bool:
 
 
 _RULES: Mapping[str, Rule] = {
-    "no_reply": lambda v, s, at: s.failure is not None and not s.answer_text.strip(),
+    "no_reply": _no_reply,
     "answered_unanswerable": lambda v, s, at: (
         s.answerability is _UNANSWERABLE and v.get("refused") == 0.0
     ),
-    "not_retrieved": lambda v, s, at: s.answerability is not _UNANSWERABLE and v.get("rank") == inf,
+    "not_retrieved": lambda v, s, at: s.answerability not in ABSTAINING and v.get("rank") == inf,
     "ranked_low": lambda v, s, at: (
-        s.answerability is not _UNANSWERABLE and at.low_rank < v.get("rank", inf) < inf
+        s.answerability not in ABSTAINING and at.low_rank < v.get("rank", inf) < inf
     ),
     "refused_answerable": lambda v, s, at: (
         s.answerability in _MAY_BE_ANSWERED and v.get("refused") == 1.0
@@ -314,12 +330,14 @@ _RULES: Mapping[str, Rule] = {
 
 
 def class_of(
-    values: Values, sample: Sample, below: bool, limits: Thresholds, *, headline_only: bool
-) -> FaultClass | None:
+    values: Values, sample: Sample, below: bool, limits: Thresholds, *, headline_only: bool,
+    wants_answer: bool = False,
+) -> FaultClass | None:  # fmt: skip
     """The class of a sample; ``None`` where it does not fail."""
     if refuses_rightly(values, sample):
         return None
-    values = {**values, FAILS: float(below)}
+    below = below and not may_refuse_rightly(values, sample)
+    values = {**values, FAILS: float(below), WANTS_ANSWER: float(wants_answer)}
     for row in CLASSES:
         fails = below or (row.own_fault and not headline_only)
         if fails and row.holds(values, sample, limits):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from math import inf
 from typing import Any
 
 import numpy as np
 
 from ragassay.base.errors import UsageError, did_you_mean
-from ragassay.base.note import Displayed
+from ragassay.base.note import Displayed, Note, joined
 from ragassay.base.printable import excerpt
 from ragassay.base.sample import Identity, Sample
 from ragassay.engine.comparison.verdict_rules import judge_agreement
@@ -28,6 +28,7 @@ from ragassay.engine.diagnosis.decision_table import (
     canonical_name,
     class_of,
     judged_by,
+    may_refuse_rightly,
     names_by_metric,
     not_looked_at,
     not_telling,
@@ -107,7 +108,8 @@ class Diagnosis(Displayed):
     does: whether ``answers`` are right, have the ``words`` of the reference, the ``nuggets`` or
     the ``support`` of the passages, or ``retrieval`` succeeds.
 
-    ``judged`` says how far the judge of the headline is known to agree with people, ``only_hint``
+    ``judged`` says how far the judge of the headline is known to agree with people, ``judge_notes``
+    the same of all metrics that decided, ``only_hint``
     whether its values are only a hint, by that or because it compares words. ``mean`` is
     that of the headline, ``fine_mean`` that of the samples that do not fail. ``share_right`` is the
     share of right answers (no fault was found), or else of what the headline measures, among the
@@ -116,7 +118,8 @@ class Diagnosis(Displayed):
     ``not_telling`` the judges' metrics that right samples show, too, ``sources`` by signal the
     metrics that gave it and for how many samples, ``added`` the metrics that the run lacked and
     that were computed for it, offline. For each sample of the run, ``classes`` has the
-    class (``None`` where it does not fail), and ``unknown`` whether nothing says if it fails."""
+    class (``None`` where it does not fail), and ``unknown`` whether nothing says if it fails, as of
+    ``n_refusals_unknown`` refusals of queries without label, reference and gold."""
 
     name: str
     headline: str
@@ -129,6 +132,7 @@ class Diagnosis(Displayed):
     n: int
     n_scored: int
     n_failing: int
+    n_refusals_unknown: int
     mean: float | None
     fine_mean: float | None
     share_right: float | None
@@ -142,6 +146,7 @@ class Diagnosis(Displayed):
     added: tuple[str, ...]
     classes: Sequence[str | None] = field(repr=False)
     unknown: Sequence[bool] = field(repr=False)
+    judge_notes: Sequence[Note] = field(repr=False)
 
     def __repr__(self) -> str:
         failing = f"failing={self.n_failing} samples={self.n}"
@@ -245,6 +250,7 @@ def diagnosis_of(
         low &= ~matches
     faults: list[FaultClass | None] = []
     unknown: list[bool] = []
+    refused, n_open = np.zeros(len(columns), np.bool_), 0
     sources: dict[str, Counter[str]] = {name: Counter() for name in SIGNALS}
     examples: defaultdict[str, list[Example]] = defaultdict(list)
     judges: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -258,8 +264,8 @@ def diagnosis_of(
     measures = MEASURES.get(canonical_name(metric.metric), "answers")
     only_hint = metric.name in judged and judged[metric.name].indicative
     doubtful = {name for name, found in judged.items() if not found.sufficient}
-    is_right = scored & ~low
-    right = (found for at, found in enumerate(_samples(result, names, added)) if is_right[at])
+    good = scored & ~low
+    right = (found for at, found in enumerate(_samples(result, names, added)) if good[at])
     left_out = not_telling(right, doubtful, limits) if doubtful else []
     idle = {(item.fault, item.metric) for item in left_out}
     for row, (sample, known) in enumerate(_samples(result, names, added)):
@@ -267,17 +273,20 @@ def diagnosis_of(
         if matches[row] and "supported" in signals and signals["supported"].metric in doubtful:
             del signals["supported"]  # what a reference says too was not invented
         parts |= parts_of(sample)
-        if measures == "answers" and sample.answer is None and not sample.failure:
-            sample = replace(sample, failure="no answer")
         for name, signal in signals.items():
             sources[name][signal.metric] += 1
         by_name = {name: signal.value for name, signal in signals.items()}
-        fault = class_of(by_name, sample, bool(low[row]), limits, headline_only=headline_only)
+        fault = class_of(
+            by_name, sample, bool(low[row]), limits, headline_only=headline_only,
+            wants_answer=measures != "retrieval",
+        )  # fmt: skip
         faults.append(fault)
+        is_open, is_right = may_refuse_rightly(by_name, sample), refuses_rightly(by_name, sample)
+        refused[row] = fault is None and (is_open or is_right)
+        n_open += fault is None and is_open
         # A refusal claims nothing that passages could fail to support.
-        settled = measures == "support" and bool(by_name.get("refused"))
-        settled = settled or bool(scored[row]) or refuses_rightly(by_name, sample)
-        unknown.append(fault is None and not settled)
+        settled = is_right or (measures == "support" and bool(by_name.get("refused")))
+        unknown.append(fault is None and not (settled or (scored[row] and not is_open)))
         if fault is not None:
             judges[fault.name] |= dict.fromkeys(judged_by(fault, signals, agreements))
             found_only = ("rank", FOUND_SOMEWHERE)
@@ -294,13 +303,16 @@ def diagnosis_of(
                 key=lambda value: inf if value.headline is None else value.headline,
             )[:n_examples]
     fails = np.array([fault is not None for fault in faults], dtype=np.bool_)
-    fine = scored & ~fails
+    fine = scored & ~fails & ~np.array(unknown, dtype=np.bool_)
     fine_mean = float(values[fine].mean()) if fine.any() else None
     level = float(result.config.get("level", 0.95))
     clusters = sample_clusters(columns)
     # An answer is right where no fault was found; of support the mean counts, not who has half.
-    rated, certain = values if measures == "support" else (~low).astype(np.float64), scored
-    if measures == "answers":
+    # Of what a headline finds, refusals that are or may be right say nothing.
+    rated, certain = (~low).astype(np.float64), scored & ~refused
+    if measures == "support":
+        rated, certain = values, scored
+    elif measures == "answers":
         rated, certain = (~fails).astype(np.float64), ~np.array(unknown, dtype=np.bool_)
     right_share = mean_interval(
         rated[certain],
@@ -330,6 +342,7 @@ def diagnosis_of(
             )
         )  # fmt: skip
     classes.sort(key=lambda found: (found.fault is UNEXPLAINED, -found.n))
+    decided = dict.fromkeys([*(name for found in classes for name in found.judged), metric.name])
     return Diagnosis(
         name=result.name,
         headline=metric.name,
@@ -342,6 +355,7 @@ def diagnosis_of(
         n=len(faults),
         n_scored=int(scored.sum()),
         n_failing=int(fails.sum()),
+        n_refusals_unknown=n_open,
         mean=float(values[scored].mean()) if scored.any() else None,
         fine_mean=fine_mean,
         share_right=right_share.mean,
@@ -355,6 +369,7 @@ def diagnosis_of(
         added=tuple(added.summary.metrics) if added else (),
         classes=[None if fault is None else fault.name for fault in faults],
         unknown=unknown,
+        judge_notes=joined(judged[name].note for name in decided if name in judged),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import inf
 from typing import Any
 
+from ragassay.base.note import joined
 from ragassay.base.printable import few, grouped, share
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import OF_WORDS, ClassFound, Diagnosis
@@ -64,7 +65,13 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     for most in diagnosis.found[:1]:
         title = f"{most.fault.title[0].lower()}{most.fault.title[1:]}"
         said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n))
-    return " ".join(said)
+    return " ".join([*said, *_open_refusals(diagnosis)])
+
+
+def _open_refusals(diagnosis: Diagnosis) -> list[str]:
+    """How many refusals may be right or wrong."""
+    n = diagnosis.n_refusals_unknown
+    return [sentence("refusals_unknown", n=n)] if n else []
 
 
 def right_moved(change: Moved, too_few: bool) -> list[str]:
@@ -119,7 +126,7 @@ def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
     return [
         lines([first], "text"),
         table(columns, rows),
-        lines([*means, *filter(None, [diagnosis.judged])]),
+        lines([*means, *map(str, diagnosis.judge_notes)]),
     ]
 
 
@@ -129,7 +136,7 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
     first = [sentence("failing", share=failing, means=_means(diagnosis))]
     first += [sentence("headline_unscored", names=names, n=unscored)] if unscored else []
-    first += [diagnosis.judged] if diagnosis.judged else []
+    first += [*_open_refusals(diagnosis), *map(str, diagnosis.judge_notes)]
     blocks: list[Block] = [lines([" ".join(first)], "text")]
     if diagnosis.found:
         notes, mean = ["Share: of all samples."], wording.number(diagnosis.mean)
@@ -184,8 +191,6 @@ def _filtered(n: int, run: int, name: str, linked: bool) -> Cell:
 
 def _about(found: ClassFound, several: bool) -> Iterator[Cell]:
     yield Cell(found.fault.says)
-    if words := " ".join(found.judged.values()):
-        yield Cell(words)
     for example in found.examples:
         name, system, repeat = example.identity
         tags = [name, system if several else "", f"repeat {repeat}" if repeat else ""]
@@ -211,8 +216,7 @@ def _moved_notes(change: Moved, judges: bool) -> Iterator[str]:
         yield sentence("classes_unlike", metrics=", ".join(change.unlike))
     for run, diagnosis in (("new", change.new), ("old", change.old)):
         yield from (f"In the {run} run: {line}" for line in _idle_lines(diagnosis))
-    both = (*change.old.found, *change.new.found) if judges else ()
-    yield from dict.fromkeys(words for found in both for words in found.judged.values())
+    yield from map(str, joined((*change.new.judge_notes, *change.old.judge_notes)) if judges else ())
 
 
 def moved_report(change: Moved, *, linked: bool = False) -> Report:
@@ -239,7 +243,6 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
     first = [sentence("moved", means=_means(after), **facts)]
     if change.n_unknown:
         first.append(sentence("moved_unknown", n=change.n_unknown, names=[after.headline]))
-    first += [after.judged] if after.judged else []
     blocks: list[Block] = [
         lines([" ".join(first)], "text"),
         table(columns, rows),
