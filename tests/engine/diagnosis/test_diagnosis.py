@@ -396,7 +396,7 @@ def test_gold_is_believed_although_right_answers_need_no_retrieval() -> None:
 
 
 @pytest.mark.parametrize(("n_right", "left_out"), [(1, False), (2, True)])
-def test_half_of_the_right_samples_is_too_many(n_right: int, left_out: bool) -> None:
+def test_a_third_of_the_right_samples_is_too_many(n_right: int, left_out: bool) -> None:
     right = [(SAMPLE, LOW if at < n_right else GOOD) for at in range(4)]
     unanswerable = Sample(id="u", answer="a", answerability="unanswerable")
     found = not_telling([*right, (unanswerable, LOW)], {"grades"}, LIMITS)

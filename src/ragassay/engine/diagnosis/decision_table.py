@@ -256,9 +256,10 @@ def refuses_rightly(values: Values, sample: Sample) -> bool:
 def may_refuse_rightly(values: Values, sample: Sample) -> bool:
     """Whether a query was refused of which no label, reference or gold says if it has an answer:
     its headline value is no failure, and not known to be none."""
-    is_known = sample.answerability is not None or sample.references
-    is_known = is_known or any(passage.grade > 0 for passage in sample.gold or ())
-    return not is_known and values.get("refused") == 1.0 and bool(sample.answer_text.strip())
+    if sample.answerability is not None or sample.references or not sample.answer_text.strip():
+        return False
+    has_gold = any(passage.grade > 0 for passage in sample.gold or ())
+    return not has_gold and values.get("refused") == 1.0
 
 
 def _no_reply(values: Values, sample: Sample, _: Thresholds) -> bool:
@@ -347,7 +348,7 @@ def class_of(
 
 @dataclass(frozen=True)
 class NotTelling:
-    """A judge's metric that shows a class in ``n`` of ``of`` samples that are right, half or more,
+    """A judge's metric that shows a class in ``n`` of ``of`` samples that are right, a third or more,
     and is therefore left out: a judge that grades every passage low finds nothing retrieved."""
 
     fault: str
@@ -371,7 +372,7 @@ def not_telling(
             if value.metric in doubtful and sample.answerability is not _UNANSWERABLE:
                 of[row.name, value.metric] += 1
                 says[row.name, value.metric] += shown
-    return [NotTelling(*key, says[key], n) for key, n in of.items() if 2 * says[key] >= n]
+    return [NotTelling(*key, says[key], n) for key, n in of.items() if 3 * says[key] >= n]
 
 
 def telling(

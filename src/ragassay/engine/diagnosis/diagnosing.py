@@ -230,8 +230,12 @@ def diagnosis_of(
     headline_only: bool = False,
     n_examples: int = 3,
     complete: bool = True,
+    also_not_telling: Sequence[NotTelling] = (),
 ) -> Diagnosis:
-    """Sorts the failing samples of one run into classes; see `ragassay.diagnose`."""
+    """Sorts the failing samples of one run into classes; see `ragassay.diagnose`.
+
+    ``also_not_telling`` has metrics that decide no class in a run that this one is compared with.
+    """
     if gone := result.summary.all_failed:
         raise UsageError(f"{result.name} cannot be diagnosed. {gone}")
     limits = thresholds or Thresholds()
@@ -267,7 +271,7 @@ def diagnosis_of(
     good = scored & ~low
     right = (found for at, found in enumerate(_samples(result, names, added)) if good[at])
     left_out = not_telling(right, doubtful, limits) if doubtful else []
-    idle = {(item.fault, item.metric) for item in left_out}
+    idle = {(item.fault, item.metric) for item in (*left_out, *also_not_telling)}
     for row, (sample, known) in enumerate(_samples(result, names, added)):
         signals = dict(telling(known, sample, limits, idle))
         if matches[row] and "supported" in signals and signals["supported"].metric in doubtful:
@@ -419,11 +423,13 @@ def _added(result: Result) -> Result | None:
     names = names_by_metric(result.summary.metrics)
     known: Counter[str] = Counter()
     parts: set[str] = set()
+    n_answers = 0
     for sample, signals in _samples(result, names):
         known.update(list(signals))
         parts |= parts_of(sample)
-    # What any sample can show ("") is wanted of all: labels that some have do not tell of others.
-    least = {name: len(result.columns) if "" in SIGNALS[name].propose else 1 for name in SIGNALS}
+        n_answers += sample.answer is not None
+    # What any answer can show ("") is wanted of all: labels that some have do not tell of others.
+    least = {name: max(1, n_answers) if "" in SIGNALS[name].propose else 1 for name in SIGNALS}
     sources = {name: {name: known[name]} if known[name] >= least[name] else {} for name in SIGNALS}
     lacking = not_looked_at(result.summary.metrics, names, sources, parts)
     wanted = list(dict.fromkeys(name for item in lacking for name in item.metrics))

@@ -136,10 +136,14 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
     first = [sentence("failing", share=failing, means=_means(diagnosis))]
     first += [sentence("headline_unscored", names=names, n=unscored)] if unscored else []
-    first += [*_open_refusals(diagnosis), *map(str, diagnosis.judge_notes)]
+    first += _open_refusals(diagnosis)
+    # The judge of the headline (with all of whom the same is known) is named beside it.
+    by_place = grouped((diagnosis.headline in n.names, str(n)) for n in diagnosis.judge_notes)
+    first += by_place.get(True, [])
     blocks: list[Block] = [lines([" ".join(first)], "text")]
     if diagnosis.found:
-        notes, mean = ["Share: of all samples."], wording.number(diagnosis.mean)
+        notes = [*by_place.get(False, []), "Share: of all samples."]
+        mean = wording.number(diagnosis.mean)
         if diagnosis.fine_mean is None:
             notes.append(sentence("cost_unknown"))
         else:
@@ -216,7 +220,8 @@ def _moved_notes(change: Moved, judges: bool) -> Iterator[str]:
         yield sentence("classes_unlike", metrics=", ".join(change.unlike))
     for run, diagnosis in (("new", change.new), ("old", change.old)):
         yield from (f"In the {run} run: {line}" for line in _idle_lines(diagnosis))
-    yield from map(str, joined((*change.new.judge_notes, *change.old.judge_notes)) if judges else ())
+    notes = (*change.new.judge_notes, *change.old.judge_notes) if judges else ()
+    yield from map(str, joined(notes))
 
 
 def moved_report(change: Moved, *, linked: bool = False) -> Report:
