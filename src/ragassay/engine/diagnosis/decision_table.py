@@ -348,8 +348,8 @@ def class_of(
 
 @dataclass(frozen=True)
 class NotTelling:
-    """A judge's metric that shows a class in ``n`` of ``of`` samples that are right, a third or more,
-    and is therefore left out: a judge that grades every passage low finds nothing retrieved."""
+    """A judge's metric that shows a class in ``n`` of ``of`` right samples, a third or more, and is
+    therefore left out: a judge that grades every passage low finds nothing retrieved."""
 
     fault: str
     metric: str
