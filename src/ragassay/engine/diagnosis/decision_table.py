@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from typing import Literal
 
 from ragassay.base import packages
 from ragassay.base.errors import UsageError
@@ -247,19 +248,15 @@ _UNANSWERABLE = Answerability.UNANSWERABLE
 _MAY_BE_ANSWERED = (None, Answerability.ANSWERABLE, Answerability.PARTIAL)
 
 
-def refuses_rightly(values: Values, sample: Sample) -> bool:
-    """Whether a query without an answer was refused: such a sample is right, whatever a comparison
-    of its words with a reference says."""
-    return sample.answerability is _UNANSWERABLE and values.get("refused") == 1.0
-
-
-def may_refuse_rightly(values: Values, sample: Sample) -> bool:
-    """Whether a query was refused of which no label, reference or gold says if it has an answer:
-    its headline value is no failure, and not known to be none."""
-    if sample.answerability is not None or sample.references or not sample.answer_text.strip():
-        return False
-    has_gold = any(passage.grade > 0 for passage in sample.gold or ())
-    return not has_gold and values.get("refused") == 1.0
+def refusal(values: Values, sample: Sample) -> Literal["right", "open", ""]:
+    """``right`` where the answer refuses a query without an answer, whatever a comparison of words
+    says; ``open`` where no label, reference or gold says whether the query has one."""
+    if values.get("refused") != 1.0:
+        return ""
+    if sample.answerability is not None or not sample.answer_text.strip():
+        return "right" if sample.answerability is _UNANSWERABLE else ""
+    expects = sample.references or any(passage.grade > 0 for passage in sample.gold or ())
+    return "" if expects else "open"
 
 
 def _no_reply(values: Values, sample: Sample, _: Thresholds) -> bool:
@@ -335,9 +332,10 @@ def class_of(
     wants_answer: bool = False,
 ) -> FaultClass | None:  # fmt: skip
     """The class of a sample; ``None`` where it does not fail."""
-    if refuses_rightly(values, sample):
+    refused = refusal(values, sample)
+    if refused == "right":
         return None
-    below = below and not may_refuse_rightly(values, sample)
+    below = below and not refused
     values = {**values, FAILS: float(below), WANTS_ANSWER: float(wants_answer)}
     for row in CLASSES:
         fails = below or (row.own_fault and not headline_only)

@@ -28,12 +28,11 @@ from ragassay.engine.diagnosis.decision_table import (
     canonical_name,
     class_of,
     judged_by,
-    may_refuse_rightly,
     names_by_metric,
     not_looked_at,
     not_telling,
     parts_of,
-    refuses_rightly,
+    refusal,
     telling,
 )
 from ragassay.engine.results.result import Result
@@ -43,7 +42,7 @@ from ragassay.engine.run.scoring import by_reference, record_warnings
 from ragassay.judges.offline.questions import match
 from ragassay.judges.offline.refusal import declines
 from ragassay.judges.questions.grading import AnswerMatch
-from ragassay.stats.intervals import ROUNDING, mean_interval
+from ragassay.stats.intervals import ROUNDING, Interval, mean_interval
 
 
 @dataclass(frozen=True)
@@ -253,8 +252,7 @@ def diagnosis_of(
         matches[:] = [_matches(sample) for sample, _ in _samples(result, names, added)]
         low &= ~matches
     faults: list[FaultClass | None] = []
-    unknown: list[bool] = []
-    refused, n_open = np.zeros(len(columns), np.bool_), 0
+    unknown, is_open, is_right = np.zeros((3, len(columns)), np.bool_)
     sources: dict[str, Counter[str]] = {name: Counter() for name in SIGNALS}
     examples: defaultdict[str, list[Example]] = defaultdict(list)
     judges: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -285,12 +283,11 @@ def diagnosis_of(
             wants_answer=measures != "retrieval",
         )  # fmt: skip
         faults.append(fault)
-        is_open, is_right = may_refuse_rightly(by_name, sample), refuses_rightly(by_name, sample)
-        refused[row] = fault is None and (is_open or is_right)
-        n_open += fault is None and is_open
+        refused = "" if fault else refusal(by_name, sample)
+        is_open[row], is_right[row] = refused == "open", refused == "right"
         # A refusal claims nothing that passages could fail to support.
-        settled = is_right or (measures == "support" and bool(by_name.get("refused")))
-        unknown.append(fault is None and not (settled or (scored[row] and not is_open)))
+        settled = is_right[row] or (measures == "support" and bool(by_name.get("refused")))
+        unknown[row] = fault is None and not (settled or (scored[row] and not is_open[row]))
         if fault is not None:
             judges[fault.name] |= dict.fromkeys(judged_by(fault, signals, agreements))
             found_only = ("rank", FOUND_SOMEWHERE)
@@ -307,31 +304,25 @@ def diagnosis_of(
                 key=lambda value: inf if value.headline is None else value.headline,
             )[:n_examples]
     fails = np.array([fault is not None for fault in faults], dtype=np.bool_)
-    fine = scored & ~fails & ~np.array(unknown, dtype=np.bool_)
+    fine = scored & ~fails & ~unknown
     fine_mean = float(values[fine].mean()) if fine.any() else None
     level = float(result.config.get("level", 0.95))
     clusters = sample_clusters(columns)
+
+    def share(of: Any, among: Any = slice(None)) -> Interval:
+        codes = None if clusters is None else clusters[among]
+        return mean_interval(of[among] * 1.0, span=(0.0, 1.0), level=level, clusters=codes)
+
     # An answer is right where no fault was found; of support the mean counts, not who has half.
     # Of what a headline finds, refusals that are or may be right say nothing.
-    rated, certain = (~low).astype(np.float64), scored & ~refused
-    if measures == "support":
-        rated, certain = values, scored
-    elif measures == "answers":
-        rated, certain = (~fails).astype(np.float64), ~np.array(unknown, dtype=np.bool_)
-    right_share = mean_interval(
-        rated[certain],
-        span=(0.0, 1.0),
-        level=level,
-        clusters=None if clusters is None else clusters[certain],
-    )
+    by_measure = {"support": (values, scored), "answers": (~fails, ~unknown)}
+    right_share = share(*by_measure.get(measures, (~low, scored & ~is_open & ~is_right)))
     classes: list[ClassFound] = []
     for fault in (*CLASSES, UNEXPLAINED):
         member = np.array([fault_class is fault for fault_class in faults], dtype=np.bool_)
         if not member.any():
             continue
-        interval = mean_interval(
-            member.astype(np.float64), span=(0.0, 1.0), level=level, clusters=clusters
-        )
+        interval = share(member)
         cost = None
         if fine_mean is not None and (member & scored).any():
             cost = float((fine_mean - values[member & low]).sum() / max(1, scored.sum()))
@@ -359,7 +350,7 @@ def diagnosis_of(
         n=len(faults),
         n_scored=int(scored.sum()),
         n_failing=int(fails.sum()),
-        n_refusals_unknown=n_open,
+        n_refusals_unknown=int(is_open.sum()),
         mean=float(values[scored].mean()) if scored.any() else None,
         fine_mean=fine_mean,
         share_right=right_share.mean,
@@ -372,7 +363,7 @@ def diagnosis_of(
         sources={name: dict(counts) for name, counts in sources.items() if counts},
         added=tuple(added.summary.metrics) if added else (),
         classes=[None if fault is None else fault.name for fault in faults],
-        unknown=unknown,
+        unknown=unknown.tolist(),
         judge_notes=joined(judged[name].note for name in decided if name in judged),
     )
 
