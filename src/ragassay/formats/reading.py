@@ -248,12 +248,7 @@ def load(
         >>> sample.query, sample.answer.text, sample.passages[0].text
         ('Who?', 'Ann', 'Ann did.')
 
-    Args:
-        path, format, limit, gold, options: as of `read`.
-
-    Raises:
-        InputError: as of `read`.
-        UsageError: as of `read`.
+    Arguments and errors: as of `read`.
     """
     return list(read(path, format=format, limit=limit, gold=gold, **options))
 

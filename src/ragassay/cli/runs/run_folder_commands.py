@@ -154,8 +154,7 @@ def compare(given: Given) -> int:
     intervals, p-values and the method. With more than two runs, each is compared with the last. A
     folder or file with several systems compares those.
 
-    Files, and folders with the files of an export, are evaluated first, as 'ragassay run' does;
-    nothing is kept.
+    Files and folders of exports are evaluated first, as 'ragassay run' does; nothing is kept.
 
     A verdict is "only a hint" where few queries differ, or where the offline judge is not known to
     agree with people. A sentence says which.

@@ -151,12 +151,11 @@ def _unnamed(window: Window) -> CountedFact:
 
 def _listed(window: Window) -> CountedFact:
     """The answers that cite only in a list of sources at their end; for `Window.once`."""
-    keys = [
-        listed[-1].keys[0]
-        for s in window.samples
-        if s.passages is not None and s.answer is not None and not (s.answer.statements or _keys(s))
-        if (listed := marks(s.answer.text, Citable(s.passages), len(s.passages)))
-    ]
+    keys: list[str] = []
+    for s in window.samples:
+        if s.passages and s.answer and not (s.answer.statements or _keys(s)):
+            listed = marks(s.answer.text, Citable(s.passages), len(s.passages))
+            keys += listed[-1].keys[:1] if listed else ()
     return CountedFact(_LISTED, len(keys), next(iter(keys), ""))
 
 

@@ -65,13 +65,8 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     for most in diagnosis.found[:1]:
         title = f"{most.fault.title[0].lower()}{most.fault.title[1:]}"
         said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n))
-    return " ".join([*said, *_open_refusals(diagnosis)])
-
-
-def _open_refusals(diagnosis: Diagnosis) -> list[str]:
-    """How many refusals may be right or wrong."""
     n = diagnosis.n_refusals_unknown
-    return [sentence("refusals_unknown", n=n)] if n else []
+    return " ".join([*said, *[sentence("refusals_unknown", n=n)] * bool(n)])
 
 
 def right_moved(change: Moved, too_few: bool) -> list[str]:
@@ -136,7 +131,8 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
     first = [sentence("failing", share=failing, means=_means(diagnosis))]
     first += [sentence("headline_unscored", names=names, n=unscored)] if unscored else []
-    first += _open_refusals(diagnosis)
+    n = diagnosis.n_refusals_unknown
+    first += [sentence("refusals_unknown", n=n)] if n else []
     # The judge of the headline (with all of whom the same is known) is named beside it.
     by_place = grouped((diagnosis.headline in n.names, str(n)) for n in diagnosis.judge_notes)
     first += by_place.get(True, [])
@@ -164,23 +160,17 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
             for class_found in diagnosis.found
         )
         blocks += [table(columns, rows), lines(notes)]
-    several = (
-        len({system for class_found in diagnosis.found for _, system, _ in class_found.samples}) > 1
-    )
+    systems = {system for found in diagnosis.found for _, system, _ in found.samples}
     for found in diagnosis.found:
         title = f"{found.fault.title} ({found.n:,})"
-        blocks.append(part(title, lines(_about(found, several), "text")))
-    not_seen = grouped(
-        (not_looked_at.why, not_looked_at.fault.title) for not_looked_at in diagnosis.not_looked_at
-    )
+        blocks.append(part(title, lines(_about(found, len(systems) > 1), "text")))
+    not_seen = grouped((item.why, item.fault.title) for item in diagnosis.not_looked_at)
     missing = (
         sentence("not_looked_at", classes="; ".join(titles), why=why)
         for why, titles in not_seen.items()
     )
     computed = [sentence("computed_here", names=diagnosis.added)] if diagnosis.added else []
-    wanted = dict.fromkeys(
-        name for not_looked_at in diagnosis.not_looked_at for name in not_looked_at.metrics
-    )
+    wanted = dict.fromkeys(name for item in diagnosis.not_looked_at for name in item.metrics)
     further = [sentence("to_look_at", metrics=", ".join(wanted))] if wanted else []
     said = (*_idle_lines(diagnosis), *missing, *computed, *further)
     blocks.append(lines(said, "text", "doubt"))
@@ -204,7 +194,7 @@ def _about(found: ClassFound, several: bool) -> Iterator[Cell]:
         for signal, value in example.signals.items():
             if signal == "rank":
                 signals.append("nothing relevant retrieved" if value == inf else f"rank {value:g}")
-            elif signal != "refused" or value:
+            elif signal != "refused" or (value and example.answer):
                 signals.append("refused" if signal == "refused" else f"{signal} {value:.2f}")
         if signals:
             yield Cell(f"  – {', '.join(signals)}", style="dim")
