@@ -299,7 +299,7 @@ _RULES: Mapping[str, Rule] = {
         s.answerability not in ABSTAINING and at.low_rank < v.get("rank", inf) < inf
     ),
     "refused_answerable": lambda v, s, at: (
-        s.answerability in _MAY_BE_ANSWERED and v.get("refused") == 1.0
+        s.answerability in _MAY_BE_ANSWERED and v.get("refused") == 1.0 and not refusal(v, s)
     ),
     "invented": _invented,
     # What a refusal cites is not what its query is about.
