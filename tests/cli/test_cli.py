@@ -128,6 +128,32 @@ def test_files_of_answers_are_evaluated_and_compared_like_their_runs(
     assert "no such file" in complaint(capsys, "compare", "new.jsonl", "missing.jsonl")
 
 
+def test_a_folder_an_export_is_compared_and_its_files_alone_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    """As Langfuse exports: traces and their steps apart, with ids of their own in each export."""
+    monkeypatch.chdir(tmp_path)
+    for side, said in (("new", "Ada did."), ("old", "Bo sang in Rome.")):
+        Path(side).mkdir()
+        ids = [f"{side}{at // 2}{at}" for at in range(3)]  # two of them ask the same
+        step = {"type": "RETRIEVER", "name": "find", "startTime": 1, "output": ["Ada did."]}
+        steps = [{"id": f"s{one}", "traceId": one, **step} for one in ids]
+        told = {"output": said, "sessionId": "a"}
+        traces = [{"id": one, "input": f"Who was {one[3]}?", **told} for one in ids]
+        for name, rows in (("steps", steps), ("traces", traces)):
+            Path(side, f"{name}.json").write_text(json.dumps(rows))
+    files = [f"{side}/{name}.json" for side in ("new", "old") for name in ("steps", "traces")]
+    assert ragassay.load("new") == ragassay.load(files[:2]) and len(ragassay.load("new")) == 3
+    for words in (files, files[2:], files[1:]):
+        assert "Put the files of each export into a folder" in complaint(capsys, "compare", *words)
+    assert run("compare", "old", "new", "--fail-if-worse", "--json") == 3  # too few to tell
+    (one,) = json.loads(capsys.readouterr().out)["comparisons"]
+    assert (one["a"], one["b"], one["n_common"]) == ("old", "new", 3)
+    assert [one["right"][key] for key in ("A_mean", "B_mean", "n")] == [0.0, 1.0, 3]
+    Path("new", "README.md").write_text("Exported on Monday.")
+    assert "this is a folder" in complaint(capsys, "run", "new")
+
+
 def test_a_comparison_of_many_metrics_fits_a_screen(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     runs = [ragassay.examples.path_of(name) for name in ragassay.examples.SYSTEMS]

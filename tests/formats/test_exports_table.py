@@ -54,34 +54,14 @@ def test_every_row_is_a_format_and_names_functions_that_there_are() -> None:
     assert named - {None} <= exports.FUNCTIONS.keys()
 
 
-def test_of_several_candidates_the_first_that_holds_something_counts(tmp_path: Path) -> None:
-    trace = {"id": "t", "sessionId": None, "session_id": "s", "input": "Who?", "output": "I."}
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps([{**trace, "observations": []}]))
-    (sample,) = load(path, notes=Notes())
-    assert sample.metadata["conversation_id"] == "s"
-
-
-def test_items_of_a_data_set_keep_their_metadata_and_stay_without_a_question(tmp_path) -> None:
-    item = {"id": "i", "datasetId": "d", "expectedOutput": "Austen.", "metadata": {"topic": "x"}}
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps([{**item, "input": {}}, {**item, "id": "k", "input": "Who?"}]))
-    first, second = load(path, notes=Notes())
-    assert (first.id, first.query, first.references) == ("i", None, ("Austen.",))
-    assert (second.query, second.metadata) == ("Who?", {"topic": "x"})
-
-
 def test_traces_and_their_observations_may_be_two_files(tmp_path: Path) -> None:
     trace = {"id": "t", "sessionId": "s", "input": "Who?", "output": "I.", "observations": ["o1"]}
     step = {"id": "o1", "traceId": "t", "type": "RETRIEVER", "name": "search", "startTime": "2026"}
     traces, steps = tmp_path / "traces.json", tmp_path / "observations.json"
     traces.write_text(json.dumps([trace]))
     steps.write_text(json.dumps([{**step, "output": [{"page_content": "It is I."}]}]))
-    for files, texts in (
-        ([traces, steps], ["It is I."]),
-        ([steps, traces], ["It is I."]),
-        (traces, []),
-    ):
+    found = ["It is I."]
+    for files, texts in (([traces, steps], found), ([steps, traces], found), (traces, [])):
         notes = Notes()
         (sample,) = load(files, notes=notes)
         assert (sample.id, sample.query, sample.answer_text) == ("t", "Who?", "I.")

@@ -34,33 +34,12 @@ def one_sample(path: Path, notes: Notes | None = None, **options: Any) -> Sample
     return sample
 
 
-def texts(sample: Sample) -> list[str | None]:
-    return [one.text for one in sample.passages or ()]
-
-
 def run(name: str, kind: str, **more: Any) -> dict[str, Any]:
     above = None if name == "root" else "root"
     return {"id": name, "trace_id": "t", "parent_run_id": above, "run_type": kind, **more}
 
 
 ROOT = run("root", "chain", inputs={"question": Q}, outputs={"output": A})
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (DOCS, TEXTS), (TEXTS, TEXTS), ({"documents": DOCS}, TEXTS),
-        ("\n\n".join(TEXTS), ["\n\n".join(TEXTS)]), ([], []),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("kind", ["retriever", "tool"])
-def test_what_traceable_wraps_is_unwrapped(
-    tmp_path: Path, given: Any, expected: list[str], kind: str
-) -> None:
-    step = run("r", kind, inputs={}, outputs={"output": given})
-    path = jsonl(tmp_path / "a.jsonl", ROOT, step)
-    sample = one_sample(path, passages_from="tools" if kind == "tool" else None)
-    assert (sample.query, sample.answer_text, texts(sample)) == (Q, A, expected)
 
 
 def test_a_table_with_names_of_its_own_is_not_langsmiths(tmp_path: Path) -> None:
@@ -131,12 +110,3 @@ def test_documents_that_were_read_hold_fields(tmp_path: Path) -> None:
         {**one, "why": f"It says {at}."} for at, one in enumerate(found)
     ]
     assert place(jsonl(tmp_path / "b.jsonl", root, step)).unplaced == ("outputs.documents[*].why",)
-
-
-def test_of_several_messages_the_last_of_the_agent_is_the_answer(tmp_path: Path) -> None:
-    said = [("human", Q), ("ai", "I look."), ("tool", TEXTS[0]), ("ai", A), ("ai", "")]
-    messages = [{"type": kind, "content": text} for kind, text in said]
-    for outputs in ({"messages": messages}, {"output": messages}):
-        assert (
-            one_sample(jsonl(tmp_path / "a.jsonl", {**ROOT, "outputs": outputs})).answer_text == A
-        )

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import ragassay
 from ragassay import Answer, Passage, Reason, Sample, Score, Statement, Unscored
 from ragassay.base.score import Outcome
 from ragassay.engine.run.scoring import score_stream
@@ -314,6 +315,16 @@ def test_an_uncited_and_an_empty_answer() -> None:
     assert values(THREE.format("citation_ore"), "I do not know.") == [0.0, 0.0, 0.0]
     for form in ("citation", "citation_ore", "citation_trec", "citation_sentences"):
         assert values(THREE.format(form), "") == [Reason.EMPTY_ANSWER] * 3
+
+
+def test_answers_that_cite_in_a_list_at_their_end_alone_are_counted() -> None:
+    said = ["Iron is heavy.\n\nSource: [1]", "Wool is light. Sources: [1], [2]"]
+    said += ["Iron [1].", "No.", "So it is [2].\n\nSources: [2]"]
+    data = [{"id": one, "query": "?", "answer": one, "passages": ["a", "b"]} for one in said]
+    result = ragassay.evaluate(data, ["citation.f1", "citation_ore.f1"])
+    (listed,) = [line for line in map(str, result.summary.notes) if "in a list" in line]
+    assert listed.startswith("2 answers cite")
+    assert result.columns.values("citation.f1")[[0, 1, 3]].tolist() == [0.0] * 3
 
 
 def test_what_is_missing_is_said() -> None:

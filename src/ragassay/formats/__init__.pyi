@@ -19,6 +19,7 @@ from .reading import (
     get as get,
     load as load,
     read as read,
+    share_traces as share_traces,
 )
 from .records import (
     answers_and_turns as answers_and_turns,

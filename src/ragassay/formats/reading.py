@@ -19,7 +19,7 @@ from ragassay.formats import frames, table_files
 from ragassay.formats.format import SURE, Format, Head, by_container
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records.field_names import ALIASES
-from ragassay.formats.records.sample_records import Mapper, MapperOptions
+from ragassay.formats.records.sample_records import Mapper, MapperOptions, Notes
 from ragassay.formats.sources import delimited, json_files, opening
 from ragassay.formats.sources.json_files import parse_json
 from ragassay.formats.trec import trec_run
@@ -35,7 +35,7 @@ def files_of(path: Paths) -> list[Path]:
 
     Args:
         path: a file or folder, a pattern (``runs/*.jsonl``), or a list of these. What a pattern
-            names is sorted.
+            names is sorted, as are the files of a folder that holds an export of traces.
 
     Raises:
         InputError: a pattern names nothing.
@@ -44,7 +44,7 @@ def files_of(path: Paths) -> list[Path]:
     files: list[Path] = []
     for item in map(Path, [path] if isinstance(path, str | os.PathLike) else path):
         if item.exists() or not glob.has_magic(str(item)):
-            files.append(item)
+            files += _parts(item) if item.is_dir() else [item]
             continue
         found = sorted(glob.glob(str(item), recursive=True))  # noqa: PTH207
         if not found:
@@ -53,6 +53,25 @@ def files_of(path: Paths) -> list[Path]:
     if not files:
         raise UsageError("No data is named. Give a file.")
     return files
+
+
+def _parts(folder: Path) -> list[Path]:
+    """The files of a folder that are all parts of one export; else the folder itself."""
+    files = sorted(item for item in folder.iterdir() if item.is_file() and item.name[0] != ".")
+    with suppress(InputError):
+        if files and detect(files[0]).read_together and len({*map(detect, files)}) == 1:
+            return files
+    return [folder]
+
+
+def share_traces(files: Sequence[Path], **options: Unpack[MapperOptions]) -> bool:
+    """Whether several files hold parts of the same traces, as of one export."""
+    options["notes"] = Notes()
+    with suppress(InputError):
+        if len(files) > 1 and all(detect(file).read_together for file in files):
+            alone = sum(len(load(file, **options)) for file in files)
+            return len(load(files, **options)) < alone
+    return False
 
 
 def read_json(path: Path, mapper: Mapper) -> Iterator[Sample]:
@@ -229,12 +248,7 @@ def load(
         >>> sample.query, sample.answer.text, sample.passages[0].text
         ('Who?', 'Ann', 'Ann did.')
 
-    Args:
-        path, format, limit, gold, options: as of `read`.
-
-    Raises:
-        InputError: as of `read`.
-        UsageError: as of `read`.
+    Arguments and errors: as of `read`.
     """
     return list(read(path, format=format, limit=limit, gold=gold, **options))
 

@@ -90,6 +90,8 @@ def test_runs_that_share_no_id_are_matched_by_questions_that_both_ask_once(tmp_p
     assert (one.wins, one.losses, one.ties) == (1, 0, 1)
     (note,) = [note for note in found.notes if note.kind == "matched_by_text"]
     assert note.counts == {"n": 2}
+    twice = ragassay.evaluate([{**row, "id": f"y{row['id']}"} for row in data], ["em"])
+    assert ragassay.compare(twice, old).n_common == 4  # in order, where both asked it twice
     change = moved(new, old, headline="em")
     assert change.matched == (note,) and change.transitions[UNEXPLAINED.name, "fine"] == 1
     assert ragassay.compare(new, old, unpaired=True).n_common == 0

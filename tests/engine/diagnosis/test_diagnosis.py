@@ -95,6 +95,29 @@ def test_a_refusal_is_right_for_an_unanswerable_query_and_wrong_for_another() ->
     assert list(found.classes) == ["refused_answerable", None, "answered_unanswerable", None]
 
 
+def test_a_refusal_is_in_a_class_only_where_something_says_what_was_expected() -> None:
+    bare = {**record("open", "I don't know.", None), "gold": None, "references": None}
+    labels = [{"answerability": kind} for kind in ("unanswerable", "conversational")]
+    kinds = [*labels, {"gold": [{"id": "gold"}]}, {"references": [GOLD]}]
+    data = [bare, *({**bare, "id": f"k{at}", **more} for at, more in enumerate(kinds))]
+    data += [record(f"{at}", GOLD, gold=None) for at in range(4)]
+    found = diagnose(ragassay.evaluate(data, ["idk_eval", "umbrela_nDCG@5"]))
+    assert found.headline == "umbrela_nDCG@5" and found.unknown == [True] + [False] * 8
+    assert found.classes == [None, None, "unexplained", *["not_retrieved"] * 2, *[None] * 4]
+    assert found.share_right == pytest.approx(4 / 7)  # of those whose retrieval can fail
+    assert found.to_json()["n_refusals_unknown"] == 1
+    for says in (told(diagnosis_report(found)), verdict_of(found)):
+        assert "1 refusal is not rated" in says
+
+
+@pytest.mark.parametrize(("label", "fault"), [(None, "no_reply"), ("unanswerable", None)])
+def test_an_empty_answer_is_none_and_no_refusal_of_an_answerable_query(label, fault) -> None:
+    data = [record("empty", " ", answerability=label), record("fine", GOLD)]
+    for headline in ("contains_answer", "faithfulness", "token_f1.f"):
+        found = diagnose(ragassay.evaluate(data, [headline, "idk_eval"]))
+        assert found.classes == [fault, None], headline
+
+
 WRONG = (
     "The mill closes at eleven.",
     "You have to be there by eleven.",
@@ -335,8 +358,9 @@ def test_an_answer_that_is_half_right_was_not_invented_by_one_unsupported_claim(
 def test_the_first_row_that_holds_decides(values, label: Any, below: bool, headline_only) -> None:
     sample = Sample(id="q", answer="a", answerability=label)
     found = class_of(values, sample, below, Thresholds(), headline_only=headline_only)
-    rightly = label == "unanswerable" and values.get("refused") == 1.0
-    if rightly or (not below and headline_only):
+    refused = values.get("refused") == 1.0
+    below = below and not (refused and label is None)  # nobody knows whether that was right
+    if (refused and label == "unanswerable") or (not below and headline_only):
         assert found is None
     elif below:
         assert found is not None
@@ -387,6 +411,16 @@ def test_grades_that_call_right_samples_not_retrieved_too_decide_no_class() -> N
     ]
 
 
+def test_what_decides_no_class_in_one_run_decides_none_in_the_other() -> None:
+    fine = [record(f"{at}", GOLD, gold=None) for at in range(6)]
+    new, old = (ragassay.evaluate([*fine, *(of_job(at, right=right) for at in range(3))], JUDGED)
+                for right in (False, True))  # fmt: skip
+    assert diagnose(new).classes[6:] == ["not_retrieved"] * 3 and not diagnose(new).not_telling
+    change = moved(new, old)
+    assert not change.new.not_telling and change.old.not_telling[0].n == 3
+    assert {*change.new.classes[6:]} == {"unexplained"}
+
+
 def test_gold_is_believed_although_right_answers_need_no_retrieval() -> None:
     elsewhere = {"gold": [{"id": "elsewhere"}]}
     records = [of_job(at, right=at < 4) | elsewhere for at in range(5)]
@@ -395,7 +429,7 @@ def test_gold_is_believed_although_right_answers_need_no_retrieval() -> None:
 
 
 @pytest.mark.parametrize(("n_right", "left_out"), [(1, False), (2, True)])
-def test_half_of_the_right_samples_is_too_many(n_right: int, left_out: bool) -> None:
+def test_a_third_of_the_right_samples_is_too_many(n_right: int, left_out: bool) -> None:
     right = [(SAMPLE, LOW if at < n_right else GOOD) for at in range(4)]
     unanswerable = Sample(id="u", answer="a", answerability="unanswerable")
     found = not_telling([*right, (unanswerable, LOW)], {"grades"}, LIMITS)

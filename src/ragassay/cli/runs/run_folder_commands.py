@@ -154,7 +154,7 @@ def compare(given: Given) -> int:
     intervals, p-values and the method. With more than two runs, each is compared with the last. A
     folder or file with several systems compares those.
 
-    Files are evaluated first, as 'ragassay run' does; nothing is kept.
+    Files and folders of exports are evaluated first, as 'ragassay run' does; nothing is kept.
 
     A verdict is "only a hint" where few queries differ, or where the offline judge is not known to
     agree with people. A sentence says which.
@@ -224,16 +224,23 @@ def compare(given: Given) -> int:
 
 def _pairs(given: Given) -> list[tuple[Result, Result]]:
     """The runs to compare, each with the baseline."""
+    from ragassay import formats
     from ragassay.engine.comparison.derived_runs import by_system, subset_of
     from ragassay.engine.results import open_run
 
     runs, baseline = given.runs, given.baseline
-    if given.run_options and not any(map(Path.is_file, runs)):
+    files = [run for run in runs if run.is_file()]
+    data = [*files, *(run for run in runs if run.is_dir() and formats.files_of(run) != [run])]
+    if given.run_options and not data:
         raise UsageError("--suite, --columns, --judge and --budget are for files of answers.")
-    folders = {run: open_run(run) for run in runs if not run.is_file()}
+    if formats.share_traces(files, columns=given.run_options.get("columns")):
+        raise UsageError(
+            f"Some of {', '.join(map(str, files))} hold parts of the same traces. Put the files of "
+            "each export into a folder of its own: ragassay compare NEW_FOLDER OLD_FOLDER."
+        )
+    folders = {run: open_run(run) for run in runs if run not in data}
     results = [folders[run] if run in folders else _evaluated(run, given) for run in runs]
-    files = [result for result in results if result.folder is None]
-    notes = [note for result in files for note in result.summary.notes]
+    notes = [note for each in results if each.folder is None for note in each.summary.notes]
     # What a judge would cost is said once, for all files.
     costs: list[Any] = [note.counts for note in notes if note.kind == "metrics_need_llm"]
     total = {name: sum(counts[name] for counts in costs) for name in ("n", "calls", "cost")}
@@ -262,7 +269,7 @@ def _pairs(given: Given) -> list[tuple[Result, Result]]:
 
 
 def _evaluated(file: Path, given: Given) -> Result:
-    """A file of answers, evaluated with the options of the command line."""
+    """A file or folder of answers, evaluated with the options of the command line."""
     from ragassay.engine.run.prepared_run import prepare
 
     metrics = listed("--metrics", given.metrics)

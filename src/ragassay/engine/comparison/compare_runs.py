@@ -154,50 +154,31 @@ def compare(
         ]
     if unpaired:
         comparison = compare_means(a, b, means, standings, level=level, correction=correction)
-        brought = (*against, *incomplete_runs(a, b))
-        judged_by = _judged_by(a, b, means)
         return replace(
-            comparison, brought=brought, judged_by=judged_by, primary=tuple(tested), runs=(a, b),
-            trust_offline=trust_offline,
+            comparison, brought=(*against, *incomplete_runs(a, b)), runs=(a, b),
+            judged_by=_judged_by(a, b, means), primary=tuple(tested), trust_offline=trust_offline,
         )  # fmt: skip
     (values_a, mask_a), (values_b, mask_b) = matched.scores(means)
     for run in () if (mask_a & mask_b).any() else (a, b):
         if failure := run.summary.all_failed:
             raise UsageError(f"{a.name} and {b.name} cannot be compared. Of {run.name}: {failure}")
     clusters, clustered_by = matched.clusters
-    draws: dict[str, Any] = {
-        "clusters": clusters,
-        "n_resamples": n_resamples,
-        "seed": seed,
-        "level": level,
-    }
+    draws: dict[str, Any] = {"clusters": clusters, "n_resamples": n_resamples}
+    draws |= {"seed": seed, "level": level}
+    by_n = grouped((int(matched.left_by_both(name, alike=True).sum()), name) for name in names)
+    brought = [
+        *(Note("inapplicable_to_both", {"n": n}, (*by_n[n],), "detail") for n in by_n if n),
+        *(note for note in b.summary.notes if note.kind == MATCHED),
+        *against,
+        *only_in_one(a, b, means, matched.queries, mask_a, mask_b),
+        *incomplete_runs(a, b),
+    ]
     comparison = compare_arrays(
-        means,
-        values_a,
-        values_b,
-        mask=mask_a & mask_b,
-        a_name=a.name,
-        b_name=b.name,
+        means, values_a, values_b, mask=mask_a & mask_b, a_name=a.name, b_name=b.name,
         higher_is_better=[summaries[name].higher_is_better for name in means],
-        spans=[summaries[name].bounds for name in means],
-        correction=correction,
-        standings=standings,
-        brought=[
-            *(
-                Note("inapplicable_to_both", {"n": n}, tuple(alike), "detail")
-                for n, alike in grouped(
-                    (int(matched.left_by_both(name, alike=True).sum()), name) for name in names
-                ).items()
-                if n
-            ),
-            *(note for note in b.summary.notes if note.kind == MATCHED),
-            *against,
-            *only_in_one(a, b, means, matched.queries, mask_a, mask_b),
-            *incomplete_runs(a, b),
-        ],
-        clustered_by=clustered_by,
-        **draws,
-    )
+        spans=[summaries[name].bounds for name in means], correction=correction,
+        standings=standings, brought=brought, clustered_by=clustered_by, **draws,
+    )  # fmt: skip
     found = [_with_left_out(d, matched, draws) for d in comparison.differences]
     judged = [d for d in found if d.standing in ("tested", "indicative")]
     fallen = fallen_slice(matched, judged, draws)

@@ -97,9 +97,9 @@ def aligned(run: Result, like: Result, *, by_text: bool = True) -> Result:
     that ``like`` shows it by.
 
     Ids stay, unless the runs share none: then queries of the same text are matched (``by_text``),
-    where it is that of one id in either run, and a note of the summary (`MATCHED`) says so. Metrics
-    that have the same display name stay as they are. Of the others, those that are the same metric
-    with the same parameters are matched, where only one match is possible."""
+    if both runs asked it as often (in order), and a note of the summary (`MATCHED`) says so.
+    Metrics that have the same display name stay as they are. Of the others, those that are the same
+    metric with the same parameters are matched, where only one match is possible."""
     if by_text and run.columns.rows_by_query.keys().isdisjoint(like.columns.rows_by_query):
         run = _with_ids_of(run, like)
     theirs = _by_canonical(like, run)
@@ -126,7 +126,10 @@ MATCHED = "matched_by_text"
 
 def _with_ids_of(run: Result, like: Result) -> Result:
     theirs, ours = _ids_by_text(like), _ids_by_text(run)
-    ids = {ours[text]: theirs[text] for text in ours if text in theirs}
+    ids: dict[str, str] = {}
+    for text, own in ours.items():
+        if len(other := theirs.get(text, [])) == len(own):
+            ids |= zip(own, other, strict=True)
     if not ids:
         return run
 
@@ -141,11 +144,11 @@ def _with_ids_of(run: Result, like: Result) -> Result:
     return replace(run, summary=summary, columns=columns, _rows=rows, _samples=samples)
 
 
-def _ids_by_text(run: Result) -> dict[str, str]:
-    """The id of each question with the turns before it that only one id of a run has."""
+def _ids_by_text(run: Result) -> dict[str, list[str]]:
+    """The ids of each question with the turns before it, in the order of the run."""
     asked = () if run._samples is None else run.samples
     texts = ((made_id(s.query, s.history), s.id) for s in asked if s.query is not None)
-    return {text: ids[0] for text, ids in grouped(texts).items() if len({*ids}) == 1}
+    return grouped(dict.fromkeys(texts))
 
 
 def _by_canonical(run: Result, other: Result) -> dict[str, str]:

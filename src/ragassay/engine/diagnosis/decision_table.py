@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from typing import Literal
 
 from ragassay.base import packages
 from ragassay.base.errors import UsageError
@@ -183,7 +184,8 @@ SIGNALS: Mapping[str, Signal] = {
 Values = Mapping[str, float]
 """The signals of a sample that are known, by name."""
 
-FAILS = "fails"  # the name of one more: 1 where the headline fails
+# The names of two more: 1 where the headline fails, or needs an answer.
+FAILS, WANTS_ANSWER = "fails", "wants answer"
 
 
 @dataclass(frozen=True)
@@ -246,10 +248,22 @@ _UNANSWERABLE = Answerability.UNANSWERABLE
 _MAY_BE_ANSWERED = (None, Answerability.ANSWERABLE, Answerability.PARTIAL)
 
 
-def refuses_rightly(values: Values, sample: Sample) -> bool:
-    """Whether a query without an answer was refused: such a sample is right, whatever a comparison
-    of its words with a reference says."""
-    return sample.answerability is _UNANSWERABLE and values.get("refused") == 1.0
+def refusal(values: Values, sample: Sample) -> Literal["right", "open", ""]:
+    """``right`` where the answer refuses a query without an answer, whatever a comparison of words
+    says; ``open`` where no label, reference or gold says whether the query has one."""
+    if values.get("refused") != 1.0:
+        return ""
+    if sample.answerability is not None or not sample.answer_text.strip():
+        return "right" if sample.answerability is _UNANSWERABLE else ""
+    expects = sample.references or any(passage.grade > 0 for passage in sample.gold or ())
+    return "" if expects else "open"
+
+
+def _no_reply(values: Values, sample: Sample, _: Thresholds) -> bool:
+    """An empty answer is none, unless the query needs none."""
+    expected = sample.answer is None or sample.answerability not in ABSTAINING
+    named = sample.failure is not None or (values.get(WANTS_ANSWER) == 1.0 and expected)
+    return named and not sample.answer_text.strip()
 
 
 def _incomplete(values: Values, _: Sample, limits: Thresholds) -> bool:
@@ -276,16 +290,16 @@ def _invented(values: Values, sample: Sample, limits: Thresholds) -> bool:
 
 
 _RULES: Mapping[str, Rule] = {
-    "no_reply": lambda v, s, at: s.failure is not None and not s.answer_text.strip(),
+    "no_reply": _no_reply,
     "answered_unanswerable": lambda v, s, at: (
         s.answerability is _UNANSWERABLE and v.get("refused") == 0.0
     ),
-    "not_retrieved": lambda v, s, at: s.answerability is not _UNANSWERABLE and v.get("rank") == inf,
+    "not_retrieved": lambda v, s, at: s.answerability not in ABSTAINING and v.get("rank") == inf,
     "ranked_low": lambda v, s, at: (
-        s.answerability is not _UNANSWERABLE and at.low_rank < v.get("rank", inf) < inf
+        s.answerability not in ABSTAINING and at.low_rank < v.get("rank", inf) < inf
     ),
     "refused_answerable": lambda v, s, at: (
-        s.answerability in _MAY_BE_ANSWERED and v.get("refused") == 1.0
+        s.answerability in _MAY_BE_ANSWERED and v.get("refused") == 1.0 and not refusal(v, s)
     ),
     "invented": _invented,
     # What a refusal cites is not what its query is about.
@@ -314,12 +328,15 @@ _RULES: Mapping[str, Rule] = {
 
 
 def class_of(
-    values: Values, sample: Sample, below: bool, limits: Thresholds, *, headline_only: bool
-) -> FaultClass | None:
+    values: Values, sample: Sample, below: bool, limits: Thresholds, *, headline_only: bool,
+    wants_answer: bool = False,
+) -> FaultClass | None:  # fmt: skip
     """The class of a sample; ``None`` where it does not fail."""
-    if refuses_rightly(values, sample):
+    refused = refusal(values, sample)
+    if refused == "right":
         return None
-    values = {**values, FAILS: float(below)}
+    below = below and not refused
+    values = {**values, FAILS: float(below), WANTS_ANSWER: float(wants_answer)}
     for row in CLASSES:
         fails = below or (row.own_fault and not headline_only)
         if fails and row.holds(values, sample, limits):
@@ -329,8 +346,8 @@ def class_of(
 
 @dataclass(frozen=True)
 class NotTelling:
-    """A judge's metric that shows a class in ``n`` of ``of`` samples that are right, half or more,
-    and is therefore left out: a judge that grades every passage low finds nothing retrieved."""
+    """A judge's metric that shows a class in ``n`` of ``of`` right samples, a third or more, and is
+    therefore left out: a judge that grades every passage low finds nothing retrieved."""
 
     fault: str
     metric: str
@@ -353,7 +370,7 @@ def not_telling(
             if value.metric in doubtful and sample.answerability is not _UNANSWERABLE:
                 of[row.name, value.metric] += 1
                 says[row.name, value.metric] += shown
-    return [NotTelling(*key, says[key], n) for key, n in of.items() if 2 * says[key] >= n]
+    return [NotTelling(*key, says[key], n) for key, n in of.items() if 3 * says[key] >= n]
 
 
 def telling(

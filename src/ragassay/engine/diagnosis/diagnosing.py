@@ -4,37 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from math import inf
 from typing import Any
 
 import numpy as np
 
 from ragassay.base.errors import UsageError, did_you_mean
-from ragassay.base.note import Displayed
+from ragassay.base.note import Displayed, Note, joined
 from ragassay.base.printable import excerpt
 from ragassay.base.sample import Identity, Sample
 from ragassay.engine.comparison.verdict_rules import judge_agreement
-from ragassay.engine.diagnosis.decision_table import (
-    CLASSES,
-    FOUND_SOMEWHERE,
-    SIGNALS,
-    UNEXPLAINED,
-    FaultClass,
-    NotLookedAt,
-    NotTelling,
-    SignalValue,
-    Thresholds,
-    canonical_name,
-    class_of,
-    judged_by,
-    names_by_metric,
-    not_looked_at,
-    not_telling,
-    parts_of,
-    refuses_rightly,
-    telling,
-)
+from ragassay.engine.diagnosis import decision_table as table
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import by_sample, with_samples
 from ragassay.engine.results.summary import MetricSummary, sample_clusters
@@ -42,7 +23,7 @@ from ragassay.engine.run.scoring import by_reference, record_warnings
 from ragassay.judges.offline.questions import match
 from ragassay.judges.offline.refusal import declines
 from ragassay.judges.questions.grading import AnswerMatch
-from ragassay.stats.intervals import ROUNDING, mean_interval
+from ragassay.stats.intervals import ROUNDING, Interval, mean_interval
 
 
 @dataclass(frozen=True)
@@ -75,7 +56,7 @@ class ClassFound:
     samples into it how far its judge is known to agree with people; ``only_hint`` that it rests on
     a judge without known agreement."""
 
-    fault: FaultClass
+    fault: table.FaultClass
     n: int
     share: float
     low: float | None
@@ -107,7 +88,8 @@ class Diagnosis(Displayed):
     does: whether ``answers`` are right, have the ``words`` of the reference, the ``nuggets`` or
     the ``support`` of the passages, or ``retrieval`` succeeds.
 
-    ``judged`` says how far the judge of the headline is known to agree with people, ``only_hint``
+    ``judged`` says how far the judge of the headline is known to agree with people, ``judge_notes``
+    the same of all metrics that decided, ``only_hint``
     whether its values are only a hint, by that or because it compares words. ``mean`` is
     that of the headline, ``fine_mean`` that of the samples that do not fail. ``share_right`` is the
     share of right answers (no fault was found), or else of what the headline measures, among the
@@ -116,7 +98,8 @@ class Diagnosis(Displayed):
     ``not_telling`` the judges' metrics that right samples show, too, ``sources`` by signal the
     metrics that gave it and for how many samples, ``added`` the metrics that the run lacked and
     that were computed for it, offline. For each sample of the run, ``classes`` has the
-    class (``None`` where it does not fail), and ``unknown`` whether nothing says if it fails."""
+    class (``None`` where it does not fail), and ``unknown`` whether nothing says if it fails, as of
+    ``n_refusals_unknown`` refusals of queries without label, reference and gold."""
 
     name: str
     headline: str
@@ -125,10 +108,11 @@ class Diagnosis(Displayed):
     only_hint: bool
     below: float
     headline_only: bool
-    thresholds: Thresholds
+    thresholds: table.Thresholds
     n: int
     n_scored: int
     n_failing: int
+    n_refusals_unknown: int
     mean: float | None
     fine_mean: float | None
     share_right: float | None
@@ -136,12 +120,13 @@ class Diagnosis(Displayed):
     high: float | None
     level: float
     found: tuple[ClassFound, ...]
-    not_looked_at: tuple[NotLookedAt, ...]
-    not_telling: tuple[NotTelling, ...]
+    not_looked_at: tuple[table.NotLookedAt, ...]
+    not_telling: tuple[table.NotTelling, ...]
     sources: Mapping[str, Mapping[str, int]]
     added: tuple[str, ...]
     classes: Sequence[str | None] = field(repr=False)
     unknown: Sequence[bool] = field(repr=False)
+    judge_notes: Sequence[Note] = field(repr=False)
 
     def __repr__(self) -> str:
         failing = f"failing={self.n_failing} samples={self.n}"
@@ -202,7 +187,7 @@ def headline_of(result: Result) -> str | None:
     for at least half of the samples; ``None`` where the run has none. One by the offline judge
     whose agreement with people is not known or not sufficient is taken where there is no other."""
     metrics = result.summary.metrics
-    names = names_by_metric(metrics)
+    names = table.names_by_metric(metrics)
     fit = [
         shown
         for wanted in HEADLINES
@@ -210,9 +195,7 @@ def headline_of(result: Result) -> str | None:
         if metrics[shown].mean is not None and 2 * metrics[shown].n_scored >= metrics[shown].n_total
     ]
     judged = ((shown, judge_agreement(metrics[shown])) for shown in fit)
-    trusted = (
-        shown for shown, agreement in judged if agreement is None or not agreement.indicative
-    )
+    trusted = (shown for shown, by in judged if by is None or not by.indicative)
     return next(trusted, fit[0] if fit else None)
 
 
@@ -221,15 +204,17 @@ def diagnosis_of(
     *,
     headline: str | None = None,
     below: float | None = None,
-    thresholds: Thresholds | None = None,
+    thresholds: table.Thresholds | None = None,
     headline_only: bool = False,
     n_examples: int = 3,
     complete: bool = True,
+    also_not_telling: Sequence[table.NotTelling] = (),
 ) -> Diagnosis:
-    """Sorts the failing samples of one run into classes; see `ragassay.diagnose`."""
+    """Sorts the failing samples of one run into classes; see `ragassay.diagnose`. What is in
+    ``also_not_telling`` decides no class in a run that this one is compared with."""
     if gone := result.summary.all_failed:
         raise UsageError(f"{result.name} cannot be diagnosed. {gone}")
-    limits = thresholds or Thresholds()
+    limits = thresholds or table.Thresholds()
     metric = _headline(result, headline)
     bound = _bound(metric, below)
     columns = result.columns
@@ -238,49 +223,49 @@ def diagnosis_of(
     low = scored & (values < bound) & ~np.isclose(values, bound, rtol=ROUNDING, atol=ROUNDING)
     added = _added(result) if complete else None
     metrics = {**(added.summary.metrics if added else {}), **result.summary.metrics}
-    names = names_by_metric(metrics)
-    matches, by_words = np.zeros(len(columns), np.bool_), canonical_name(metric.metric) in OF_WORDS
+    names = table.names_by_metric(metrics)
+    matches = np.zeros(len(columns), np.bool_)
+    by_words = table.canonical_name(metric.metric) in OF_WORDS
     if by_words and not headline_only:
         matches[:] = [_matches(sample) for sample, _ in _samples(result, names, added)]
         low &= ~matches
-    faults: list[FaultClass | None] = []
-    unknown: list[bool] = []
-    sources: dict[str, Counter[str]] = {name: Counter() for name in SIGNALS}
+    faults: list[table.FaultClass | None] = []
+    unknown, is_open, is_right = np.zeros((3, len(columns)), np.bool_)
+    sources: dict[str, Counter[str]] = {name: Counter() for name in table.SIGNALS}
     examples: defaultdict[str, list[Example]] = defaultdict(list)
     judges: defaultdict[str, dict[str, None]] = defaultdict(dict)
     parts: set[str] = set()
-    judged = {
-        name: found
-        for name, summary in metrics.items()
-        if (found := judge_agreement(summary)) is not None
-    }
+    by_judge = ((name, judge_agreement(summary)) for name, summary in metrics.items())
+    judged = {name: agreement for name, agreement in by_judge if agreement is not None}
     agreements = {name: str(found.note) for name, found in judged.items()}
-    measures = MEASURES.get(canonical_name(metric.metric), "answers")
+    measures = MEASURES.get(table.canonical_name(metric.metric), "answers")
     only_hint = metric.name in judged and judged[metric.name].indicative
     doubtful = {name for name, found in judged.items() if not found.sufficient}
-    is_right = scored & ~low
-    right = (found for at, found in enumerate(_samples(result, names, added)) if is_right[at])
-    left_out = not_telling(right, doubtful, limits) if doubtful else []
-    idle = {(item.fault, item.metric) for item in left_out}
+    good = scored & ~low
+    right = (found for at, found in enumerate(_samples(result, names, added)) if good[at])
+    left_out = table.not_telling(right, doubtful, limits) if doubtful else []
+    idle = {(item.fault, item.metric) for item in (*left_out, *also_not_telling)}
     for row, (sample, known) in enumerate(_samples(result, names, added)):
-        signals = dict(telling(known, sample, limits, idle))
+        signals = dict(table.telling(known, sample, limits, idle))
         if matches[row] and "supported" in signals and signals["supported"].metric in doubtful:
             del signals["supported"]  # what a reference says too was not invented
-        parts |= parts_of(sample)
-        if measures == "answers" and sample.answer is None and not sample.failure:
-            sample = replace(sample, failure="no answer")
+        parts |= table.parts_of(sample)
         for name, signal in signals.items():
             sources[name][signal.metric] += 1
         by_name = {name: signal.value for name, signal in signals.items()}
-        fault = class_of(by_name, sample, bool(low[row]), limits, headline_only=headline_only)
+        fault = table.class_of(
+            by_name, sample, bool(low[row]), limits, headline_only=headline_only,
+            wants_answer=measures != "retrieval",
+        )  # fmt: skip
         faults.append(fault)
+        refused = "" if fault else table.refusal(by_name, sample)
+        is_open[row], is_right[row] = refused == "open", refused == "right"
         # A refusal claims nothing that passages could fail to support.
-        settled = measures == "support" and bool(by_name.get("refused"))
-        settled = settled or bool(scored[row]) or refuses_rightly(by_name, sample)
-        unknown.append(fault is None and not settled)
+        settled = is_right[row] or (measures == "support" and bool(by_name.get("refused")))
+        unknown[row] = fault is None and not (settled or (scored[row] and not is_open[row]))
         if fault is not None:
-            judges[fault.name] |= dict.fromkeys(judged_by(fault, signals, agreements))
-            found_only = ("rank", FOUND_SOMEWHERE)
+            judges[fault.name] |= dict.fromkeys(table.judged_by(fault, signals, agreements))
+            found_only = ("rank", table.FOUND_SOMEWHERE)
             example = Example(
                 sample.identity,
                 excerpt(sample.query_text, EXCERPT),
@@ -289,33 +274,29 @@ def diagnosis_of(
                 {name: value for name, value in by_name.items() if (name, value) != found_only},
             )
             # The lowest headline values first, those without one last.
-            examples[fault.name] = sorted(
-                [*examples[fault.name], example],
-                key=lambda value: inf if value.headline is None else value.headline,
-            )[:n_examples]
+            listed = [*examples[fault.name], example]
+            listed.sort(key=lambda each: inf if each.headline is None else each.headline)
+            examples[fault.name] = listed[:n_examples]
     fails = np.array([fault is not None for fault in faults], dtype=np.bool_)
-    fine = scored & ~fails
+    fine = scored & ~fails & ~unknown
     fine_mean = float(values[fine].mean()) if fine.any() else None
     level = float(result.config.get("level", 0.95))
     clusters = sample_clusters(columns)
+
+    def share(of: Any, among: Any = slice(None)) -> Interval:
+        codes = None if clusters is None else clusters[among]
+        return mean_interval(of[among] * 1.0, span=(0.0, 1.0), level=level, clusters=codes)
+
     # An answer is right where no fault was found; of support the mean counts, not who has half.
-    rated, certain = values if measures == "support" else (~low).astype(np.float64), scored
-    if measures == "answers":
-        rated, certain = (~fails).astype(np.float64), ~np.array(unknown, dtype=np.bool_)
-    right_share = mean_interval(
-        rated[certain],
-        span=(0.0, 1.0),
-        level=level,
-        clusters=None if clusters is None else clusters[certain],
-    )
+    # Of what a headline finds, refusals that are or may be right say nothing.
+    by_measure = {"support": (values, scored), "answers": (~fails, ~unknown)}
+    right_share = share(*by_measure.get(measures, (~low, scored & ~is_open & ~is_right)))
     classes: list[ClassFound] = []
-    for fault in (*CLASSES, UNEXPLAINED):
+    for fault in (*table.CLASSES, table.UNEXPLAINED):
         member = np.array([fault_class is fault for fault_class in faults], dtype=np.bool_)
         if not member.any():
             continue
-        interval = mean_interval(
-            member.astype(np.float64), span=(0.0, 1.0), level=level, clusters=clusters
-        )
+        interval = share(member)
         cost = None
         if fine_mean is not None and (member & scored).any():
             cost = float((fine_mean - values[member & low]).sum() / max(1, scored.sum()))
@@ -329,7 +310,8 @@ def diagnosis_of(
                 or (only_hint and not fault.own_fault),
             )
         )  # fmt: skip
-    classes.sort(key=lambda found: (found.fault is UNEXPLAINED, -found.n))
+    classes.sort(key=lambda found: (found.fault is table.UNEXPLAINED, -found.n))
+    decided = dict.fromkeys([*(name for found in classes for name in found.judged), metric.name])
     return Diagnosis(
         name=result.name,
         headline=metric.name,
@@ -342,6 +324,7 @@ def diagnosis_of(
         n=len(faults),
         n_scored=int(scored.sum()),
         n_failing=int(fails.sum()),
+        n_refusals_unknown=int(is_open.sum()),
         mean=float(values[scored].mean()) if scored.any() else None,
         fine_mean=fine_mean,
         share_right=right_share.mean,
@@ -349,12 +332,13 @@ def diagnosis_of(
         high=right_share.high,
         level=level,
         found=tuple(classes),
-        not_looked_at=tuple(not_looked_at(metrics, names, sources, parts)),
+        not_looked_at=tuple(table.not_looked_at(metrics, names, sources, parts)),
         not_telling=tuple(left_out),
         sources={name: dict(counts) for name, counts in sources.items() if counts},
         added=tuple(added.summary.metrics) if added else (),
         classes=[None if fault is None else fault.name for fault in faults],
-        unknown=unknown,
+        unknown=unknown.tolist(),
+        judge_notes=joined(judged[name].note for name in decided if name in judged),
     )
 
 
@@ -401,16 +385,20 @@ def _bound(metric: MetricSummary, below: float | None) -> float:
 def _added(result: Result) -> Result | None:
     """The metrics that give the signals that a run lacks, of its samples by the offline judge;
     ``None`` where it lacks none or its samples were not kept."""
-    names = names_by_metric(result.summary.metrics)
+    names = table.names_by_metric(result.summary.metrics)
     known: Counter[str] = Counter()
     parts: set[str] = set()
+    n_answers = 0
     for sample, signals in _samples(result, names):
         known.update(list(signals))
-        parts |= parts_of(sample)
-    # What any sample can show ("") is wanted of all: labels that some have do not tell of others.
-    least = {name: len(result.columns) if "" in SIGNALS[name].propose else 1 for name in SIGNALS}
-    sources = {name: {name: known[name]} if known[name] >= least[name] else {} for name in SIGNALS}
-    lacking = not_looked_at(result.summary.metrics, names, sources, parts)
+        parts |= table.parts_of(sample)
+        n_answers += sample.answer is not None
+    # What any answer can show ("") is wanted of all: labels that some have do not tell of others.
+    sources: dict[str, Mapping[str, int]] = {}
+    for name, signal in table.SIGNALS.items():
+        least = max(1, n_answers) if "" in signal.propose else 1
+        sources[name] = {name: known[name]} if known[name] >= least else {}
+    lacking = table.not_looked_at(result.summary.metrics, names, sources, parts)
     wanted = list(dict.fromkeys(name for item in lacking for name in item.metrics))
     samples = list(result.samples)
     if not wanted or [item.identity for item in samples] != list(result.columns.identities):
@@ -430,12 +418,12 @@ def _matches(sample: Sample) -> bool:
 
 def _samples(
     result: Result, names: Mapping[str, Sequence[str]], added: Result | None = None
-) -> Iterator[tuple[Sample, dict[str, SignalValue]]]:
+) -> Iterator[tuple[Sample, dict[str, table.SignalValue]]]:
     """Each sample with its signals that are known, by name, also by the metrics that were
     ``added``; a sample that was not kept has its identity only."""
     more = by_sample(added) if added else iter(())
     for (name, system, repeat), kept, own in with_samples(result):
         sample = by_reference(kept or Sample(id=name, system=system, repeat=repeat))
         rows = {**next(more, ("", {}))[1], **own}
-        values = ((signal.name, signal.read(rows, names, sample)) for signal in SIGNALS.values())
+        values = ((key, each.read(rows, names, sample)) for key, each in table.SIGNALS.items())
         yield sample, {signal: value for signal, value in values if value is not None}

@@ -279,6 +279,8 @@ def _opened(
     samples = islice(samples, limit)
     title = "standard input" if paths[0] == Path(opening.STANDARD_INPUT) else paths[0].name
     more = f" and {plural(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
+    if isinstance(data_paths, str | Path) and (folder := Path(data_paths)).is_dir():
+        title, more = folder.resolve().name, ""
     return Source(samples, title + more, name, paths, joined)
 
 

@@ -16,7 +16,7 @@ from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import CitationSupport
 from ragassay.metrics.citation import citation_parser
-from ragassay.metrics.citation.citable import Citable, is_source
+from ragassay.metrics.citation.citable import Citable, is_source, marks
 from ragassay.metrics.citation.citation_parser import tidy
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Window, harmonic, param, part, passage_keys, register
@@ -126,6 +126,10 @@ _UNNAMED = (
     "{n} {mark|marks} such as [{example}] {names|name} no passage; where passages come from there, "
     "give their documents, titles or addresses as answers cite them."
 )
+_LISTED = (
+    "{n} {answer cites|answers cite} only in a list at the end, such as [{example}]. That does not "
+    "say which sentence has which source, so {it counts|they count} as citing nothing."
+)
 _UNREAD = (
     "{n} {answer cites|answers cite} in forms such as [{example}] only, which Open RAG Eval does "
     "not read: citation_ore counts {it|them} as citing nothing."
@@ -143,6 +147,16 @@ def _unnamed(window: Window) -> CountedFact:
         if not citable.find_all(key)
     ]
     return CountedFact(_UNNAMED, len(unnamed), next(iter(unnamed), ""))
+
+
+def _listed(window: Window) -> CountedFact:
+    """The answers that cite only in a list of sources at their end; for `Window.once`."""
+    keys: list[str] = []
+    for s in window.samples:
+        if s.passages and s.answer and not (s.answer.statements or _keys(s)):
+            listed = marks(s.answer.text, Citable(s.passages), len(s.passages))
+            keys += listed[-1].keys[:1] if listed else ()
+    return CountedFact(_LISTED, len(keys), next(iter(keys), ""))
 
 
 def _keys(sample: Sample) -> list[str]:
@@ -219,8 +233,8 @@ class _Citation(JudgedMetric):
         return Score(value, self._parts(scores, statements, links_of))
 
     def remarks(self, window: Window) -> Iterable[CountedFact]:
-        """How many citations name no passage."""
-        return [window.once(_unnamed)]
+        """How many citations name no passage, and how many answers end with a list of sources."""
+        return [window.once(_unnamed), window.once(_listed)]
 
     def _worth(self, link: Link) -> CitationWorth:
         worth = {"full": self.full, "partial": self.partial, "none": self.none}

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import inf
 from typing import Any
 
+from ragassay.base.note import joined
 from ragassay.base.printable import few, grouped, share
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import OF_WORDS, ClassFound, Diagnosis
@@ -64,7 +65,8 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     for most in diagnosis.found[:1]:
         title = f"{most.fault.title[0].lower()}{most.fault.title[1:]}"
         said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n))
-    return " ".join(said)
+    n = diagnosis.n_refusals_unknown
+    return " ".join([*said, *[sentence("refusals_unknown", n=n)] * bool(n)])
 
 
 def right_moved(change: Moved, too_few: bool) -> list[str]:
@@ -120,7 +122,7 @@ def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
     return [
         lines([first], "text"),
         table(columns, rows),
-        lines([*means, *filter(None, [diagnosis.judged])]),
+        lines([*means, *map(str, diagnosis.judge_notes)]),
     ]
 
 
@@ -130,10 +132,15 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
     first = [sentence("failing", share=failing, means=_means(diagnosis))]
     first += [sentence("headline_unscored", names=names, n=unscored)] if unscored else []
-    first += [diagnosis.judged] if diagnosis.judged else []
+    n = diagnosis.n_refusals_unknown
+    first += [sentence("refusals_unknown", n=n)] if n else []
+    # The judge of the headline (with all of whom the same is known) is named beside it.
+    by_place = grouped((diagnosis.headline in n.names, str(n)) for n in diagnosis.judge_notes)
+    first += by_place.get(True, [])
     blocks: list[Block] = [lines([" ".join(first)], "text")]
     if diagnosis.found:
-        notes, mean = ["Share: of all samples."], wording.number(diagnosis.mean)
+        notes = [*by_place.get(False, []), "Share: of all samples."]
+        mean = wording.number(diagnosis.mean)
         if diagnosis.fine_mean is None:
             notes.append(sentence("cost_unknown"))
         else:
@@ -154,23 +161,17 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
             for class_found in diagnosis.found
         )
         blocks += [table(columns, rows), lines(notes)]
-    several = (
-        len({system for class_found in diagnosis.found for _, system, _ in class_found.samples}) > 1
-    )
+    systems = {system for found in diagnosis.found for _, system, _ in found.samples}
     for found in diagnosis.found:
         title = f"{found.fault.title} ({found.n:,})"
-        blocks.append(part(title, lines(_about(found, several), "text")))
-    not_seen = grouped(
-        (not_looked_at.why, not_looked_at.fault.title) for not_looked_at in diagnosis.not_looked_at
-    )
+        blocks.append(part(title, lines(_about(found, len(systems) > 1), "text")))
+    not_seen = grouped((item.why, item.fault.title) for item in diagnosis.not_looked_at)
     missing = (
         sentence("not_looked_at", classes="; ".join(titles), why=why)
         for why, titles in not_seen.items()
     )
     computed = [sentence("computed_here", names=diagnosis.added)] if diagnosis.added else []
-    wanted = dict.fromkeys(
-        name for not_looked_at in diagnosis.not_looked_at for name in not_looked_at.metrics
-    )
+    wanted = dict.fromkeys(name for item in diagnosis.not_looked_at for name in item.metrics)
     further = [sentence("to_look_at", metrics=", ".join(wanted))] if wanted else []
     said = (*_idle_lines(diagnosis), *missing, *computed, *further)
     blocks.append(lines(said, "text", "doubt"))
@@ -185,8 +186,6 @@ def _filtered(n: int, run: int, name: str, linked: bool) -> Cell:
 
 def _about(found: ClassFound, several: bool) -> Iterator[Cell]:
     yield Cell(found.fault.says)
-    if words := " ".join(found.judged.values()):
-        yield Cell(words)
     for example in found.examples:
         name, system, repeat = example.identity
         tags = [name, system if several else "", f"repeat {repeat}" if repeat else ""]
@@ -196,7 +195,7 @@ def _about(found: ClassFound, several: bool) -> Iterator[Cell]:
         for signal, value in example.signals.items():
             if signal == "rank":
                 signals.append("nothing relevant retrieved" if value == inf else f"rank {value:g}")
-            elif signal != "refused" or value:
+            elif signal != "refused" or (value and example.answer):
                 signals.append("refused" if signal == "refused" else f"{signal} {value:.2f}")
         if signals:
             yield Cell(f"  – {', '.join(signals)}", style="dim")
@@ -212,8 +211,8 @@ def _moved_notes(change: Moved, judges: bool) -> Iterator[str]:
         yield sentence("classes_unlike", metrics=", ".join(change.unlike))
     for run, diagnosis in (("new", change.new), ("old", change.old)):
         yield from (f"In the {run} run: {line}" for line in _idle_lines(diagnosis))
-    both = (*change.old.found, *change.new.found) if judges else ()
-    yield from dict.fromkeys(words for found in both for words in found.judged.values())
+    notes = (*change.new.judge_notes, *change.old.judge_notes) if judges else ()
+    yield from map(str, joined(notes))
 
 
 def moved_report(change: Moved, *, linked: bool = False) -> Report:
@@ -240,7 +239,6 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
     first = [sentence("moved", means=_means(after), **facts)]
     if change.n_unknown:
         first.append(sentence("moved_unknown", n=change.n_unknown, names=[after.headline]))
-    first += [after.judged] if after.judged else []
     blocks: list[Block] = [
         lines([" ".join(first)], "text"),
         table(columns, rows),
