@@ -7,9 +7,11 @@ from math import inf
 from typing import Any
 
 from ragassay.base.printable import few, grouped, share
+from ragassay.engine.comparison.derived_runs import shown_queries
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import OF_WORDS, ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
+from ragassay.engine.results.comparison_result import Comparison
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
@@ -89,11 +91,13 @@ def right_moved(change: Moved, too_few: bool) -> list[str]:
     return said
 
 
-def broken_line(change: Moved | None, most: int = 5) -> list[str]:
+def broken_line(comparison: Comparison, most: int = 5) -> list[str]:
     """The queries that became wrong, each with its class, in a line; none where none did."""
-    if change is None or not change.broken:
+    broken = () if comparison.change is None else comparison.change.broken
+    if not broken or comparison.runs is None:
         return []
-    names = [f"{query} ({_TITLES[fault].lower()})" for query, fault in change.broken]
+    shown = shown_queries(comparison.runs[0], (query for query, _ in broken))
+    names = [f"{shown[query]} ({_TITLES[fault].lower()})" for query, fault in broken]
     return [sentence("became_wrong", queries=few(names, most))]
 
 
@@ -153,23 +157,17 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
             for class_found in diagnosis.found
         )
         blocks += [table(columns, rows), lines(notes)]
-    several = (
-        len({system for class_found in diagnosis.found for _, system, _ in class_found.samples}) > 1
-    )
+    several = len({system for one in diagnosis.found for _, system, _ in one.samples}) > 1
     for found in diagnosis.found:
         title = f"{found.fault.title} ({found.n:,})"
         blocks.append(part(title, lines(_about(found, several), "text")))
-    not_seen = grouped(
-        (not_looked_at.why, not_looked_at.fault.title) for not_looked_at in diagnosis.not_looked_at
-    )
+    not_seen = grouped((item.why, item.fault.title) for item in diagnosis.not_looked_at)
     missing = (
         sentence("not_looked_at", classes="; ".join(titles), why=why)
         for why, titles in not_seen.items()
     )
     computed = [sentence("computed_here", names=diagnosis.added)] if diagnosis.added else []
-    wanted = dict.fromkeys(
-        name for not_looked_at in diagnosis.not_looked_at for name in not_looked_at.metrics
-    )
+    wanted = dict.fromkeys(name for item in diagnosis.not_looked_at for name in item.metrics)
     further = [sentence("to_look_at", metrics=", ".join(wanted))] if wanted else []
     said = (*_idle_lines(diagnosis), *missing, *computed, *further)
     blocks.append(lines(said, "text", "doubt"))
