@@ -202,6 +202,9 @@ def test_metrics_lists_all_and_explains_one(capsys) -> None:
     assert run("metrics", "ndcg") == 0
     assert "J" in capsys.readouterr().out
     assert "Did you mean" in complaint(capsys, "metrics", "nDGC")
+    assert run("metrics", "answer_match") == 0  # a metric, and the question that it asks
+    metric, _, question = capsys.readouterr().out.partition("The question answer_match")
+    assert "misleads where" in metric and "placeholders" in question
 
 
 BAD_FILES = {

@@ -108,5 +108,4 @@ def test_q_is_short_for_quiet_but_where_a_command_has_it(words: str, quiet, left
 @pytest.mark.parametrize("name", sorted({*COMMANDS, *GROUPS}))
 def test_each_help_ends_with_an_example_of_its_command(name: str, capsys) -> None:
     assert call([*name.split(), "--help"]) == 0
-    after = capsys.readouterr().out.rpartition("traceback).")[2]
-    assert f"ragassay {name}" in after
+    assert f"ragassay {name}" in capsys.readouterr().out.rpartition("traceback).")[2]

@@ -472,7 +472,7 @@ def test_texts_that_programs_write_for_missing_values_are_told_once(tmp_path: Pa
     table = tmp_path / "t.csv"
     table.write_text(
         "question,response,reference,contexts\nWho?,Ann,nan,nan\nWhen?,NaN,1965,a\n"
-        "Why?,N/A ,None,None\nHow?,none of it,x,b\n"
+        "Why?,N/A ,None,None\nHow?,none of it,n/a,b\n"
     )
     notes = Notes()
     found = load(table, notes=notes)
@@ -481,11 +481,12 @@ def test_texts_that_programs_write_for_missing_values_are_told_once(tmp_path: Pa
     told = [one for one in notes if "say only 'nan'" in one]
     assert found[0].passages == (Passage("nan"),)
     assert [one.partition(". ")[0] for one in told] == [
-        "references that say only 'nan', 'N/A', 'None' or the like: 2 (first: line 2)",
-        "passages that say only 'nan', 'N/A', 'None' or the like: 2 (first: line 2)",
-        "answers that say only 'nan', 'N/A', 'None' or the like: 2 (first: line 3)",
+        "references that say only 'nan', 'None' or the like: 2 (first: line 2)",
+        "passages that say only 'nan', 'None' or the like: 2 (first: line 2)",
+        "answers that say only 'nan', 'None' or the like: 2 (first: line 3)",
     ]
     assert all("leave the cell empty (null in JSON)" in one for one in told)
+    assert any(one.startswith("references that say only 'N/A'") and ": 1" in one for one in notes)
     lines = tmp_path / "t.jsonl"
     lines.write_text('{"question": "N/A", "answer": null}\n')
     notes = Notes()

@@ -23,13 +23,9 @@ from reports_examples import example
 from terminal_text import shown
 
 
-def listed(entries: list[catalogue.Entry], width: int = 100) -> str:
-    return shown(catalogue.entries_report(entries), width)
-
-
 def test_the_list_says_everything_about_each_metric_and_fits_100_columns() -> None:
     entries = catalogue.all_entries()
-    text = listed(entries)
+    text = shown(catalogue.entries_report(entries), 100)
     assert max(map(len, text.splitlines())) <= 100
     words = " ".join(text.split())
     for entry in entries:

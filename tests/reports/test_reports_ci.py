@@ -186,8 +186,7 @@ def test_a_comparison_leaves_a_case_for_each_gate(two_runs, tmp_path, monkeypatc
     assert list(found) == names
     drop = found["no drop em>0.3"].find("failure")
     assert drop is not None and drop.text is not None
-    worst = [f"q{n:02}: em 0.0000, before 1.0000" for n in range(2, 7)]
-    assert drop.text.splitlines()[1:] == worst
+    assert drop.text.splitlines()[1:] == [f"q{n:02}: em 0.0000, before 1.0000" for n in range(2, 7)]
     sentence = str(drop.get("message"))
     assert "FAILED, a drop of 0.6500; one-sided" in sentence
     low, high = map(float, re.findall(r"0\.\d{4}", sentence)[1:])

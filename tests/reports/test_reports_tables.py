@@ -162,5 +162,4 @@ def test_the_tools_file_has_tokens_after_the_scores_that_took_them() -> None:
 
 
 def test_runs_are_numbered_by_query_and_system() -> None:
-    names = [("q", "a", 0), ("q", "a", 2), ("q", "b", 0)]
-    assert [*run_numbers(names).values()] == [1, 2, 1]
+    assert [*run_numbers([("q", "a", 0), ("q", "a", 2), ("q", "b", 0)]).values()] == [1, 2, 1]

@@ -213,7 +213,7 @@ def test_numbers_are_spelled_one_way(value: float | None, said: str) -> None:
 
 
 def test_dollars_have_two_digits_and_less_than_a_cent_is_not_nothing() -> None:
-    said = ["$0.00", "under $0.01", "$0.01", "$0.12", "$1,250.00"]
+    said = ["$0.00", "<$0.01", "$0.01", "$0.12", "$1,250.00"]
     assert [*map(dollars, (0, 0.0099, 0.01, 0.1234, 1250))] == said
 
 

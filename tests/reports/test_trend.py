@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ragassay.reports.charts.svg import Point, trend
 
-FIRST = Point("one", "/reports/1", 0.5, (0.4, 0.6), "v1", "s")
+FIRST = Point("one", "/reports/1", 0.5, (0.4, 0.6), "v1", "s", "2026-11-01")
 
 
 def heights(figure: str) -> list[float]:
@@ -29,7 +29,8 @@ def test_a_line_with_its_band_breaks_where_numbers_do_not_compare() -> None:
 
 def test_each_version_is_marked_once_and_each_point_leads_to_its_report() -> None:
     other = Point('"<b>', "/reports/2?a=1&b", 0.7, None, "v2", "s")
-    figure = trend("m", [FIRST, FIRST, other, other, FIRST])
+    figure = trend("m", [FIRST, FIRST, other, other, replace(FIRST, day="2026-11-30")])
+    assert re.findall(r">(2026[-\d]*)</text>", figure) == ["2026-11-01", "2026-11-30"]
     assert figure.count("zero dashed") == 3
     assert re.findall(">(v.)</text>", figure) == ["v1", "v2", "v1"]
     assert figure.count('href="/reports/1"') == 3 and 'href="/reports/2?a=1&amp;b"' in figure

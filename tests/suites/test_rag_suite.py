@@ -82,6 +82,7 @@ def test_a_query_whose_references_decline_counts_as_unanswerable() -> None:
     result = ragassay.evaluate(data)
     (note,) = (note for note in result.summary.notes if note.kind == "references_decline")
     assert note.counts == {"n": len(declining)}
+    assert not any("that say only 'N/A'" in str(one) for one in result.summary.notes)  # said once
     assert result.summary.metrics["refusals_right"].n_scored == len(declining) + 1
     # To decline is right there, and no reference is left that an answer would have to repeat.
     assert result.summary.metrics["token_f1.f"].n_scored == len(answers) + 1

@@ -58,7 +58,7 @@ def _section(entry: catalogue.Entry, worked: dict[str, str], needs: str) -> str:
         ", ".join(_parameter(one) for one in entry["parameters"]),
         entry["source"],
     ]
-    example = [_code(worked[key]) for key in ("example", "recorded", "gives") if key in worked]
+    example = [_code(worked[key]) for key in ("example", "gives") if key in worked]
     lines = [
         f"- Formula: {entry['formula']}",
         f"- Misleads: {entry['misleads']}",

@@ -38,8 +38,8 @@ def either(n: int, text: str, several: str) -> str:
 
 
 def dollars(value: float) -> str:
-    """``$0.12``, ``$1,250.00``, ``under $0.01``."""
-    return "under $0.01" if 0 < value < 0.01 else f"${value:,.2f}"
+    """``$0.12``, ``$1,250.00``, ``<$0.01``."""
+    return "<$0.01" if 0 < value < 0.01 else f"${value:,.2f}"
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:

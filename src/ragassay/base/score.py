@@ -179,11 +179,13 @@ class Unscored:
         reason: the typed reason.
         detail: one sentence for a person: what is missing and, where it helps, what to do.
         evidence: ids of the answers that were asked for on the way.
+        lacks: the part that the sample lacks, where that is the reason (``texts``: of passages).
     """
 
     reason: Reason
     detail: str = ""
     evidence: tuple[str, ...] = ()
+    lacks: str = field(default="", compare=False, repr=False)
 
     @property
     def words(self) -> str:

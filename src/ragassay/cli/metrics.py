@@ -31,17 +31,19 @@ def metrics(given: Given) -> None:
     from ragassay.metrics.core.function_metrics import own_names
     from ragassay.reports.views import catalogue_view as catalogue
 
-    if name in kinds():
-        show.report(catalogue.question_report(name))
-        return
     if name is not None:
         (name,) = own_names([name])
-        meant = catalogue.entries_named(name, given.suite)
-        if given.json:
+        asked = name in kinds()
+        only_asked = asked and not naming.known(name, suites.every_alias())
+        meant = [] if only_asked else catalogue.entries_named(name, given.suite)
+        as_json = given.json and not only_asked
+        if as_json:
             show.json(meant[0] if len(meant) == 1 else meant)
-        for entry in () if given.json else meant:
+        for entry in () if as_json else meant:
             show.report(catalogue.metric_report(entry))
-        if not given.json and given.suite is None and not naming.known(name):
+        if asked and not as_json:
+            show.report(catalogue.question_report(name))
+        elif not as_json and given.suite is None and not naming.known(name):
             show.lines("", suites.published_elsewhere(name))
         return
     entries = catalogue.all_entries(given.suite)

@@ -76,7 +76,7 @@ def check(given: Given) -> int:
     folders = _folders(given.model)
     options = ModelOptions(folders, given.device, given.dtype)
     chosen = given.names or tuple(
-        surveyed.name for surveyed in survey(folders) if surveyed.folder is not None
+        model.name for model in survey(folders) if model.folder is not None
     )
     if not chosen:
         show.lines("No model is on this machine. 'ragassay models' lists them.")

@@ -288,9 +288,7 @@ def github(
 
     sys.stdout.flush()
     stream = sys.stderr if as_json else sys.stdout
-    stream.writelines(
-        f"{github_command}\n" for github_command in ci_reports.github_commands(found, summaries)
-    )
+    stream.writelines(f"{line}\n" for line in ci_reports.github_commands(found, summaries))
     text = "\n".join([ci_reports.gate_list(found), *map(markdown, reports)])
     ci_reports.add_to_step_summary(text, os.environ)
 

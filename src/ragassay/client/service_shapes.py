@@ -226,7 +226,8 @@ class Report(BaseModel):
         None,
         description="by metric: mean, low, high, n_scored, n_total, n_assumed (values for missing "
         "parts), mean_measured (the mean without them), signature (means with the same compare), "
-        "n_systems, system (its name, where there is a single system)",
+        "n_systems, system (its name, where there is a single system), right (where known: name, "
+        "mean, low, high of the report's share of right answers)",
     )
     error: str | None = Field(None, description="why it failed, or what it lacks")
     job_id: str | None = None

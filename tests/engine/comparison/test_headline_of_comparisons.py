@@ -9,6 +9,7 @@ import pytest
 
 import ragassay
 from ragassay.base.note import Note
+from ragassay.engine.comparison.derived_runs import shown_queries
 from ragassay.engine.comparison.gates import with_not_worse, worst_queries
 from ragassay.engine.results.comparison_result import ENOUGH
 from ragassay.reports.views.comparison_view import primary_of, verdict_line
@@ -103,3 +104,9 @@ def test_where_all_queries_are_too_few_the_sentence_says_how_many_are_enough() -
     found = ragassay.compare(run("1 1", "new"), run("0 0", "old"))
     (note,) = [one for one in found.notes if one.kind == "too_few"]
     assert note.counts == {"n": 2, "enough": ENOUGH} and verdict_line(found) == str(note)
+
+
+def test_a_query_whose_id_is_a_hash_is_shown_by_its_text() -> None:
+    run = ragassay.evaluate([{"query": "Who?", "answer": "Ann", "references": ["Ann"]}], ["em"])
+    ((made, *_),) = run.columns.identities
+    assert shown_queries(run, [made, "q-1"]) == {made: "'Who?'", "q-1": "q-1"}

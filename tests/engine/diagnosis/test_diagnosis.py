@@ -150,8 +150,7 @@ def test_a_headline_that_nobody_judged_goes_before_one_whose_judge_is_not_measur
     assert found.judged == found.to_json()["judged"]
     assert "nuggets.all: a hint" in found.judged
     assert told(diagnosis_report(found)).endswith(f" {found.judged}")
-    alone = diagnose(ragassay.evaluate(RUN, ["nuggets.all"]))
-    assert alone.headline == "nuggets.all"
+    assert diagnose(ragassay.evaluate(RUN, ["nuggets.all"])).headline == "nuggets.all"
 
 
 @pytest.mark.parametrize("gold", [[], [{"id": "p0", "grade": 0}]])

@@ -30,9 +30,7 @@ def server() -> Iterator[LLMServer]:
 def data(tmp_path: Path) -> Path:
     """Two systems, which share queries and some passages."""
     path = tmp_path / "answers.jsonl"
-    lines = [
-        (TOWN / f"{system}.jsonl").read_text().splitlines() for system in ("hybrid", "keyword")
-    ]
+    lines = [(TOWN / f"{of}.jsonl").read_text().splitlines() for of in ("hybrid", "keyword")]
     path.write_text("\n".join(line for system in lines for line in system[:14]) + "\n")
     return path
 

@@ -221,8 +221,7 @@ def test_one_repeated_query_is_enough_to_cluster_by_query(queries: list[str], cl
     found = sample_clusters(data)
     assert (None if found is None else found.tolist()) == clusters
     facts, _ = facts_of(data, [metric()], IntervalOptions(), None)
-    summary = facts["metrics"]["f1"]
-    assert summary.n_clusters == (None if clusters is None else len(set(clusters)))
+    assert facts["metrics"]["f1"].n_clusters == (None if clusters is None else len(set(clusters)))
     clustered = ", by query" in facts["averaged_over"]
     assert clustered is (clusters is not None)
 

@@ -77,14 +77,17 @@ CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], in
     ([{**ANSWER, "conversation": "c"}], ["em"], {}, 0),
     ([ANSWER, {"query": "?"}, {"failure": "down."}, {"failure": "late."}, {"failure": "late."}],
      ["em"], {"without_answer": {"n": 4, "total": 5, "why": " (2 late, 1 down)"}}, 0),
-    ([{"passages": ["a"], "gold": ["a"]}], ["ChunkP@1"], {}, 0),  # it needs no answer
+    ([{"query": "?", "references": ["Ann"], "bot": "Ann"}], ["em"],
+     {"without_answer": {"n": 1, "total": 1, "why": ""},
+      "columns_without_field": {"flags": "answer=COLUMN"}}, 0),
+    ([{"passages": ["a"], "gold": ["a"], "x": "a"}], ["ChunkP@1"], {}, 0),  # it needs no answer
     ([ANSWER | {"answerable": True}, ANSWER], ["answerability_accuracy", "rb_llm_idk"], {}, 1),
     ([ANSWER, ANSWER | {"id": "b"}], [Brittle(), "em"],
      {"metric_failed": {"sample": "'b'", "why": "brittle broke down: ZeroDivisionError: oops"}}, 1),
 ]  # fmt: skip
 
 
-KINDS = ("one_cluster", "without_answer", "metric_failed", "mixed_systems")
+KINDS = ("one_cluster", "without_answer", "metric_failed", "mixed_systems", "columns_without_field")
 
 
 @pytest.mark.parametrize(("records", "metrics", "notes", "incomplete"), CASES)
@@ -111,8 +114,7 @@ def test_samples_records_frames_and_files_give_the_same_scores(tmp_path: Path) -
         pandas.DataFrame(RECORDS),
         polars.DataFrame(RECORDS),
     ]
-    means = {ragassay.evaluate(s, ["f1"]).summary.metrics["f1"].mean for s in sources}
-    assert len(means) == 1
+    assert len({ragassay.evaluate(s, ["f1"]).summary.metrics["f1"].mean for s in sources}) == 1
 
 
 def test_the_run_folder_reads_back_as_the_same_result(tmp_path: Path) -> None:
@@ -433,8 +435,7 @@ def test_pooled_nuggets_of_data_that_can_be_read_once_are_refused() -> None:
 def test_expected_answers_of_a_file_need_their_id_and_agree(tmp_path: Path) -> None:
     path = tmp_path / "queries.csv"
     path.write_text("query_id,query,expected_answer\na,Who?,Ann Lee\n,Who?,Bob\nb,When?,\n")
-    result = ragassay.evaluate(RECORDS, ["em"], references=str(path))
-    assert result.summary["em"].n_scored > 0
+    assert ragassay.evaluate(RECORDS, ["em"], references=str(path)).summary["em"].n_scored > 0
     path.write_text("query_id,query,expected_answer\na,Who?,Ann Lee\na,Who?,Bob\n")
     with pytest.raises(InputError, match=r"line 3.*'a'"):
         ragassay.evaluate(RECORDS, ["em"], references=str(path))

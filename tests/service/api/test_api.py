@@ -61,8 +61,7 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
 ) -> None:
     task = made_task(client)
     sent = client.post(f"{API}/tasks/{task}/records", json={"records": [record(1), record(2)]})
-    stored = {"new": 2, "changed": 0, "unchanged": 0, "empty_chunks": 0, "notes": []}
-    assert sent.json() == stored
+    assert sent.json() == {"new": 2, "changed": 0, "unchanged": 0, "empty_chunks": 0, "notes": []}
     body = {
         "name": "first", "from_timestamp": 1000, "to_timestamp": "1970-01-01T00:16:42+00:00",
         "options": {"metrics": ["ragreport_relevance"]},

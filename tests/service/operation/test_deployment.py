@@ -24,9 +24,7 @@ def services() -> dict[str, Any]:
     """The services of the example, with the values that variables have by default."""
     text = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", COMPOSE.read_text(encoding="utf-8"))
     described = yaml.safe_load(text)
-    mounted = [
-        volume for one in described["services"].values() for volume in one.get("volumes", ())
-    ]
+    mounted = [at for one in described["services"].values() for at in one.get("volumes", ())]
     assert {one.partition(":")[0] for one in mounted} == set(described["volumes"])
     return dict(described["services"])
 

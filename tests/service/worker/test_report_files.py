@@ -89,9 +89,9 @@ def test_a_run_folder_that_was_made_elsewhere_becomes_a_report(
     own = ragassay.open_run(runs / "new").summary.metrics
     assert (report.status, report.name, report.from_timestamp) == ("completed", "elsewhere", None)
     headline = report.headline or {}
-    assert {name: one["mean"] for name, one in headline.items()} == {
-        name: one.mean for name, one in own.items()
-    }
+    assert {n: one["mean"] for n, one in headline.items()} == {n: m.mean for n, m in own.items()}
+    found = ragassay.diagnose(ragassay.open_run(runs / "new"))
+    assert {one["right"]["mean"] for one in headline.values()} == {found.share_right}
     assert list_reports(store, task.id) == [report]
     with opened_report(store, report.id) as result:
         assert result.summary.metrics == own

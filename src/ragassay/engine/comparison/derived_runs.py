@@ -12,18 +12,14 @@ import numpy as np
 
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
-from ragassay.base.printable import grouped
+from ragassay.base.printable import excerpt, grouped
 from ragassay.base.sample import Identity, Sample
 from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import cluster_column
 from ragassay.engine.results.score_rows import ScoreRow
-from ragassay.engine.results.summary import (
-    IntervalOptions,
-    MetricSummary,
-    facts_of,
-)
-from ragassay.formats.records.sample_records import made_id
+from ragassay.engine.results.summary import IntervalOptions, MetricSummary, facts_of
+from ragassay.formats.records.sample_records import has_made_id, made_id
 
 
 def by_system(result: Result) -> list[Result]:
@@ -42,10 +38,7 @@ def by_system(result: Result) -> list[Result]:
 def of_queries(result: Result, queries: Collection[str]) -> Result:
     """The result of some of the queries alone. Slices and warnings are left out."""
     chosen = frozenset(queries)
-    return _only(
-        result,
-        frozenset(identity for identity in result.columns.identities if identity[0] in chosen),
-    )
+    return _only(result, frozenset(key for key in result.columns.identities if key[0] in chosen))
 
 
 def subset_of(result: Result, conditions: str | Iterable[str]) -> Result:
@@ -142,6 +135,17 @@ def _with_ids_of(run: Result, like: Result) -> Result:
     notes = (*run.summary.notes, Note(MATCHED, {"n": len(ids)}))
     summary, columns = replace(run.summary, notes=notes), run.columns.of_samples(samples())
     return replace(run, summary=summary, columns=columns, _rows=rows, _samples=samples)
+
+
+def shown_queries(run: Result, ids: Iterable[str]) -> dict[str, str]:
+    """What people read of queries, by id: the beginning of the text of one whose id is a hash of
+    it, else the id."""
+    shown = {name: name for name in ids}
+    made = {name for name in shown if name.startswith("q-")}
+    for sample in run.samples if made and run._samples is not None else ():
+        if sample.id in made and has_made_id(sample):
+            shown[sample.id] = repr(excerpt(sample.query or "", 60))
+    return shown
 
 
 def _ids_by_text(run: Result) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ import numpy as np
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
 from ragassay.base.score import Reason
-from ragassay.engine.comparison.derived_runs import aligned
+from ragassay.engine.comparison.derived_runs import aligned, shown_queries
 from ragassay.engine.comparison.differences import MatchedRuns
 from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results.comparison_result import Comparison, Difference, GateResult
@@ -388,15 +388,15 @@ def worst_queries(comparison: Comparison, gate: GateResult, most: int) -> list[s
     differences = metrics_of(comparison, gate)
     matched = MatchedRuns.of(new, aligned(old, new))
     (a, mask_a), (b, mask_b) = matched.scores([d.name for d in differences])
-    change, lines = comparison.change, list[str]()
+    names, change, lines = shown_queries(new, matched.queries), comparison.change, list[str]()
     if change is not None and change.right is not None and change.right.name in gate.metrics:
         broken = [(query, fault.replace("_", " ")) for query, fault in change.broken[:most]]
-        lines = [f"{query}: became wrong ({fault})" for query, fault in broken]
+        lines = [f"{names[query]}: became wrong ({fault})" for query, fault in broken]
     for at, d in enumerate(differences):
         gain = (a[at] - b[at]) * (-1 if d.higher_is_better is False else 1)
         worst = [k for k in gain.argsort(kind="stable") if mask_a[at, k] and mask_b[at, k]]
         lines += [
-            f"{matched.queries[k]}: {d.name} {a[at, k]:.4f}, before {b[at, k]:.4f}"
+            f"{names[matched.queries[k]]}: {d.name} {a[at, k]:.4f}, before {b[at, k]:.4f}"
             for k in worst[:most]
             if gain[k] < 0
         ]
@@ -421,8 +421,8 @@ def with_not_worse(comparison: Comparison) -> Comparison:
         why = _said("offline_worse", metrics=_names(metrics))
     elif hidden := _hidden(comparison):
         metrics, why, unscored = hidden
-    elif any(d.p_adjusted is not None and not d.doubtful for d in differences):
-        passed, why = True, ""
+    elif tested := [d for d in differences if d.p_adjusted is not None and not d.doubtful]:
+        passed, why = True, _said("not_worse", metrics=_names(tested))
     names = tuple(d.name for d in metrics)
     gate = GateResult(NOT_WORSE, None, passed, unscored, why, metrics=names)
     return replace(comparison, gates=(*comparison.gates, gate))

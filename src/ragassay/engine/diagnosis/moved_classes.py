@@ -151,9 +151,7 @@ def moved(
     unlike_nuggets = [Note("own_nuggets")] if own else []
     not_alike = tuple(dict.fromkeys(map(str, (*unlike_metrics, *unlike_queries, *unlike_nuggets))))
     occurring = [
-        class_name
-        for class_name in (*CLASSES, UNEXPLAINED)
-        if class_name.name in after or class_name.name in before
+        fault for fault in (*CLASSES, UNEXPLAINED) if fault.name in after or fault.name in before
     ]
     keys = new.columns.clusters
     labels = [key[0] if keys is None else keys[rows_new[key]] for key in decided]

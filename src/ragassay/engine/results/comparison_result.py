@@ -40,6 +40,9 @@ Verdict = Literal[
 ]  # fmt: skip
 
 
+HINT = "only a hint"
+"""What readers see in place of ``indicative``: nothing may be concluded from it."""
+
 RAW_ALPHA = 0.05
 """Level of `Difference.significant`, which UltraRAG fixes."""
 
@@ -280,6 +283,7 @@ class Comparison(Displayed):
         rows = [
             {"metric": d.name, "new": d.a_mean, "old": d.b_mean, "difference": d.diff}
             | {name: getattr(d, name) for name in _IN_FRAMES}
+            | {"verdict": HINT if d.verdict == "indicative" else d.verdict}
             for d in self.differences
         ]
         return polars.DataFrame(rows, infer_schema_length=None)

@@ -53,12 +53,14 @@ class _Kind(NamedTuple):
     assumed: bool = False
     label: str | None = None
     reason: Reason | None = None
+    lacks: str = ""
 
 
 class Tally(NamedTuple):
     """How many scores of a metric are values, how many of these the records brought, how many there
     are of each reason for none, of each label, and of each label of judges (see `label_of`;
-    arithmetic has none), the most frequent first; and how many values stand for missing parts."""
+    arithmetic has none), the most frequent first; how many values stand for missing parts; and by
+    part of a sample how many scores are missing because the sample lacks it."""
 
     n_scored: int
     n_given: int
@@ -66,6 +68,7 @@ class Tally(NamedTuple):
     labels: dict[str, int]
     judges: dict[str, int]
     n_assumed: int = 0
+    lacking: Mapping[str, int] = {}
 
 
 class ScoreColumns:
@@ -111,7 +114,8 @@ class ScoreColumns:
         """Appends a sample's outcome to a metric's column."""
         number = 0.0
         if isinstance(outcome, Unscored):
-            kind = _Kind("", reason=outcome.reason)
+            lacks = outcome.lacks if outcome.reason is Reason.MISSING_INPUT else ""
+            kind = _Kind("", reason=outcome.reason, lacks=lacks)
         else:
             judges = judges_of(outcome, judge) if outcome.evidence or outcome.by else ""
             if isinstance(outcome.value, str | list):
@@ -189,9 +193,11 @@ class ScoreColumns:
         counts = np.bincount(codes if mask is None else codes[mask], minlength=len(self._kinds))
         reasons, labels, judges = Counter(dict.fromkeys(Reason, 0)), Counter[str](), Counter[str]()
         n_given = n_scored = n_assumed = 0
+        lacking = Counter[str]()
         for kind, n in zip(self._kinds, counts.tolist(), strict=True):
             if kind.reason is not None:
                 reasons[kind.reason] += n
+                lacking[kind.lacks] += n if kind.lacks else 0
                 continue
             n_scored += n
             n_given += n if kind.given else 0
@@ -207,6 +213,7 @@ class ScoreColumns:
             {label: n for label, n in labels.most_common() if n},
             {label: n for label, n in judges.most_common() if n},
             n_assumed,
+            {part: n for part, n in lacking.most_common() if n},
         )
 
     def _where(self, metric: str, holds: Callable[[_Kind], bool]) -> Mask:

@@ -53,7 +53,8 @@ class MetricSummary:
     the label of who was asked, or of whoever gave the records' values; empty for arithmetic.
     ``judges`` has the number of values by the label of their judges, ``record`` where the records
     do not name them. ``language`` is the code of the language that the judged samples are in; empty
-    where nobody judged, or the language is not known."""
+    where nobody judged, or the language is not known. ``lacking`` has the parts of a sample that
+    scores of the reason ``missing_input`` are missing for, each with their number."""
 
     name: str
     title: str
@@ -84,6 +85,7 @@ class MetricSummary:
     group: str = ""
     judges: Mapping[str, int] = field(default_factory=dict)
     language: str = ""
+    lacking: Mapping[str, int] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         mean = "no mean" if self.mean is None else f"mean {self.mean:.4f}"
@@ -416,6 +418,7 @@ def summarise(
             minimum=float(values.min()) if values.size else None,
             maximum=float(values.max()) if values.size else None,
             unscored=tally.reasons,
+            lacking=tally.lacking,
             labels=tally.labels,
             n_assumed=tally.n_assumed,
             mean_measured=float(measured.mean()) if measured.size else None,

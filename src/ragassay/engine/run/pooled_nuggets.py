@@ -51,11 +51,7 @@ def checked(samples: Iterable[Sample], bank: NuggetBank) -> Iterator[Sample]:
 
 def bank_metric(metrics: Iterable[Metric]) -> Nuggets:
     """The metric among some whose limits a bank for them has."""
-    by_options = {
-        nuggets.options: nuggets
-        for nuggets in judged_among(metrics)
-        if isinstance(nuggets, Nuggets)
-    }
+    by_options = {m.options: m for m in judged_among(metrics) if isinstance(m, Nuggets)}
     if len(by_options) > 1:
         raise UsageError(
             "The nuggets metrics have different parameters, so no bank serves them all. Give "

@@ -55,6 +55,7 @@ from ragassay.engine.run.scoring import (
     record_warnings,
 )
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
+from ragassay.formats.format_words import words_of
 from ragassay.judges import Judge
 from ragassay.judges.asking import AnswerOrFailure, Asker
 from ragassay.judges.judge import to_record
@@ -267,12 +268,16 @@ class PreparedRun:
                     progress(len(collected.columns))
             if not collected.columns.identities:
                 raise InputError("holds no samples", path=source.title)
-            remarks = [] if asker is None else [*asker.judge.remarks()]
+            remarks = recorded()
+            if collected.n_declining:  # the note on these samples says it
+                told, _ = words_of("notes")["declining_words"]
+                remarks = [remark for remark in remarks if told not in remark]
+            remarks += [] if asker is None else asker.judge.remarks()
             remarks += [] if models is None else models.remarks()
             summary = collected.summary(
                 source.title,
                 selection.title,
-                [*self.notes, *map(as_note, (*recorded(), *remarks))],
+                [*self.notes, *map(as_note, remarks)],
                 asker=asker,
                 models=models,
                 bank=bank,

@@ -191,7 +191,8 @@ class Accumulator:
     clustering column: the one asked for, or the conversation, where samples name one or their ids
     hold one. ``latin`` and ``unread`` are the metrics that find words in some scripts only, and how
     many samples are in others. ``cause`` says why scores are missing, where the caller knows it.
-    ``strict``: a column of slices or clusters without a value is refused."""
+    ``metadata`` are the columns without a field. ``strict``: a column of slices or clusters without
+    a value is refused."""
 
     def __init__(
         self,
@@ -210,7 +211,7 @@ class Accumulator:
         self.samples = SampleColumns(self.columns, config.slice_by, config.cluster_by)
         self.clustered_by = self.samples.column
         self.missing = MissingScores(metrics, config.embedder is not None)
-        self.n_unanswered = self.n_declining = 0
+        self.n_unanswered = self.n_unasked = self.n_declining = 0
         self.latin = {
             name: metric
             for name, metric in metrics.items()
@@ -222,7 +223,7 @@ class Accumulator:
         self._begun = time.monotonic()
         self._writer = writer
         self._kept: list[Scored] | None = [] if keep and writer is None else None
-        self._metadata: set[str] = set()
+        self.metadata: set[str] = set()
         self._judged: set[str] = set()
         self._language = DataLanguage()
 
@@ -255,13 +256,14 @@ class Accumulator:
             if sample.failure:
                 self.failures[" ".join(sample.failure.split())] += 1
             self.n_unanswered += sample.answer is None
+            self.n_unasked += sample.query is None
             text = "\n".join([*(sample.references or ()), sample.answer_text]) if self.latin else ""
             if not text.isascii():  # few texts are not, and counting takes longer than this check
                 letters = sum(map(str.isalpha, text))
                 n_ascii = sum(map(str.isalpha, text.encode("ascii", "ignore").decode("ascii")))
                 self.unread["latin"] += 2 * n_ascii < letters
                 self.unread["spaced"] += 2 * len(_UNSPACED.findall(text)) > letters
-            self._metadata |= sample.metadata.keys()
+            self.metadata |= sample.metadata.keys()
         judged = [False] * len(samples)
         for name, window in zip(self.metrics, outcomes, strict=True):
             for at, outcome in enumerate(window):
@@ -350,7 +352,7 @@ class Accumulator:
             if not any(self.columns.slices[name])
         ]
         if self.samples.column is not None and not self.samples.n_clustered:
-            missing.append(("--cluster-by", self.samples.column, self._metadata))
+            missing.append(("--cluster-by", self.samples.column, self.metadata))
         for flag, name, existing in missing:
             raise UsageError(
                 f"No sample has the column {name!r} of {flag}. "
@@ -505,9 +507,7 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
     `summarise`."""
     total, missing_scores, metrics = summary.n_samples, run.missing, summary.metrics
     spent = [spending for spending in (summary.judging, summary.embedding) if spending is not None]
-    known = {
-        detail.rstrip(". ") for spending in spent for detail in spending.details.values() if detail
-    }
+    known = {detail.rstrip(". ") for s in spent for detail in s.details.values() if detail}
     has_scores = any(metric.n_scored for metric in metrics.values())
     gone = summary.all_failed if summary.failures else ""
     if gone:
@@ -548,10 +548,16 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
     # A metric that gives a published value where a part is missing leaves nothing unscored.
     n, empty = run.n_unanswered, Sample(id="none")
     strict = (metric for metric in run.metrics.values() if metric.lacks(empty) is not None)
-    if n and not gone and any("answer" in metric.needs for metric in strict):
+    needed = {need for metric in strict for need in metric.needs}
+    if n and not gone and "answer" in needed:
         by_count = run.failures.most_common()
         why = ", ".join(f"{count:,} {what.rstrip('.')}" for what, count in by_count)
         yield Note("without_answer", {"n": n, "total": total, "why": f" ({why})" if why else ""})
+    absent = (("query", run.n_unasked), ("answer", n))
+    flags = [f"{part}=COLUMN" for part, n in absent if n == total and part in needed]
+    if flags and run.metadata and not run.failures:
+        columns = tuple(sorted(run.metadata))
+        yield Note("columns_without_field", {"flags": ",".join(flags)}, columns)
     if run.n_declining:
         yield Note("references_decline", {"n": run.n_declining})
     if run.samples.column is not None and run.samples.n_clustered < total:

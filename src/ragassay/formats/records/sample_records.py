@@ -50,7 +50,9 @@ Record = Mapping[str, Any]
 _MOST_PATHS = 20
 """Paths that are listed where no column is known."""
 
-_MISSING = frozenset({"nan", "n/a", "#n/a", "none", "null", "<na>", "nat"})
+_DECLINING = frozenset({"n/a", "#n/a", "null", "<na>"})
+"""Those of the words for a missing value that decline, where they are a reference."""
+_MISSING = _DECLINING | {"nan", "none", "nat"}
 """What programs write for a missing value, where the text holds nothing else."""
 
 
@@ -416,9 +418,11 @@ class Mapper:
             "passages": [passage.text for passage in parts.get("passages") or ()],
         }
         for subject, texts in texts_of.items():
-            short = (text for text in texts if text and len(text) < 8)
-            if n := sum(text.strip().casefold() in _MISSING for text in short):
-                self.tell("missing_words", line, count=n, subject=subject)
+            words = (text.strip().casefold() for text in texts if text and len(text) < 8)
+            for word in filter(_MISSING.__contains__, words):
+                declines = subject == "references" and word in _DECLINING
+                kind = "declining_words" if declines else "missing_words"
+                self.tell(kind, line, subject=subject)
 
 
 _ELSEWHERE = "Of questions with what is expected, give the file with --references."

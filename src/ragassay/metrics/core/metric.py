@@ -381,7 +381,7 @@ def missing(sample: Sample, needs: Sequence[Need]) -> Unscored | None:
         reason, detail = _LACKING[need]
         if need == "answer" and sample.failure:
             detail += f" (the system failed: {sample.failure})"
-        return Unscored(reason, detail)
+        return Unscored(reason, detail, lacks=need)
     return None
 
 
@@ -389,7 +389,7 @@ def textless_passage(sample: Sample, detail: str = "passage {} has no text") -> 
     """`Unscored` where a passage has no text."""
     for rank, passage in enumerate(sample.passages or (), 1):
         if passage.text is None:
-            return Unscored(Reason.MISSING_INPUT, detail.format(rank))
+            return Unscored(Reason.MISSING_INPUT, detail.format(rank), lacks="texts")
     return None
 
 

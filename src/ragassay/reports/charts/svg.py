@@ -293,7 +293,7 @@ _LABEL, _NAMED = 13, 6
 @dataclass(frozen=True, slots=True)
 class Point:
     """A report: its name and address, the mean with its interval, the version of the system that
-    it is of, and the metric's signature (empty where it is not known)."""
+    it is of, the metric's signature, and the day of its last record (empty where not known)."""
 
     name: str
     address: str
@@ -301,11 +301,13 @@ class Point:
     interval: tuple[float, float] | None
     version: str
     signature: str
+    day: str = ""
 
 
 def trend(metric: str, points: Sequence[Point]) -> Markup:
     """The figure of a metric. The line breaks where its signature changes, because such numbers do
-    not compare; a dashed line marks the first report of another version. Points are links."""
+    not compare; a dashed line marks the first report of another version. Points are links. Below
+    the first and the last are their days."""
     ends = [end for point in points for end in (point.mean, *(point.interval or ()))]
     spare = 0.06 * (max(ends) - min(ends)) or 0.05
     low, high = min(ends) - spare, max(ends) + spare
@@ -315,6 +317,9 @@ def trend(metric: str, points: Sequence[Point]) -> Markup:
     for value in ticks(low, high):
         shapes.append(line(_LEFT, y(value), _TREND_W, y(value), "grid"))
         shapes.append(scale_number(value, _LEFT - 5, y(value) + 4, "end"))
+    shapes.append(text(points[0].day, across(0), _TREND_H - 5))
+    if points[-1].day != points[0].day:
+        shapes.append(text(points[-1].day, _TREND_W, _TREND_H - 5, "end"))
     free = 0.0
     for at, point in enumerate(points):
         if at == 0 or point.version != points[at - 1].version:
@@ -345,9 +350,10 @@ def trend(metric: str, points: Sequence[Point]) -> Markup:
 
 
 def _said(point: Point) -> str:
-    """A report's name with its mean and interval."""
+    """A report's name with its mean, interval and day."""
+    day = f" ({point.day})" if point.day else ""
     interval = f" {wording.bounds(*point.interval)}" if point.interval else ""
-    return f"{point.name} {wording.number(point.mean)}{interval}"
+    return f"{point.name} {wording.number(point.mean)}{interval}{day}"
 
 
 def figure(

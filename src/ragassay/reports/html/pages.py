@@ -134,9 +134,7 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result) -> Report:
         moved = moved_report(comparison.change, linked=True)
         parts.append(part("Why samples fail", *moved.blocks))
     details = lines(wording.all_said(comparison.notes, "detail"))
-    others = [
-        with_score for with_score in comparison.with_scores if with_score not in shown.differences
-    ]
+    others = [d for d in comparison.with_scores if d not in shown.differences]
     if others:
         parts.append(
             part("Other metrics", differences(replace(comparison, differences=tuple(others))))

@@ -19,14 +19,11 @@ from ragassay.base.printable import (
     plural as plural,
 )
 from ragassay.base.score import Reason, Value, label_of
-from ragassay.engine.results.comparison_result import Comparison, Difference
+from ragassay.engine.results.comparison_result import HINT as HINT, Comparison, Difference
 from ragassay.engine.results.summary import MetricSummary, Spending, Summary
 
 NOTHING = "–"
 """Stands where there is no number."""
-
-HINT = "only a hint"
-"""What a verdict or value is called that nothing may be concluded from."""
 
 ARROWS: Mapping[bool | None, str] = {None: "", True: "↑", False: "↓"}
 """The sign for the direction in which a metric is better, by ``higher_is_better``."""

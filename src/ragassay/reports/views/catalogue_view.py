@@ -159,22 +159,21 @@ def metric_report(entry: Entry) -> Report:
 def question_report(kind: str) -> Report:
     """A kind of question: what a prompt for it holds, and the package's own."""
     question = kinds()[kind]
-    asking = [
-        metric_class_name
-        for metric_class_name in naming.metric_classes().values()
-        if issubclass(metric_class_name, JudgedMetric)
-        and kind in (asked.kind for asked in metric_class_name.asks)
-    ]
+    classes = naming.metric_classes().values()
+    judged = (cls for cls in classes if issubclass(cls, JudgedMetric))
+    asking = [cls.name for cls in judged if kind in {asked.kind for asked in cls.asks}]
+    facts = said(question.__doc__)
     rows = [
-        ("asks", said(question.__doc__)["details"]),
+        ("asks", facts["title"].replace("`", "")),
+        ("details", facts["details"]),
         ("version", str(question.version)),
-        ("asked by", ", ".join(sorted(cls.name for cls in asking))),
+        ("asked by", ", ".join(sorted(asking))),
         ("placeholders", _placeholders(placeholders(question))),
         ("answer", ", ".join(question.schema()["properties"])),
         ("replace", f"--prompt {kind}=FILE (prompts={{'{kind}': 'FILE'}}); see docs/judges.md"),
     ]
-    template = lines([question.blank({}).source()], "text")
-    return Report(kind, (_grid(rows), part("The package's own prompt:", template)))
+    template = part("The package's own prompt:", lines([question.blank({}).source()], "text"))
+    return Report(f"The question {kind}", (_grid(rows), template))
 
 
 def _grid(rows: Iterable[tuple[str, str]]) -> Table:

@@ -33,7 +33,7 @@ def comparison_report(
     blocks: list[Block] = [differences(rows)] if rows.with_scores else []
     blocks += [statistics(rows)] if full and rows.with_scores else []
     verdict, *further = verdicts(comparison)
-    further += broken_line(comparison.change) if broken else []
+    further += broken_line(comparison) if broken else []
     if n := len(shown.with_scores) - len(rows.with_scores):
         further.append(f"{plural(n, 'more metric')}: --full, or the HTML page.")
     blocks += [lines(further, "text"), *below(shown, full=full)]
@@ -44,9 +44,7 @@ def comparison_report(
 def primary_of(comparison: Comparison) -> Comparison:
     """The comparison with its primary metrics alone; what was tested together stays as it is."""
     names = comparison.primary or [difference.name for difference in comparison.differences]
-    differences = tuple(
-        difference for difference in comparison.differences if difference.name in names
-    )
+    differences = tuple(d for d in comparison.differences if d.name in names)
     brought = tuple(
         replace(note, names=kept)
         for note in comparison.brought

@@ -8,9 +8,11 @@ from typing import Any
 
 from ragassay.base.note import joined
 from ragassay.base.printable import few, grouped, share
+from ragassay.engine.comparison.derived_runs import shown_queries
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import OF_WORDS, ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
+from ragassay.engine.results.comparison_result import Comparison
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
@@ -92,11 +94,13 @@ def right_moved(change: Moved, too_few: bool) -> list[str]:
     return said
 
 
-def broken_line(change: Moved | None, most: int = 5) -> list[str]:
+def broken_line(comparison: Comparison, most: int = 5) -> list[str]:
     """The queries that became wrong, each with its class, in a line; none where none did."""
-    if change is None or not change.broken:
+    broken = () if comparison.change is None else comparison.change.broken
+    if not broken or comparison.runs is None:
         return []
-    names = [f"{query} ({_TITLES[fault].lower()})" for query, fault in change.broken]
+    shown = shown_queries(comparison.runs[0], (query for query, _ in broken))
+    names = [f"{shown[query]} ({_TITLES[fault].lower()})" for query, fault in broken]
     return [sentence("became_wrong", queries=few(names, most))]
 
 

@@ -233,10 +233,12 @@ def _notes(summary: Summary) -> Iterator[Block]:
     spent = [spending for spending in (summary.judging, summary.embedding) if spending is not None]
     failed = {code for spending in spent for code in spending.failures if Reason(code).incomplete}
     found = grouped(
-        ((_why(Reason(code), metric), n, metric.n_total), metric.name)
+        ((_why(Reason(code), metric, part), n, metric.n_total), metric.name)
         for metric in metrics
-        for code, n in metric.unscored.items()
-        if code not in failed and (code not in _WARNED or metric.name not in warned)
+        for code, every in metric.unscored.items()
+        for parts in [metric.lacking if code == Reason.MISSING_INPUT else {}]
+        for part, n in {**parts, "": every - sum(parts.values())}.items()
+        if n and code not in failed and (code not in _WARNED or metric.name not in warned)
     )
     noun = "query" if summary.n_queries == summary.n_samples else "sample"
     unscored = (
@@ -247,10 +249,10 @@ def _notes(summary: Summary) -> Iterator[Block]:
     yield lines(summary_notes(summary))
 
 
-def _why(reason: Reason, metric: MetricSummary) -> tuple[str, str]:
+def _why(reason: Reason, metric: MetricSummary, part: str) -> tuple[str, str]:
     """The kind of sentence that says why samples have no score, and the reason in a word."""
     needs = {need for item in naming.known(metric.metric) for need in item.needs}
-    lacked = needs & _LACKED.get(reason, set())
+    lacked = {part} if part else needs & _LACKED.get(reason, set())
     kind = f"lacks_{min(lacked)}" if len(lacked) == 1 else f"unscored_{reason}"
     return kind if kind in wording.words() else "unscored", wording.reason(reason)
 
@@ -293,9 +295,7 @@ def name_of(name: str, higher_is_better: bool | None, note: str = "") -> Cell:
 def summary_notes(summary: Summary) -> Iterator[str]:
     """What a reader must know to read the means of a run; one sentence each."""
     metrics = summary.metrics.values()
-    level = next(
-        (metric_summary.level for metric_summary in metrics if metric_summary.low is not None), None
-    )
+    level = next((m.level for m in metrics if m.low is not None), None)
     if summary.averaged_over:
         kind = "means_over" if level is None else "intervals"
         yield sentence(kind, what=summary.averaged_over, level=level)
@@ -360,10 +360,7 @@ def _total_notes(summary: Summary, used: Iterable[suites.Suite]) -> Iterator[str
             yield f"{name}: {wording.number(summary.totals[name])}. {total.title}.{tail}"
         else:
             lacking = [mean for mean in means if not lacks_no_sample(mean)]
-            why = "; ".join(
-                f"{metric_summary.name}: {wording.reasons(metric_summary.unscored)}"
-                for metric_summary in lacking
-            )
+            why = "; ".join(f"{m.name}: {wording.reasons(m.unscored)}" for m in lacking)
             yield f"{name}: none ({why}). {total.title}."
 
 

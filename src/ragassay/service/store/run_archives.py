@@ -18,6 +18,7 @@ from ragassay.base.errors import InputError
 from ragassay.client.archives import pack, unpack
 from ragassay.client.service_shapes import MOST_READ_WHOLE
 from ragassay.engine.config.run_config import RunConfig, options_of
+from ragassay.engine.diagnosis.moved_classes import MOST_SAMPLES, RIGHT
 from ragassay.engine.results import Result, open_run
 from ragassay.engine.results.folders.run_folder import RUN, SAMPLES, SUMMARY
 from ragassay.formats.sources import opening
@@ -64,18 +65,17 @@ def repack_run(sent: str | Path, kept: str | Path) -> dict[str, Any]:
 
 def headline_of(result: Result) -> dict[str, Any]:
     """What lists of reports show of a result, by metric."""
-    shown = (
-        "mean",
-        "low",
-        "high",
-        "n_scored",
-        "n_total",
-        "n_assumed",
-        "mean_measured",
-        "signature",
-    )
+    shown = ("mean", "low", "high", "n_scored", "n_total", "n_assumed", "mean_measured",
+             "signature")  # fmt: skip
     systems = result.columns.systems
-    of = {"n_systems": len(systems), "system": systems[0] if len(systems) == 1 else ""}
+    of: dict[str, Any] = {"n_systems": len(systems)}
+    of["system"] = systems[0] if len(systems) == 1 else ""
+    found = result.diagnosis if len(result.columns) <= MOST_SAMPLES else None
+    if found is not None and found.measures in RIGHT and found.share_right is not None:
+        name, of_headline = RIGHT[found.measures], result.summary.metrics.get(found.headline)
+        right = {"name": name, "mean": found.share_right, "low": found.low, "high": found.high}
+        signature = "" if of_headline is None else of_headline.signature
+        of["right"] = {**right, "signature": signature, "system": of["system"]}
     return {
         name: {key: getattr(metric, key) for key in shown} | of
         for name, metric in result.summary.metrics.items()

@@ -28,6 +28,7 @@ from ragassay.service.api.route_parts import (
 from ragassay.service.store import records, schema
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import Task, get_project, get_task, list_projects, list_tasks
+from ragassay.service.store.report_files import shown_time
 from ragassay.service.store.reports import DEFAULT_SUITE, list_reports
 from ragassay.service.store.tokens import find_token
 from ragassay.service.views.report_view import TEXT_OF_ONE
@@ -83,6 +84,7 @@ def reports_page(task: TaskToRead, store: InStore, access: Allowed) -> Response:
         reports=[_listed(report, task, store) for report in reports][::-1],
         trends=_trends(reports),
         trend=trend,
+        means_of=_means,
         suites=all_suites(),
         default_suite=DEFAULT_SUITE,
         judges=store.models.judge_names,
@@ -97,19 +99,26 @@ def _listed(report: Report, task: Task, store: Store) -> tuple[Report, int | Non
     return report, max(sizes, default=None), ", ".join(judges) if report.job_id else None
 
 
+def _means(report: Report) -> dict[str, dict[str, Any]]:
+    """The share of right answers of a report, where it is known, and the means of its metrics."""
+    metrics: dict[str, Any] = report.headline or {}
+    shares = [value["right"] for value in metrics.values() if value.get("right")]
+    return {**{right["name"]: right for right in shares[:1]}, **metrics}
+
+
 def _trends(reports: list[Report]) -> dict[str, list[Point]]:
-    """The means of the metrics of a task's last reports, in the order of their records."""
+    """The means of a task's last reports, in the order of their records."""
     found: dict[str, list[Point]] = {}
     for report in sorted(reports, key=lambda item: item.to_timestamp or item.created)[
         -MOST_POINTS:
     ]:
-        for name, value in (report.headline or {}).items():
+        day = shown_time(report.to_timestamp or report.created)[:10]
+        for name, value in _means(report).items():
             if value["mean"] is not None:
                 interval = None if value["low"] is None else (value["low"], value["high"])
-                facts = (value.get("system", ""), value.get("signature", ""))
-                address = f"/reports/{report.id}"
-                point = Point(report.name, address, value["mean"], interval, *facts)
-                found.setdefault(name, []).append(point)
+                facts = (value.get("system", ""), value.get("signature", ""), day)
+                address = report.name, f"/reports/{report.id}"
+                found.setdefault(name, []).append(Point(*address, value["mean"], interval, *facts))
     return found
 
 

@@ -104,13 +104,7 @@ def report_row(
     if wants_json(request):
         return details
     task, beside = get_task(store, report.task_id), view.beside(row, wanted)
-    query = urlencode(
-        [
-            multi_item
-            for multi_item in request.query_params.multi_items()
-            if multi_item[0] != "first"
-        ]
-    )
+    query = urlencode([pair for pair in request.query_params.multi_items() if pair[0] != "first"])
     first = 0 if beside is None else beside.at // wanted.size * wanted.size
     back = f"/reports/{report.id}?{query}&first={first}#browse"
     return page(

@@ -191,7 +191,7 @@ def _row(summary: AskSummary) -> list[str]:
         *(f"{n:,}" for n in (*counts, summary.retries)),
         *(_seconds(summary.latency.get(at)) for at in ("p50", "p95", "p99")),
         tokens,
-        "-" if summary.cost is None else dollars(summary.cost).replace("under ", "<"),
+        "-" if summary.cost is None else dollars(summary.cost),
     ]
 
 
