@@ -117,9 +117,12 @@ def test_a_target_that_cannot_be_asked_is_refused(desk, monkeypatch, capsys, tar
     ("version: 'a..b'", "is no path"),
     ("params: {q: '{{quest}}'}", "nothing to fill in for '{{quest}}'"),
     ("headers: {key: '${NOT_SET_HERE}'}", "NOT_SET_HERE, which is not set"),
+    ("headers: {key: '${EMPTY_HERE}'}", "EMPTY_HERE, which is not set"),
+    ("end_mark: done", "field 'end_mark': is for streams only"),
     ("passage: {idd: x}", "Did you mean 'id'"), ("end_mark: 'a..b'\nstream: sse", "is no path"),
 ])  # fmt: skip
-def test_a_mistake_in_a_mapping_has_its_line_and_field(change: str, said: str) -> None:
+def test_a_mistake_in_a_mapping_has_its_line_and_field(monkeypatch, change, said: str) -> None:
+    monkeypatch.setenv("EMPTY_HERE", "")
     with SystemServer() as server, pytest.raises(RagassayError) as caught:
         asked(server, f"{server.mapping}{change}\n")
     assert said in str(caught.value) and "mine.yaml, line 6" in str(caught.value)

@@ -106,9 +106,14 @@ def test_a_stream_without_an_answer_is_a_failure_that_shows_what_came() -> None:
     assert "token" in (sample.failure or "")
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_an_openai_compatible_chat(monkeypatch: pytest.MonkeyPatch, stream: bool) -> None:
+@pytest.mark.parametrize(("stream", "model", "cost"), [
+    (False, "my-model", None),  # nobody told it, and no list price is known
+    (True, "gpt-4o-mini", (9 * 0.15 + 2 * 0.60) / 1e6),
+])  # fmt: skip
+def test_an_openai_compatible_chat(monkeypatch, stream: bool, model: str, cost: Any) -> None:
     monkeypatch.setenv("RAGASSAY_API_KEY", "key-of-a-test")
+    Path("key").write_text("key-of-a-file\n")
+    options: Any = {"stream": True, "key_file": "key"} if stream else {}
     context = {"citations": [{"content": "text a", "id": "a"}]}
     usage = {"prompt_tokens": 9, "completion_tokens": 2}
     whole = {
@@ -124,15 +129,16 @@ def test_an_openai_compatible_chat(monkeypatch: pytest.MonkeyPatch, stream: bool
     ]
     with SystemServer(lambda number, sent: events(*pieces) if stream else whole) as server:
         monkeypatch.setenv("RAGASSAY_BASE_URL", server.url)
-        sample = only(ask(QUERIES, f"{server.url}/v1#my-model", stream=stream))
+        sample = only(ask(QUERIES, f"{server.url}/v1#{model}", **options))
         assert server.paths == ["/v1/chat/completions"]
-        assert server.asked[0]["model"] == "my-model" and server.asked[0]["messages"] == MESSAGES
-        assert server.headers[0]["Authorization"] == "Bearer key-of-a-test"
-    assert sample.system == "my-model" and sample.answer_text == "It is 3."
+        assert server.asked[0]["model"] == model and server.asked[0]["messages"] == MESSAGES
+        key = "key-of-a-file" if stream else "key-of-a-test"
+        assert server.headers[0]["Authorization"] == f"Bearer {key}"
+    assert sample.system == model and sample.answer_text == "It is 3."
     assert sample.passages is not None and sample.passages[0].text == "text a"
     asked = sample.metadata["asked"]
     assert (asked["input_tokens"], asked["output_tokens"]) == (9, 2)
-    assert "cost" not in asked, "nobody told it, and no list price is known"
+    assert asked.get("cost") == (cost and pytest.approx(cost))
     assert asked["version"] == "m-1" and ("first_token" in asked) is stream
 
 
@@ -432,9 +438,10 @@ def test_a_mapping_file_to_start_from_is_shown_and_written(tmp_path, monkeypatch
     assert answer.answer_text == "At nine." and answer.passages
 
 
-def test_an_address_is_shown_without_values_of_variables(tmp_path: Path, monkeypatch) -> None:
-    file = tmp_path / "m.yaml"
+def test_an_address_is_shown_without_values_of_variables(monkeypatch) -> None:
+    file = Path("k=3.yaml")
     file.write_text('url: ${PLACE:-http://here}/ask\nbody: {q: "{{query}}"}\nanswer: a\n')
-    assert make_targets(str(file), AskOptions())[0].url == "http://here/ask"
+    (made,) = make_targets(str(file), AskOptions())
+    assert (made.url, made.name) == ("http://here/ask", "k=3")
     monkeypatch.setenv("PLACE", "http://secret")
     assert make_targets(str(file), AskOptions())[0].url == "${PLACE}/ask"
