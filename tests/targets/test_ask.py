@@ -191,8 +191,8 @@ def test_it_works_inside_a_running_loop_and_with_every_kind_of_function() -> Non
         yield "two "
         yield "words"
 
-    def pieces(query: str):
-        yield from ("three ", "more")
+    def pieces(query: str, metadata: dict[str, Any]):
+        yield from ("three ", f"more {metadata['n']}")
 
     def whole(sample: Sample) -> Sample:
         return Sample(id=sample.id, answer=sample.metadata["n"] * "x")
@@ -206,7 +206,7 @@ def test_it_works_inside_a_running_loop_and_with_every_kind_of_function() -> Non
     (first, *_), streamed = answers.of("c"), answers.of("s")[0]
     assert first.passages is not None and first.passages[0].text == "a text"
     assert streamed.answer_text == "two words" and streamed.metadata["asked"]["first_token"] >= 0
-    assert answers.of("p")[0].answer_text == "three more"
+    assert answers.of("p")[2].answer_text == "three more 2"
     assert answers.of("w")[3].answer_text == "xxx"
 
 

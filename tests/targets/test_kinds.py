@@ -91,7 +91,7 @@ version: [meta.version, meta.v]
 
 def test_server_sent_events_become_one_answer_and_tell_the_first_token() -> None:
     pieces = {"d": ""}, {"d": "It is "}, {"d": "3."}, {"u": {"in": 5}}
-    reply = events({"hits": [{"id": "a", "text": "t"}]}, *pieces)
+    reply = events({"hits": [{"id": "a", "text": "t"}], "u": {"in": 1}}, *pieces)
     parts = "stream: sse\npassages: hits\nusage: {input_tokens: u.in}\n"
     sample = only(ask_served(reply, PLAIN.replace("answer: a", "answer: d") + parts))
     assert sample.answer_text == "It is 3."
@@ -227,6 +227,19 @@ def test_a_function_whose_imports_changed_is_another_system() -> None:
     Path("inner_words.py").write_text("WORDS = 'the second'\n")
     (after,) = make_targets("imports_rag:answer", AskOptions())
     assert after.fingerprint != before.fingerprint
+
+
+def test_a_mapping_is_known_by_all_that_it_says_but_its_name() -> None:
+    def known(more: str) -> str:
+        Path("mine.yaml").write_text(f"{PLAIN}{more}\n")
+        (made,) = make_targets("same=mine.yaml", AskOptions())
+        return made.fingerprint
+
+    changes = ["", "method: PUT", "headers: {X-Index: b}", "params: {k: 3}", "passages: hits"]
+    changes += ["passage: {id: k}", "citations: c", "usage: {cost: c}", "version: v", "error: e"]
+    changes += ["stream: sse", "stream: lines", "stream: lines\nend_mark: e"]
+    assert len(set(map(known, changes))) == len(changes)
+    assert known("name: other") == known("")
 
 
 def test_a_command_that_hangs_is_killed() -> None:

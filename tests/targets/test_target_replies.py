@@ -87,13 +87,14 @@ def test_pieces_that_a_path_finds_are_joined_to_the_answer(pieces, answer, strea
     mapping = PLAIN.replace("answer: a", "answer: ['data[0].text', 'data[0].pieces[*].t']")
     (sample,) = ask_served({"data": [{"pieces": pieces}]}, mapping + streamed).samples
     assert sample.answer is not None and sample.answer.text == answer
+    assert ("first_token" in sample.metadata["asked"]) is bool(streamed and answer)
 
 
-@pytest.mark.parametrize(
-    ("error", "is_answer"), [("", False), ("error: []\n", True), ("error: fault?\n", True)]
-)
+@pytest.mark.parametrize(("error", "is_answer"), [
+    ("", False), ("error: []\n", True), ("error: fault?\n", True), ("error: code\n", False),
+])  # fmt: skip
 def test_an_empty_list_of_paths_looks_for_no_error(error: str, is_answer: bool) -> None:
-    (answer,) = said(ask_served({"a": "yes", "error": "boom"}, PLAIN + error))
+    (answer,) = said(ask_served({"a": "yes", "error": "boom", "code": 7}, PLAIN + error))
     assert (answer == "yes") is is_answer
 
 
@@ -305,8 +306,8 @@ def test_no_tokens_written_are_a_number() -> None:
 
 
 ENDS = {
-    "an answer": {"answer": "It is 24.", "passages": ["a"]},
-    "another name": {"response": "It is 24.", "contexts": ["a"]},
+    "an answer": {"answer": "It is 24 [1].", "passages": ["a"]},
+    "another name": {"response": "It is 24 [1].", "contexts": ["a"]},
     "no answer": {"passages": ["a"], "usage": {"input_tokens": 3, "output_tokens": 2}},
 }
 
@@ -330,7 +331,7 @@ def test_a_mapping_may_end_a_stream_of_texts(end: dict[str, Any]) -> None:
 
     for system in (pieces, coming):
         sample, _ = returned(system)
-        assert sample.answer_text == "It is 24."
+        assert sample.answer_text == ("It is 24." if "usage" in end else "It is 24 [1].")
         assert [one.text for one in sample.passages or ()] == ["a"]
         assert sample.metadata["asked"]["first_token"] <= sample.metadata["asked"]["latency"]
 
@@ -348,10 +349,12 @@ def test_a_stream_of_another_order_is_a_failure_in_words(pieces: list[Any], told
 
 
 def test_mappings_alone_are_still_merged() -> None:
-    pieces = [{"input": "How long?"}, {"context": ["a"]}, {"answer": "It "}, {"answer": "is 24."}]
-    sample, summary = returned(lambda query: iter(pieces))
+    pieces = [{"input": "How long?"}, {"context": ["a"]}, {"answer": "It ", "model": "m"}]
+    sample, summary = returned(lambda query: iter([*pieces, {"answer": "is 24.", "model": "m"}]))
     assert sample.answer_text == "It is 24." and len(sample.passages or ()) == 1
-    assert not summary.notes
+    assert sample.metadata["asked"]["version"] == "m" and not summary.notes
+    wordless, _ = returned(lambda query: iter([*pieces[:2], {"answer": ""}]))
+    assert wordless.answer_text == "" and "first_token" not in wordless.metadata["asked"]
 
 
 @pytest.mark.parametrize(("under", "listed", "are_names"), [
