@@ -81,7 +81,8 @@ def test_no_other_origin_is_told() -> None:
 
 
 @pytest.mark.parametrize(("target", "said"), [
-    ("nowhere:answer", "no module 'nowhere'"), ("mine:anser", "Did you mean 'answer'"),
+    ("nowhere:answer", "no module 'nowhere'"), ("nowhere.in:answer", "no module 'nowhere.in'"),
+    ("mine:anser", "Did you mean 'answer'"),
     ("mine:number", "cannot be called"), ("mine:of_two", "it takes query, index"),
     ("mine:of_none", "it takes nothing"), ("broken:answer", "ZeroDivisionError"),
     ("script:answer", "its module cannot be imported (SystemExit: 4)"),
