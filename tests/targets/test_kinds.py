@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -143,13 +145,14 @@ def test_an_openai_compatible_chat(monkeypatch, stream: bool, model: str, cost: 
 
 
 @pytest.mark.parametrize(("written", "in_pieces"), [
-    ("'x' * 200_000", True),  # more than a pipe holds
+    ("'x' * 200_000, flush=True); time.sleep(0.3); print('y'", True),  # more than a pipe holds
     ("json.dumps({'answer': 'x' * 200_000})", False),
 ])  # fmt: skip
 def test_only_a_command_that_writes_a_text_in_pieces_has_a_first_token(written, in_pieces) -> None:
-    Path("rag.py").write_text(f"import json\nprint({written})\n")
+    Path("rag.py").write_text(f"import json, time\nprint({written})\n")
     asked = only(ask(QUERIES, "command:python rag.py")).metadata["asked"]
     assert ("first_token" in asked) is in_pieces
+    assert not in_pieces or asked["first_token"] < asked["latency"] - 0.25
 
 
 def test_vectaras_query_api(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +177,10 @@ def test_vectaras_query_api(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (sample.passages[0].document, sample.passages[0].score) == ("doc-a", 0.9)
 
 
-def test_a_command_reads_json_and_writes_a_text_or_an_object() -> None:
+def test_a_command_reads_json_and_writes_a_text_or_an_object(desk, monkeypatch) -> None:
+    Path("python").write_text("#!/bin/sh\necho another environment\n")  # not the one that runs us
+    Path("python").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{desk}:{os.environ['PATH']}")
     Path("rag.py").write_text(
         "import json, sys\nasked = json.load(sys.stdin)\n"
         "print(json.dumps({'answer': asked['query'], 'passages': ['t'], 'usage': {'input_tokens':"
@@ -242,15 +248,24 @@ def test_a_mapping_is_known_by_all_that_it_says_but_its_name() -> None:
     assert known("name: other") == known("")
 
 
-def test_a_command_that_hangs_is_killed() -> None:
+def test_a_command_that_hangs_is_killed_with_what_it_started() -> None:
     Path("hang.py").write_text(
-        "import os, pathlib, time\npathlib.Path('pid').write_text(str(os.getpid()))\n"
+        "import os, pathlib, subprocess as s, time\n"
+        "child = s.Popen(['sleep', '20'], stdout=s.DEVNULL, stderr=s.DEVNULL)\n"
+        "pathlib.Path('pids').write_text(f'{os.getpid()} {child.pid}')\n"
         "while True: time.sleep(1)\n"
     )
     (failed,) = ask(QUERIES, "command:python hang.py", timeout=1.5).samples
     assert (failed.failure or "").startswith("timeout: python hang.py did not answer")
-    state = Path(f"/proc/{Path('pid').read_text()}/stat")
-    assert not state.exists() or ") Z " in state.read_text()
+
+    def lives(pid: str) -> bool:
+        state = Path(f"/proc/{pid}/stat")
+        return state.exists() and ") Z " not in state.read_text()
+
+    end = time.monotonic() + 5
+    while (left := [*filter(lives, Path("pids").read_text().split())]) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not left
 
 
 def test_a_tool_of_an_mcp_server() -> None:
