@@ -211,13 +211,17 @@ def test_it_works_inside_a_running_loop_and_with_every_kind_of_function() -> Non
 
 
 def test_what_systems_made_of_the_queries_before_is_left_out() -> None:
+    about = {"asked": {"cost": 1.0}, "no_answer": True, "n": 1}
     before = [
-        Sample(id="q", query="Why?", system=name, answer="old", repeat=repeat, references=("r",))
-        for name in ("a", "b")
-        for repeat in range(2)
-    ]
+        Sample(id="q", query="Why?", system=name, answer="old", repeat=repeat, references=("r",),
+               timestamp=7.0, passages=(), given={"x": 1}, metadata=about)
+        for name in ("a", "b") for repeat in range(2)
+    ]  # fmt: skip
     (sample,) = ask(before, lambda query: "new").samples
-    assert (sample.answer_text, sample.repeat, sample.references) == ("new", 0, ("r",))
+    assert sample.metadata.keys() == {"asked", "n"} and "cost" not in sample.metadata["asked"]
+    assert replace(sample, metadata={}) == Sample(
+        id="q", query="Why?", system="lambda", answer="new", references=("r",), timestamp=7.0,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("queries", "options", "said"), [
