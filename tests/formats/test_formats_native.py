@@ -20,7 +20,8 @@ from ragassay.base.sample import (
     Statement,
     Turn,
 )
-from ragassay.formats import detect, load, read, schema, to_record
+from ragassay.formats import detect, load, read, reading, schema, to_record
+from ragassay.formats.format import SURE
 from ragassay.formats.native import from_record, write
 
 text = st.text(max_size=12)
@@ -227,3 +228,16 @@ def test_statements_beside_references_make_no_answer_of_trec(tmp_path: Path, ans
     (sample,) = load(path)
     assert (sample.id, sample.query, sample.references) == ("1", "Who?", ("Ann",))
     assert sample.passages is None
+
+
+@pytest.mark.parametrize(("record", "found"), [
+    ({"id": "1", "query": "a", "answer": "b"}, "jsonl"), ({"id": "1", "query": "a", "x": 1}, "other"),
+    ({"id": "1", "answer": "b"}, "other"),
+])  # fmt: skip
+def test_our_own_names_alone_are_ours_whatever_another_format_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: dict[str, Any], found: str
+) -> None:
+    every = {"other": replace(reading.FORMAT, name="other", sniff=lambda head: SURE)}
+    monkeypatch.setattr(reading, "all_formats", lambda: every)
+    (tmp_path / "a.jsonl").write_text(json.dumps(record))
+    assert detect(tmp_path / "a.jsonl").name == found

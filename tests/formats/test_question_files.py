@@ -11,6 +11,7 @@ import pytest
 
 import ragassay
 from ragassay import InputError, Sample
+from ragassay.base.sample import Answerability, GoldPassage
 
 EMMA, PERSUASION = "Who wrote Emma?", "When did Persuasion appear?"
 
@@ -67,7 +68,7 @@ def test_examples_of_langsmith_are_joined_to_its_runs(examples: Path, tmp_path: 
 
 def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) -> None:
     question = {"id": "q", "query": EMMA, "gold": ["g"], "answerability": "answerable"}
-    question["references"] = ["x"]
+    question |= {"references": ["x"], "negative_references": ["z"]}
     twice = [{"id": f"q{n}", "query": PERSUASION, "references": [str(n)]} for n in (1, 2)]
     answers = [{"id": "q", "system": name, "query": EMMA, "answer": "A."} for name in "ab"]
     # A question that stands twice is joined by id only.
@@ -77,7 +78,9 @@ def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) ->
     )
     first, second, *others = result.samples
     assert [one.system for one in (first, second)] == ["a", "b"]
-    assert all(one.gold and one.answerability is not None for one in (first, second))
+    wanted = ((GoldPassage(text="g"),), Answerability.ANSWERABLE, ("x",), ("z",))
+    for one in (first, second):
+        assert (one.gold, one.answerability, one.references, one.negative_references) == wanted
     assert expected(others) == {"q2": ("2",), "other": ()}
 
 
