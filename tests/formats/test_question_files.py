@@ -70,7 +70,8 @@ def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) ->
     question = {"id": "q", "query": EMMA, "gold": ["g"], "answerability": "answerable"}
     question |= {"references": ["x"], "negative_references": ["z"]}
     twice = [{"id": f"q{n}", "query": PERSUASION, "references": [str(n)]} for n in (1, 2)]
-    answers = [{"id": "q", "system": name, "query": EMMA, "answer": "A."} for name in "ab"]
+    answers: list[Any] = [{"id": "q", "system": "a", "query": EMMA, "answer": "A."}]
+    answers += [{"id": "q", "system": "b", "answer": "A."}]
     # A question that stands twice is joined by id only.
     answers += [{"id": one, "query": PERSUASION, "answer": "A."} for one in ("q2", "other")]
     result, _ = joined(
@@ -78,9 +79,10 @@ def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) ->
     )
     first, second, *others = result.samples
     assert [one.system for one in (first, second)] == ["a", "b"]
-    wanted = ((GoldPassage(text="g"),), Answerability.ANSWERABLE, ("x",), ("z",))
     for one in (first, second):
-        assert (one.gold, one.answerability, one.references, one.negative_references) == wanted
+        assert (one.query, one.gold, one.references) == (EMMA, (GoldPassage(text="g"),), ("x",))
+        assert one.negative_references == ("z",)
+        assert one.answerability is Answerability.ANSWERABLE
     assert expected(others) == {"q2": ("2",), "other": ()}
 
 
