@@ -167,6 +167,13 @@ def test_a_retrieval_whose_documents_are_not_exported_says_nothing(
     )
     (one,) = read(write(tmp_path / "a.json", otlp(root, empty)), "otlp")
     assert one.passages == ()
+    kind = {"openinference.span.kind": "RERANKER"}
+    first, last = (
+        otlp_span(f"cut {at}", "rag", at, **kind, **{"output.value": json.dumps(["b", "a"][:n])})
+        for at, n in ((2_000, 2), (3_000, 1))
+    )
+    (one,) = read(write(tmp_path / "a.json", otlp(root, last, search, first)), "otlp")
+    assert [each.text for each in one.passages or ()] == ["b"], "of the last reranking"
 
 
 Nested = tuple[str, str, str, int, list[str] | None]

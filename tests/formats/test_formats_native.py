@@ -231,8 +231,8 @@ def test_statements_beside_references_make_no_answer_of_trec(tmp_path: Path, ans
 
 
 @pytest.mark.parametrize(("record", "found"), [
-    ({"id": "1", "query": "a", "answer": "b"}, "jsonl"), ({"id": "1", "query": "a", "x": 1}, "other"),
-    ({"id": "1", "answer": "b"}, "other"),
+    ({"id": "1", "query": "a", "answer": "b"}, "jsonl"), ({"id": "1", "answer": "b"}, "other"),
+    ({"id": "1", "query": "a", "x": 1}, "other"),
 ])  # fmt: skip
 def test_our_own_names_alone_are_ours_whatever_another_format_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: dict[str, Any], found: str
