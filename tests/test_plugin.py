@@ -141,7 +141,8 @@ def test_help_and_messages_list_what_is_added(ragassay: Ragassay, talk: Path) ->
     done = ragassay("run", "--help")
     assert (
         "Installed packages add: metrics words_per_sentence; suites style; formats transcript; "
-        "judges baseline; endpoints tgi; reports means; plots means." in " ".join(done.stdout.split())
+        "judges baseline; endpoints tgi; reports means; plots means."
+        in " ".join(done.stdout.split())
     )
     ragassay("run", talk.name, "-s", "style", "-o", "out")
     for words, name in (

@@ -351,6 +351,8 @@ def arrow(folder: Path, rows: list[dict[str, Any]], per_file: int = 1) -> None:
 def test_a_saved_data_set_is_read(tmp_path: Path) -> None:
     arrow(tmp_path / "set", ROWS)
     assert read(tmp_path / "set") == EXPECTED
+    arrow(tmp_path / "bare", [{"answer": "A."}, {"answer": "B."}])  # numbered over all its files
+    assert [one.id for one in read(tmp_path / "bare")] == ["row-1", "row-2"]
 
 
 def test_of_splits_the_test_split_is_read_or_one_must_be_named(tmp_path: Path) -> None:
