@@ -66,19 +66,16 @@ def observation(kind: str, name: str, at: int, **more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"input": Q, "output": A, "sessionId": "s"},
-        {"question": Q, "answer": A, "traceId": "t", "type": "rag"},
-        {"inputs": Q, "outputs": A, "dataset_id": "books"},
-        {"inputs": Q, "outputs": A, "run_type": "nightly"},
-        {"inputs": Q, "outputs": A, "expectations": "high"},
-        {"question": Q, "answer": A, "request_id": "r", "spans": "0-3"},
-        {"question": Q, "answer": A, "eval": {"f1": 1}, "status": "ok"},
-        {"question": Q, "answer": A, "vars": 3, "provider": "acme"},
-    ],
-)
+@pytest.mark.parametrize("more", [
+    {"input": Q, "output": A, "sessionId": "s"},
+    {"question": Q, "answer": A, "traceId": "t", "type": "rag"},
+    {"inputs": Q, "outputs": A, "dataset_id": "books"},
+    {"inputs": Q, "outputs": A, "run_type": "nightly"},
+    {"inputs": Q, "outputs": A, "expectations": "high"},
+    {"question": Q, "answer": A, "request_id": "r", "spans": "0-3"},
+    {"question": Q, "answer": A, "eval": {"f1": 1}, "status": "ok"},
+    {"question": Q, "answer": A, "vars": 3, "provider": "acme"},
+])  # fmt: skip
 def test_records_of_ones_own_are_no_export_and_keep_all_their_fields(
     tmp_path: Path, more: dict[str, Any]
 ) -> None:
@@ -312,13 +309,10 @@ def test_datasets_of_deepeval_in_csv_need_no_custom_columns(tmp_path: Path) -> N
     assert detect(path).name == "csv"
 
 
-@pytest.mark.parametrize(
-    ("part", "said"),
-    [
-        ({"type": "image_url", "image_url": {"url": "data:..."}}, "a message holds an image"),
-        ({"type": "input_audio", "input_audio": {}}, "a part of the type 'input_audio'"),
-    ],
-)
+@pytest.mark.parametrize(("part", "said"), [
+    ({"type": "image_url", "image_url": {"url": "data:..."}}, "a message holds an image"),
+    ({"type": "input_audio", "input_audio": {}}, "a part of the type 'input_audio'"),
+])  # fmt: skip
 def test_images_are_refused_with_the_place(tmp_path: Path, part: Any, said: str) -> None:
     good = {"id": "1", "messages": [{"role": "user", "content": Q}]}
     bad = {
@@ -338,20 +332,17 @@ def test_a_trace_without_content_is_left_out_and_told(tmp_path: Path) -> None:
     assert any("traces without a question, an answer and passages: 1" in line for line in notes)
 
 
-@pytest.mark.parametrize(
-    ("records", "said"),
-    [
-        ([{**RUNS[0], "id": None}], "line 1, field 'id': the record has no id"),
-        ([RUNS[0], {**RUNS[1], "id": ""}], "line 2, field 'id': the record has no id"),
-        ([{**PHOENIX[0], "context.trace_id": None}], "'context.trace_id': the record has no id"),
-        ([otlp(), {"resourceSpans": [{"scopeSpans": {}}]}], "field 'resourceSpans': a list of"),
-        ([{"trace_id": "tr-1", "spans": "none"}], "field 'spans': a list of spans is expected"),
-        ([promptfoo(0), {"stats": {}}], "line 2, field 'results': there is no list of results"),
-        ([{"results": {"version": 3, "results": [promptfoo(0), 3]}}], "the result is no object"),
-        ([{"eval": {}, "status": "success", "samples": [4]}], "'samples': the sample is no object"),
-        ([{"testCases": [4]}], "field 'testCases': the test case is no object"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("records", "said"), [
+    ([{**RUNS[0], "id": None}], "line 1, field 'id': the record has no id"),
+    ([RUNS[0], {**RUNS[1], "id": ""}], "line 2, field 'id': the record has no id"),
+    ([{**PHOENIX[0], "context.trace_id": None}], "'context.trace_id': the record has no id"),
+    ([otlp(), {"resourceSpans": [{"scopeSpans": {}}]}], "field 'resourceSpans': a list of"),
+    ([{"trace_id": "tr-1", "spans": "none"}], "field 'spans': a list of spans is expected"),
+    ([promptfoo(0), {"stats": {}}], "line 2, field 'results': there is no list of results"),
+    ([{"results": {"version": 3, "results": [promptfoo(0), 3]}}], "the result is no object"),
+    ([{"eval": {}, "status": "success", "samples": [4]}], "'samples': the sample is no object"),
+    ([{"testCases": [4]}], "field 'testCases': the test case is no object"),
+])  # fmt: skip
 def test_a_faulty_export_is_an_error_that_says_where(
     tmp_path: Path, records: list[Any], said: str
 ) -> None:

@@ -139,15 +139,12 @@ def test_the_schema_is_a_schema_and_describes_every_field() -> None:
     assert all(field["description"] for field in described.values())
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        {}, {"id": ""}, {"id": 7}, {"id": "1", "repeat": -1}, {"id": "1", "passages": [{}]},
-        {"id": "1", "passages": [{"text": "a", "score": "high"}]},
-        {"id": "1", "answerability": "ANSWERABLE"}, {"id": "1", "references": "a"},
-        {"id": "1", "anwser": "a"},
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("record", [
+    {}, {"id": ""}, {"id": 7}, {"id": "1", "repeat": -1}, {"id": "1", "passages": [{}]},
+    {"id": "1", "passages": [{"text": "a", "score": "high"}]},
+    {"id": "1", "answerability": "ANSWERABLE"}, {"id": "1", "references": "a"},
+    {"id": "1", "anwser": "a"},
+])  # fmt: skip
 def test_the_schema_refuses_what_is_no_sample(record: dict[str, Any]) -> None:
     assert not VALIDATOR.is_valid(record)
 

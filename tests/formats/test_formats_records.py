@@ -343,13 +343,10 @@ def test_a_record_without_any_known_column_lists_its_columns(record: Any, names:
         one(record)
 
 
-@pytest.mark.parametrize(
-    ("record", "told"),
-    [
-        ({"query": "q", "raw": {"x": 1}}, "unknown field 'raw'"),
-        ({"answer": "x"}, "neither an id nor a query"),
-    ],
-)
+@pytest.mark.parametrize(("record", "told"), [
+    ({"query": "q", "raw": {"x": 1}}, "unknown field 'raw'"),
+    ({"answer": "x"}, "neither an id nor a query"),
+])  # fmt: skip
 def test_what_is_left_out_or_made_is_told(record: dict[str, Any], told: str) -> None:
     notes = Notes()
     (sample,) = from_records([record], notes=notes)
@@ -396,15 +393,12 @@ def test_a_number_is_its_text(value: float, words: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        {"query": "q", "response": "a", "output": "b"},
-        {"query": "q", "response": "a", "answer": "b", "ground_truth": "c"},
-        {"query": "q", "contexts": ["a"], "documents": ["b"]},
-        {"query": "q", "response": "a", "Response": "b"},
-    ],
-)
+@pytest.mark.parametrize("record", [
+    {"query": "q", "response": "a", "output": "b"},
+    {"query": "q", "response": "a", "answer": "b", "ground_truth": "c"},
+    {"query": "q", "contexts": ["a"], "documents": ["b"]},
+    {"query": "q", "response": "a", "Response": "b"},
+])  # fmt: skip
 def test_two_columns_for_one_field_are_an_error_and_not_a_choice(record: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"could each be .* Say which one is: columns="):
         one(record)
@@ -471,13 +465,10 @@ def mapped(*records: dict[str, Any], **options: Any) -> list[Sample]:
     return list(from_records(list(records), notes=Notes(), **options))
 
 
-@pytest.mark.parametrize(
-    ("word", "other", "fields"),
-    [
-        ("answer", "prediction", ("references", "answer")),
-        ("context", "retrieval_context", ("gold", "passages")),
-    ],
-)
+@pytest.mark.parametrize(("word", "other", "fields"), [
+    ("answer", "prediction", ("references", "answer")),
+    ("context", "retrieval_context", ("gold", "passages")),
+])  # fmt: skip
 @pytest.mark.parametrize("first", [True, False])
 def test_a_name_that_would_mean_two_fields_in_one_file_is_an_error(
     tmp_path: Path, word: str, other: str, fields: tuple[str, str], first: bool
@@ -521,17 +512,14 @@ def test_one_passage_may_stand_without_a_list(name: str) -> None:
     assert [one.id for one in getattr(two, name)] == ["d1", "d2"]
 
 
-@pytest.mark.parametrize(
-    ("record", "history", "answer"),
-    [
-        ({"question": "Who?", "messages": TALK}, (), "Ann."),
-        ({"question": "Who?", "messages": TALK, "answer": "Ann."}, (), "Ann."),
-        ({"question": "Who?", "chat_history": TALK, "answer": "Ann."}, (), "Ann."),
-        # Asked again, after another answer.
-        ({"question": "Who?", "chat_history": TALK, "answer": "Bob."}, ("Who?", "Ann."), "Bob."),
-        ({"question": "When?", "messages": TALK, "answer": "Now."}, ("Who?", "Ann."), "Now."),
-    ],
-)
+@pytest.mark.parametrize(("record", "history", "answer"), [
+    ({"question": "Who?", "messages": TALK}, (), "Ann."),
+    ({"question": "Who?", "messages": TALK, "answer": "Ann."}, (), "Ann."),
+    ({"question": "Who?", "chat_history": TALK, "answer": "Ann."}, (), "Ann."),
+    # Asked again, after another answer.
+    ({"question": "Who?", "chat_history": TALK, "answer": "Bob."}, ("Who?", "Ann."), "Bob."),
+    ({"question": "When?", "messages": TALK, "answer": "Now."}, ("Who?", "Ann."), "Now."),
+])  # fmt: skip
 def test_a_conversation_with_the_query_and_its_answer_is_no_history(
     record: dict[str, Any], history: tuple[str, ...], answer: str
 ) -> None:

@@ -46,13 +46,10 @@ def run(name: str, kind: str, **more: Any) -> dict[str, Any]:
 ROOT = run("root", "chain", inputs={"question": Q}, outputs={"output": A})
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (DOCS, TEXTS), (TEXTS, TEXTS), ({"documents": DOCS}, TEXTS),
-        ("\n\n".join(TEXTS), ["\n\n".join(TEXTS)]), ([], []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("given", "expected"), [
+    (DOCS, TEXTS), (TEXTS, TEXTS), ({"documents": DOCS}, TEXTS),
+    ("\n\n".join(TEXTS), ["\n\n".join(TEXTS)]), ([], []),
+])  # fmt: skip
 @pytest.mark.parametrize("kind", ["retriever", "tool"])
 def test_what_traceable_wraps_is_unwrapped(
     tmp_path: Path, given: Any, expected: list[str], kind: str

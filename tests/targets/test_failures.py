@@ -306,17 +306,14 @@ def test_refusals_between_answers_or_of_two_kinds_stop_nothing(statuses: list[in
     assert answers.summaries["mine"].failed == {"refused": 40 - statuses.count(200)}
 
 
-@pytest.mark.parametrize(
-    ("reply", "said"),
-    [
-        (Reply(drop=True), "it closed the connection. Look into the system's log"),
-        (
-            Reply(b"Traceback (most recent call last):\n f\nKeyError: 'k'\n", 500),
-            "500: KeyError: 'k'.",
-        ),
-        (Reply(b"<h1>Internal Server Error</h1>", 500), "500: Internal Server Error. Look into"),
-    ],
-)
+@pytest.mark.parametrize(("reply", "said"), [
+    (Reply(drop=True), "it closed the connection. Look into the system's log"),
+    (
+        Reply(b"Traceback (most recent call last):\n f\nKeyError: 'k'\n", 500),
+        "500: KeyError: 'k'.",
+    ),
+    (Reply(b"<h1>Internal Server Error</h1>", 500), "500: Internal Server Error. Look into"),
+])  # fmt: skip
 def test_a_handler_that_crashes_is_not_called_out_of_reach(reply: Reply, said: str) -> None:
     answers, _, _ = asked_by(lambda *_: reply, retries=0)
     assert said in (answers.samples[0].failure or "")
