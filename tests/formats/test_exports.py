@@ -213,6 +213,8 @@ def test_the_outermost_of_nested_retrievals_counts(tmp_path: Path, export: Any) 
     assert texts(("RETRIEVER", "cut", "rag", 1, None), inner) == same
     chosen = texts(("RETRIEVER", "cut", "rag", 1, ["a"]), inner, passages_from="span:store")
     assert chosen == same
+    both = ("RETRIEVER", "store", "rag", 1, ["a"]), ("TOOL", "web", "rag", 2, ["b"])
+    assert texts(*both, passages_from="tools")[0] == ["a", "b"], "what tools gave is added"
 
 
 def inspect_log(**more: Any) -> dict[str, Any]:

@@ -447,6 +447,8 @@ def test_a_column_that_later_records_lack_loses_no_record() -> None:
 def test_a_field_that_does_not_exist_is_a_usage_error_with_the_nearest() -> None:
     with pytest.raises(UsageError, match=r"no field 'anwser'.*Did you mean 'answer'"):
         one({"id": 1}, columns={"anwser": "x"})
+    with pytest.raises(UsageError, match="'answer' is named twice"):
+        one({"id": 1}, columns={"answer": "x", "response": "y"})
 
 
 def test_the_system_is_the_records_own_or_the_one_named() -> None:

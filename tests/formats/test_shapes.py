@@ -21,7 +21,7 @@ from ragassay.base.sample import Passage
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.run.source import open_source
-from ragassay.formats import Notes, from_records, load, opening, place
+from ragassay.formats import Notes, detect, from_records, load, opening, place
 
 ROWS = [
     {"id": "1", "question": "Who wrote Emma?", "contexts": ["By Austen."], "answer": "Austen"},
@@ -182,11 +182,15 @@ def test_several_files_and_patterns_are_one_stream(shards: Path) -> None:
     )
     assert "no file has a name of this pattern" in error(shards / "none-*.jsonl")
     assert ragassay.evaluate(names, ["em"]).summary.n_samples == 2
+    (shards / "shard-[0].jsonl").write_text('{"id": "9", "query": "a"}')  # its name, no pattern
+    assert [one.id for one in read(shards / "shard-[0].jsonl")] == ["9"]
 
 
 def test_files_of_several_formats_follow_each_other(shards: Path) -> None:
     pl.DataFrame([{**ROWS[1], "id": "3"}]).write_parquet(shards / "shard-2.parquet")
     assert [one.id for one in read(shards / "shard-*")] == ["1", "2", "3"]
+    both = [shards / "shard-2.parquet", shards / "shard-0.jsonl"]
+    assert [detect(each).name for each in (both, both[::-1])] == ["parquet", "jsonl"]
 
 
 def test_one_sample_in_two_files_is_an_error_that_names_both(shards: Path) -> None:
