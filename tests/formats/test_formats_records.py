@@ -183,8 +183,8 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"passages": (Passage(None, "c", 0.9), Passage(None, "b", 0.5), Passage(None, "a", 0.5))},
     ),
     (
-        {"passage_embeddings": [[1, 0]]},
-        {"given": {"passage_embeddings": [[1, 0]]}, "passages": (Passage(),)},
+        {"passage_embeddings": [[1, 0], [0, 1]]},
+        {"given": {"passage_embeddings": [[1, 0], [0, 1]]}, "passages": (Passage(), Passage())},
     ),
     # Gold.
     *(
