@@ -88,10 +88,9 @@ def test_a_path_into_messages_leaves_the_conversation() -> None:
     assert (one.query, one.answer_text) == ("Who?", "I.")
 
 
-@pytest.mark.parametrize(
-    ("column", "names"),
-    [("outputs.choices[0].msg", "'outputs.choices[0].msg'"), (["x.y", "z"], "'x.y' or 'z'")],
-)
+@pytest.mark.parametrize(("column", "names"), [
+    ("outputs.choices[0].msg", "'outputs.choices[0].msg'"), (["x.y", "z"], "'x.y' or 'z'"),
+])  # fmt: skip
 def test_a_first_record_without_the_column_says_where_texts_are(column: Any, names: str) -> None:
     with pytest.raises(InputError) as caught:
         samples(RECORDS, {"answer": column})

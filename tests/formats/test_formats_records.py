@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +65,9 @@ def one(record: dict[str, Any], **options: Any) -> Sample:
     return sample
 
 
-@pytest.mark.parametrize(
-    ("field", "name", "value", "expected"),
-    [(f, name, v, e) for f, names, v, e in PUBLISHED_NAMES for name in names.split()],
-)
+@pytest.mark.parametrize(("field", "name", "value", "expected"), [
+    (f, name, v, e) for f, names, v, e in PUBLISHED_NAMES for name in names.split()
+])  # fmt: skip
 def test_every_published_name_is_understood(
     field: str, name: str, value: Any, expected: Any
 ) -> None:
@@ -371,10 +371,9 @@ def test_ids_made_from_queries_stay_the_same_from_release_to_release() -> None:
     assert one({"query": "Who wrote Emma?"}).id == "q-6fcd113e5958c682"
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [(1965, "1965"), (1965.0, "1965"), (-0.0, "0"), (1.5, "1.5"), (10**30, str(10**30))],
-)
+@pytest.mark.parametrize(("value", "words"), [
+    (1965, "1965"), (1965.0, "1965"), (-0.0, "0"), (1.5, "1.5"), (10**30, str(10**30)),
+])  # fmt: skip
 def test_a_number_is_its_text(value: float, words: str) -> None:
     sample = one(
         {
@@ -418,13 +417,16 @@ def test_the_last_user_turn_is_the_query_and_the_rest_is_history(name: str) -> N
     assert sample.metadata == {"system_prompt": "be kind"}
 
 
-def test_times_without_a_zone_are_counted_as_read_in_utc() -> None:
+def test_times_without_a_zone_are_counted_as_read_in_utc(monkeypatch: pytest.MonkeyPatch) -> None:
     times = ["2026-01-01T00:00:00", "2026-01-02", "2026-01-01T00:00:00Z", 1_700_000_000, None]
-    records = [
-        {"id": str(at), "query": "q", "timestamp": moment} for at, moment in enumerate(times)
-    ]
-    with pytest.warns(RagassayWarning, match="without a zone: 2.* UTC"):
-        list(from_records(records))
+    rows = [{"id": str(at), "query": "q", "timestamp": moment} for at, moment in enumerate(times)]
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("TZ", "America/New_York")
+        time.tzset()
+        with pytest.warns(RagassayWarning, match="without a zone: 2.* UTC"):
+            found = [one.timestamp for one in from_records(rows)]
+    time.tzset()
+    assert found == [1767225600.0, 1767312000.0, 1767225600.0, 1_700_000_000.0, None]
 
 
 def test_columns_rename_fields_and_key_map_names_mean_the_same() -> None:

@@ -182,10 +182,9 @@ def test_passages_about_code_are_passages(text: str) -> None:
     assert [part.text for part in one(passages=[text]).passages or ()] == [text]
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["Set content='x' in the form.", "See <b>object at 0x7f</b>.", "x=1", "f(content='a') works."],
-)
+@pytest.mark.parametrize("text", [
+    "Set content='x' in the form.", "See <b>object at 0x7f</b>.", "x=1", "f(content='a') works.",
+])  # fmt: skip
 def test_texts_about_code_are_texts(text: str) -> None:
     assert one(answer=text).answer.text == text  # type: ignore[union-attr]
 

@@ -149,10 +149,9 @@ def test_a_function_that_raises_is_named_with_its_line() -> None:
     assert failure.startswith("failed: broken raised KeyError: 'index' (test_failures.py:")
 
 
-@pytest.mark.parametrize(
-    ("name", "death"),
-    [("exits", "os._exit(7)"), ("crashes", "signal.raise_signal(signal.SIGSEGV)")],
-)
+@pytest.mark.parametrize(("name", "death"), [
+    ("exits", "os._exit(7)"), ("crashes", "signal.raise_signal(signal.SIGSEGV)"),
+])  # fmt: skip
 def test_what_was_kept_outlives_a_function_that_ends_the_process(name: str, death: str) -> None:
     """No file tells half of the truth, and the next start asks what is missing."""
     Path(f"{name}.py").write_text(
@@ -252,10 +251,9 @@ def test_an_address_that_is_none_is_told_without_its_secrets() -> None:
     assert "mcp:http://127.0.0.1:1/mcp#answer does not start" in str(told.value)
 
 
-@pytest.mark.parametrize(
-    "error",
-    [SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError(), ValueError("a \ud83d half")],
-)
+@pytest.mark.parametrize("error", [
+    SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError(), ValueError("a \ud83d half"),
+])  # fmt: skip
 def test_what_the_code_of_a_system_raises_costs_its_query_only(error: BaseException) -> None:
     async def cancelled() -> str:
         raise error
@@ -320,10 +318,9 @@ def test_a_handler_that_crashes_is_not_called_out_of_reach(reply: Reply, said: s
     assert "reached" not in (answers.samples[0].failure or "")
 
 
-@pytest.mark.parametrize(
-    ("status", "kind", "advice"),
-    [(429, "rate_limited", "Ask more slowly (--rpm, -j)"), (503, "server_error", "lower -j or")],
-)
+@pytest.mark.parametrize(("status", "kind", "advice"), [
+    (429, "rate_limited", "Ask more slowly (--rpm, -j)"), (503, "server_error", "lower -j or"),
+])  # fmt: skip
 def test_what_may_pass_is_asked_again(status: int, kind: str, advice: str) -> None:
     reply = Reply(b"busy", status, headers={"Retry-After": "0"})
     with SystemServer(lambda *_: reply) as server:

@@ -79,10 +79,9 @@ def test_what_is_wrong_is_told_with_its_place(reply: Any, more: str, told: str) 
 
 
 @pytest.mark.parametrize("streamed", ["", "stream: lines\n"])
-@pytest.mark.parametrize(
-    ("pieces", "answer"),
-    [([{"t": "It is "}, {"t": "24."}], "It is 24."), ([{"t": "It is 24."}], "It is 24."), ([], "")],
-)
+@pytest.mark.parametrize(("pieces", "answer"), [
+    ([{"t": "It is "}, {"t": "24."}], "It is 24."), ([{"t": "It is 24."}], "It is 24."), ([], ""),
+])  # fmt: skip
 def test_pieces_that_a_path_finds_are_joined_to_the_answer(pieces, answer, streamed: str) -> None:
     mapping = PLAIN.replace("answer: a", "answer: ['data[0].text', 'data[0].pieces[*].t']")
     (sample,) = ask_served({"data": [{"pieces": pieces}]}, mapping + streamed).samples
@@ -166,10 +165,9 @@ def asked(rule: Any, more: str, n: int = 1, **options: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("framing", ["length", "chunked"])
-@pytest.mark.parametrize(
-    ("body", "more"),
-    [(PIECES, SSE), (b'{"a": "It is not 3."}', ""), (b'{"a": "x"}\n', "stream: lines")],
-)
+@pytest.mark.parametrize(("body", "more"), [
+    (PIECES, SSE), (b'{"a": "It is not 3."}', ""), (b'{"a": "x"}\n', "stream: lines"),
+])  # fmt: skip
 def test_a_connection_that_ends_before_the_body_is_a_failure(framing, body, more: str) -> None:
     (failure,) = asked(Reply(body, framing=framing, cut=True), more)
     assert failure.startswith("connection: ") and SHUT in failure and "before the end" in failure
@@ -203,10 +201,9 @@ def test_a_stream_without_any_mark_ends_with_the_connection() -> None:
     assert asked(lines, "stream: lines\n") == ["It is 3."]
 
 
-@pytest.mark.parametrize(
-    ("body", "more"),
-    [(b'data: {"a": "It is n', SSE), (b'{"a": "x"}\n{"a": "It i', "stream: lines")],
-)
+@pytest.mark.parametrize(("body", "more"), [
+    (b'data: {"a": "It is n', SSE), (b'{"a": "x"}\n{"a": "It i', "stream: lines"),
+])  # fmt: skip
 def test_an_event_that_is_not_whole_is_a_failure(body: bytes, more: str) -> None:
     (failure,) = asked(Reply(body, framing="close"), more)
     assert failure.startswith("connection: ") and "its last event is not whole" in failure
