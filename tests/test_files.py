@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from types import FrameType
@@ -22,11 +23,12 @@ def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
         files.write_text(tmp_path / "file" / "below.txt", "x")
 
 
-def test_a_link_stays_a_link_and_a_device_or_folder_is_never_replaced(tmp_path: Path) -> None:
+def test_a_link_stays_a_link_and_a_pipe_or_folder_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "real")
     files.write_text(tmp_path / "link", "x")
     assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == "x"
-    for target in ("/dev/null", tmp_path):
+    os.mkfifo(tmp_path / "pipe")  # no device: a fault would replace it for the whole machine
+    for target in (tmp_path / "pipe", tmp_path):
         with pytest.raises(UsageError, match="not a regular file"):
             files.write_text(target, "x")
 

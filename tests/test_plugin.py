@@ -139,8 +139,10 @@ def test_the_key_follows_no_redirect(ragassay: Ragassay, talk: Path) -> None:
 
 def test_help_and_messages_list_what_is_added(ragassay: Ragassay, talk: Path) -> None:
     done = ragassay("run", "--help")
-    assert "Installed packages add: metrics words_per_sentence; suites style" in " ".join(
-        done.stdout.split()
+    assert (
+        "Installed packages add: metrics words_per_sentence; suites style; formats transcript; "
+        "judges baseline; endpoints tgi; reports means; plots means."
+        in " ".join(done.stdout.split())
     )
     ragassay("run", talk.name, "-s", "style", "-o", "out")
     for words, name in (

@@ -60,6 +60,7 @@ def test_a_reason_is_an_accident_of_the_system_or_a_fact() -> None:
         )
         found = Unscored(reason, "why: so", ("e",))
         assert Unscored.of_words(found.words) == Unscored(reason, "why: so")
+        assert Unscored.of_words(Unscored(reason).words) == Unscored(reason)
     assert Unscored.of_words("late: so") == Unscored(Reason.UNDEFINED, "late: so")
     assert [label_of(value) for value in ("yes", [1, 3], [])] == ["yes", "[1, 3]", "[]"]
     assert (Score(3).number, Score(False).number, Score([1]).number) == (3.0, 0.0, None)

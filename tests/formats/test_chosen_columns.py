@@ -88,10 +88,9 @@ def test_a_path_into_messages_leaves_the_conversation() -> None:
     assert (one.query, one.answer_text) == ("Who?", "I.")
 
 
-@pytest.mark.parametrize(
-    ("column", "names"),
-    [("outputs.choices[0].msg", "'outputs.choices[0].msg'"), (["x.y", "z"], "'x.y' or 'z'")],
-)
+@pytest.mark.parametrize(("column", "names"), [
+    ("outputs.choices[0].msg", "'outputs.choices[0].msg'"), (["x.y", "z"], "'x.y' or 'z'"),
+])  # fmt: skip
 def test_a_first_record_without_the_column_says_where_texts_are(column: Any, names: str) -> None:
     with pytest.raises(InputError) as caught:
         samples(RECORDS, {"answer": column})
@@ -140,15 +139,12 @@ def test_a_written_path_leads_to_the_value_that_it_was_made_for(
 NUMBERED = {"id": "1", "query": "Who?", "hit_10": "third", "hit_2": "second", "hit_1": "first"}
 
 
-@pytest.mark.parametrize(
-    ("column", "texts", "left"),
-    [
-        ("hit_*", ["first", "second", "third"], set()),
-        ("hit_2+hit_1", ["second", "first"], {"hit_10"}),
-        ("hit_10 + hit_*", ["third", "first", "second"], set()),
-        ("hits|hit_*", ["first", "second", "third"], set()),
-    ],
-)
+@pytest.mark.parametrize(("column", "texts", "left"), [
+    ("hit_*", ["first", "second", "third"], set()),
+    ("hit_2+hit_1", ["second", "first"], {"hit_10"}),
+    ("hit_10 + hit_*", ["third", "first", "second"], set()),
+    ("hits|hit_*", ["first", "second", "third"], set()),
+])  # fmt: skip
 def test_several_columns_make_one_list(column: str, texts: list[str], left: set[str]) -> None:
     (sample,) = samples([NUMBERED], {"passages": column})
     assert [one.text for one in sample.passages or ()] == texts

@@ -143,6 +143,13 @@ def test_a_retrieval_whose_documents_are_not_exported_says_nothing(
     )
     (one,) = read(write(tmp_path / "a.json", otlp(root, empty)), "otlp")
     assert one.passages == ()
+    kind = {"openinference.span.kind": "RERANKER"}
+    first, last = (
+        otlp_span(f"cut {at}", "rag", at, **kind, **{"output.value": json.dumps(["b", "a"][:n])})
+        for at, n in ((2_000, 2), (3_000, 1))
+    )
+    (one,) = read(write(tmp_path / "a.json", otlp(root, last, search, first)), "otlp")
+    assert [each.text for each in one.passages or ()] == ["b"], "of the last reranking"
 
 
 Nested = tuple[str, str, str, int, list[str] | None]
@@ -185,6 +192,8 @@ def test_the_outermost_of_nested_retrievals_counts(tmp_path: Path, export: Any) 
     assert texts(("RETRIEVER", "cut", "rag", 1, None), inner) == same
     chosen = texts(("RETRIEVER", "cut", "rag", 1, ["a"]), inner, passages_from="span:store")
     assert chosen == same
+    both = ("RETRIEVER", "store", "rag", 1, ["a"]), ("TOOL", "web", "rag", 2, ["b"])
+    assert texts(*both, passages_from="tools")[0] == ["a", "b"], "what tools gave is added"
 
 
 def inspect_log(**more: Any) -> dict[str, Any]:
@@ -281,13 +290,10 @@ def test_datasets_of_deepeval_in_csv_need_no_custom_columns(tmp_path: Path) -> N
     assert detect(path).name == "csv"
 
 
-@pytest.mark.parametrize(
-    ("part", "said"),
-    [
-        ({"type": "image_url", "image_url": {"url": "data:..."}}, "a message holds an image"),
-        ({"type": "input_audio", "input_audio": {}}, "a part of the type 'input_audio'"),
-    ],
-)
+@pytest.mark.parametrize(("part", "said"), [
+    ({"type": "image_url", "image_url": {"url": "data:..."}}, "a message holds an image"),
+    ({"type": "input_audio", "input_audio": {}}, "a part of the type 'input_audio'"),
+])  # fmt: skip
 def test_images_are_refused_with_the_place(tmp_path: Path, part: Any, said: str) -> None:
     good = {"id": "1", "messages": [{"role": "user", "content": Q}]}
     bad = {
@@ -307,20 +313,17 @@ def test_a_trace_without_content_is_left_out_and_told(tmp_path: Path) -> None:
     assert any("traces without a question, an answer and passages: 1" in line for line in notes)
 
 
-@pytest.mark.parametrize(
-    ("records", "said"),
-    [
-        ([{**RUNS[0], "id": None}], "line 1, field 'id': the record has no id"),
-        ([RUNS[0], {**RUNS[1], "id": ""}], "line 2, field 'id': the record has no id"),
-        ([{**PHOENIX[0], "context.trace_id": None}], "'context.trace_id': the record has no id"),
-        ([otlp(), {"resourceSpans": [{"scopeSpans": {}}]}], "field 'resourceSpans': a list of"),
-        ([{"trace_id": "tr-1", "spans": "none"}], "field 'spans': a list of spans is expected"),
-        ([promptfoo(0), {"stats": {}}], "line 2, field 'results': there is no list of results"),
-        ([{"results": {"version": 3, "results": [promptfoo(0), 3]}}], "the result is no object"),
-        ([{"eval": {}, "status": "success", "samples": [4]}], "'samples': the sample is no object"),
-        ([{"testCases": [4]}], "field 'testCases': the test case is no object"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("records", "said"), [
+    ([{**RUNS[0], "id": None}], "line 1, field 'id': the record has no id"),
+    ([RUNS[0], {**RUNS[1], "id": ""}], "line 2, field 'id': the record has no id"),
+    ([{**PHOENIX[0], "context.trace_id": None}], "'context.trace_id': the record has no id"),
+    ([otlp(), {"resourceSpans": [{"scopeSpans": {}}]}], "field 'resourceSpans': a list of"),
+    ([{"trace_id": "tr-1", "spans": "none"}], "field 'spans': a list of spans is expected"),
+    ([promptfoo(0), {"stats": {}}], "line 2, field 'results': there is no list of results"),
+    ([{"results": {"version": 3, "results": [promptfoo(0), 3]}}], "the result is no object"),
+    ([{"eval": {}, "status": "success", "samples": [4]}], "'samples': the sample is no object"),
+    ([{"testCases": [4]}], "field 'testCases': the test case is no object"),
+])  # fmt: skip
 def test_a_faulty_export_is_an_error_that_says_where(
     tmp_path: Path, records: list[Any], said: str
 ) -> None:

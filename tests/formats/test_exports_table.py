@@ -73,18 +73,15 @@ def test_traces_and_their_observations_may_be_two_files(tmp_path: Path) -> None:
         load([traces, steps, steps])
 
 
-@pytest.mark.parametrize(
-    ("around", "said"),
-    [
-        ([{"meta": {"page": 2, "limit": 1, "totalItems": 3, "totalPages": 3}}], "(of 3): 1"),
-        ([{"meta": {"page": page, "totalPages": 2}} for page in (1, 2)], None),
-        ([{"cursors": {"next": "x", "prev": None}, "parsed_query": "q"}], "(of several): 1"),
-        ([{"cursors": {"next": "x"}}, {"cursors": {"next": None}}], None),
-        ([{"next_cursor": "x"}, {"next_cursor": "y"}], "(of several): 2"),
-        ([{"hasMore": True}], "(of several): 1"),
-        ([{"hasMore": False}], None),
-    ],
-)
+@pytest.mark.parametrize(("around", "said"), [
+    ([{"meta": {"page": 2, "limit": 1, "totalItems": 3, "totalPages": 3}}], "(of 3): 1"),
+    ([{"meta": {"page": page, "totalPages": 2}} for page in (1, 2)], None),
+    ([{"cursors": {"next": "x", "prev": None}, "parsed_query": "q"}], "(of several): 1"),
+    ([{"cursors": {"next": "x"}}, {"cursors": {"next": None}}], None),
+    ([{"next_cursor": "x"}, {"next_cursor": "y"}], "(of several): 2"),
+    ([{"hasMore": True}], "(of several): 1"),
+    ([{"hasMore": False}], None),
+])  # fmt: skip
 def test_pages_of_an_export_that_are_missing_are_told(
     tmp_path: Path, around: list[dict[str, Any]], said: str | None
 ) -> None:

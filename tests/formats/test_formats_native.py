@@ -20,7 +20,8 @@ from ragassay.base.sample import (
     Statement,
     Turn,
 )
-from ragassay.formats import detect, load, read, schema, to_record
+from ragassay.formats import detect, load, read, reading, schema, to_record
+from ragassay.formats.format import SURE
 from ragassay.formats.native import from_record, write
 
 text = st.text(max_size=12)
@@ -138,15 +139,12 @@ def test_the_schema_is_a_schema_and_describes_every_field() -> None:
     assert all(field["description"] for field in described.values())
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        {}, {"id": ""}, {"id": 7}, {"id": "1", "repeat": -1}, {"id": "1", "passages": [{}]},
-        {"id": "1", "passages": [{"text": "a", "score": "high"}]},
-        {"id": "1", "answerability": "ANSWERABLE"}, {"id": "1", "references": "a"},
-        {"id": "1", "anwser": "a"},
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("record", [
+    {}, {"id": ""}, {"id": 7}, {"id": "1", "repeat": -1}, {"id": "1", "passages": [{}]},
+    {"id": "1", "passages": [{"text": "a", "score": "high"}]},
+    {"id": "1", "answerability": "ANSWERABLE"}, {"id": "1", "references": "a"},
+    {"id": "1", "anwser": "a"},
+])  # fmt: skip
 def test_the_schema_refuses_what_is_no_sample(record: dict[str, Any]) -> None:
     assert not VALIDATOR.is_valid(record)
 
@@ -168,7 +166,8 @@ def test_the_same_samples_give_the_same_bytes(tmp_path: Path) -> None:
     sample = Sample(id="1", query="q")
     for file in ("a.jsonl.gz", "b.jsonl.gz"):
         write([sample], tmp_path / file)
-    assert (tmp_path / "a.jsonl.gz").read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()
+    first, second = (path.read_bytes() for path in tmp_path.iterdir())
+    assert first == second and first[4:8] == bytes(4), "gzip would hold the time there"
 
 
 def test_a_write_that_breaks_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -227,3 +226,16 @@ def test_statements_beside_references_make_no_answer_of_trec(tmp_path: Path, ans
     (sample,) = load(path)
     assert (sample.id, sample.query, sample.references) == ("1", "Who?", ("Ann",))
     assert sample.passages is None
+
+
+@pytest.mark.parametrize(("record", "found"), [
+    ({"id": "1", "query": "a", "answer": "b"}, "jsonl"), ({"id": "1", "answer": "b"}, "other"),
+    ({"id": "1", "query": "a", "x": 1}, "other"),
+])  # fmt: skip
+def test_our_own_names_alone_are_ours_whatever_another_format_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: dict[str, Any], found: str
+) -> None:
+    every = {"other": replace(reading.FORMAT, name="other", sniff=lambda head: SURE)}
+    monkeypatch.setattr(reading, "all_formats", lambda: every)
+    (tmp_path / "a.jsonl").write_text(json.dumps(record))
+    assert detect(tmp_path / "a.jsonl").name == found

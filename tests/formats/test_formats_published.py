@@ -71,11 +71,8 @@ def test_inspectorraget_gives_one_sample_an_evaluation(shared: Path) -> None:
     path = shared / "data" / "mtrag" / "human_evaluations_half.json"
     assert detect(path).name == "inspectorraget"
     samples = load(path)
-    assert Counter(s.system for s in samples) == {
-        "reference": 93,
-        "llama-3.1-405b-instruct": 93,
-        "gpt-4o": 93,
-    }
+    systems = ("reference", "llama-3.1-405b-instruct", "gpt-4o")
+    assert Counter(s.system for s in samples) == dict.fromkeys(systems, 93)
     assert Counter(s.answerability for s in samples) == {
         Answerability.ANSWERABLE: 78 * 3, Answerability.PARTIAL: 7 * 3,
         Answerability.UNANSWERABLE: 7 * 3, Answerability.CONVERSATIONAL: 3,
@@ -113,30 +110,19 @@ def analytics(tmp_path: Path, **tables: Any) -> Path:
     return text(tmp_path, json.dumps(content), "a.json")
 
 
-@pytest.mark.parametrize(
-    ("tables", "problem"),
-    [
-        ({"tasks": []}, "line 1, field 'evaluations.task_id'"),
-        ({"documents": []}, "line 1, field 'tasks.contexts'"),
-        (
-            {"tasks": [{"task_id": 1}, {"task_id": "1"}]},
-            "line 2, field 'tasks.task_id': the task_id '1' is in two of the tasks",
-        ),
-        (
-            {"documents": [{"document_id": name, "text": "d"} for name in (1, 2, 1)]},
-            "line 3, .*the document_id '1' is in two of the documents",
-        ),
-        ({"documents": None}, "field 'documents': there is no list of objects"),
-        ({"tasks": [{"task_id": 1}, {"input": "r"}]}, "field 'tasks.*entry 2 .*no task_id"),
-        (
-            {"evaluations": [{"task_id": 1, "annotations": {"nat": 3}}]},
-            "field 'evaluations.*annotation 'nat'",
-        ),
-    ],
-)
-def test_inspectorraget_tables_that_do_not_fit_are_an_error(
-    tmp_path: Path, tables: dict[str, Any], problem: str
-) -> None:
+@pytest.mark.parametrize(("tables", "problem"), [
+    ({"tasks": []}, "line 1, field 'evaluations.task_id'"),
+    ({"documents": []}, "line 1, field 'tasks.contexts'"),
+    ({"tasks": [{"task_id": 1}, {"task_id": "1"}]},
+     "line 2, field 'tasks.task_id': the task_id '1' is in two of the tasks"),
+    ({"documents": [{"document_id": name, "text": "d"} for name in (1, 2, 1)]},
+     "line 3, .*the document_id '1' is in two of the documents"),
+    ({"documents": None}, "field 'documents': there is no list of objects"),
+    ({"tasks": [{"task_id": 1}, {"input": "r"}]}, "field 'tasks.*entry 2 .*no task_id"),
+    ({"evaluations": [{"task_id": 1, "annotations": {"nat": 3}}]},
+     "field 'evaluations.*annotation 'nat'"),
+])  # fmt: skip
+def test_inspectorraget_tables_that_do_not_fit_are_an_error(tmp_path, tables, problem) -> None:
     assert load(analytics(tmp_path))[0].passages == (Passage("d", "1"),)
     with pytest.raises(InputError, match=problem):
         load(analytics(tmp_path, **tables), format="inspectorraget")
@@ -149,10 +135,8 @@ def test_open_rag_eval_reads_its_published_file(shared: Path) -> None:
     path = shared / "data" / "open_rag_eval" / "connector_results.csv"
     assert detect(path).name == "open_rag_eval"
     samples = load(path)
-    assert [(s.id, s.repeat) for s in samples] == [
-        *((f"query_{n}", 0) for n in range(1, 7)),
-        ("query_6", 1),
-    ]
+    each = [*((f"query_{n}", 0) for n in range(1, 7)), ("query_6", 1)]
+    assert [(s.id, s.repeat) for s in samples] == each
     assert [len(s.passages or ()) for s in samples] == [3, 1, 2, 2, 5, 1, 2]
     assert samples[0].answer == Answer(
         "Black holes are dense [1] They are also big and round [2][3] My name is x[4]"
@@ -185,28 +169,21 @@ def test_open_rag_eval_keeps_and_counts_failures_and_empty_answers(tmp_path: Pat
     assert "API_ERROR: 1 (first: line 4)" in told
 
 
-@pytest.mark.parametrize(
-    ("rows", "problem"),
-    [
-        ("1,a,1,[1],p,x\n2,b,1,[1],p,x\n1,a,1,[2],p,y\n", "line 4.*different answers"),
-        ("1,a,1,[1],p,x\n1,a,1,[2],p,y\n", "line 3.*different answers"),
-        ("1,a,1,[1],p,x\n1,b,1,[2],p,\n", "line 3.*query differs from the one in line 2"),
-        ("1,a,0,[1],p,x\n", "line 2, field 'query_run'"),
-        ("1,,1,[1],p,x\n", "line 2, field 'query'"),
-    ],
-)
-def test_open_rag_eval_rows_that_contradict_each_other_are_an_error(
-    tmp_path: Path, rows: str, problem: str
-) -> None:
+@pytest.mark.parametrize(("rows", "problem"), [
+    ("1,a,1,[1],p,x\n2,b,1,[1],p,x\n1,a,1,[2],p,y\n", "line 4.*different answers"),
+    ("1,a,1,[1],p,x\n1,a,1,[2],p,y\n", "line 3.*different answers"),
+    ("1,a,1,[1],p,x\n1,b,1,[2],p,\n", "line 3.*query differs from the one in line 2"),
+    ("1,a,0,[1],p,x\n", "line 2, field 'query_run'"), ("1,,1,[1],p,x\n", "line 2, field 'query'"),
+])  # fmt: skip
+def test_open_rag_eval_rows_that_contradict_each_other_are_refused(tmp_path, rows, problem) -> None:
     with pytest.raises(InputError, match=problem):
         load(text(tmp_path, HEADER + rows))
 
 
 def test_open_rag_eval_without_a_needed_column_is_an_error(tmp_path: Path) -> None:
     path = text(tmp_path, "query_id,query,passage\n1,a,b\n")
-    with pytest.raises(
-        InputError, match=r"no column 'passage_id'.*Found: query_id, query, passage"
-    ):
+    told = r"no column 'passage_id'.*Found: query_id, query, passage"
+    with pytest.raises(InputError, match=told):
         load(path, format="open_rag_eval")
 
 
@@ -282,9 +259,7 @@ def test_judgements_none_of_which_is_of_a_query_of_the_data_are_an_error(tmp_pat
     """A mean of zeros, one for each judged query, would measure nothing."""
     qrels = text(tmp_path, "t1 0 d1 1\nt2 0 d2 1\n", "qrels.txt")
     path = jsonl(tmp_path, {"id": "e1", "passages": [{"id": "d1"}]}, {"id": "e2", "passages": []})
-    words = (
-        r"no judged query is among the samples, by id \(the samples have 'e1', the qrels have 't1'"
-    )
+    words = r"no judged .* the samples, by id \(the samples have 'e1', the qrels have 't1'"
     with pytest.raises(InputError, match=words) as caught:
         load(path, gold=qrels)
     assert caught.value.path == qrels
@@ -299,9 +274,9 @@ def test_each_system_needs_a_judged_query(tmp_path: Path) -> None:
     gold = {"1": {"d1": 1}, "2": {"d1": 1}}
     failed = {"id": 2, "system": "b", "passages": []}
     samples = load(jsonl(tmp_path, judged, failed), gold=gold, notes=Notes())
-    assert [(one.id, one.system) for one in samples] == [
-        *(("1", "a"), ("2", "b")),
-        *(("2", "a"), ("1", "b")),
+    each = [("1", "a"), ("2", "b"), ("2", "a"), ("1", "b")]
+    assert [(one.id, one.system, one.passages == ()) for one in samples] == [
+        (*one, one != ("1", "a")) for one in each
     ]
     with pytest.raises(InputError, match=r"the samples of system 'b', by id .*have 'x', .*'1'"):
         load(jsonl(tmp_path, judged, {**failed, "id": "x"}), gold=gold)
@@ -317,14 +292,10 @@ def test_a_run_is_read_with_its_judgements(tmp_path: Path) -> None:
     assert (second.id, second.passages) == ("2", ())
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "# made by x\n\n  # id, query\nq1 Q0 d1 1 2.0 tag\n",
-        "q1\tQ0\td1\t99\t  2.138276\ttag\n",
-        "q1 0 d1 1 2.0 tag # junk\n",
-    ],
-)
+@pytest.mark.parametrize("content", [
+    "# made by x\n\n  # id, query\nq1 Q0 d1 1 2.0 tag\n",
+    "q1\tQ0\td1\t99\t  2.138276\ttag\n", "q1 0 d1 1 2.0 tag # junk\n",
+])  # fmt: skip
 def test_a_run_is_recognised_with_comments(tmp_path: Path, content: str) -> None:
     path = text(tmp_path, content, "results")
     assert detect(path).name == "trec_run"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +65,9 @@ def one(record: dict[str, Any], **options: Any) -> Sample:
     return sample
 
 
-@pytest.mark.parametrize(
-    ("field", "name", "value", "expected"),
-    [(f, name, v, e) for f, names, v, e in PUBLISHED_NAMES for name in names.split()],
-)
+@pytest.mark.parametrize(("field", "name", "value", "expected"), [
+    (f, name, v, e) for f, names, v, e in PUBLISHED_NAMES for name in names.split()
+])  # fmt: skip
 def test_every_published_name_is_understood(
     field: str, name: str, value: Any, expected: Any
 ) -> None:
@@ -183,8 +183,8 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"passages": (Passage(None, "c", 0.9), Passage(None, "b", 0.5), Passage(None, "a", 0.5))},
     ),
     (
-        {"passage_embeddings": [[1, 0]]},
-        {"given": {"passage_embeddings": [[1, 0]]}, "passages": (Passage(),)},
+        {"passage_embeddings": [[1, 0], [0, 1]]},
+        {"given": {"passage_embeddings": [[1, 0], [0, 1]]}, "passages": (Passage(), Passage())},
     ),
     # Gold.
     *(
@@ -343,13 +343,10 @@ def test_a_record_without_any_known_column_lists_its_columns(record: Any, names:
         one(record)
 
 
-@pytest.mark.parametrize(
-    ("record", "told"),
-    [
-        ({"query": "q", "raw": {"x": 1}}, "unknown field 'raw'"),
-        ({"answer": "x"}, "neither an id nor a query"),
-    ],
-)
+@pytest.mark.parametrize(("record", "told"), [
+    ({"query": "q", "raw": {"x": 1}}, "unknown field 'raw'"),
+    ({"answer": "x"}, "neither an id nor a query"),
+])  # fmt: skip
 def test_what_is_left_out_or_made_is_told(record: dict[str, Any], told: str) -> None:
     notes = Notes()
     (sample,) = from_records([record], notes=notes)
@@ -374,10 +371,9 @@ def test_ids_made_from_queries_stay_the_same_from_release_to_release() -> None:
     assert one({"query": "Who wrote Emma?"}).id == "q-6fcd113e5958c682"
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [(1965, "1965"), (1965.0, "1965"), (-0.0, "0"), (1.5, "1.5"), (10**30, str(10**30))],
-)
+@pytest.mark.parametrize(("value", "words"), [
+    (1965, "1965"), (1965.0, "1965"), (-0.0, "0"), (1.5, "1.5"), (10**30, str(10**30)),
+])  # fmt: skip
 def test_a_number_is_its_text(value: float, words: str) -> None:
     sample = one(
         {
@@ -396,15 +392,12 @@ def test_a_number_is_its_text(value: float, words: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        {"query": "q", "response": "a", "output": "b"},
-        {"query": "q", "response": "a", "answer": "b", "ground_truth": "c"},
-        {"query": "q", "contexts": ["a"], "documents": ["b"]},
-        {"query": "q", "response": "a", "Response": "b"},
-    ],
-)
+@pytest.mark.parametrize("record", [
+    {"query": "q", "response": "a", "output": "b"},
+    {"query": "q", "response": "a", "answer": "b", "ground_truth": "c"},
+    {"query": "q", "contexts": ["a"], "documents": ["b"]},
+    {"query": "q", "response": "a", "Response": "b"},
+])  # fmt: skip
 def test_two_columns_for_one_field_are_an_error_and_not_a_choice(record: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"could each be .* Say which one is: columns="):
         one(record)
@@ -424,13 +417,16 @@ def test_the_last_user_turn_is_the_query_and_the_rest_is_history(name: str) -> N
     assert sample.metadata == {"system_prompt": "be kind"}
 
 
-def test_times_without_a_zone_are_counted_as_read_in_utc() -> None:
+def test_times_without_a_zone_are_counted_as_read_in_utc(monkeypatch: pytest.MonkeyPatch) -> None:
     times = ["2026-01-01T00:00:00", "2026-01-02", "2026-01-01T00:00:00Z", 1_700_000_000, None]
-    records = [
-        {"id": str(at), "query": "q", "timestamp": moment} for at, moment in enumerate(times)
-    ]
-    with pytest.warns(RagassayWarning, match="without a zone: 2.* UTC"):
-        list(from_records(records))
+    rows = [{"id": str(at), "query": "q", "timestamp": moment} for at, moment in enumerate(times)]
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("TZ", "America/New_York")
+        time.tzset()
+        with pytest.warns(RagassayWarning, match="without a zone: 2.* UTC"):
+            found = [one.timestamp for one in from_records(rows)]
+    time.tzset()
+    assert found == [1767225600.0, 1767312000.0, 1767225600.0, 1_700_000_000.0, None]
 
 
 def test_columns_rename_fields_and_key_map_names_mean_the_same() -> None:
@@ -453,6 +449,8 @@ def test_a_column_that_later_records_lack_loses_no_record() -> None:
 def test_a_field_that_does_not_exist_is_a_usage_error_with_the_nearest() -> None:
     with pytest.raises(UsageError, match=r"no field 'anwser'.*Did you mean 'answer'"):
         one({"id": 1}, columns={"anwser": "x"})
+    with pytest.raises(UsageError, match="'answer' is named twice"):
+        one({"id": 1}, columns={"answer": "x", "response": "y"})
 
 
 def test_the_system_is_the_records_own_or_the_one_named() -> None:
@@ -471,13 +469,10 @@ def mapped(*records: dict[str, Any], **options: Any) -> list[Sample]:
     return list(from_records(list(records), notes=Notes(), **options))
 
 
-@pytest.mark.parametrize(
-    ("word", "other", "fields"),
-    [
-        ("answer", "prediction", ("references", "answer")),
-        ("context", "retrieval_context", ("gold", "passages")),
-    ],
-)
+@pytest.mark.parametrize(("word", "other", "fields"), [
+    ("answer", "prediction", ("references", "answer")),
+    ("context", "retrieval_context", ("gold", "passages")),
+])  # fmt: skip
 @pytest.mark.parametrize("first", [True, False])
 def test_a_name_that_would_mean_two_fields_in_one_file_is_an_error(
     tmp_path: Path, word: str, other: str, fields: tuple[str, str], first: bool
@@ -521,17 +516,14 @@ def test_one_passage_may_stand_without_a_list(name: str) -> None:
     assert [one.id for one in getattr(two, name)] == ["d1", "d2"]
 
 
-@pytest.mark.parametrize(
-    ("record", "history", "answer"),
-    [
-        ({"question": "Who?", "messages": TALK}, (), "Ann."),
-        ({"question": "Who?", "messages": TALK, "answer": "Ann."}, (), "Ann."),
-        ({"question": "Who?", "chat_history": TALK, "answer": "Ann."}, (), "Ann."),
-        # Asked again, after another answer.
-        ({"question": "Who?", "chat_history": TALK, "answer": "Bob."}, ("Who?", "Ann."), "Bob."),
-        ({"question": "When?", "messages": TALK, "answer": "Now."}, ("Who?", "Ann."), "Now."),
-    ],
-)
+@pytest.mark.parametrize(("record", "history", "answer"), [
+    ({"question": "Who?", "messages": TALK}, (), "Ann."),
+    ({"question": "Who?", "messages": TALK, "answer": "Ann."}, (), "Ann."),
+    ({"question": "Who?", "chat_history": TALK, "answer": "Ann."}, (), "Ann."),
+    # Asked again, after another answer.
+    ({"question": "Who?", "chat_history": TALK, "answer": "Bob."}, ("Who?", "Ann."), "Bob."),
+    ({"question": "When?", "messages": TALK, "answer": "Now."}, ("Who?", "Ann."), "Now."),
+])  # fmt: skip
 def test_a_conversation_with_the_query_and_its_answer_is_no_history(
     record: dict[str, Any], history: tuple[str, ...], answer: str
 ) -> None:

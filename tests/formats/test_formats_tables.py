@@ -86,29 +86,26 @@ def test_lists_stand_in_cells_as_json_or_as_python_prints_them(tmp_path: Path) -
 LIST = "line 2, field 'contexts': the cell begins like a list"
 
 
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("id,query\n1,a\n2,b,c\n", "line 3: the row has 3 cells, the header 2"),
-        ("id,query\n1\n", "line 2: the row has 1 cells, the header 2"),
-        ('id,query\n1,"a\n2,b\n', "line 2: this is no valid table"),
-        ('id,query\n1,"a"b\n', "line 2: this is no valid table"),
-        ("id,query,id\n1,a,2\n", "line 1: the header names 'id' more than once"),
-        ('id,query,timestamp\n1,"a\nb\nc",1\n\n2,d,noon\n', "line 6, field 'timestamp'"),
-        (
-            'id,query,gold\n1,a,"{""g"": 1, ""g"": 2}"\n',
-            "line 2, field 'gold': an object has the key 'g' twice",
-        ),
-        *(
-            (f'id,query,contexts\n1,a,"{cell}"\n', LIST)
-            for cell in ("['a' 'b']", "['a'\n 'b']", "['a', ", "[{'text': 'a'")
-        ),
-        *(
-            (f'id,question,contexts\n1,Who?,"{cell}"\n', "field 'contexts'")
-            for cell in ("[None, 'a']", "[nan, 'a']", '[null, ""a""]')
-        ),
-    ],
-)
+@pytest.mark.parametrize(("content", "problem"), [
+    ("id,query\n1,a\n2,b,c\n", "line 3: the row has 3 cells, the header 2"),
+    ("id,query\n1\n", "line 2: the row has 1 cells, the header 2"),
+    ('id,query\n1,"a\n2,b\n', "line 2: this is no valid table"),
+    ('id,query\n1,"a"b\n', "line 2: this is no valid table"),
+    ("id,query,id\n1,a,2\n", "line 1: the header names 'id' more than once"),
+    ('id,query,timestamp\n1,"a\nb\nc",1\n\n2,d,noon\n', "line 6, field 'timestamp'"),
+    (
+        'id,query,gold\n1,a,"{""g"": 1, ""g"": 2}"\n',
+        "line 2, field 'gold': an object has the key 'g' twice",
+    ),
+    *(
+        (f'id,query,contexts\n1,a,"{cell}"\n', LIST)
+        for cell in ("['a' 'b']", "['a'\n 'b']", "['a', ", "[{'text': 'a'")
+    ),
+    *(
+        (f'id,question,contexts\n1,Who?,"{cell}"\n', "field 'contexts'")
+        for cell in ("[None, 'a']", "[nan, 'a']", '[null, ""a""]')
+    ),
+])  # fmt: skip
 def test_a_broken_table_is_an_error_with_its_line(tmp_path, content: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         load(written(tmp_path, content))
@@ -145,13 +142,10 @@ def test_cells_are_read_as_they_stand(tmp_path: Path, content: str, samples: lis
 
 
 @pytest.mark.parametrize("column", ["contexts", "retrieved_ids", "gold", "gold_ids"])
-@pytest.mark.parametrize(
-    "cell",
-    [
-        *("['a x' 'b'\n 'c']", "[1 2 3]", "[ 1\n 10]", "array(['a'], dtype=object)"),
-        *("[array(['a'])]", "[np.str_('a'), np.str_('b')]", "[np.int64(1)]", "('a', 'b')"),
-    ],
-)
+@pytest.mark.parametrize("cell", [
+    *("['a x' 'b'\n 'c']", "[1 2 3]", "[ 1\n 10]", "array(['a'], dtype=object)"),
+    *("[array(['a'])]", "[np.str_('a'), np.str_('b')]", "[np.int64(1)]", "('a', 'b')"),
+])  # fmt: skip
 def test_what_numpy_or_python_prints_is_not_one_passage(tmp_path, cell: str, column: str) -> None:
     path = written(tmp_path, f'id,query,{column}\n1,a,"{cell}"\n')
     with pytest.raises(InputError, match=rf"line 2, field '{column}': .*\.tolist\(\)"):

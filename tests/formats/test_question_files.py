@@ -11,6 +11,7 @@ import pytest
 
 import ragassay
 from ragassay import InputError, Sample
+from ragassay.base.sample import Answerability, GoldPassage
 
 EMMA, PERSUASION = "Who wrote Emma?", "When did Persuasion appear?"
 
@@ -67,9 +68,10 @@ def test_examples_of_langsmith_are_joined_to_its_runs(examples: Path, tmp_path: 
 
 def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) -> None:
     question = {"id": "q", "query": EMMA, "gold": ["g"], "answerability": "answerable"}
-    question["references"] = ["x"]
+    question |= {"references": ["x"], "negative_references": ["z"]}
     twice = [{"id": f"q{n}", "query": PERSUASION, "references": [str(n)]} for n in (1, 2)]
-    answers = [{"id": "q", "system": name, "query": EMMA, "answer": "A."} for name in "ab"]
+    answers: list[Any] = [{"id": "q", "system": "a", "query": EMMA, "answer": "A."}]
+    answers += [{"id": "q", "system": "b", "answer": "A."}]
     # A question that stands twice is joined by id only.
     answers += [{"id": one, "query": PERSUASION, "answer": "A."} for one in ("q2", "other")]
     result, _ = joined(
@@ -77,7 +79,10 @@ def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) ->
     )
     first, second, *others = result.samples
     assert [one.system for one in (first, second)] == ["a", "b"]
-    assert all(one.gold and one.answerability is not None for one in (first, second))
+    for one in (first, second):
+        assert (one.query, one.gold, one.references) == (EMMA, (GoldPassage(text="g"),), ("x",))
+        assert one.negative_references == ("z",)
+        assert one.answerability is Answerability.ANSWERABLE
     assert expected(others) == {"q2": ("2",), "other": ()}
 
 

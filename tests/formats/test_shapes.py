@@ -21,7 +21,7 @@ from ragassay.base.sample import Passage
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.run.source import open_source
-from ragassay.formats import Notes, from_records, load, opening, place
+from ragassay.formats import Notes, detect, from_records, load, opening, place
 
 ROWS = [
     {"id": "1", "question": "Who wrote Emma?", "contexts": ["By Austen."], "answer": "Austen"},
@@ -84,14 +84,11 @@ def test_records_of_several_tables_are_numbered_without_a_gap(tmp_path: Path) ->
     assert "line 4" in error(path) and "line 1" in error(path)
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        {"contexts": ["a", "b"], "references": ["c", "d"]},
-        {"input": [{"role": "user", "content": "a"}], "contexts": ["b"]},
-        {"predictions": ["a"], "contexts": ["b"]},
-    ],
-)
+@pytest.mark.parametrize("record", [
+    {"contexts": ["a", "b"], "references": ["c", "d"]},
+    {"input": [{"role": "user", "content": "a"}], "contexts": ["b"]},
+    {"predictions": ["a"], "contexts": ["b"]},
+])  # fmt: skip
 def test_a_record_of_lists_is_no_table(tmp_path: Path, record: Any) -> None:
     path = tmp_path / "one.json"
     path.write_text(json.dumps(record))
@@ -185,11 +182,15 @@ def test_several_files_and_patterns_are_one_stream(shards: Path) -> None:
     )
     assert "no file has a name of this pattern" in error(shards / "none-*.jsonl")
     assert ragassay.evaluate(names, ["em"]).summary.n_samples == 2
+    (shards / "shard-[0].jsonl").write_text('{"id": "9", "query": "a"}')  # its name, no pattern
+    assert [one.id for one in read(shards / "shard-[0].jsonl")] == ["9"]
 
 
 def test_files_of_several_formats_follow_each_other(shards: Path) -> None:
     pl.DataFrame([{**ROWS[1], "id": "3"}]).write_parquet(shards / "shard-2.parquet")
     assert [one.id for one in read(shards / "shard-*")] == ["1", "2", "3"]
+    both = [shards / "shard-2.parquet", shards / "shard-0.jsonl"]
+    assert [detect(each).name for each in (both, both[::-1])] == ["parquet", "jsonl"]
 
 
 def test_one_sample_in_two_files_is_an_error_that_names_both(shards: Path) -> None:
@@ -304,16 +305,13 @@ def test_a_sheet_is_read_row_by_row(tmp_path: Path) -> None:
     assert any("further sheets ('notes')" in line for line in notes)
 
 
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        ([["id", "query", "Query"], [1, "a", "b"]], "'query' and 'Query' could each be query"),
-        ([["id", "id"], [1, 2]], "line 1: the header names 'id' more than once"),
-        ([["id", "query"], [1, "a"], [2, "b", "c"]], "line 3: a column has a value and no name"),
-        ([["id", "query"], [1, True]], "line 2, field 'query': the flag true"),
-        ([["id", "query"]], "no sheet holds a header and a row"),
-    ],
-)
+@pytest.mark.parametrize(("rows", "said"), [
+    ([["id", "query", "Query"], [1, "a", "b"]], "'query' and 'Query' could each be query"),
+    ([["id", "id"], [1, 2]], "line 1: the header names 'id' more than once"),
+    ([["id", "query"], [1, "a"], [2, "b", "c"]], "line 3: a column has a value and no name"),
+    ([["id", "query"], [1, True]], "line 2, field 'query': the flag true"),
+    ([["id", "query"]], "no sheet holds a header and a row"),
+])  # fmt: skip
 def test_a_faulty_sheet_is_an_error_that_says_where(
     tmp_path: Path, rows: list[list[Any]], said: str
 ) -> None:
@@ -351,6 +349,8 @@ def arrow(folder: Path, rows: list[dict[str, Any]], per_file: int = 1) -> None:
 def test_a_saved_data_set_is_read(tmp_path: Path) -> None:
     arrow(tmp_path / "set", ROWS)
     assert read(tmp_path / "set") == EXPECTED
+    arrow(tmp_path / "bare", [{"answer": "A."}, {"answer": "B."}])  # numbered over all its files
+    assert [one.id for one in read(tmp_path / "bare")] == ["row-1", "row-2"]
 
 
 def test_of_splits_the_test_split_is_read_or_one_must_be_named(tmp_path: Path) -> None:
@@ -367,15 +367,12 @@ def test_of_splits_the_test_split_is_read_or_one_must_be_named(tmp_path: Path) -
     assert f"Name one of them: {tmp_path / 'set' / 'train'}" in error(tmp_path / "set")
 
 
-@pytest.mark.parametrize(
-    ("state", "said"),
-    [
-        ("{}", "names no data files"),
-        ('{"_data_files": [{"filename": "../x.arrow"}]}', "names no data files"),
-        ('{"_data_files": [{"filename": "x.arrow"}]}', "there is no such file"),
-        ('{"_data_files": [{"filename": "state.json"}]}', "no readable Arrow file"),
-    ],
-)
+@pytest.mark.parametrize(("state", "said"), [
+    ("{}", "names no data files"),
+    ('{"_data_files": [{"filename": "../x.arrow"}]}', "names no data files"),
+    ('{"_data_files": [{"filename": "x.arrow"}]}', "there is no such file"),
+    ('{"_data_files": [{"filename": "state.json"}]}', "no readable Arrow file"),
+])  # fmt: skip
 def test_a_damaged_data_set_is_an_error(tmp_path: Path, state: str, said: str) -> None:
     (tmp_path / "dataset_info.json").write_text("{}")
     (tmp_path / "state.json").write_text(state)
@@ -494,16 +491,13 @@ def test_texts_that_programs_write_for_missing_values_are_told_once(tmp_path: Pa
     assert any(one.startswith("queries that say only 'nan'") for one in notes)
 
 
-@pytest.mark.parametrize(
-    ("name", "field"),
-    [
-        *((f"{word}_answer", None) for word in ("incorrect", "wrong", "hallucinated", "falsche")),
-        *((f"answer {word}", None) for word in ("Reason", "comment", "rating", "description")),
-        *(("rejected", None), ("best_answer", "references"), ("gold", "references")),
-        *((f"{word}_docs", None) for word in ("relevant", "expected", "wrong", "supporting")),
-        *(("bot_answer", "answer"), ("found_contexts", "passages")),
-    ],
-)
+@pytest.mark.parametrize(("name", "field"), [
+    *((f"{word}_answer", None) for word in ("incorrect", "wrong", "hallucinated", "falsche")),
+    *((f"answer {word}", None) for word in ("Reason", "comment", "rating", "description")),
+    *(("rejected", None), ("best_answer", "references"), ("gold", "references")),
+    *((f"{word}_docs", None) for word in ("relevant", "expected", "wrong", "supporting")),
+    *(("bot_answer", "answer"), ("found_contexts", "passages")),
+])  # fmt: skip
 def test_what_is_expected_or_wrong_is_never_suggested_as_a_systems_output(
     tmp_path: Path, name: str, field: str | None
 ) -> None:

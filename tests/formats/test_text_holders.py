@@ -173,22 +173,18 @@ def test_an_answer_may_be_code(text: str) -> None:
     assert sample.answer.text == text and sample.references == (text,)  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("Use Point(x=1) here.", "Point(x=1) makes a point.", "f(content='a') works."),
-        *("Response (see page 3)", "Note(s): see (a).", "<div>Open at nine.</div>", "a(b) == c(d)"),
-        *("<Open at nine>", "Foo(a == b)", "[1] Open (at nine)."),
-    ],
-)
+@pytest.mark.parametrize("text", [
+    *("Use Point(x=1) here.", "Point(x=1) makes a point.", "f(content='a') works."),
+    *("Response (see page 3)", "Note(s): see (a).", "<div>Open at nine.</div>", "a(b) == c(d)"),
+    *("<Open at nine>", "Foo(a == b)", "[1] Open (at nine)."),
+])  # fmt: skip
 def test_passages_about_code_are_passages(text: str) -> None:
     assert [part.text for part in one(passages=[text]).passages or ()] == [text]
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["Set content='x' in the form.", "See <b>object at 0x7f</b>.", "x=1", "f(content='a') works."],
-)
+@pytest.mark.parametrize("text", [
+    "Set content='x' in the form.", "See <b>object at 0x7f</b>.", "x=1", "f(content='a') works.",
+])  # fmt: skip
 def test_texts_about_code_are_texts(text: str) -> None:
     assert one(answer=text).answer.text == text  # type: ignore[union-attr]
 

@@ -105,16 +105,13 @@ def test_turns_beside_the_question_are_the_history(
     assert "passages" not in place(path).suggested
 
 
-@pytest.mark.parametrize(
-    ("trace", "name"),
-    [
-        (phoenix(start_time="then"), "start_time"),
-        (langsmith(start_time="then"), "start_time"),
-        (langfuse(ASKED, timestamp="then"), "timestamp"),
-        ({**ASKED, "traceId": "t", "startTime": "then"}, "startTime"),
-        (of_mlflow(mlflow_2("a", None, "CHAIN", Q, A), timestamp_ms="then"), "timestamp_ms"),
-    ],
-)
+@pytest.mark.parametrize(("trace", "name"), [
+    (phoenix(start_time="then"), "start_time"),
+    (langsmith(start_time="then"), "start_time"),
+    (langfuse(ASKED, timestamp="then"), "timestamp"),
+    ({**ASKED, "traceId": "t", "startTime": "then"}, "startTime"),
+    (of_mlflow(mlflow_2("a", None, "CHAIN", Q, A), timestamp_ms="then"), "timestamp_ms"),
+])  # fmt: skip
 def test_a_wrong_time_is_told_by_the_name_that_the_file_has(
     trace: dict[str, Any], name: str, tmp_path: Path
 ) -> None:

@@ -54,16 +54,13 @@ def test_where_tabs_separate_the_columns_ids_may_hold_spaces(tmp_path: Path, cha
     assert qrels.rows() == triples(QRELS)
 
 
-@pytest.mark.parametrize(
-    ("line", "n", "read"),
-    [
-        ("q1 0 manual 2021 1", 5, trec_files.read_qrels),
-        ("q1 0\tmanual 2021 1", 5, trec_files.read_qrels),
-        ("q1\t0\tmanual\t1\tmore", 5, trec_files.read_qrels),
-        ("q1 Q0 d 1 2.5 my system", 7, trec_files.read_run),
-        ("q1\tQ0\td\t1\t2.5\ttag\tmore", 7, trec_files.read_run),
-    ],
-)
+@pytest.mark.parametrize(("line", "n", "read"), [
+    ("q1 0 manual 2021 1", 5, trec_files.read_qrels),
+    ("q1 0\tmanual 2021 1", 5, trec_files.read_qrels),
+    ("q1\t0\tmanual\t1\tmore", 5, trec_files.read_qrels),
+    ("q1 Q0 d 1 2.5 my system", 7, trec_files.read_run),
+    ("q1\tQ0\td\t1\t2.5\ttag\tmore", 7, trec_files.read_run),
+])  # fmt: skip
 @pytest.mark.parametrize("at", [1, 3])
 def test_a_line_with_more_columns_is_an_error_with_its_number(
     tmp_path: Path, line: str, n: int, read, at: int
@@ -195,15 +192,12 @@ def test_passages_stand_in_the_order_of_their_rank(
     assert [one.id for one in sample.passages or ()] == ["b", "a"]
 
 
-@pytest.mark.parametrize(
-    ("ranks", "problem"),
-    [
-        ([1, None], "passage 2 of 2 has no rank"), ([math.nan, 1], "passage 1 of 2 has no rank"),
-        (["1", 1], "passages 1 and 2 both have the rank 1"), (["first", 2], "the text 'first'"),
-        ([1, 1.5], "the number 1.5"), ([1, True], "the flag true"),
-        ([1, 2**64], "1844674407370955"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("ranks", "problem"), [
+    ([1, None], "passage 2 of 2 has no rank"), ([math.nan, 1], "passage 1 of 2 has no rank"),
+    (["1", 1], "passages 1 and 2 both have the rank 1"), (["first", 2], "the text 'first'"),
+    ([1, 1.5], "the number 1.5"), ([1, True], "the flag true"),
+    ([1, 2**64], "1844674407370955"),
+])  # fmt: skip
 def test_ranks_that_are_no_order_are_an_error(tmp_path, ranks: list[object], problem: str) -> None:
     record = {
         "id": "1",

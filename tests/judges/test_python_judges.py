@@ -379,7 +379,7 @@ def test_a_configuration_file_reaches_no_other_code_through_the_working_director
     packages = tmp_path / ".venv" / "lib" / "site-packages"
     packages.mkdir(parents=True)
     monkeypatch.setattr(sys, "path", [*sys.path, str(packages)])
-    (packages / "installed_one.py").write_text("def judge(prompt): open('ran.txt', 'w')")
+    (packages / "installed_one.py").write_text("open('ran.txt', 'w')\ndef judge(prompt): pass")
     Path("users_app.py").write_text("import os\nfrom subprocess import run\n")
     Path("d.jsonl").write_text(json.dumps(DATA[0]))
     for names in (f"metrics: answer_match\njudge: {word}", f"metrics: [{word!r}]"):

@@ -191,8 +191,8 @@ def test_it_works_inside_a_running_loop_and_with_every_kind_of_function() -> Non
         yield "two "
         yield "words"
 
-    def pieces(query: str):
-        yield from ("three ", "more")
+    def pieces(query: str, metadata: dict[str, Any]):
+        yield from ("three ", f"more {metadata['n']}")
 
     def whole(sample: Sample) -> Sample:
         return Sample(id=sample.id, answer=sample.metadata["n"] * "x")
@@ -206,18 +206,22 @@ def test_it_works_inside_a_running_loop_and_with_every_kind_of_function() -> Non
     (first, *_), streamed = answers.of("c"), answers.of("s")[0]
     assert first.passages is not None and first.passages[0].text == "a text"
     assert streamed.answer_text == "two words" and streamed.metadata["asked"]["first_token"] >= 0
-    assert answers.of("p")[0].answer_text == "three more"
+    assert answers.of("p")[2].answer_text == "three more 2"
     assert answers.of("w")[3].answer_text == "xxx"
 
 
 def test_what_systems_made_of_the_queries_before_is_left_out() -> None:
+    about = {"asked": {"cost": 1.0}, "no_answer": True, "n": 1}
     before = [
-        Sample(id="q", query="Why?", system=name, answer="old", repeat=repeat, references=("r",))
-        for name in ("a", "b")
-        for repeat in range(2)
-    ]
+        Sample(id="q", query="Why?", system=name, answer="old", repeat=repeat, references=("r",),
+               timestamp=7.0, passages=(), given={"x": 1}, metadata=about)
+        for name in ("a", "b") for repeat in range(2)
+    ]  # fmt: skip
     (sample,) = ask(before, lambda query: "new").samples
-    assert (sample.answer_text, sample.repeat, sample.references) == ("new", 0, ("r",))
+    assert sample.metadata.keys() == {"asked", "n"} and "cost" not in sample.metadata["asked"]
+    assert replace(sample, metadata={}) == Sample(
+        id="q", query="Why?", system="lambda", answer="new", references=("r",), timestamp=7.0,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("queries", "options", "said"), [

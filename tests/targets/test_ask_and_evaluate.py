@@ -16,7 +16,7 @@ from ragassay.base.errors import InputError, RagassayWarning
 from ragassay.cli.command_line import call
 from ragassay.formats import load
 from ragassay.golden.golden_folder import GoldenSet
-from ragassay.targets.ask_run import open_asking
+from ragassay.targets.ask_run import open_asking, read_queries
 from system_server import SystemServer, echo
 
 
@@ -133,6 +133,7 @@ def test_passages_are_found_in_the_documents_of_a_golden_set_that_is_asked(golde
 
 def test_drafts_that_are_left_out_are_told(golden: Path, capsys) -> None:
     Path("mine.py").write_text("def answer(query):\n    return 'x'\n")
+    assert [one.id for one in read_queries(golden, 1, tell_drafts=False)] == ["g0"]
     assert call(["ask", "golden", "--target", "mine:answer"]) == 0
     told = "1 draft of golden left out: review it (ragassay golden review golden)"
     assert f"note: {told}.\n" in capsys.readouterr().err

@@ -88,8 +88,9 @@ def test_failures_do_not_use_up_what_nobody_knows_the_price_of() -> None:
 
 def test_a_budget_that_is_none_is_refused_before_anything_is_asked() -> None:
     system = Paid()
-    with pytest.raises(UsageError, match="is not a budget"):
-        ask(QUERIES, {"mine": system}, budget="much")
+    for begin in (ask, plan_asking):
+        with pytest.raises(UsageError, match="is not a budget"):
+            begin(QUERIES, {"mine": system}, budget="much")
     assert not system.asked
 
 

@@ -81,7 +81,8 @@ def test_no_other_origin_is_told() -> None:
 
 
 @pytest.mark.parametrize(("target", "said"), [
-    ("nowhere:answer", "no module 'nowhere'"), ("mine:anser", "Did you mean 'answer'"),
+    ("nowhere:answer", "no module 'nowhere'"), ("nowhere.in:answer", "no module 'nowhere.in'"),
+    ("mine:anser", "Did you mean 'answer'"),
     ("mine:number", "cannot be called"), ("mine:of_two", "it takes query, index"),
     ("mine:of_none", "it takes nothing"), ("broken:answer", "ZeroDivisionError"),
     ("script:answer", "its module cannot be imported (SystemExit: 4)"),
@@ -117,9 +118,12 @@ def test_a_target_that_cannot_be_asked_is_refused(desk, monkeypatch, capsys, tar
     ("version: 'a..b'", "is no path"),
     ("params: {q: '{{quest}}'}", "nothing to fill in for '{{quest}}'"),
     ("headers: {key: '${NOT_SET_HERE}'}", "NOT_SET_HERE, which is not set"),
+    ("headers: {key: '${EMPTY_HERE}'}", "EMPTY_HERE, which is not set"),
+    ("end_mark: done", "field 'end_mark': is for streams only"),
     ("passage: {idd: x}", "Did you mean 'id'"), ("end_mark: 'a..b'\nstream: sse", "is no path"),
 ])  # fmt: skip
-def test_a_mistake_in_a_mapping_has_its_line_and_field(change: str, said: str) -> None:
+def test_a_mistake_in_a_mapping_has_its_line_and_field(monkeypatch, change, said: str) -> None:
+    monkeypatch.setenv("EMPTY_HERE", "")
     with SystemServer() as server, pytest.raises(RagassayError) as caught:
         asked(server, f"{server.mapping}{change}\n")
     assert said in str(caught.value) and "mine.yaml, line 6" in str(caught.value)
@@ -145,10 +149,9 @@ def test_a_function_that_raises_is_named_with_its_line() -> None:
     assert failure.startswith("failed: broken raised KeyError: 'index' (test_failures.py:")
 
 
-@pytest.mark.parametrize(
-    ("name", "death"),
-    [("exits", "os._exit(7)"), ("crashes", "signal.raise_signal(signal.SIGSEGV)")],
-)
+@pytest.mark.parametrize(("name", "death"), [
+    ("exits", "os._exit(7)"), ("crashes", "signal.raise_signal(signal.SIGSEGV)"),
+])  # fmt: skip
 def test_what_was_kept_outlives_a_function_that_ends_the_process(name: str, death: str) -> None:
     """No file tells half of the truth, and the next start asks what is missing."""
     Path(f"{name}.py").write_text(
@@ -248,10 +251,9 @@ def test_an_address_that_is_none_is_told_without_its_secrets() -> None:
     assert "mcp:http://127.0.0.1:1/mcp#answer does not start" in str(told.value)
 
 
-@pytest.mark.parametrize(
-    "error",
-    [SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError(), ValueError("a \ud83d half")],
-)
+@pytest.mark.parametrize("error", [
+    SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError(), ValueError("a \ud83d half"),
+])  # fmt: skip
 def test_what_the_code_of_a_system_raises_costs_its_query_only(error: BaseException) -> None:
     async def cancelled() -> str:
         raise error
@@ -302,27 +304,23 @@ def test_refusals_between_answers_or_of_two_kinds_stop_nothing(statuses: list[in
     assert answers.summaries["mine"].failed == {"refused": 40 - statuses.count(200)}
 
 
-@pytest.mark.parametrize(
-    ("reply", "said"),
-    [
-        (Reply(drop=True), "it closed the connection. Look into the system's log"),
-        (
-            Reply(b"Traceback (most recent call last):\n f\nKeyError: 'k'\n", 500),
-            "500: KeyError: 'k'.",
-        ),
-        (Reply(b"<h1>Internal Server Error</h1>", 500), "500: Internal Server Error. Look into"),
-    ],
-)
+@pytest.mark.parametrize(("reply", "said"), [
+    (Reply(drop=True), "it closed the connection. Look into the system's log"),
+    (
+        Reply(b"Traceback (most recent call last):\n f\nKeyError: 'k'\n", 500),
+        "500: KeyError: 'k'.",
+    ),
+    (Reply(b"<h1>Internal Server Error</h1>", 500), "500: Internal Server Error. Look into"),
+])  # fmt: skip
 def test_a_handler_that_crashes_is_not_called_out_of_reach(reply: Reply, said: str) -> None:
     answers, _, _ = asked_by(lambda *_: reply, retries=0)
     assert said in (answers.samples[0].failure or "")
     assert "reached" not in (answers.samples[0].failure or "")
 
 
-@pytest.mark.parametrize(
-    ("status", "kind", "advice"),
-    [(429, "rate_limited", "Ask more slowly (--rpm, -j)"), (503, "server_error", "lower -j or")],
-)
+@pytest.mark.parametrize(("status", "kind", "advice"), [
+    (429, "rate_limited", "Ask more slowly (--rpm, -j)"), (503, "server_error", "lower -j or"),
+])  # fmt: skip
 def test_what_may_pass_is_asked_again(status: int, kind: str, advice: str) -> None:
     reply = Reply(b"busy", status, headers={"Retry-After": "0"})
     with SystemServer(lambda *_: reply) as server:

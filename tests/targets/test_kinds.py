@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,7 +93,7 @@ version: [meta.version, meta.v]
 
 def test_server_sent_events_become_one_answer_and_tell_the_first_token() -> None:
     pieces = {"d": ""}, {"d": "It is "}, {"d": "3."}, {"u": {"in": 5}}
-    reply = events({"hits": [{"id": "a", "text": "t"}]}, *pieces)
+    reply = events({"hits": [{"id": "a", "text": "t"}], "u": {"in": 1}}, *pieces)
     parts = "stream: sse\npassages: hits\nusage: {input_tokens: u.in}\n"
     sample = only(ask_served(reply, PLAIN.replace("answer: a", "answer: d") + parts))
     assert sample.answer_text == "It is 3."
@@ -106,9 +108,14 @@ def test_a_stream_without_an_answer_is_a_failure_that_shows_what_came() -> None:
     assert "token" in (sample.failure or "")
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_an_openai_compatible_chat(monkeypatch: pytest.MonkeyPatch, stream: bool) -> None:
+@pytest.mark.parametrize(("stream", "model", "cost"), [
+    (False, "my-model", None),  # nobody told it, and no list price is known
+    (True, "gpt-4o-mini", (9 * 0.15 + 2 * 0.60) / 1e6),
+])  # fmt: skip
+def test_an_openai_compatible_chat(monkeypatch, stream: bool, model: str, cost: Any) -> None:
     monkeypatch.setenv("RAGASSAY_API_KEY", "key-of-a-test")
+    Path("key").write_text("key-of-a-file\n")
+    options: Any = {"stream": True, "key_file": "key"} if stream else {}
     context = {"citations": [{"content": "text a", "id": "a"}]}
     usage = {"prompt_tokens": 9, "completion_tokens": 2}
     whole = {
@@ -124,26 +131,28 @@ def test_an_openai_compatible_chat(monkeypatch: pytest.MonkeyPatch, stream: bool
     ]
     with SystemServer(lambda number, sent: events(*pieces) if stream else whole) as server:
         monkeypatch.setenv("RAGASSAY_BASE_URL", server.url)
-        sample = only(ask(QUERIES, f"{server.url}/v1#my-model", stream=stream))
+        sample = only(ask(QUERIES, f"{server.url}/v1#{model}", **options))
         assert server.paths == ["/v1/chat/completions"]
-        assert server.asked[0]["model"] == "my-model" and server.asked[0]["messages"] == MESSAGES
-        assert server.headers[0]["Authorization"] == "Bearer key-of-a-test"
-    assert sample.system == "my-model" and sample.answer_text == "It is 3."
+        assert server.asked[0]["model"] == model and server.asked[0]["messages"] == MESSAGES
+        key = "key-of-a-file" if stream else "key-of-a-test"
+        assert server.headers[0]["Authorization"] == f"Bearer {key}"
+    assert sample.system == model and sample.answer_text == "It is 3."
     assert sample.passages is not None and sample.passages[0].text == "text a"
     asked = sample.metadata["asked"]
     assert (asked["input_tokens"], asked["output_tokens"]) == (9, 2)
-    assert "cost" not in asked, "nobody told it, and no list price is known"
+    assert asked.get("cost") == (cost and pytest.approx(cost))
     assert asked["version"] == "m-1" and ("first_token" in asked) is stream
 
 
 @pytest.mark.parametrize(("written", "in_pieces"), [
-    ("'x' * 200_000", True),  # more than a pipe holds
+    ("'x' * 200_000, flush=True); time.sleep(0.3); print('y'", True),  # more than a pipe holds
     ("json.dumps({'answer': 'x' * 200_000})", False),
 ])  # fmt: skip
 def test_only_a_command_that_writes_a_text_in_pieces_has_a_first_token(written, in_pieces) -> None:
-    Path("rag.py").write_text(f"import json\nprint({written})\n")
+    Path("rag.py").write_text(f"import json, time\nprint({written})\n")
     asked = only(ask(QUERIES, "command:python rag.py")).metadata["asked"]
     assert ("first_token" in asked) is in_pieces
+    assert not in_pieces or asked["first_token"] < asked["latency"] - 0.25
 
 
 def test_vectaras_query_api(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +177,10 @@ def test_vectaras_query_api(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (sample.passages[0].document, sample.passages[0].score) == ("doc-a", 0.9)
 
 
-def test_a_command_reads_json_and_writes_a_text_or_an_object() -> None:
+def test_a_command_reads_json_and_writes_a_text_or_an_object(desk, monkeypatch) -> None:
+    Path("python").write_text("#!/bin/sh\necho another environment\n")  # not the one that runs us
+    Path("python").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{desk}:{os.environ['PATH']}")
     Path("rag.py").write_text(
         "import json, sys\nasked = json.load(sys.stdin)\n"
         "print(json.dumps({'answer': asked['query'], 'passages': ['t'], 'usage': {'input_tokens':"
@@ -223,15 +235,37 @@ def test_a_function_whose_imports_changed_is_another_system() -> None:
     assert after.fingerprint != before.fingerprint
 
 
-def test_a_command_that_hangs_is_killed() -> None:
+def test_a_mapping_is_known_by_all_that_it_says_but_its_name() -> None:
+    def known(more: str) -> str:
+        Path("mine.yaml").write_text(f"{PLAIN}{more}\n")
+        (made,) = make_targets("same=mine.yaml", AskOptions())
+        return made.fingerprint
+
+    changes = ["", "method: PUT", "headers: {X-Index: b}", "params: {k: 3}", "passages: hits"]
+    changes += ["passage: {id: k}", "citations: c", "usage: {cost: c}", "version: v", "error: e"]
+    changes += ["stream: sse", "stream: lines", "stream: lines\nend_mark: e"]
+    assert len(set(map(known, changes))) == len(changes)
+    assert known("name: other") == known("")
+
+
+def test_a_command_that_hangs_is_killed_with_what_it_started() -> None:
     Path("hang.py").write_text(
-        "import os, pathlib, time\npathlib.Path('pid').write_text(str(os.getpid()))\n"
+        "import os, pathlib, subprocess as s, time\n"
+        "child = s.Popen(['sleep', '20'], stdout=s.DEVNULL, stderr=s.DEVNULL)\n"
+        "pathlib.Path('pids').write_text(f'{os.getpid()} {child.pid}')\n"
         "while True: time.sleep(1)\n"
     )
     (failed,) = ask(QUERIES, "command:python hang.py", timeout=1.5).samples
     assert (failed.failure or "").startswith("timeout: python hang.py did not answer")
-    state = Path(f"/proc/{Path('pid').read_text()}/stat")
-    assert not state.exists() or ") Z " in state.read_text()
+
+    def lives(pid: str) -> bool:
+        state = Path(f"/proc/{pid}/stat")
+        return state.exists() and ") Z " not in state.read_text()
+
+    end = time.monotonic() + 5
+    while (left := [*filter(lives, Path("pids").read_text().split())]) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not left
 
 
 def test_a_tool_of_an_mcp_server() -> None:
@@ -432,9 +466,10 @@ def test_a_mapping_file_to_start_from_is_shown_and_written(tmp_path, monkeypatch
     assert answer.answer_text == "At nine." and answer.passages
 
 
-def test_an_address_is_shown_without_values_of_variables(tmp_path: Path, monkeypatch) -> None:
-    file = tmp_path / "m.yaml"
+def test_an_address_is_shown_without_values_of_variables(monkeypatch) -> None:
+    file = Path("k=3.yaml")
     file.write_text('url: ${PLACE:-http://here}/ask\nbody: {q: "{{query}}"}\nanswer: a\n')
-    assert make_targets(str(file), AskOptions())[0].url == "http://here/ask"
+    (made,) = make_targets(str(file), AskOptions())
+    assert (made.url, made.name) == ("http://here/ask", "k=3")
     monkeypatch.setenv("PLACE", "http://secret")
     assert make_targets(str(file), AskOptions())[0].url == "${PLACE}/ask"

@@ -35,14 +35,14 @@ def test_replies_are_read_in_the_forms_that_servers_give_them(reply: Reply) -> N
     assert said(ask_served(reply, n=3)) == ["yes"] * 3
 
 
-def test_parameters_of_the_url_are_texts_or_json() -> None:
+def test_the_query_in_a_url_is_quoted_and_its_parameters_are_texts_or_json() -> None:
     with SystemServer(lambda *_: {"a": "yes"}) as server:
         Path("mine.yaml").write_text(
-            f"url: {server.url}/ask?k=3\nmethod: GET\nanswer: a\n"
-            'params: {q: "{{query}}", new: "{{metadata.new}}", old: "{{metadata.old}}", n: 2}\n'
+            f"url: {server.url}/ask/{{{{query}}}}?k=3\nmethod: GET\nanswer: a\n"
+            'params: {id: "{{id}}", new: "{{metadata.new}}", old: "{{metadata.old}}", n: 2}\n'
         )
-        ask(QUERIES[:1], "mine.yaml")
-        assert server.paths == ["/ask?k=3&q=What+is+0?&new=true&old=&n=2"]
+        ask([{**QUERIES[0], "query": "a/b or c?"}], "mine.yaml")
+        assert server.paths == ["/ask/a%2Fb%20or%20c%3F?k=3&id=q0&new=true&old=&n=2"]
 
 
 @pytest.mark.parametrize("status", [307, 301, 302, 303])
@@ -79,21 +79,21 @@ def test_what_is_wrong_is_told_with_its_place(reply: Any, more: str, told: str) 
 
 
 @pytest.mark.parametrize("streamed", ["", "stream: lines\n"])
-@pytest.mark.parametrize(
-    ("pieces", "answer"),
-    [([{"t": "It is "}, {"t": "24."}], "It is 24."), ([{"t": "It is 24."}], "It is 24."), ([], "")],
-)
+@pytest.mark.parametrize(("pieces", "answer"), [
+    ([{"t": "It is "}, {"t": "24."}], "It is 24."), ([{"t": "It is 24."}], "It is 24."), ([], ""),
+])  # fmt: skip
 def test_pieces_that_a_path_finds_are_joined_to_the_answer(pieces, answer, streamed: str) -> None:
     mapping = PLAIN.replace("answer: a", "answer: ['data[0].text', 'data[0].pieces[*].t']")
     (sample,) = ask_served({"data": [{"pieces": pieces}]}, mapping + streamed).samples
     assert sample.answer is not None and sample.answer.text == answer
+    assert ("first_token" in sample.metadata["asked"]) is bool(streamed and answer)
 
 
-@pytest.mark.parametrize(
-    ("error", "is_answer"), [("", False), ("error: []\n", True), ("error: fault?\n", True)]
-)
+@pytest.mark.parametrize(("error", "is_answer"), [
+    ("", False), ("error: []\n", True), ("error: fault?\n", True), ("error: code\n", False),
+])  # fmt: skip
 def test_an_empty_list_of_paths_looks_for_no_error(error: str, is_answer: bool) -> None:
-    (answer,) = said(ask_served({"a": "yes", "error": "boom"}, PLAIN + error))
+    (answer,) = said(ask_served({"a": "yes", "error": "boom", "code": 7}, PLAIN + error))
     assert (answer == "yes") is is_answer
 
 
@@ -165,10 +165,9 @@ def asked(rule: Any, more: str, n: int = 1, **options: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("framing", ["length", "chunked"])
-@pytest.mark.parametrize(
-    ("body", "more"),
-    [(PIECES, SSE), (b'{"a": "It is not 3."}', ""), (b'{"a": "x"}\n', "stream: lines")],
-)
+@pytest.mark.parametrize(("body", "more"), [
+    (PIECES, SSE), (b'{"a": "It is not 3."}', ""), (b'{"a": "x"}\n', "stream: lines"),
+])  # fmt: skip
 def test_a_connection_that_ends_before_the_body_is_a_failure(framing, body, more: str) -> None:
     (failure,) = asked(Reply(body, framing=framing, cut=True), more)
     assert failure.startswith("connection: ") and SHUT in failure and "before the end" in failure
@@ -202,10 +201,9 @@ def test_a_stream_without_any_mark_ends_with_the_connection() -> None:
     assert asked(lines, "stream: lines\n") == ["It is 3."]
 
 
-@pytest.mark.parametrize(
-    ("body", "more"),
-    [(b'data: {"a": "It is n', SSE), (b'{"a": "x"}\n{"a": "It i', "stream: lines")],
-)
+@pytest.mark.parametrize(("body", "more"), [
+    (b'data: {"a": "It is n', SSE), (b'{"a": "x"}\n{"a": "It i', "stream: lines"),
+])  # fmt: skip
 def test_an_event_that_is_not_whole_is_a_failure(body: bytes, more: str) -> None:
     (failure,) = asked(Reply(body, framing="close"), more)
     assert failure.startswith("connection: ") and "its last event is not whole" in failure
@@ -305,8 +303,8 @@ def test_no_tokens_written_are_a_number() -> None:
 
 
 ENDS = {
-    "an answer": {"answer": "It is 24.", "passages": ["a"]},
-    "another name": {"response": "It is 24.", "contexts": ["a"]},
+    "an answer": {"answer": "It is 24 [1].", "passages": ["a"]},
+    "another name": {"response": "It is 24 [1].", "contexts": ["a"]},
     "no answer": {"passages": ["a"], "usage": {"input_tokens": 3, "output_tokens": 2}},
 }
 
@@ -330,7 +328,7 @@ def test_a_mapping_may_end_a_stream_of_texts(end: dict[str, Any]) -> None:
 
     for system in (pieces, coming):
         sample, _ = returned(system)
-        assert sample.answer_text == "It is 24."
+        assert sample.answer_text == ("It is 24." if "usage" in end else "It is 24 [1].")
         assert [one.text for one in sample.passages or ()] == ["a"]
         assert sample.metadata["asked"]["first_token"] <= sample.metadata["asked"]["latency"]
 
@@ -348,10 +346,12 @@ def test_a_stream_of_another_order_is_a_failure_in_words(pieces: list[Any], told
 
 
 def test_mappings_alone_are_still_merged() -> None:
-    pieces = [{"input": "How long?"}, {"context": ["a"]}, {"answer": "It "}, {"answer": "is 24."}]
-    sample, summary = returned(lambda query: iter(pieces))
+    pieces = [{"input": "How long?"}, {"context": ["a"]}, {"answer": "It ", "model": "m"}]
+    sample, summary = returned(lambda query: iter([*pieces, {"answer": "is 24.", "model": "m"}]))
     assert sample.answer_text == "It is 24." and len(sample.passages or ()) == 1
-    assert not summary.notes
+    assert sample.metadata["asked"]["version"] == "m" and not summary.notes
+    wordless, _ = returned(lambda query: iter([*pieces[:2], {"answer": ""}]))
+    assert wordless.answer_text == "" and "first_token" not in wordless.metadata["asked"]
 
 
 @pytest.mark.parametrize(("under", "listed", "are_names"), [

@@ -119,7 +119,7 @@ class HttpTarget(Target):
     def identity(self) -> Mapping[str, Any]:
         """The mapping as it is written, without the values of environment variables."""
         left_out = {"name"} if self.mapping.end_mark is not None else {"name", "end_mark"}
-        return {"kind": "http", "url": self._url, **self.mapping.model_dump(exclude=left_out)}
+        return {"kind": "http", **self.mapping.model_dump(exclude=left_out)}
 
     @property
     def takes_passages(self) -> bool:
