@@ -13,6 +13,8 @@ import pytest
 from llm_server import LLMServer
 from ragassay.base.errors import LedgerError
 from ragassay.base.files import cannot_write
+from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.ledger.paid_answers import JUDGE_ANSWER
 from ragassay.service.named_models import NamedModels
 from ragassay.service.store.database import Store
 from ragassay.service.store.jobs import Queue, cancel_job, get_job, retry_job
@@ -142,6 +144,23 @@ def test_a_later_try_asks_again_what_the_judge_answered_unusably(store: Store, t
         retry_job(store, job.id)
         worker.run(until_idle=True)
     assert get_report(store, report.id).status == "completed"
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_a_job_says_at_its_end_all_that_was_sent_and_the_dollars_where_they_are_known(
+    store: Store, tmp_path: Path, counts: bool
+) -> None:
+    with LLMServer(usage=counts) as server:
+        store.models = NamedModels.parse([f"fast={server.url}#m"])
+        task = a_task(store, *(item(n) for n in range(3)))
+        _, job = create_report(store, task.id, "r", 0.0, 1e9, ASKED | {"price": "1,2"})
+        Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
+    with Ledger(store.ledger(task.project_id)) as ledger:
+        paid = [one.cost for one in ledger.rows("kind = ?", JUDGE_ANSWER)]
+    progress = get_job(store, job.id).progress
+    assert (progress.done, progress.total, progress.calls, len(paid)) == (3, 3, 6, 6)
+    assert progress.cost == (pytest.approx(sum(paid)) if counts else None)
+    assert counts or set(paid) == {None}, "an endpoint that counts no tokens"
 
 
 @pytest.mark.parametrize("asked", [{"where": ["system=v1"]}, {"limit": 2}])

@@ -65,15 +65,8 @@ def repack_run(sent: str | Path, kept: str | Path) -> dict[str, Any]:
 def headline_of(result: Result) -> dict[str, Any]:
     """What lists of reports show of a result, by metric."""
     shown = (
-        "mean",
-        "low",
-        "high",
-        "n_scored",
-        "n_total",
-        "n_assumed",
-        "mean_measured",
-        "signature",
-    )
+        "mean", "low", "high", "n_scored", "n_total", "n_assumed", "mean_measured", "signature",
+    )  # fmt: skip
     systems = result.columns.systems
     of = {"n_systems": len(systems), "system": systems[0] if len(systems) == 1 else ""}
     return {
