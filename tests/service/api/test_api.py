@@ -64,12 +64,13 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
     stored = {"new": 2, "changed": 0, "unchanged": 0, "empty_chunks": 0, "notes": []}
     assert sent.json() == stored
     body = {
-        "name": "first", "from_timestamp": 1000, "to_timestamp": "1970-01-01T00:16:42+00:00",
+        "name": "first", "from_timestamp": 1000, "to_timestamp": "1970-01-01T01:16:42+01:00",
         "options": {"metrics": ["ragreport_relevance"]},
     }  # fmt: skip
     started = client.post(f"{API}/tasks/{task}/reports", json=body)
     assert started.status_code == 202, started.text
     report, job = started.json()["report"]["id"], started.json()["job"]["id"]
+    assert started.json()["report"]["to_timestamp"] == 1002.0
     not_yet = client.get(f"{API}/reports/{report}/run")
     assert not_yet.status_code == 409 and "not finished" in not_yet.json()["detail"]
     Worker(store, WorkerOptions(tmp_path / "work", beat=0.2)).run(until_idle=True)
@@ -120,6 +121,9 @@ def test_records_come_in_pages_and_with_their_versions(client: TestClient) -> No
         if (cursor := page["next"]) is None:
             break
     assert seen == [f"r{n}" for n in reversed(range(7))]
+    words = {"from_timestamp": 1002.0, "to_timestamp": 1004.0}
+    page = client.get(f"{API}/tasks/{task}/records", params=words).json()
+    assert [one["id"] for one in page["items"]] == ["r4", "r3", "r2"]
     client.post(f"{API}/tasks/{task}/records", json={"records": [record(1, response="x")]})
     versions = client.get(f"{API}/tasks/{task}/records/r1").json()
     assert [one["version"] for one in versions] == [2, 1]
@@ -270,6 +274,11 @@ def test_a_token_is_asked_for_and_comes_as_bearer_or_key(store: Store) -> None:
     assert asked.status_code == 401 and "Bearer" in asked.headers["www-authenticate"]
     for headers in ({"authorization": f"Bearer {writer}"}, {"x-api-key": writer}):
         assert local(store, **headers).get(f"{API}/projects").status_code == 200
+    project = create_project(store, "p").id
+    _, reader = create_token(store, "r", "read", project, expires=9e9)
+    asked = local(store, authorization=f"Bearer {reader}").get(f"{API}/whoami")
+    who = {"name": "r", "scope": "read", "project_id": project, "expires": 9e9}
+    assert asked.json() == who
     late = local(store, authorization=f"Bearer {over}").get(f"{API}/projects")
     assert late.status_code == 401 and "has expired" in late.json()["detail"]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +23,7 @@ openpyxl = pytest.importorskip("openpyxl")
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.client.clients import AsyncClient, Client
-from ragassay.client.service_shapes import JobIncomplete, JobTimeout, RequestRefused
+from ragassay.client.service_shapes import JobIncomplete, JobTimeout, RequestRefused, Unreachable
 
 
 @pytest.fixture(scope="module")
@@ -146,11 +148,29 @@ def test_what_is_refused_is_a_typed_error_with_a_sentence(client: Client, monkey
 class SaidAlways(LocalServer):
     """Answers everything with one text."""
 
+    hold: threading.Event | None = None
+
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.text, self.n_asked = text, 0
 
     def reply(self, request: Any, body: bytes) -> Reply:
-        return Reply(self.text.encode())
+        self.n_asked += 1
+        return Reply(self.text.encode(), hold=self.hold)
+
+
+def test_a_client_looks_as_often_and_waits_as_long_as_it_is_told() -> None:
+    names = ("id", "project_id", "project_name", "task_id", "task_name", "report_id", "error")
+    job = dict.fromkeys(names, "x") | {"kind": "report", "status": "running", "progress": {}}
+    with SaidAlways(json.dumps(job | {"created": 0, "updated": 0, "cancelled": False})) as server:
+        for polling, few, many in ((0.01, 4, 100), (9.0, 1, 2)):
+            before = server.n_asked
+            with Client(server.url, polling=polling) as client, pytest.raises(JobTimeout):
+                client.wait_job_completion("x", max_wait_timeout=0.5)
+            assert few <= server.n_asked - before <= many
+        server.hold = threading.Event()
+        with Client(server.url, timeout=0.1) as client, pytest.raises(Unreachable, match="Timeout"):
+            client.get_job("x")
+        server.hold.set()
 
 
 def test_what_a_newer_service_adds_is_left_out() -> None:

@@ -91,14 +91,16 @@ def test_large_records_go_in_several_requests(monkeypatch: pytest.MonkeyPatch) -
         def close(self) -> None: ...
 
     monkeypatch.setattr(record_buffer, "BATCH_BYTES", 250)
+    monkeypatch.setattr(record_buffer, "MOST_BYTES", 1_000)
     monkeypatch.setattr(record_buffer, "GATHER_S", 60.0)
     client = Sending()
     buffer = record_buffer.RecordBuffer(lambda: client)
-    for name in "abcdef":
-        buffer.add("t", {"id": name, "timestamp": 1.0, "user_input": "x" * 100})
-    assert buffer.flush(60)
+    for _ in range(3):  # what was sent makes room
+        for name in "abcdef":
+            assert buffer.add("t", {"id": name, "timestamp": 1.0, "user_input": "x" * 100})
+        assert buffer.flush(60)
     buffer.close()
-    assert client.batches == [["a", "b"], ["c", "d"], ["e", "f"]]
+    assert client.batches == [["a", "b"], ["c", "d"], ["e", "f"]] * 3
 
 
 def test_a_record_gets_an_id_and_the_moment_at_which_it_was_logged(
