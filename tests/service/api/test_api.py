@@ -64,7 +64,7 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
     stored = {"new": 2, "changed": 0, "unchanged": 0, "empty_chunks": 0, "notes": []}
     assert sent.json() == stored
     body = {
-        "name": "first", "from_timestamp": 1000, "to_timestamp": "1970-01-01T01:16:42+01:00",
+        "name": "früh/1", "from_timestamp": 1000, "to_timestamp": "1970-01-01T01:16:42+01:00",
         "options": {"metrics": ["ragreport_relevance"]},
     }  # fmt: skip
     started = client.post(f"{API}/tasks/{task}/reports", json=body)
@@ -81,6 +81,10 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
     )
     archive = client.get(f"{API}/reports/{report}/run")
     assert archive.headers["content-type"] == "application/zip"
+    said = "attachment; filename=\"fr_h_1.zip\"; filename*=UTF-8''fr%C3%BCh%2F1.zip"
+    assert archive.headers["content-disposition"] == said
+    for word, jobs in (("report_id=x", []), ("status=error", []), (f"report_id={report}", [job])):
+        assert [one["id"] for one in client.get(f"{API}/jobs?{word}").json()] == jobs
     names = zipfile.ZipFile(io.BytesIO(archive.content)).namelist()
     assert {"run.yaml", "samples.jsonl", "scores.jsonl", "summary.json"} <= set(names)
     assert client.delete(f"{API}/reports/{report}").status_code == 204
@@ -230,6 +234,10 @@ def test_options_that_are_not_named_stay_as_they_are(client: TestClient) -> None
     changed = client.put(address, json={"single_chunk": True, "separator": None}).json()["options"]
     assert (changed["keep_days"], changed["separator"], changed["single_chunk"]) == (30, None, True)
     assert client.put(address, json={"keep_days": None}).json()["options"]["keep_days"] is None
+    assert client.put(address, json={"judge": ["nobody"]}).status_code == 422
+    [project] = [one["id"] for one in client.get(f"{API}/projects").json()]
+    body = {"name": "u", "options": {"judge": ["nobody"]}}
+    assert client.post(f"{API}/projects/{project}/tasks", json=body).status_code == 422
 
 
 @pytest.mark.parametrize(

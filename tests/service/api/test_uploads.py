@@ -298,6 +298,15 @@ def test_files_come_over_rest_and_from_a_client(tmp_path: Path) -> None:
             assert (upload.file_name, upload.size) == ("data.csv", len(CSV))
             assert client.preview_upload(upload.id).placed["query"] == "question"
             assert client.import_upload(upload.id).new == 2
+            path.write_bytes(b"name;Frage;wann\nc;Why, then?;2026-07-01 12:00\nd;How?;\n")
+            other = client.upload_file(task.id, path).id
+            columns = {"id": "name", "query": "Frage", "timestamp": "wann"}
+            reading: dict[str, Any] = {"delimiter": ";", "zone": "Europe/Berlin"}
+            look = client.preview_upload(other, columns, **reading)
+            assert (look.placed, look.samples[0]["timestamp"]) == (columns, 1782900000.0)
+            assert client.import_upload(other, columns, received_as_time=True, **reading).new == 2
+            kept = service.ask("GET", f"tasks/{task.id}/records/c")
+            assert [one["timestamp"] for one in kept] == [1782900000.0]
             path.write_bytes(CSV.replace(b"2026-11-02T00:00:00Z", b"noon"))
             faulty = client.upload_file(task.id, path)
             with pytest.raises(RequestRefused, match="line 3, field 'timestamp'") as caught:

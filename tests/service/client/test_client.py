@@ -23,7 +23,13 @@ openpyxl = pytest.importorskip("openpyxl")
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.client.clients import AsyncClient, Client
-from ragassay.client.service_shapes import JobIncomplete, JobTimeout, RequestRefused, Unreachable
+from ragassay.client.service_shapes import (
+    JobIncomplete,
+    JobTimeout,
+    Report,
+    RequestRefused,
+    Unreachable,
+)
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +179,18 @@ def test_a_client_looks_as_often_and_waits_as_long_as_it_is_told() -> None:
         server.hold.set()
 
 
+def test_a_report_is_compared_by_what_is_scored_of_one_system_and_its_times_are_utc() -> None:
+    scored = {"both": (2, 2), "none": (0, 1), "one": (2, 1)}
+    headline = {name: {"n_scored": n, "n_systems": of} for name, (n, of) in scored.items()}
+    report = Report(
+        id="r", task_id="t", name="n", status="completed", from_timestamp=3600.0, to_timestamp=None,
+        options={}, created=7200.0, headline=headline,
+    )  # fmt: skip
+    assert report.compared == {"one"} and report.to_datetime is None
+    assert report.from_datetime == datetime(1970, 1, 1, 1, tzinfo=UTC)
+    assert report.creation_datetime == datetime(1970, 1, 1, 2, tzinfo=UTC)
+
+
 def test_what_a_newer_service_adds_is_left_out() -> None:
     options = '{"separator": "|", "later": 1}'
     task = f'{{"id": "t", "project_id": "p", "name": "n", "options": {options}, "created": 1.0, '
@@ -222,8 +240,9 @@ def test_an_id_of_dots_deletes_nothing_else(client: Client) -> None:
     for key in (".", "..", ""):
         with pytest.raises(UsageError, match="may not be empty"):
             client.delete_record(task, key)
-    with pytest.raises(RequestRefused, match=r"'\.\.' cannot be the id"):
+    with pytest.raises(RequestRefused, match=r"'\.\.' cannot be the id") as caught:
         client.add_records(task, [{"id": "..", "user_input": "?"}])
+    assert (caught.value.status, caught.value.field, caught.value.line) == (422, "id", 1)
     assert [one.id for one in client.list_tasks(client.list_projects()[-1].id)] == [task]
 
 

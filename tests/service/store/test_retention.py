@@ -19,10 +19,12 @@ from ragassay.client.clients import Client
 from ragassay.client.service_shapes import RequestRefused
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.paid_answers import ANSWER, Paid
+from ragassay.service.application import _every
 from ragassay.service.operation.keeping import DAY_S, delete_old
 from ragassay.service.store.database import Store
 from ragassay.service.store.records import count_records, read_versions
 from ragassay.service.store.reports import create_report, list_reports
+from ragassay.service.store.store_errors import StoreUnavailable
 
 pytestmark = pytest.mark.both_stores
 
@@ -141,6 +143,23 @@ def test_a_task_keeps_its_own_days_and_the_service_at_most_its(store: Store) -> 
     delete_old(store, keep_days=90)
     assert left() == [(1, 1), (2, 2), (2, 2)]
     assert paid(store, short.project_id) == {"young"}
+
+
+def test_what_cannot_be_done_now_is_done_another_time() -> None:
+    calls: list[int] = []
+
+    def act() -> None:
+        calls.append(1)
+        raise StoreUnavailable("It restarts.")
+
+    async def life() -> None:
+        doing = asyncio.create_task(_every(0.0, act))
+        while len(calls) < 3:
+            assert not doing.done()
+            await asyncio.sleep(0.01)
+        doing.cancel()
+
+    asyncio.run(life())
 
 
 def test_old_versions_go_by_their_own_time(store: Store) -> None:

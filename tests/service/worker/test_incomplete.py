@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import threading
+import time
 import warnings
 from io import StringIO
 from pathlib import Path
@@ -13,11 +16,12 @@ import pytest
 from llm_server import LLMServer
 from ragassay.base.errors import LedgerError
 from ragassay.base.files import cannot_write
+from ragassay.client.service_shapes import Progress
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.ledger.paid_answers import JUDGE_ANSWER
 from ragassay.service.named_models import NamedModels
 from ragassay.service.store.database import Store
-from ragassay.service.store.jobs import Queue, cancel_job, get_job, retry_job
+from ragassay.service.store.jobs import CANCELLED, Queue, cancel_job, get_job, retry_job
 from ragassay.service.store.report_files import opened_report
 from ragassay.service.store.reports import create_report, get_report, list_reports
 from ragassay.service.store.store_errors import StoreUnavailable
@@ -114,15 +118,20 @@ def test_a_report_is_incomplete_where_the_judge_has_no_answer_to_a_metric(
     task = a_task(store, item(1))
     counted, _ = create_report(store, task.id, "s", 0.0, 1e9, {"metrics": ["answer_words"]})
     judged, _ = create_report(store, task.id, "j", 0.0, 1e9)
+    twice = a_task(store, item(1), item(1, repeat=1), name="twice")
+    repeated, _ = create_report(store, twice.id, "c", 0.0, 1e9, {"suite": ["consistency"]})
     worker.run(until_idle=True)
     assert get_report(store, counted.id).status == "completed"
     found = get_report(store, judged.id)
     assert found.status == "incomplete" and "satisfaction" in str(found.error)
+    runs = get_report(store, repeated.id)
+    assert runs.status == "incomplete" and "a model is not installed" in str(runs.error)
     client = asking(store)
     listed = client.get(f"/sdk/v1/task/{task.id}/rag-evaluation").json()
     # ML cube's client has no word for it, and there are scores.
     assert [one["status"] for one in listed] == ["completed", "completed"]
-    done = client.get("/sdk/v1/job", params={"status": "completed"}).json()
+    wanted = {"status": "completed", "task_id": task.id}
+    done = client.get("/sdk/v1/job", params=wanted).json()
     assert [one["error"] is None for one in done] == [True, False]
 
 
@@ -144,6 +153,36 @@ def test_a_later_try_asks_again_what_the_judge_answered_unusably(store: Store, t
         retry_job(store, job.id)
         worker.run(until_idle=True)
     assert get_report(store, report.id).status == "completed"
+
+
+@pytest.mark.parametrize("cancels", [True, False])
+def test_a_job_that_is_cancelled_or_whose_worker_stops_keeps_what_is_paid(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cancels: bool
+) -> None:
+    told, send = threading.Event(), subprocess.Popen.send_signal
+    options = WorkerOptions(tmp_path / "work", beat=0.05, poll=0.05)
+    monkeypatch.setattr(subprocess.Popen, "send_signal", lambda *words: (send(*words), told.set()))
+    with LLMServer(hold=True) as server:
+        store.models = NamedModels.parse([f"fast={server.url}#m"])
+        _, job = create_report(store, a_task(store, item(1), item(2)).id, "r", 0.0, 1e9, ASKED)
+        worker = Worker(store, options)
+        (working := threading.Thread(target=worker.run)).start()
+        while not server.stats()["in_flight"]:
+            time.sleep(0.01)
+        cancel_job(store, job.id) if cancels else worker.stop()
+        assert told.wait(60)
+        server.settings.hold = False
+        while (ended := get_job(store, job.id)).status in ("starting", "running"):
+            time.sleep(0.01)
+        worker.stop()
+        working.join()
+        state = (ended.status, ended.error, ended.attempts)
+        assert state == (("error", CANCELLED, 1) if cancels else ("idle", None, 0))
+        if cancels:
+            retry_job(store, job.id)
+        Worker(store, options).run(until_idle=True)
+        assert get_job(store, job.id).status == "completed"
+        assert server.stats()["answered"] == 4, "an answer that was in flight is not lost"
 
 
 @pytest.mark.parametrize("counts", [True, False])
@@ -173,6 +212,7 @@ def test_progress_counts_the_records_that_the_report_is_over(
     Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
     progress = get_job(store, job.id).progress
     assert (progress.done, progress.total) == (2, 2)
+    assert Progress(done=2, total=10, seconds=3.0).seconds_left == 12.0
 
 
 @pytest.mark.parametrize("kind", ["file", "ledger"])

@@ -347,17 +347,19 @@ def test_two_intervals_of_one_task_are_compared_by_their_means(store: Store, tmp
                 for n in range(20)
             ],
         )  # fmt: skip
+    asked = {"metrics": ["em", "answer_match"]}
     keys = [
-        create_report(store, task.id, "r", 1000.0 + at, 1050.0 + at, {"metrics": ["em"]})[0].id
-        for at in (0, 100)
+        create_report(store, task.id, "r", 1000.0 + at, 1050.0 + at, asked)[0].id for at in (0, 100)
     ]
     Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
     places = {"new": keys[1], "old": keys[0]}
     refused = client.get(f"{API}/comparisons", params=places)
     assert refused.status_code == 422 and "unpaired" in refused.json()["detail"]
-    found = client.get(f"{API}/comparisons", params={**places, "unpaired": True}).json()
-    (row,) = found["differences"]
-    assert (row["a_mean"], row["b_mean"], row["verdict"]) == (0.4, 0.95, "worse")
+    for trust, judged in ((False, "indicative"), (True, "worse")):
+        words = {**places, "unpaired": True, "trust_offline": trust}
+        found = client.get(f"{API}/comparisons", params=words).json()
+        rows = [(row["a_mean"], row["b_mean"], row["verdict"]) for row in found["differences"]]
+        assert rows == [(0.4, 0.95, "worse"), (0.4, 0.95, judged)]
     assert found["unpaired"] and (found["only_a"], found["only_b"]) == (20, 20)
     html = {"Accept": "text/html"}
     sides = {"a": keys[1], "b": keys[0]}
