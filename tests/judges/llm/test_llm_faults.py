@@ -409,7 +409,9 @@ def test_what_was_answered_with_an_error_costs_its_call_only(server, bench, faul
 def test_no_count_of_a_server_enlarges_a_budget_or_breaks_the_ledger(server, bench, usage) -> None:
     server.settings.usage = usage
     spent = Budget(tokens=10**9)
-    made = answered(ask_one(bench.judge(budget=spent), GRADE)).provenance
+    judge = bench.judge(budget=spent, price=Price(1.0, 2.0))
+    made = answered(ask_one(judge, GRADE)).provenance
+    assert (made.cost is None) == (made.input_tokens < MOST_TOKENS), "not counted, not known"
     assert 0 <= made.input_tokens <= MOST_TOKENS and 0 <= made.output_tokens <= MOST_TOKENS
     assert spent.spent_tokens > 300 and server.stats()["requests"] == 1
     assert answered(ask_one(bench.judge(), GRADE)).provenance.cached
