@@ -102,8 +102,9 @@ def test_a_read_only_store_is_read_and_says_that_it_takes_nothing(
 
 @pytest.mark.usefixtures("forked")
 def test_a_worker_whose_folder_cannot_be_written_says_so_and_works_on_when_it_can(
-    store: Store, tmp_path: Path
+    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO", "ragassay.service")
     task = a_task(store, item(1))
     _, job = create_report(store, task.id, "r", 0.0, 1e9, {"metrics": ["ragreport_relevance"]})
     work = tmp_path / "work"
@@ -117,6 +118,9 @@ def test_a_worker_whose_folder_cannot_be_written_says_so_and_works_on_when_it_ca
     retry_job(store, job.id)
     worker.run(until_idle=True)
     assert get_job(store, job.id).status == "completed"
+    jobs = [one for one in caplog.records if one.getMessage().startswith("job ")]
+    ends = [("ERROR", "failed"), ("INFO", "completed")]
+    assert [(one.levelname, one.facts["outcome"]) for one in jobs] == ends
 
 
 @pytest.mark.usefixtures("forked")

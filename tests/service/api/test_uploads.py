@@ -72,6 +72,19 @@ def test_a_preview_says_what_a_file_holds_and_the_import_stores_it(store: Store)
     assert import_upload(store, again) == Ingested(unchanged=2, empty_chunks=1)
 
 
+def test_a_file_that_nobody_imports_goes_after_a_day(store: Store) -> None:
+    task = a_task(store)
+    young, old = sent(store, task, CSV), sent(store, task, CSV)
+    with store.writing() as connection:
+        for key, age in ((young, 86_000), (old, 87_000)):
+            aged = f"UPDATE uploads SET created = created - {age} WHERE id = '{key}'"
+            connection.exec_driver_sql(aged)
+    sent(store, task, CSV)
+    assert get_upload(store, young).size == len(CSV)
+    with pytest.raises(NotThere):
+        get_upload(store, old)
+
+
 @pytest.mark.parametrize("kind", ["jsonl", "json", "csv", "tsv", "parquet", "jsonl.gz"])
 def test_every_container_is_read(store: Store, kind: str) -> None:
     rows = [{"id": f"r{n}", "timestamp": 1.0 + n, "question": "?", "answer": "!"} for n in range(3)]
@@ -297,6 +310,8 @@ def test_files_come_over_rest_and_from_a_client(tmp_path: Path) -> None:
             upload = client.upload_file(task.id, path)
             assert (upload.file_name, upload.size) == ("data.csv", len(CSV))
             assert client.preview_upload(upload.id).placed["query"] == "question"
+            look = service.ask("POST", f"uploads/{upload.id}/preview?limit=1", {})
+            assert [one["id"] for one in look["samples"]] == ["a"]
             assert client.import_upload(upload.id).new == 2
             path.write_bytes(b"name;Frage;wann\nc;Why, then?;2026-07-01 12:00\nd;How?;\n")
             other = client.upload_file(task.id, path).id

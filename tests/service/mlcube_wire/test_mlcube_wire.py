@@ -98,7 +98,11 @@ def test_json_and_sessions_and_several_models_become_records(
     wire: tuple[TestClient, Store],
 ) -> None:
     client, store = wire
-    task = a_task(client, multi_turn=True)
+    told = {"rag_contexts_separator": "<<>>", "llm_default_answer": "None.", "text_language": "it"}
+    task = a_task(client, multi_turn=True, **told)
+    options = client.get(f"/api/v1/tasks/{task}").json()["options"]
+    names = ("separator", "default_answer", "language", "multi_turn")
+    assert [options[name] for name in names] == ["<<>>", "None.", "it", True]
     columns = [
         {"name": "k", "role": "id"}, {"name": "t", "role": "time_id"},
         {"name": "q", "role": "input", "subrole": "user_input"},
@@ -109,15 +113,16 @@ def test_json_and_sessions_and_several_models_become_records(
     schema = {"task_id": task, "data_schema": {"columns": columns}}
     assert client.post("/sdk/v1/data-schema", json=schema).json() is None
     assert client.get(f"/sdk/v1/data-schema/{task}").json() == {"columns": columns}
-    rows = [{"k": 1, "t": 5.0, "q": "why?", "s": "a", "n": 2, "country": "IT"}]
+    rows = [{"k": 1, "t": 5.0, "q": "why?", "s": "a", "n": 2}]
     inputs = sent(client, task, json.dumps(rows).encode(), "json")
+    metadata = sent(client, task, b'[{"k": 1, "t": 5.0, "country": "IT"}]', "json")
     predictions = []
     for version in ("1", "2"):
         body = {"task_id": task, "name": "m", "version": version}
         model = client.post("/sdk/v1/model", json=body).json()
         answer = json.dumps([{"k": 1, "t": 5.0, f"m@{version}": f"because {version}"}]).encode()
         predictions.append([model, sent(client, task, answer, "json")])
-    body = {"task_id": task, "inputs": inputs, "predictions": predictions}
+    body = {"task_id": task, "inputs": inputs, "metadata": metadata, "predictions": predictions}
     job = client.post("/sdk/v1/data/production", json=body)
     assert (
         client.get("/sdk/v1/job", params={"job_id": job.json()}).json()[0]["status"] == "completed"

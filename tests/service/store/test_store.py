@@ -337,6 +337,12 @@ def test_tokens_are_kept_as_hashes_and_bound_to_what_they_may(store: Store) -> N
     writer, other = create_token(store, "writer", "write")
     assert find_token(store, value) == reader and find_token(store, other) == writer
     assert all(one.used is not None and one.used >= one.created for one in list_tokens(store))
+    for used, again in ((1000.0, True), (time.time() - 30.0, False)):
+        with store.writing() as connection:
+            connection.exec_driver_sql(f"UPDATE tokens SET used = {used}")
+        assert find_token(store, value)
+        (last,) = [one.used for one in list_tokens(store) if one.id == reader.id]
+        assert (last != used) is again, "the last use, to the minute"
     assert find_token(store, value + "x") is None
     assert reader.may("read", task.project_id) and not reader.may("write", task.project_id)
     assert not reader.may("read", "other") and not reader.may("read", None)
