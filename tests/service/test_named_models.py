@@ -26,19 +26,12 @@ pytestmark = pytest.mark.usefixtures("forked")
 
 HTML = {"Accept": "text/html"}
 ADDRESSES = [
-    {"judge": ["http://10.0.0.1/v1#m"]},
-    {"judge": ["openai:gpt-4o-mini"]},
-    {"judge": ["offline", "http://user:PW@10.0.0.1/v1#m"]},
-    {"judge": "http://10.0.0.1/v1#m"},
-    {"judge": ["replay:/etc/passwd"]},
-    {"judge": ["offline:encoder"]},
-    {"judge": ["os:system"]},
-    {"embedder": "http://10.0.0.1/v1#m"},
-    {"embedder": "/etc"},
-    {"metrics": ["os:system"]},
-    {"suite": ["os:system"]},
-    {"suite": ["trecrag"], "nuggets": "/etc/passwd"},
-]
+    {"judge": ["http://10.0.0.1/v1#m"]}, {"judge": ["openai:gpt-4o-mini"]},
+    {"judge": ["offline", "http://user:PW@10.0.0.1/v1#m"]}, {"judge": "http://10.0.0.1/v1#m"},
+    {"judge": ["replay:/etc/passwd"]}, {"judge": ["offline:encoder"]}, {"judge": ["os:system"]},
+    {"embedder": "http://10.0.0.1/v1#m"}, {"embedder": "/etc"}, {"metrics": ["os:system"]},
+    {"suite": ["os:system"]}, {"suite": ["trecrag"], "nuggets": "/etc/passwd"},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("options", ADDRESSES)

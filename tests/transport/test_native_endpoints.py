@@ -66,9 +66,7 @@ def test_every_token_that_is_paid_for_is_counted() -> None:
 
 
 @pytest.mark.parametrize(("status", "free"), [(408, False), (429, True), (500, True), (504, False)])
-def test_a_request_on_which_a_gateway_gave_up_may_have_cost_its_price(
-    status: int, free: bool
-) -> None:
+def test_a_request_on_which_a_gateway_gave_up_may_have_cost_its_price(status: int, free) -> None:
     class Gateway(LocalServer):
         def reply(self, request: Any, body: bytes) -> Reply:
             return Reply(b"{}", status)

@@ -46,13 +46,11 @@ def made_task(client: TestClient, **options: Any) -> str:
 
 def record(number: int, **more: Any) -> dict[str, Any]:
     return {
-        "id": f"r{number}",
-        "timestamp": 1000.0 + number,
+        "id": f"r{number}", "timestamp": 1000.0 + number,
         "user_input": "How many ECTS has the programme?",
-        "retrieved_context": ["The programme has 180 ECTS."],
-        "response": "It has 180 ECTS.",
+        "retrieved_context": ["The programme has 180 ECTS."], "response": "It has 180 ECTS.",
         **more,
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.usefixtures("forked")
@@ -92,9 +90,7 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
 
 
 @pytest.mark.usefixtures("forked")
-def test_what_a_task_says_of_its_records_reaches_its_reports(
-    client: TestClient, store: Store, tmp_path: Path
-) -> None:
+def test_what_a_task_says_of_its_records_reaches_its_reports(client, store, tmp_path) -> None:
     task = made_task(client, multi_turn=True, default_answer="I do not know.")
     turns = [
         record(n, metadata={"session_id": "a" if n < 4 else "b"}, response=said)
@@ -146,9 +142,7 @@ def test_records_come_in_pages_and_with_their_versions(client: TestClient) -> No
         ({"records": [{"id": "x", "user_input": {"a": 1}}]}, 422, "text"),
     ],
 )
-def test_a_batch_that_cannot_be_read_is_refused_as_a_whole(
-    client: TestClient, body: dict[str, Any], status: int, message: str
-) -> None:
+def test_a_batch_that_cannot_be_read_is_refused_as_a_whole(client, body, status, message) -> None:
     task = made_task(client)
     found = client.post(f"{API}/tasks/{task}/records", json=body)
     assert found.status_code == status and message in found.json()["detail"]
@@ -170,9 +164,7 @@ def test_a_batch_that_cannot_be_read_is_refused_as_a_whole(
         ({"options": {"suite": ["nothing"]}}, "suite"),
     ],
 )
-def test_a_report_that_makes_no_sense_is_refused(
-    client: TestClient, change: dict[str, Any], message: str
-) -> None:
+def test_a_report_that_makes_no_sense_is_refused(client: TestClient, change, message) -> None:
     task = made_task(client)
     client.post(f"{API}/tasks/{task}/records", json={"records": [record(1)]})
     body = {"name": "x", "from_timestamp": 1000.0, "to_timestamp": 1500.0, **change}
@@ -251,9 +243,7 @@ def test_options_that_are_not_named_stay_as_they_are(client: TestClient) -> None
         (b'{"name": "p", "description": "%s"}' % (b"x" * 10_001), "application/json", 422, "10000"),
     ],
 )
-def test_a_body_that_cannot_be_read_is_said_in_words(
-    client: TestClient, content: bytes, kind: str, status: int, said: str
-) -> None:
+def test_a_body_that_cannot_be_read_is_said_in_words(client, content, kind, status, said) -> None:
     headers = {"Content-Type": kind}
     found = client.post(f"{API}/projects", content=content, headers=headers)
     assert found.status_code == status and said in found.json()["detail"]
@@ -302,9 +292,7 @@ def test_a_token_is_asked_for_and_comes_as_bearer_or_key(store: Store) -> None:
         ({"origin": "https://localhost", "host": "localhost:443"}, 201),
     ],
 )  # fmt: skip
-def test_a_page_of_another_site_does_not_reach_a_local_server(
-    store: Store, headers: dict[str, str], status: int
-) -> None:
+def test_a_page_of_another_site_does_not_reach_a_local_server(store, headers, status) -> None:
     found = local(store).post(f"{API}/projects", json={"name": "p"}, headers=headers)
     assert found.status_code == status, found.text
     if "evil" in headers.get("host", ""):
@@ -336,9 +324,7 @@ def test_every_answer_has_the_headers_that_browsers_obey(client: TestClient) -> 
         assert headers["referrer-policy"] == "same-origin"
 
 
-def test_a_defect_is_a_problem_that_tells_nothing(
-    store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_defect_is_a_problem_that_tells_nothing(store: Store, monkeypatch, caplog) -> None:
     def broken(store: Store) -> None:
         raise ZeroDivisionError("secret")
 
@@ -349,9 +335,7 @@ def test_a_defect_is_a_problem_that_tells_nothing(
 
 
 @pytest.mark.parametrize("place", ["jobs?project_id=a%00b", "tasks/a%00b", "reports/%00"])
-def test_an_address_with_a_character_that_no_text_has_is_refused(
-    client: TestClient, place: str
-) -> None:
+def test_an_address_with_a_character_that_no_text_has_is_refused(client: TestClient, place) -> None:
     found = client.get(f"{API}/{place}")
     assert found.status_code == 422 and "%00" in found.json()["detail"]
 

@@ -76,9 +76,7 @@ def test_a_full_disk_is_said_and_nothing_acknowledged_is_lost(tmp_path: Path) ->
     assert "full" in done.stderr or "disk" in done.stderr  # the log says what it is
 
 
-def test_a_read_only_store_is_read_and_says_that_it_takes_nothing(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_read_only_store_is_read_and_says_that_it_takes_nothing(tmp_path: Path, caplog) -> None:
     store = Store(tmp_path / "store")
     create_project(store, "p")
 

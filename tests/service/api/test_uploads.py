@@ -127,9 +127,7 @@ def test_columns_are_mapped_and_what_they_leave_open_is_told(store: Store) -> No
     assert "there is no column 'Fragen'" in str(look.problem)
 
 
-def test_a_record_without_an_id_is_known_by_its_content_however_often_it_comes(
-    store: Store,
-) -> None:
+def test_a_record_without_an_id_is_known_by_its_content_however_often_it_comes(store) -> None:
     task = a_task(store)
     # Of one query, but not of one content: a hash of the query alone would refuse them.
     records = [{"question": "Why?", "answer": answer} for answer in ("A", "B", "A")]
@@ -182,9 +180,7 @@ def test_joined_chunks_need_the_separator_of_the_task(store: Store) -> None:
 
 
 @pytest.mark.both_stores
-def test_a_file_is_kept_in_parts_and_imported_in_batches(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_kept_in_parts_and_imported_in_batches(store: Store, monkeypatch) -> None:
     monkeypatch.setattr("ragassay.service.store.uploads.PART", 100)
     monkeypatch.setattr("ragassay.service.store.uploads.BATCH", 7)
     task = a_task(store)

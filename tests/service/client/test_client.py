@@ -58,11 +58,9 @@ def a_task(client: Client, name: str) -> str:
 def test_the_example_of_the_published_client_runs(client: Client, tmp_path: Path) -> None:
     task_id = a_task(client, "published")
     rag_evaluation_job_id = client.compute_rag_evaluation_report(
-        task_id=task_id,
-        report_name="rag_evaluation_report_name",
-        from_timestamp=0.0,
+        task_id=task_id, report_name="rag_evaluation_report_name", from_timestamp=0.0,
         to_timestamp=100.0,
-    )
+    )  # fmt: skip
     client.wait_job_completion(job_id=rag_evaluation_job_id, allow_incomplete=True)
     reports = client.get_rag_evaluation_reports(task_id=task_id)
     report_id = reports[-1].id
@@ -79,9 +77,7 @@ def test_the_example_of_the_published_client_runs(client: Client, tmp_path: Path
     assert reports[-1].to_datetime is not None and reports[-1].to_datetime.tzinfo is not None
 
 
-def test_the_example_of_the_page_runs_as_it_is_printed(
-    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_example_of_the_page_runs_as_it_is_printed(service, tmp_path, monkeypatch) -> None:
     page = Path(__file__).resolve().parents[3] / "docs" / "service.md"
     (body,) = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
     monkeypatch.setenv("RAGASSAY_URL", f"http://127.0.0.1:{service.port}")

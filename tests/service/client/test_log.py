@@ -103,9 +103,7 @@ def test_large_records_go_in_several_requests(monkeypatch: pytest.MonkeyPatch) -
     assert client.batches == [["a", "b"], ["c", "d"], ["e", "f"]] * 3
 
 
-def test_a_record_gets_an_id_and_the_moment_at_which_it_was_logged(
-    service: Service, task: str, proxy: LossyProxy
-) -> None:
+def test_a_record_gets_an_id_and_the_moment_at_which_it_was_logged(service, task, proxy) -> None:
     proxy.away = True
     before = time.time()
     with Client(proxy.url) as client:
@@ -190,9 +188,7 @@ def test_an_asynchronous_program_logs_without_awaiting(service: Service, task: s
     assert len(stored(service, task)) == 2
 
 
-def test_what_was_left_out_of_records_is_a_warning(
-    service: Service, task: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_was_left_out_of_records_is_a_warning(service: Service, task: str, caplog) -> None:
     record = {"id": "r", "user_input": "q", "response": "a", "trace": {"x": {"y": 1}}}
     with Client(f"http://127.0.0.1:{service.port}") as client:
         with pytest.warns(RagassayWarning, match="'trace'"):

@@ -49,10 +49,8 @@ def test_the_published_client_lives_its_whole_life(published: Path, tmp_path: Pa
     assert done.returncode == 0, done.stderr[-3_000:]
     found = json.loads(done.stdout.splitlines()[-1])
     assert (found["projects"], found["tasks"], found["models"]) == (
-        ["support"],
-        ["bot"],
-        ["gpt@v1"],
-    )
+        ["support"], ["bot"], ["gpt@v1"],
+    )  # fmt: skip
     assert found["columns"] == ["sample", "when", "question", "chunks"]
     assert found["jobs"] == ["completed", "completed"]
     assert found["reports"] == [["november", "completed"]] and found["from"] == 1000.0
@@ -94,9 +92,7 @@ def sent(client: TestClient, task: str, content: bytes, file_type: str, **more: 
     return {"data_structure": "text", "source": {"storing_process_id": place["storing_process_id"]}}
 
 
-def test_json_and_sessions_and_several_models_become_records(
-    wire: tuple[TestClient, Store],
-) -> None:
+def test_json_and_sessions_and_several_models_become_records(wire) -> None:
     client, store = wire
     told = {"rag_contexts_separator": "<<>>", "llm_default_answer": "None.", "text_language": "it"}
     task = a_task(client, multi_turn=True, **told)
@@ -170,11 +166,9 @@ def test_errors_have_the_form_that_the_client_reads(
     project = client.get("/sdk/v1/projects").json()[0]["project_id"]
     text = json.dumps(body).replace('"P"', f'"{project}"').replace('"T"', f'"{task}"')
     found = client.request(
-        method,
-        f"/sdk/v1/{path}",
-        content=None if body is None else text,
+        method, f"/sdk/v1/{path}", content=None if body is None else text,
         headers={"Content-Type": "application/json"},
-    )
+    )  # fmt: skip
     assert found.status_code == status, found.text
     assert set(found.json()) == {"errorCode", "errorMessage"}
     assert message in found.json()["errorMessage"]
@@ -190,9 +184,7 @@ INPUTS = b"id,timestamp,user_input\na,5,why?\n"
         (b"id,m@2\na,lost\n", "no column 'm@1'"),
     ],
 )  # fmt: skip
-def test_predictions_that_would_be_dropped_are_refused(
-    wire: tuple[TestClient, Store], predictions: bytes, message: str
-) -> None:
+def test_predictions_that_would_be_dropped_are_refused(wire, predictions, message) -> None:
     client, store = wire
     task = a_task(client)
     body = {"task_id": task, "name": "m", "version": "1"}
@@ -235,9 +227,7 @@ def test_a_file_that_cannot_be_read_is_refused(wire: tuple[TestClient, Store]) -
     assert client.get("/sdk/v1/data/presigned-url", params=query).status_code == 400
 
 
-def test_a_file_that_came_otherwise_than_announced_is_refused(
-    wire: tuple[TestClient, Store],
-) -> None:
+def test_a_file_that_came_otherwise_than_announced_is_refused(wire) -> None:
     client, store = wire
     task = a_task(client)
     checksum = hashlib.sha256(b"id,user_input\na,Why?\n").hexdigest()

@@ -308,9 +308,7 @@ def test_who_has_no_token_is_asked_for_one(chromium: Any, tmp_path: Path) -> Non
         with_tokens.close()
 
 
-def test_the_rest_interface_is_described_without_anything_from_elsewhere(
-    page: Any, served: Served
-) -> None:
+def test_the_rest_interface_is_described_without_anything_from_elsewhere(page: Any, served) -> None:
     page.goto("/")
     page.click("text=REST interface")
     page.wait_for_url("**/docs")
@@ -373,9 +371,7 @@ def test_whatever_a_browser_asks_for_in_vain_is_answered_by_a_page(
         ({"Content-Length": "300000000"}, 413),
     ],
 )  # fmt: skip
-def test_what_the_guard_refuses_is_a_page_for_a_browser(
-    served: Served, sent: dict[str, str], status: int
-) -> None:
+def test_what_the_guard_refuses_is_a_page_for_a_browser(served: Served, sent, status) -> None:
     def answer(**accept: str) -> tuple[HTTPMessage, str]:
         connection = HTTPConnection(served.url.removeprefix("http://"))
         connection.request("POST", "/projects", headers={**sent, **accept})

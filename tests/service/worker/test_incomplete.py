@@ -111,9 +111,7 @@ def test_a_later_try_that_brings_nothing_leaves_the_earlier_report_readable(
     assert "It broke down." in listed
 
 
-def test_a_report_is_incomplete_where_the_judge_has_no_answer_to_a_metric(
-    store: Store, tmp_path: Path
-) -> None:
+def test_a_report_is_incomplete_where_the_judge_has_no_answer_to_a_metric(store, tmp_path) -> None:
     worker = Worker(store, WorkerOptions(tmp_path / "work", poll=0.1))
     task = a_task(store, item(1))
     counted, _ = create_report(store, task.id, "s", 0.0, 1e9, {"metrics": ["answer_words"]})
@@ -203,9 +201,7 @@ def test_a_job_says_at_its_end_all_that_was_sent_and_the_dollars_where_they_are_
 
 
 @pytest.mark.parametrize("asked", [{"where": ["system=v1"]}, {"limit": 2}])
-def test_progress_counts_the_records_that_the_report_is_over(
-    store: Store, tmp_path: Path, asked: dict[str, Any]
-) -> None:
+def test_progress_counts_the_records_that_the_report_is_over(store: Store, tmp_path, asked) -> None:
     task = a_task(store, *(item(n) | {"system": f"v{1 if n < 2 else 2}"} for n in range(5)))
     options = {"metrics": ["answer_words"], **asked}
     _, job = create_report(store, task.id, "r", 0.0, 1e9, options)
@@ -216,9 +212,7 @@ def test_progress_counts_the_records_that_the_report_is_over(
 
 
 @pytest.mark.parametrize("kind", ["file", "ledger"])
-def test_what_cannot_be_written_names_no_place_of_the_server(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: str
-) -> None:
+def test_what_cannot_be_written_names_no_place_of_the_server(monkeypatch, capsys, kind) -> None:
     def full(*_: Any, **__: Any) -> Any:
         if kind == "ledger":
             raise LedgerError("/srv/x: the ledger cannot be written. Choose another: --ledger.")
@@ -238,9 +232,7 @@ def test_what_cannot_be_written_names_no_place_of_the_server(
     assert "/srv" not in told["error"] and "--" not in told["error"]
 
 
-def test_warnings_of_a_report_are_its_own_and_no_lines_of_the_log(
-    store: Store, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_warnings_of_a_report_are_its_own_and_no_lines_of_the_log(store, tmp_path, capfd) -> None:
     store.models = NamedModels.parse([], ["near=http://127.0.0.1:9/v1#e"])
     task = a_task(store, item(1))
     asked = {"metrics": ["answer_words"], "embedder": "near"}

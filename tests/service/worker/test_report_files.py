@@ -81,9 +81,7 @@ def test_times_have_the_fraction_of_a_second_where_there_is_one() -> None:
 
 @pytest.mark.parametrize("above", ["", "runs-new/"])
 @pytest.mark.both_stores
-def test_a_run_folder_that_was_made_elsewhere_becomes_a_report(
-    store: Store, runs: Path, above: str
-) -> None:
+def test_a_run_folder_that_was_made_elsewhere_becomes_a_report(store: Store, runs, above) -> None:
     task = a_task(store)
     report = keep_uploaded_run(store, task.id, "elsewhere", zipped(runs / "new", above))
     own = ragassay.open_run(runs / "new").summary.metrics
@@ -198,9 +196,7 @@ def hostile_zip(name: str, *, link: bool = False) -> io.BytesIO:
         (io.BytesIO(b""), "not a zip"), (hostile_zip("notes.txt"), "has no run.yaml"),
     ],
 )  # fmt: skip
-def test_an_archive_that_is_hostile_or_no_run_folder_is_refused(
-    store: Store, archive: io.BytesIO, message: str
-) -> None:
+def test_an_archive_that_is_hostile_or_no_run_folder_is_refused(store, archive, message) -> None:
     task = a_task(store)
     archive.seek(0)
     with pytest.raises(RagassayError, match=message) as caught:
