@@ -105,9 +105,8 @@ def test_a_function_judges_and_its_answers_are_paid_for_once(code: Any, name: st
     again = run(f"users_judges:{name}")
     assert n_asked() == 4 and again.summary.judging is not None
     assert again.summary.judging.cached == 4
-    assert again.summary.metrics["answer_match"].signature == (
-        first.summary.metrics["answer_match"].signature
-    )
+    signed = {one.summary.metrics["answer_match"].signature for one in (first, again)}
+    assert len(signed) == 1
 
 
 def test_an_edited_file_is_another_judge_and_a_name_of_its_own_keeps_it(code, tmp_path) -> None:
@@ -219,11 +218,7 @@ def say(prompt, words): return words
     ("no_return", "judge_error", r"returned None \(is a 'return' missing\?\).*answer_match"),
     ("mapping", "judge_error", "returned a dict when it was asked answer_match.*as a text"),
     ("raw", "judge_error", "returned bytes.*Look into the code of users_judges:raw"),
-    (
-        "raises",
-        "judge_error",
-        r"raised ValueError: no luck today \(users_judges.py:\d+\).*Look into",
-    ),
+    ("raises", "judge_error", r"ValueError: no luck today \(users_judges.py:\d+\).*Look into"),
     ("prose", "unparsable", "holds no JSON object"),
 ])  # fmt: skip
 def test_a_wrong_reply_is_a_failure_and_never_a_score(code, name, reason: str, words: str) -> None:
@@ -393,9 +388,8 @@ def test_a_configuration_file_reaches_no_other_code_through_the_working_director
 def test_code_runs_only_where_a_person_names_it(code: Any) -> None:
     with Ledger(":memory:") as ledger, pytest.raises(UsageError, match="where a person names it"):
         make_judge(["users_judges:judge"], default_model="x", ledger=ledger)
-    assert named_judges(["openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m"]) == [
-        *("openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m")
-    ]
+    words = ["openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m"]
+    assert named_judges(words) == words
 
 
 def test_a_judge_that_returns_a_score_is_shown_how_to_be_a_metric(code: Any) -> None:

@@ -175,25 +175,17 @@ def test_a_weight_that_does_not_fit_is_named(folders, tmp_path, spoil, says: str
     assert says in said and "ragassay models fetch" in said
 
 
-@pytest.mark.parametrize(
-    ("spoil", "says"),
-    [
-        (lambda p: (p / "model.safetensors").write_bytes(b"no tensors"), "cannot be read"),
-        (lambda p: (p / "model.safetensors").unlink(), "holds no weights"),
-        (lambda p: (p / "config.json").unlink(), "holds no config.json"),
-        (lambda p: (p / "config.json").write_text("{"), "config.json is damaged"),
-        (
-            lambda p: (p / "config.json").write_text('{"foundation": "google/t5-v1_1-xl"}'),
-            "another prompt or foundation",
-        ),
-        (lambda p: (p / "config.json").write_text('{"prompt": "{text1}?"}'), "another prompt"),
-        (lambda p: (p / "tokenizer.json").write_text("{"), "tokenizer.json is damaged"),
-    ],
-    ids=["damaged", "no weights", "no config", "half", "foundation", "prompt", "tokenizer"],
-)
-def test_a_folder_that_is_no_hhem_says_what_is_wrong(folders, tmp_path, spoil, says: str) -> None:
+@pytest.mark.parametrize(("name", "text", "says"), [
+    ("model.safetensors", "no tensors", "cannot be read"),
+    ("model.safetensors", None, "holds no weights"),
+    ("config.json", None, "holds no config.json"), ("config.json", "{", "config.json is damaged"),
+    ("config.json", '{"foundation": "google/t5-v1_1-xl"}', "another prompt or foundation"),
+    ("config.json", '{"prompt": "{text1}?"}', "another prompt"),
+    ("tokenizer.json", "{", "tokenizer.json is damaged"),
+])  # fmt: skip
+def test_a_folder_that_is_no_hhem_says_what_is_wrong(folders, tmp_path, name, text, says) -> None:
     place = tiny_hhem.save_hhem(tmp_path / "hhem")
-    spoil(place)
+    (place / name).unlink() if text is None else (place / name).write_text(text)
     assert says in refusal(place, folders)
 
 

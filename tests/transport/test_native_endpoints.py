@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
+import httpx2
 import pytest
 
 from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, patient
 from llm_server import LLMServer
-from local_server import LocalServer, Reply
 from question_examples import EXAMPLES
 from ragassay.base.score import Reason
 from ragassay.judges.questions.grading import RelevanceGrade
@@ -66,21 +65,24 @@ def test_every_token_that_is_paid_for_is_counted() -> None:
 
 
 @pytest.mark.parametrize(("status", "free"), [(408, False), (429, True), (500, True), (504, False)])
-def test_a_request_on_which_a_gateway_gave_up_may_have_cost_its_price(status: int, free) -> None:
-    class Gateway(LocalServer):
-        def reply(self, request: Any, body: bytes) -> Reply:
-            return Reply(b"{}", status)
+def test_a_request_on_which_a_gateway_gave_up_may_have_cost_its_price(status, free: bool) -> None:
+    reply, sent = httpx2.Response(status), b'{"model": "m"}'
+    error = OpenAIChat("http://h", SECRET)._status(status, reply, sent)
+    assert (error.free, error.sent, error.again) == (free, True, True)
 
-    async def sent() -> None:
-        endpoint = OpenAIChat(gateway.url, SECRET)
-        try:
-            await endpoint.send(b'{"model": "m", "messages": []}')
-        finally:
-            await endpoint.close()
 
-    with Gateway() as gateway, pytest.raises(EndpointError) as caught:
-        asyncio.run(sent())
-    assert (caught.value.free, caught.value.sent, caught.value.again) == (free, True, True)
+def test_an_error_that_a_proxy_passes_on_with_status_200_is_that_error() -> None:
+    async def sent(code: object) -> None:
+        reply = {"error": {"code": code, "message": "Not so fast."}}
+        endpoint = OpenAIChat("http://h", SECRET)
+        wire = httpx2.MockTransport(lambda request: httpx2.Response(200, json=reply))
+        endpoint._client = httpx2.AsyncClient(transport=wire)
+        await endpoint.send(b'{"model": "m", "messages": []}')
+
+    for code, reason in ((429, "rate_limited"), (401, "auth"), ("odd", "server_error")):
+        with pytest.raises(EndpointError) as caught:
+            asyncio.run(sent(code))
+        assert caught.value.reason == reason and "Not so fast." in caught.value.detail
 
 
 def test_every_built_in_question_is_answered(server: LLMServer, bench: Bench, endpoint) -> None:

@@ -207,14 +207,10 @@ def test_what_was_paid_before_a_parameter_was_rejected_is_not_paid_again(server,
     for run in (judge, bench.judge()):  # in the same process, and from the ledger alone
         found = [answered(one) for one in ask(run, grades(15))]
         assert all(one.provenance.cached for one in found)
-        assert [one.answer for one in found] == [
-            answered(one).answer for one in [*early, *middle, *late]
-        ]
-        lost = [one.provenance.dropped for one in found]
-        assert (
-            lost
-            == [()] * 5 + [("seed",)] * 5 + [("json_schema", "seed", "temperature", "top_p")] * 5
-        )
+        answers = [answered(one).answer for one in (*early, *middle, *late)]
+        assert [one.answer for one in found] == answers
+        rejected = ((), ("seed",), ("json_schema", "seed", "temperature", "top_p"))
+        assert [one.provenance.dropped for one in found] == [x for x in rejected for _ in range(5)]
     assert server.stats()["answered"] == 15
     assert isinstance(bench.judge().known(grades(1)[0]), JudgeAnswer), "plans know it too"
 

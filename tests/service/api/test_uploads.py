@@ -309,10 +309,10 @@ def test_files_come_over_rest_and_from_a_client(tmp_path: Path) -> None:
             look = service.ask("POST", f"uploads/{upload.id}/preview?limit=1", {})
             assert [one["id"] for one in look["samples"]] == ["a"]
             assert client.import_upload(upload.id).new == 2
-            path.write_bytes(b"name;Frage;wann\nc;Why, then?;2026-07-01 12:00\nd;How?;\n")
+            path.write_bytes(b"name^Frage^wann\nc^Why, then?^2026-07-01 12:00\nd^How?^\n")
             other = client.upload_file(task.id, path).id
             columns = {"id": "name", "query": "Frage", "timestamp": "wann"}
-            reading: dict[str, Any] = {"delimiter": ";", "zone": "Europe/Berlin"}
+            reading: dict[str, Any] = {"delimiter": "^", "zone": "Europe/Berlin"}
             look = client.preview_upload(other, columns, **reading)
             assert (look.placed, look.samples[0]["timestamp"]) == (columns, 1782900000.0)
             assert client.import_upload(other, columns, received_as_time=True, **reading).new == 2

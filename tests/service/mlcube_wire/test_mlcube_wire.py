@@ -48,9 +48,8 @@ def test_the_published_client_lives_its_whole_life(published: Path, tmp_path: Pa
         )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3_000:]
     found = json.loads(done.stdout.splitlines()[-1])
-    assert (found["projects"], found["tasks"], found["models"]) == (
-        ["support"], ["bot"], ["gpt@v1"],
-    )  # fmt: skip
+    names = [found[name] for name in ("projects", "tasks", "models")]
+    assert names == [["support"], ["bot"], ["gpt@v1"]]
     assert found["columns"] == ["sample", "when", "question", "chunks"]
     assert found["jobs"] == ["completed", "completed"]
     assert found["reports"] == [["november", "completed"]] and found["from"] == 1000.0
@@ -124,10 +123,8 @@ def test_json_and_sessions_and_several_models_become_records(wire) -> None:
         client.get("/sdk/v1/job", params={"job_id": job.json()}).json()[0]["status"] == "completed"
     )
     page, _ = read_page(store, task)
-    assert {(one.system, one.record["answer"]) for one in page} == {
-        ("m@1", "because 1"),
-        ("m@2", "because 2"),
-    }
+    answers = {(one.system, one.record["answer"]) for one in page}
+    assert answers == {("m@1", "because 1"), ("m@2", "because 2")}
     assert page[0].record["metadata"] == {"session_id": "a", "turn_id": 2, "country": "IT"}
     project = client.get("/sdk/v1/projects").json()[0]["project_id"]
     second = {"project_id": project, "name": "t2", "task_type": "rag"}

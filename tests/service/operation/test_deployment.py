@@ -41,10 +41,8 @@ def test_the_commands_of_the_compose_file_are_commands_of_ours(services: dict[st
         url = make_url(bound.arguments["store"])
         database = services[str(url.host)]
         variables = database["environment"]
-        assert (url.username, url.database) == (
-            variables["POSTGRES_USER"],
-            variables["POSTGRES_DB"],
-        )
+        names = [variables[f"POSTGRES_{name}"] for name in ("USER", "DB")]
+        assert [url.username, url.database] == names
         assert one["environment"]["PGPASSWORD"] == variables["POSTGRES_PASSWORD"]
         assert one["depends_on"] == {url.host: {"condition": "service_healthy"}}
         assert (COMPOSE.parent / one["build"] / "Dockerfile").is_file()

@@ -221,14 +221,6 @@ def test_jobs_are_taken_and_listed_oldest_first(store: Store) -> None:
     assert list_jobs(store, status="idle") == list_jobs(store, project_id="other") == []
 
 
-def test_a_job_that_is_given_back_has_lost_no_attempt(store: Store) -> None:
-    key = a_job(store)
-    stopping, heir = Queue(store, "stopping"), Queue(store, "heir")
-    assert (job := stopping.take()) is not None and job.attempts == 1
-    stopping.give_back(key)
-    assert (job := heir.take()) is not None and job.attempts == 1
-
-
 def test_a_job_of_a_dead_worker_is_taken_over_and_of_a_living_one_is_not(store: Store) -> None:
     key = a_job(store)
     first, second = Queue(store, "first", lease=0.0), Queue(store, "second", lease=1e9)

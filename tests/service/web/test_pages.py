@@ -5,6 +5,7 @@ from __future__ import annotations
 import html as html_lib
 import io
 import json
+import os
 import time
 from contextlib import closing
 from http.client import HTTPConnection, HTTPMessage
@@ -251,13 +252,26 @@ def test_a_page_says_that_the_store_is_away(tmp_path: Path) -> None:
     store.close()
 
 
-def test_the_view_of_a_deleted_report_is_dropped(served: Served) -> None:
+def test_the_view_of_a_report_that_was_deleted_or_tried_again_is_dropped(served: Served) -> None:
     report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
-    views = Views(served.store, served.folder / "views")
-    assert views.open(report).find(RowQuery())["n"] == 1
+    folder = served.folder / "views"
+    views = Views(served.store, folder)
+    for name in ("old", "young"):  # half made
+        (folder / f"{report}-{name}").mkdir(parents=True)
+    os.utime(folder / f"{report}-old", (0, 0))
+    for _ in range(2):
+        assert views.open(report).find(RowQuery())["n"] == 1
+        views.sweep()
+        assert len(list(folder.glob(f"{report}*"))) == 2
+        with served.store.writing() as connection:  # another try
+            another = f"UPDATE report_files SET kept = kept + 1 WHERE report_id = '{report}'"
+            connection.exec_driver_sql(another)
+        views.sweep()
+        assert [one.name for one in folder.glob(f"{report}*")] == [f"{report}-young"]
+    views.open(report)
     served.store.remove(schema.reports, report)
     views.sweep()
-    assert not list((served.folder / "views").glob(f"{report}*"))
+    assert [one.name for one in folder.glob(f"{report}*")] == [f"{report}-young"]
 
 
 def test_who_may_only_read_is_shown_no_form_that_writes(store: Store, tmp_path: Path) -> None:

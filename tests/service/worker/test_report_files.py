@@ -87,9 +87,8 @@ def test_a_run_folder_that_was_made_elsewhere_becomes_a_report(store: Store, run
     own = ragassay.open_run(runs / "new").summary.metrics
     assert (report.status, report.name, report.from_timestamp) == ("completed", "elsewhere", None)
     headline = report.headline or {}
-    assert {name: one["mean"] for name, one in headline.items()} == {
-        name: one.mean for name, one in own.items()
-    }
+    means = {name: one["mean"] for name, one in headline.items()}
+    assert means == {name: one.mean for name, one in own.items()}
     assert list_reports(store, task.id) == [report]
     with opened_report(store, report.id) as result:
         assert result.summary.metrics == own
