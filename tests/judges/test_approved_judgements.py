@@ -24,10 +24,8 @@ def cases() -> Iterator[dict[str, list[str]]]:
     """The texts of each block, by their letter; ``name`` holds its name."""
     for block in (APPROVED / "cases.txt").read_text(encoding="utf-8").split("== ")[1:]:
         name, *lines = block.removesuffix("\n").split("\n")
-        yield {
-            "name": [name],
-            **{letter: [one[2:] for one in lines if one[0] == letter] for letter in "PQS"},
-        }
+        texts = {letter: [one[2:] for one in lines if one[0] == letter] for letter in "PQS"}
+        yield {"name": [name], **texts}
 
 
 def said(question: Question[Any]) -> str:
@@ -60,10 +58,8 @@ def judgements() -> Iterator[str]:
             cited = " ".join(said(asked.CitationSupport(statement, one)) for one in passages)
             yield f"  {number(share)} {kind} {cited}"
             query = case["Q"][0]
-            idk, attempt = (
-                asked.SaysIdk(f"user: {query}", statement),
-                asked.AnswerAttempted(query, statement),
-            )
+            idk = asked.SaysIdk(f"user: {query}", statement)
+            attempt = asked.AnswerAttempted(query, statement)
             nugget = asked.AssignNuggets(query, statement, (reference,))
             yield f"  {said(idk)} {said(attempt)} {said(nugget)}"
             yield f"  {said(asked.AnswerMatch(query, statement, (reference,)))}"

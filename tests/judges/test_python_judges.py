@@ -21,13 +21,8 @@ from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.judges.python_judge import identity_of
 
 SAID = json.dumps({"reasoning": "they say the same", "is_matching": True})
-DATA = [
-    {
-        "id": f"{n}", "query": f"Who wrote book {n}?", "answer": f"Ann {n}",
-        "references": [f"Ann {n}"],
-    }
-    for n in range(4)
-]  # fmt: skip
+QUERIES = [{"id": f"{n}", "query": f"Who wrote book {n}?"} for n in range(4)]
+DATA = [one | {"answer": f"Ann {one['id']}", "references": [f"Ann {one['id']}"]} for one in QUERIES]
 
 
 class _Held:

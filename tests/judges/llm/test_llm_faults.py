@@ -493,6 +493,7 @@ def test_after_a_vague_rejection_all_others_are_asked(server, bench: Bench, monk
     (429, '{"error":{"message":"Too many requests. See your billing page."}}', "rate_limited"),
     (429, '{"error":{"status":"RESOURCE_EXHAUSTED","message":"exceeded your current quota"}}',
      "rate_limited"),
+    (429, '{"error":{"message":"Request too large: limit 8000, requested 9000"}}', "rate_limited"),
     (500, "", "server_error"),
     (529, '{"error":{"type":"overloaded_error","message":"Overloaded"}}', "server_error"),
     (400, '"a text"', "server_error"),
@@ -504,7 +505,8 @@ def test_errors_of_many_servers_are_understood(status: int, body: str, reason: s
         sent=("temperature", "seed", "max_tokens", "json_schema"),
     )  # fmt: skip
     assert error.reason == reason, error.detail
-    assert error.again == (status in (408, 409, 429, 500, 529))
+    assert error.again == (status in (408, 409, 429, 500, 529) and "too large" not in body)
+    assert error.overloaded == (error.again and status in (429, 529))
     assert error.detail
 
 

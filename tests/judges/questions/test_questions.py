@@ -157,11 +157,8 @@ def test_lists_of_labels_and_flags_are_decided_entry_by_entry() -> None:
     ]
     assert combine(flags).supported == (True, False)
     assert combine(flags[:2]).supported == (True, False)  # a tie is no
-    words = [
-        NuggetAssignments(labels=("support", "not_support")),
-        NuggetAssignments(labels=("support", "support")),
-        NuggetAssignments(labels=("partial_support", "support")),
-    ]
+    firsts, seconds = ("support", "support", "partial_support"), ("not_support", *["support"] * 2)
+    words = [NuggetAssignments(labels=both) for both in zip(firsts, seconds, strict=True)]
     assert combine(words).labels == ("support", "support")
     with pytest.raises(ValueError):
         combine([*flags, ClaimsSupported(supported=(True,))])

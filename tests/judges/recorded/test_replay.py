@@ -125,10 +125,8 @@ def test_a_label_with_a_repeat_is_for_that_alone(tmp_path: Path) -> None:
 
 
 def test_several_people_are_a_panel(tmp_path: Path) -> None:
-    lines = [
-        {**LABEL, "answer": grade, "judge": who}
-        for grade, who in [(0, "ann"), (0, "bob"), (2, "cid"), (3, "dot"), (3, "eve")]
-    ]
+    grades = {"ann": 0, "bob": 0, "cid": 2, "dot": 3, "eve": 3}
+    lines = [{**LABEL, "answer": grade, "judge": who} for who, grade in grades.items()]
     judge_answer = ask(replay(tmp_path, *lines))
     assert judge_answer.answer.grade == 2
     said = [vote.provenance.judge for vote in judge_answer.votes]
@@ -274,10 +272,8 @@ def test_an_exported_ledger_is_replayed(tmp_path: Path) -> None:
 
     import orjson
 
-    lines = [
-        orjson.dumps(record_of(row(model, grade))).decode() + "\n"
-        for model, grade in [("small", 0), ("large", 3), ("other", 3)]
-    ]
+    rows = [row(*one) for one in (("small", 0), ("large", 3), ("other", 3))]
+    lines = [orjson.dumps(record_of(one)).decode() + "\n" for one in rows]
     judge_answer = ask(replay(tmp_path, *lines))
     assert judge_answer.answer.grade == 3  # three models are a panel
     assert len(judge_answer.votes) == 3

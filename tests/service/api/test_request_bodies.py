@@ -182,11 +182,8 @@ def test_a_record_that_is_nested_deeply_is_refused(client: TestClient, task: str
     record = json.dumps({**RECORD, "metadata": {"part": 0}}).replace(
         "0}", f"{'[' * depth}{']' * depth}}}"
     )
-    found = client.post(
-        f"{API}/tasks/{task}/records",
-        content=f'{{"records": [{record}]}}',
-        headers={"content-type": "application/json"},
-    )
+    body, headers = f'{{"records": [{record}]}}', {"content-type": "application/json"}
+    found = client.post(f"{API}/tasks/{task}/records", content=body, headers=headers)
     assert found.status_code in (400, 422), found.text
 
 

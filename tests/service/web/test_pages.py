@@ -210,10 +210,8 @@ def test_records_without_parts_and_with_odd_names_are_shown(page: Any, served: S
 def test_pages_and_files_of_a_report_say_its_name_task_and_interval_and_no_path(
     page: Any, served: Served
 ) -> None:
-    first = get_report(
-        served.store,
-        report_of(served, [Sample(id="q", query="?", answer=Answer("x"), timestamp=5.5)]),
-    )
+    samples = [Sample(id="q", query="?", answer=Answer("x"), timestamp=5.5)]
+    first = get_report(served.store, report_of(served, samples))
     report, _ = create_report(served.store, first.task_id, "November", 0.5, 19.0)
     while not get_report(served.store, report.id).is_there:
         time.sleep(0.05)
@@ -328,11 +326,8 @@ def test_the_rest_interface_is_described_without_anything_from_elsewhere(page: A
     page.wait_for_url("**/docs")
     described = httpx2.get(f"{served.url}/api/v1/openapi.json").json()
     shown = page.locator("details summary").all_inner_texts()
-    assert sorted(shown) == sorted(
-        f"{method.upper()} {path}"
-        for path, methods in described["paths"].items()
-        for method in methods
-    )
+    calls = [(path, one) for path, methods in described["paths"].items() for one in methods]
+    assert sorted(shown) == sorted(f"{method.upper()} {path}" for path, method in calls)
     operation = page.locator("details").filter(has_text="POST /api/v1/tasks/{task_id}/records")
     operation.locator("summary").first.click()
     operation.get_by_text("Batch", exact=True).click()
@@ -372,10 +367,8 @@ def test_whatever_a_browser_asks_for_in_vain_is_answered_by_a_page(
     asked = asking(store, views=tmp_path / "views").get(
         "/api/v1/reports/x/run", headers=html, follow_redirects=False
     )
-    assert (asked.status_code, asked.headers["location"]) == (
-        303,
-        "/login?then=/api/v1/reports/x/run",
-    )
+    assert asked.status_code == 303
+    assert asked.headers["location"] == "/login?then=/api/v1/reports/x/run"
 
 
 @pytest.mark.parametrize(

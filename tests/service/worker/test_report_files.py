@@ -306,10 +306,8 @@ def test_two_systems_of_one_task_are_compared_by_reports_over_their_records(
     client = asking(store)
     task = a_task(store)
     for system, answer in (("v1", "no"), ("v2", "yes")):
-        add(
-            store, task,
-            [item(n) | {"system": system, "response": answer, "expected": "yes"} for n in range(4)],
-        )  # fmt: skip
+        more = {"system": system, "response": answer, "expected": "yes"}
+        add(store, task, [item(n) | more for n in range(4)])
     keys = {}
     for system in ("v1", "v2"):
         asked = {"metrics": ["exact_match"], "where": [f"system={system}"]}
@@ -335,13 +333,9 @@ def test_two_intervals_of_one_task_are_compared_by_their_means(store: Store, tmp
     client = asking(store, views=tmp_path / "views")
     task = a_task(store)
     for week, n_right in ((0, 19), (100, 8)):
-        add(
-            store, task,
-            [
-                item(week + n) | {"response": "yes" if n < n_right else "no", "expected": "yes"}
-                for n in range(20)
-            ],
-        )  # fmt: skip
+        said = ["yes"] * n_right + ["no"] * (20 - n_right)
+        words = [{"response": answer, "expected": "yes"} for answer in said]
+        add(store, task, [item(week + n) | more for n, more in enumerate(words)])
     asked = {"metrics": ["em", "answer_match"]}
     keys = [
         create_report(store, task.id, "r", 1000.0 + at, 1050.0 + at, asked)[0].id for at in (0, 100)
