@@ -188,6 +188,7 @@ class WithVersion:
         return self.model
 
 def say(prompt, words): return words
+def kind(prompt, rules="a", *, words="a"): return words
 """
     code = imported(tmp_path, monkeypatch, "models_of_a_user", source)
 
@@ -205,6 +206,13 @@ def say(prompt, words): return words
     for (one, two), (again, _) in zip(pairs(), pairs(), strict=True):
         assert identity_of(one) != identity_of(two)
         assert identity_of(one) == identity_of(again) and not identity_of(one).unkept
+    keys = [{"x": "a", "api_key": key} for key in ("old", "new")]
+    assert identity_of(code.Model(keys[0])) == identity_of(code.Model(keys[1]))
+    told = {identity_of(code.kind).version}
+    for name, made_with in (("__defaults__", ("b",)), ("__kwdefaults__", {"words": "b"})):
+        setattr(code.kind, name, made_with)
+        told.add(identity_of(code.kind).version)
+    assert len(told) == 3, "a function is its defaults, too"
     for untold in (code.say, partial(code.say, words="a"), code.Model("a").invoke):
         assert "cannot be distinguished" in identity_of(code.Model(untold)).unkept
 

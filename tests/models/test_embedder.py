@@ -107,10 +107,8 @@ def test_a_vector_does_not_depend_on_its_batch(minilm_rows, texts: list[str], si
 
 @pytest.fixture(scope="module")
 def minilm_rows(minilm: Path) -> Any:
-    by_size = {
-        size: LocalEmbedder(ModelOptions(batch_size=size, cache_mib=0), Weights.parse(str(minilm)))
-        for size in (1, 4)
-    }
+    options, weights = {"cache_mib": 0}, Weights.parse(str(minilm))
+    by_size = {n: LocalEmbedder(ModelOptions(batch_size=n, **options), weights) for n in (1, 4)}
     alone = {text: rows(by_size[1], [text])[0] for text in TEXTS[:5]}
     return lambda size: (alone, by_size[1 if size == 1 else 4])
 

@@ -63,10 +63,8 @@ def scored(metric: Hhem | HhemWindows, models: Models, *samples: Sample) -> list
 
 
 def test_the_prompt_is_the_published_one_to_the_letter() -> None:
-    assert PROMPT.format(text1="A", text2="B") == (
-        "<pad> Determine if the hypothesis is true given the premise?"
-        "\n\nPremise: A\n\nHypothesis: B"
-    )
+    begin = "<pad> Determine if the hypothesis is true given the premise?"
+    assert PROMPT.format(text1="A", text2="B") == f"{begin}\n\nPremise: A\n\nHypothesis: B"
 
 
 def test_flan_t5_base_has_as_many_parameters_as_the_published_model(torch: Any) -> None:
@@ -308,10 +306,8 @@ def test_a_long_passage_is_read_to_its_end_and_the_window_can_be_found_in_it(mod
 def data(tmp_path: Path) -> Path:
     path = tmp_path / "data.jsonl"
     passages = [{"id": one.id, "text": one.text} for one in PASSAGES]
-    rows = [
-        {"id": f"q{n}", "query": "What is heavy?", "passages": passages, "answer": f"Iron {n} [1]."}
-        for n in range(3)
-    ]
+    asked = {"query": "What is heavy?", "passages": passages}
+    rows = [{"id": f"q{n}", **asked, "answer": f"Iron {n} [1]."} for n in range(3)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 

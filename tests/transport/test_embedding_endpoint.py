@@ -116,6 +116,10 @@ def test_what_was_paid_for_is_never_sent_again(desk: Desk) -> None:
     finally:
         elsewhere.close()
     assert desk.server.stats()["requests"] == 2
+    fresh = desk.embedder(renew=True, cache_mib=0)
+    for _ in range(2):
+        assert (vectors(fresh.embed(TEXTS)) == first).all()
+    assert desk.server.stats()["requests"] == 3, "all are asked again, and once"
 
 
 def test_tokens_and_money_of_a_request_are_shared_out_exactly(desk: Desk) -> None:

@@ -68,10 +68,8 @@ store.close()
 
 
 def test_a_full_disk_is_said_and_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(tmp_path / "store")],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    command = [sys.executable, "-c", FULL_DISK, str(tmp_path / "store")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3_000:]
     assert "full" in done.stderr or "disk" in done.stderr  # the log says what it is
 

@@ -165,10 +165,8 @@ def test_what_a_newer_service_adds_is_left_out() -> None:
 
 def test_a_job_that_fails_says_why(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     task = a_task(client, "failing")
-    started = client.create_report(
-        task, "r", 0, 100, judge="gone", metrics="umbrela", suite="trecrag",
-        timeout=1.0,
-    )  # fmt: skip
+    asked = {"judge": "gone", "metrics": "umbrela", "suite": "trecrag", "timeout": 1.0}
+    started = client.create_report(task, "r", 0, 100, **asked)
     with pytest.raises(JobIncomplete, match=r"gone (cannot be reached|did not answer)"):
         client.wait_job_completion(started.job.id, max_wait_timeout=120)
     job = client.wait_job_completion(started.job.id, allow_incomplete=True)

@@ -119,30 +119,25 @@ def paid(store: Store, project: str) -> set[str]:
 
 
 def test_a_task_keeps_its_own_days_and_the_service_at_most_its(store: Store) -> None:
-    short, long, free = (
-        a_task(store, name=name, keep_days=days)
-        for name, days in (("s", 10), ("l", 500), ("f", None))
-    )
-    for task in (short, long, free):
+    kept = {"s": 10, "l": 500, "f": None}
+    tasks = [a_task(store, name=name, keep_days=days) for name, days in kept.items()]
+    for task in tasks:
         add(store, task, [aged(1, 5), aged(2, 50), aged(3, 5_000)])
         for days in (5, 50, 5_000):
             an_old_report(store, task.id, days)
     for query, days in (("young", 5), ("old", 5_000)):
-        a_paid_answer(store, short.project_id, query, days)
+        a_paid_answer(store, tasks[0].project_id, query, days)
 
     def left() -> list[tuple[int, int]]:
-        return [
-            (count_records(store, task.id), len(list_reports(store, task.id)))
-            for task in (short, long, free)
-        ]
+        return [(count_records(store, one.id), len(list_reports(store, one.id))) for one in tasks]
 
     delete_old(store)
     assert left() == [(1, 1), (2, 2), (3, 3)]
     # One of the project's tasks keeps its records for ever, and so are the answers paid for them.
-    assert paid(store, short.project_id) == {"young", "old"}
+    assert paid(store, tasks[0].project_id) == {"young", "old"}
     delete_old(store, keep_days=90)
     assert left() == [(1, 1), (2, 2), (2, 2)]
-    assert paid(store, short.project_id) == {"young"}
+    assert paid(store, tasks[0].project_id) == {"young"}
 
 
 def test_what_cannot_be_done_now_is_done_another_time() -> None:
