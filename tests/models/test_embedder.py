@@ -215,7 +215,9 @@ def test_the_default_model_that_is_not_here_is_one_clear_sentence(tmp_path, monk
 
 def test_the_identity_of_a_folder_is_that_of_its_files(tmp_path: Path) -> None:
     one, other = tiny(tmp_path / "a" / "m"), tiny(tmp_path / "b" / "m", seed=1)
-    copied = Path(shutil.copytree(one, tmp_path / "c" / "m"))
-    names = [embedder(folder).identity for folder in (one, other, copied)]
-    assert names[0] == names[2] != names[1]
+    copied, *large = (Path(shutil.copytree(one, tmp_path / name / "m")) for name in "cde")
+    for folder, end in zip(large, ("a", "b"), strict=True):
+        (folder / "more.txt").write_text("x" * (3 << 20) + end)
+    names = [embedder(folder).identity for folder in (one, other, copied, *large)]
+    assert names[0] == names[2] and len(set(names)) == 4, "of a large file the end counts, too"
     assert all(str(tmp_path) not in name for name in names)

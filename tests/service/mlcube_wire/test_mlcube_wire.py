@@ -162,10 +162,9 @@ def test_errors_have_the_form_that_the_client_reads(
     task = a_task(client)
     project = client.get("/sdk/v1/projects").json()[0]["project_id"]
     text = json.dumps(body).replace('"P"', f'"{project}"').replace('"T"', f'"{task}"')
-    found = client.request(
-        method, f"/sdk/v1/{path}", content=None if body is None else text,
-        headers={"Content-Type": "application/json"},
-    )  # fmt: skip
+    more: Any = {"content": None if body is None else text}
+    more["headers"] = {"Content-Type": "application/json"}
+    found = client.request(method, f"/sdk/v1/{path}", **more)
     assert found.status_code == status, found.text
     assert set(found.json()) == {"errorCode", "errorMessage"}
     assert message in found.json()["errorMessage"]
