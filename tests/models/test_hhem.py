@@ -297,6 +297,7 @@ def test_a_long_passage_is_read_to_its_end_and_the_window_can_be_found_in_it(mod
     spans = model.windows(text, 16, 4)
     values = [model.scores([(text[a:b], "Iron is heavy.")])[0] for a, b in spans]
     assert spans[-1][1] == len(text) and found.parts["windows"] == len(spans) > 10
+    assert all(spans[at][1] > spans[at + 1][0] for at in range(len(spans) - 1))
     (one,) = found.parts["sentences"]
     assert found.value == pytest.approx(max(v for v in values if v is not None), abs=1e-6)
     assert (one["start"], one["end"]) in spans and one["passage"] == "p"
