@@ -46,10 +46,9 @@ def made_task(client: TestClient, **options: Any) -> str:
 
 def record(number: int, **more: Any) -> dict[str, Any]:
     return {
-        "id": f"r{number}", "timestamp": 1000.0 + number,
+        "id": f"r{number}", "timestamp": 1000.0 + number, "response": "It has 180 ECTS.",
         "user_input": "How many ECTS has the programme?",
-        "retrieved_context": ["The programme has 180 ECTS."], "response": "It has 180 ECTS.",
-        **more,
+        "retrieved_context": ["The programme has 180 ECTS."], **more,
     }  # fmt: skip
 
 

@@ -81,8 +81,7 @@ def sent(client: TestClient, task: str, content: bytes, file_type: str, **more: 
     query = {
         "task_id": task, "data_structure": "tabular", "storing_data_type": "production",
         "file_name": "x", "file_type": file_type, "is_folder": "false",
-        "file_checksum": hashlib.sha256(content).hexdigest(),
-        **more,
+        "file_checksum": hashlib.sha256(content).hexdigest(), **more,
     }  # fmt: skip
     place = client.get("/sdk/v1/data/presigned-url", params=query).json()
     target = place["presigned_url"]

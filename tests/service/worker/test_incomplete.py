@@ -201,11 +201,14 @@ def test_a_job_says_at_its_end_all_that_was_sent_and_the_dollars_where_they_are_
 
 
 @pytest.mark.parametrize("asked", [{"where": ["system=v1"]}, {"limit": 2}])
-def test_progress_counts_the_records_that_the_report_is_over(store: Store, tmp_path, asked) -> None:
+def test_progress_counts_the_records_of_a_report(store, tmp_path, monkeypatch, asked) -> None:
     task = a_task(store, *(item(n) | {"system": f"v{1 if n < 2 else 2}"} for n in range(5)))
-    options = {"metrics": ["answer_words"], **asked}
+    options, n_words, beat = {"metrics": ["answer_words"], **asked}, set[int](), Queue.beat
+    kept = lambda queue, *words: n_words.add(len(words)) or beat(queue, *words)  # noqa: E731
+    monkeypatch.setattr(Queue, "beat", kept)
     _, job = create_report(store, task.id, "r", 0.0, 1e9, options)
-    Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
+    Worker(store, WorkerOptions(tmp_path / "work", 1e-5, poll=0.1)).run(until_idle=True)
+    assert n_words == {1, 2}, "it says that it lives, also while it reads records"
     progress = get_job(store, job.id).progress
     assert (progress.done, progress.total) == (2, 2)
     assert Progress(done=2, total=10, seconds=3.0).seconds_left == 12.0
