@@ -12,22 +12,10 @@ from typing import Any
 import pytest
 
 from approved import check, number
+from ragassay.judges import questions as asked
 from ragassay.judges.offline.evidence import score
 from ragassay.judges.offline.questions import answer_to, contradicted, supported_share
 from ragassay.judges.question import Question
-from ragassay.judges.questions import (
-    AnswerAttempted,
-    AnswerMatch,
-    AssignNuggets,
-    CitationSupport,
-    ClaimSupport,
-    ExtractClaims,
-    ExtractNuggets,
-    ReferenceRating,
-    RelevanceGrade,
-    ReportOnContext,
-    SaysIdk,
-)
 
 APPROVED = Path(__file__).parent / "approved"
 
@@ -36,10 +24,8 @@ def cases() -> Iterator[dict[str, list[str]]]:
     """The texts of each block, by their letter; ``name`` holds its name."""
     for block in (APPROVED / "cases.txt").read_text(encoding="utf-8").split("== ")[1:]:
         name, *lines = block.removesuffix("\n").split("\n")
-        yield {
-            "name": [name],
-            **{letter: [one[2:] for one in lines if one[0] == letter] for letter in "PQS"},
-        }
+        texts = {letter: [one[2:] for one in lines if one[0] == letter] for letter in "PQS"}
+        yield {"name": [name], **texts}
 
 
 def said(question: Question[Any]) -> str:
@@ -58,24 +44,26 @@ def judgements() -> Iterator[str]:
         for query in case["Q"]:
             yield f"? {query}"
             for passage in passages:
-                grade = said(RelevanceGrade(query, passage))
+                grade = said(asked.RelevanceGrade(query, passage))
                 yield f"  {passage[:40]}: {number(score(query, passage))} {grade}"
-            yield f"  {said(ReportOnContext(query, passages))}"
-            yield f"  {said(ExtractNuggets(query, passages))}"
+            yield f"  {said(asked.ReportOnContext(query, passages))}"
+            yield f"  {said(asked.ExtractNuggets(query, passages))}"
         for statement in case["S"]:
             yield f"- {statement}"
-            claims = answer_to(ExtractClaims("", statement))
+            claims = answer_to(asked.ExtractClaims("", statement))
             assert claims is not None
-            yield f"  {' / '.join(claims.claims)} {said(ClaimSupport(claims.claims, passages))}"
+            support = said(asked.ClaimSupport(claims.claims, passages))
+            yield f"  {' / '.join(claims.claims)} {support}"
             share, kind = supported_share(statement, passages), contradicted(statement, passages)
-            cited = " ".join(said(CitationSupport(statement, one)) for one in passages)
+            cited = " ".join(said(asked.CitationSupport(statement, one)) for one in passages)
             yield f"  {number(share)} {kind} {cited}"
             query = case["Q"][0]
-            idk, attempt = SaysIdk(f"user: {query}", statement), AnswerAttempted(query, statement)
-            nugget = AssignNuggets(query, statement, (reference,))
+            idk = asked.SaysIdk(f"user: {query}", statement)
+            attempt = asked.AnswerAttempted(query, statement)
+            nugget = asked.AssignNuggets(query, statement, (reference,))
             yield f"  {said(idk)} {said(attempt)} {said(nugget)}"
-            yield f"  {said(AnswerMatch(query, statement, (reference,)))}"
-            yield f"  {said(ReferenceRating('', query, reference, statement, passages))}"
+            yield f"  {said(asked.AnswerMatch(query, statement, (reference,)))}"
+            yield f"  {said(asked.ReferenceRating('', query, reference, statement, passages))}"
 
 
 def test_texts_are_judged_as_it_was_approved(request: pytest.FixtureRequest) -> None:

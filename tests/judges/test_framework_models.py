@@ -34,10 +34,8 @@ def test_models_of_langchain_judge() -> None:
     )
     from langchain_core.messages import AIMessage
 
-    message = AIMessage(
-        [{"type": "text", "text": SAID}],
-        usage_metadata={"input_tokens": 5, "output_tokens": 2, "total_tokens": 7},
-    )
+    counts: Any = {"input_tokens": 5, "output_tokens": 2, "total_tokens": 7}
+    message = AIMessage([{"type": "text", "text": SAID}], usage_metadata=counts)
     for judge, tokens in (
         (FakeListChatModel(responses=[SAID]), (0, 0)),
         (FakeListLLM(responses=[SAID]), (0, 0)),

@@ -170,10 +170,9 @@ def test_every_provider_and_alias_makes_a_judge() -> None:
 
 
 def test_options_reach_each_judge(ledger: Ledger) -> None:
-    options = JudgeOptions(
-        rpm=60, tpm=7, timeout=9.0, temperature=0.0, seed=3, price="1,2", reuse="answers",
-        language="de", quorum=3, prompts={"x": "y"},
-    )  # fmt: skip
+    pace: dict[str, Any] = {"rpm": 60, "tpm": 7, "timeout": 9.0, "temperature": 0.0, "seed": 3}
+    more: Any = {"price": "1,2", "reuse": "answers", "language": "de", "prompts": {"x": "y"}}
+    options = JudgeOptions(**pace, **more, quorum=3)
     panel = made(ledger, "openai:a", "ollama:b", "openai:c", options=options)
     assert isinstance(panel, Panel) and panel.quorum == 3
     for judge in panel.members:

@@ -92,10 +92,8 @@ def test_a_panel_takes_the_median_and_keeps_every_vote() -> None:
     assert votes == [("a", 0), ("b", 3), ("c", 2)]
     # What was sent is counted by vote: the panel sends nothing, and waits for its slowest member.
     for cached in (True, False):
-        made = (
-            Provenance("a", latency=2.0, cached=cached),
-            Provenance("b", latency=1.5, cached=True),
-        )
+        made = [Provenance("a", latency=2.0, cached=cached)]
+        made += [Provenance("b", latency=1.5, cached=True)]
         said = [JudgeAnswer(QUESTION, grade(1), one) for one in made]
         found = decided(QUESTION, said, 2, 2, "p", 3)
         assert found.provenance == Provenance("p", latency=2.0, attempts=0, cached=cached)

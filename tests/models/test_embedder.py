@@ -107,10 +107,8 @@ def test_a_vector_does_not_depend_on_its_batch(minilm_rows, texts: list[str], si
 
 @pytest.fixture(scope="module")
 def minilm_rows(minilm: Path) -> Any:
-    by_size = {
-        size: LocalEmbedder(ModelOptions(batch_size=size, cache_mib=0), Weights.parse(str(minilm)))
-        for size in (1, 4)
-    }
+    options, weights = {"cache_mib": 0}, Weights.parse(str(minilm))
+    by_size = {n: LocalEmbedder(ModelOptions(batch_size=n, **options), weights) for n in (1, 4)}
     alone = {text: rows(by_size[1], [text])[0] for text in TEXTS[:5]}
     return lambda size: (alone, by_size[1 if size == 1 else 4])
 
@@ -217,7 +215,9 @@ def test_the_default_model_that_is_not_here_is_one_clear_sentence(tmp_path, monk
 
 def test_the_identity_of_a_folder_is_that_of_its_files(tmp_path: Path) -> None:
     one, other = tiny(tmp_path / "a" / "m"), tiny(tmp_path / "b" / "m", seed=1)
-    copied = Path(shutil.copytree(one, tmp_path / "c" / "m"))
-    names = [embedder(folder).identity for folder in (one, other, copied)]
-    assert names[0] == names[2] != names[1]
+    copied, *large = (Path(shutil.copytree(one, tmp_path / name / "m")) for name in "cde")
+    for folder, end in zip(large, ("a", "b"), strict=True):
+        (folder / "more.txt").write_text("x" * (3 << 20) + end)
+    names = [embedder(folder).identity for folder in (one, other, copied, *large)]
+    assert names[0] == names[2] and len(set(names)) == 4, "of a large file the end counts, too"
     assert all(str(tmp_path) not in name for name in names)

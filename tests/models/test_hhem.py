@@ -63,10 +63,8 @@ def scored(metric: Hhem | HhemWindows, models: Models, *samples: Sample) -> list
 
 
 def test_the_prompt_is_the_published_one_to_the_letter() -> None:
-    assert PROMPT.format(text1="A", text2="B") == (
-        "<pad> Determine if the hypothesis is true given the premise?"
-        "\n\nPremise: A\n\nHypothesis: B"
-    )
+    begin = "<pad> Determine if the hypothesis is true given the premise?"
+    assert PROMPT.format(text1="A", text2="B") == f"{begin}\n\nPremise: A\n\nHypothesis: B"
 
 
 def test_flan_t5_base_has_as_many_parameters_as_the_published_model(torch: Any) -> None:
@@ -175,25 +173,17 @@ def test_a_weight_that_does_not_fit_is_named(folders, tmp_path, spoil, says: str
     assert says in said and "ragassay models fetch" in said
 
 
-@pytest.mark.parametrize(
-    ("spoil", "says"),
-    [
-        (lambda p: (p / "model.safetensors").write_bytes(b"no tensors"), "cannot be read"),
-        (lambda p: (p / "model.safetensors").unlink(), "holds no weights"),
-        (lambda p: (p / "config.json").unlink(), "holds no config.json"),
-        (lambda p: (p / "config.json").write_text("{"), "config.json is damaged"),
-        (
-            lambda p: (p / "config.json").write_text('{"foundation": "google/t5-v1_1-xl"}'),
-            "another prompt or foundation",
-        ),
-        (lambda p: (p / "config.json").write_text('{"prompt": "{text1}?"}'), "another prompt"),
-        (lambda p: (p / "tokenizer.json").write_text("{"), "tokenizer.json is damaged"),
-    ],
-    ids=["damaged", "no weights", "no config", "half", "foundation", "prompt", "tokenizer"],
-)
-def test_a_folder_that_is_no_hhem_says_what_is_wrong(folders, tmp_path, spoil, says: str) -> None:
+@pytest.mark.parametrize(("name", "text", "says"), [
+    ("model.safetensors", "no tensors", "cannot be read"),
+    ("model.safetensors", None, "holds no weights"),
+    ("config.json", None, "holds no config.json"), ("config.json", "{", "config.json is damaged"),
+    ("config.json", '{"foundation": "google/t5-v1_1-xl"}', "another prompt or foundation"),
+    ("config.json", '{"prompt": "{text1}?"}', "another prompt"),
+    ("tokenizer.json", "{", "tokenizer.json is damaged"),
+])  # fmt: skip
+def test_a_folder_that_is_no_hhem_says_what_is_wrong(folders, tmp_path, name, text, says) -> None:
     place = tiny_hhem.save_hhem(tmp_path / "hhem")
-    spoil(place)
+    (place / name).unlink() if text is None else (place / name).write_text(text)
     assert says in refusal(place, folders)
 
 
@@ -307,6 +297,7 @@ def test_a_long_passage_is_read_to_its_end_and_the_window_can_be_found_in_it(mod
     spans = model.windows(text, 16, 4)
     values = [model.scores([(text[a:b], "Iron is heavy.")])[0] for a, b in spans]
     assert spans[-1][1] == len(text) and found.parts["windows"] == len(spans) > 10
+    assert all(spans[at][1] > spans[at + 1][0] for at in range(len(spans) - 1))
     (one,) = found.parts["sentences"]
     assert found.value == pytest.approx(max(v for v in values if v is not None), abs=1e-6)
     assert (one["start"], one["end"]) in spans and one["passage"] == "p"
@@ -316,10 +307,8 @@ def test_a_long_passage_is_read_to_its_end_and_the_window_can_be_found_in_it(mod
 def data(tmp_path: Path) -> Path:
     path = tmp_path / "data.jsonl"
     passages = [{"id": one.id, "text": one.text} for one in PASSAGES]
-    rows = [
-        {"id": f"q{n}", "query": "What is heavy?", "passages": passages, "answer": f"Iron {n} [1]."}
-        for n in range(3)
-    ]
+    asked = {"query": "What is heavy?", "passages": passages}
+    rows = [{"id": f"q{n}", **asked, "answer": f"Iron {n} [1]."} for n in range(3)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 

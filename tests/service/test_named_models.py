@@ -26,19 +26,12 @@ pytestmark = pytest.mark.usefixtures("forked")
 
 HTML = {"Accept": "text/html"}
 ADDRESSES = [
-    {"judge": ["http://10.0.0.1/v1#m"]},
-    {"judge": ["openai:gpt-4o-mini"]},
-    {"judge": ["offline", "http://user:PW@10.0.0.1/v1#m"]},
-    {"judge": "http://10.0.0.1/v1#m"},
-    {"judge": ["replay:/etc/passwd"]},
-    {"judge": ["offline:encoder"]},
-    {"judge": ["os:system"]},
-    {"embedder": "http://10.0.0.1/v1#m"},
-    {"embedder": "/etc"},
-    {"metrics": ["os:system"]},
-    {"suite": ["os:system"]},
-    {"suite": ["trecrag"], "nuggets": "/etc/passwd"},
-]
+    {"judge": ["http://10.0.0.1/v1#m"]}, {"judge": ["openai:gpt-4o-mini"]},
+    {"judge": ["offline", "http://user:PW@10.0.0.1/v1#m"]}, {"judge": "http://10.0.0.1/v1#m"},
+    {"judge": ["replay:/etc/passwd"]}, {"judge": ["offline:encoder"]}, {"judge": ["os:system"]},
+    {"embedder": "http://10.0.0.1/v1#m"}, {"embedder": "/etc"}, {"metrics": ["os:system"]},
+    {"suite": ["os:system"]}, {"suite": ["trecrag"], "nuggets": "/etc/passwd"},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("options", ADDRESSES)
@@ -105,10 +98,8 @@ def test_everything_that_clients_read_says_the_name_and_not_the_address(
         place = server.url.partition("://")[2].removesuffix("/v1")
         store.models = NamedModels.parse([f"good={server.url}#m"], [f"near={server.url}#e"])
         task = a_task(store, *(item(n) | {"expected": "yes"} for n in range(3)))
-        asked = {
-            "suite": ["trecrag"], "metrics": ["umbrela", "answer_similarity"], "embedder": "near",
-            "timeout": 2.0,
-        }  # fmt: skip
+        asked: Any = {"suite": ["trecrag"], "metrics": ["umbrela", "answer_similarity"]}
+        asked |= {"embedder": "near", "timeout": 2.0}
         shown = {"preview": preview_report(store, task.id, 0.0, 1e9, asked).model_dump_json()}
         names = "rs" if fault is None else "r"
         reports = [create_report(store, task.id, n, 0.0, 1e9, asked)[0].id for n in names]

@@ -21,7 +21,7 @@ from ragassay.judges.offline.offline_judge import OfflineJudge
 from ragassay.models.embedders.embedding_endpoint import EndpointEmbedder
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints.http_chats import OpenAIEmbeddings
-from ragassay.transport.providers_and_prices import Price
+from ragassay.transport.providers_and_prices import FREE, Price
 from ragassay.transport.secrets import NO_KEY, Secret
 
 pytestmark = pytest.mark.usefixtures("no_long_waits")
@@ -116,6 +116,10 @@ def test_what_was_paid_for_is_never_sent_again(desk: Desk) -> None:
     finally:
         elsewhere.close()
     assert desk.server.stats()["requests"] == 2
+    fresh = desk.embedder(renew=True, cache_mib=0)
+    for _ in range(2):
+        assert (vectors(fresh.embed(TEXTS)) == first).all()
+    assert desk.server.stats()["requests"] == 3, "all are asked again, and once"
 
 
 def test_tokens_and_money_of_a_request_are_shared_out_exactly(desk: Desk) -> None:
@@ -125,6 +129,20 @@ def test_tokens_and_money_of_a_request_are_shared_out_exactly(desk: Desk) -> Non
     assert row.input_tokens == embedder.usage.input_tokens > 0
     assert row.cost == pytest.approx(embedder.usage.cost) and row.cost > 0
     assert row.entries == 11 and row.kind == "embedding"
+
+
+@pytest.mark.parametrize(("price", "unpriced"), [(Price(2.0, 0.0), 1), (FREE, 0), (None, 1)])
+def test_dollars_of_tokens_that_nobody_counted_are_not_known(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, price: Price | None, unpriced: int
+) -> None:
+    read = OpenAIEmbeddings.read
+    silent = lambda self, reply, sent: read(self, {**reply, "usage": None}, sent)  # noqa: E731
+    monkeypatch.setattr(OpenAIEmbeddings, "read", silent)
+    embedder = desk.embedder(price=price)
+    embedder.embed(TEXTS)
+    (row,) = ledger_admin.stats(desk.ledger).rows
+    assert (row.cost, row.unpriced, row.entries) == (0.0, 10 * unpriced, 10)
+    assert (embedder.usage.cost, embedder.usage.unpriced) == (0.0, unpriced)
 
 
 def test_a_budget_ends_the_sending_and_what_was_paid_for_stays(desk: Desk) -> None:

@@ -71,21 +71,6 @@ async def test_a_wave_that_is_turned_away_halves_the_concurrency_once(loop: Virt
 
 
 @in_virtual_time
-async def test_what_was_begun_is_ended_before_anything_new_begins(loop: VirtualLoop) -> None:
-    limiter = Limiter(1, clock=loop.time)
-    order: list[str] = []
-
-    async def one(name: str, begun: bool) -> None:
-        async with limiter.slot(begun=begun):
-            order.append(name)
-            await asyncio.sleep(1)
-
-    names = {"first": False, "new": False, "begun": True, "also begun": True, "newer": False}
-    await asyncio.gather(*(one(*item) for item in names.items()))
-    assert order == ["first", "begun", "also begun", "new", "newer"]
-
-
-@in_virtual_time
 async def test_a_wave_of_answers_raises_the_pace_and_a_failure_lowers_it(loop: VirtualLoop) -> None:
     for most, limit, more in ((64, 10.0, 2.0), (640, 100.0, 20.0), (8, 2.0, 1.0)):
         limiter = Limiter(most, clock=loop.time)

@@ -5,8 +5,10 @@ What they send is answered by the test server in their own form.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
+import httpx2
 import pytest
 
 from llm_judging import KEY, Bench, answered, ask, ask_one, failed, grades, patient
@@ -14,8 +16,8 @@ from llm_server import LLMServer
 from question_examples import EXAMPLES
 from ragassay.base.score import Reason
 from ragassay.judges.questions.grading import RelevanceGrade
-from ragassay.transport.endpoints.endpoint import Endpoint, Prompt
-from ragassay.transport.endpoints.http_chats import AnthropicMessages, GoogleGenAI
+from ragassay.transport.endpoints.endpoint import Completion, Endpoint, EndpointError, Prompt
+from ragassay.transport.endpoints.http_chats import AnthropicMessages, GoogleGenAI, OpenAIChat
 from ragassay.transport.secrets import Secret
 from ragassay.transport.sending import Limiter
 
@@ -48,6 +50,39 @@ def test_anthropics_body_is_as_documented() -> None:
     assert "output_config" not in AnthropicMessages("http://h", SECRET).body(
         Prompt("m", messages, {"max_tokens": 5}, "text", "x", schema)
     )
+
+
+def test_every_token_that_is_paid_for_is_counted() -> None:
+    usage = {"input_tokens": 5, "cache_creation_input_tokens": 30, "cache_read_input_tokens": 200}
+    reply = {"content": [{"type": "text", "text": "x"}], "usage": usage | {"output_tokens": 7}}
+    said = AnthropicMessages("http://h", SECRET).read(reply, b"")
+    assert said == Completion("x", input_tokens=235, output_tokens=7, counted=True)
+    parts = [{"text": "Let me think.", "thought": True}, {"text": "x"}]
+    counts = {"promptTokenCount": 9, "candidatesTokenCount": 4, "thoughtsTokenCount": 60}
+    thought = {"candidates": [{"content": {"parts": parts}}], "usageMetadata": counts}
+    said = GoogleGenAI("http://h", SECRET).read(thought, b"")
+    assert said == Completion("x", input_tokens=9, output_tokens=64, counted=True)
+
+
+@pytest.mark.parametrize(("status", "free"), [(408, False), (429, True), (500, True), (504, False)])
+def test_a_request_on_which_a_gateway_gave_up_may_have_cost_its_price(status, free: bool) -> None:
+    reply, sent = httpx2.Response(status), b'{"model": "m"}'
+    error = OpenAIChat("http://h", SECRET)._status(status, reply, sent)
+    assert (error.free, error.sent, error.again) == (free, True, True)
+
+
+def test_an_error_that_a_proxy_passes_on_with_status_200_is_that_error() -> None:
+    async def sent(code: object) -> None:
+        reply = {"error": {"code": code, "message": "Not so fast."}}
+        endpoint = OpenAIChat("http://h", SECRET)
+        wire = httpx2.MockTransport(lambda request: httpx2.Response(200, json=reply))
+        endpoint._client = httpx2.AsyncClient(transport=wire)
+        await endpoint.send(b'{"model": "m", "messages": []}')
+
+    for code, reason in ((429, "rate_limited"), (401, "auth"), ("odd", "server_error")):
+        with pytest.raises(EndpointError) as caught:
+            asyncio.run(sent(code))
+        assert caught.value.reason == reason and "Not so fast." in caught.value.detail
 
 
 def test_every_built_in_question_is_answered(server: LLMServer, bench: Bench, endpoint) -> None:

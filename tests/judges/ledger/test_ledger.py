@@ -187,7 +187,10 @@ def test_a_missing_ledger_is_made_with_its_folder_or_missed_with_a_sentence(path
         Ledger(path, create=False)
     assert not path.parent.exists()
     Ledger(path).close()
-    Ledger(path, create=False).close()
+    with Ledger(path, create=False) as ledger:
+        keep(ledger, entry())
+        modes = {one.name: one.stat().st_mode & 0o777 for one in path.parent.iterdir()}
+    assert len(modes) > 1 and set(modes.values()) == {0o600}, "it holds all texts that were sent"
 
 
 @pytest.mark.parametrize(("made", "says"), [

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from llm_judging import Bench, answered, ask, ask_one, failed, grades, patient
-from llm_rule import Request
+from llm_rule import Request, default_rule
 from llm_server import LLMServer
 from question_examples import EXAMPLES, name_of
 from ragassay.base.score import Reason
@@ -207,14 +207,10 @@ def test_what_was_paid_before_a_parameter_was_rejected_is_not_paid_again(server,
     for run in (judge, bench.judge()):  # in the same process, and from the ledger alone
         found = [answered(one) for one in ask(run, grades(15))]
         assert all(one.provenance.cached for one in found)
-        assert [one.answer for one in found] == [
-            answered(one).answer for one in [*early, *middle, *late]
-        ]
-        lost = [one.provenance.dropped for one in found]
-        assert (
-            lost
-            == [()] * 5 + [("seed",)] * 5 + [("json_schema", "seed", "temperature", "top_p")] * 5
-        )
+        answers = [answered(one).answer for one in (*early, *middle, *late)]
+        assert [one.answer for one in found] == answers
+        rejected = ((), ("seed",), ("json_schema", "seed", "temperature", "top_p"))
+        assert [one.provenance.dropped for one in found] == [x for x in rejected for _ in range(5)]
     assert server.stats()["answered"] == 15
     assert isinstance(bench.judge().known(grades(1)[0]), JudgeAnswer), "plans know it too"
 
@@ -268,6 +264,16 @@ def test_a_bad_reply_is_repaired_once_and_both_turns_are_paid_and_shown(server, 
     assert made.input_tokens > 1.5 * one and made.input_tokens <= one + two
     assert answered(ask_one(bench.judge(), GRADE)).provenance.messages == list(made.messages)
     assert server.stats()["requests"] == 2
+
+
+def test_what_a_turn_cost_that_nobody_counted_is_not_known(server: LLMServer, bench: Bench) -> None:
+    def rule(request: Request) -> Any:
+        server.settings.usage = request.index > 0
+        return default_rule(request) if request.index else "{}"
+
+    server.settings.rule = rule
+    made = answered(ask_one(bench.judge(price=Price(1, 1)), GRADE)).provenance
+    assert (made.attempts, made.cost) == (2, None) and made.input_tokens > 0
 
 
 def test_the_form_that_is_told_is_the_one_that_is_read(server: LLMServer, bench: Bench) -> None:

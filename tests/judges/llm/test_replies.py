@@ -34,11 +34,9 @@ READABLE = {
     "harmony": f"<|channel|>analysis<|message|>hm<|end|><|channel|>final<|message|>{VALID}",
 }  # fmt: skip
 UNREADABLE = {
-    "nothing": ("", "empty"),
-    "blanks": (" \n ", "empty"),
+    "nothing": ("", "empty"), "blanks": (" \n ", "empty"),
     "the last number seen": ("Of 3 points I give 2.", "no JSON object"),
-    "refusal": ("I'm sorry, I can't help with that.", "no JSON object"),
-    "cut": (VALID[:-4], "no JSON object"),
+    "refusal": ("I'm sorry, I can't.", "no JSON object"), "cut": (VALID[:-4], "no JSON object"),
     "two answers": (f"{VALID} or {VALID.replace('1', '2')}", "2 JSON objects"),
     "a bad answer and a good one": (f'{{"grade": 9}} {VALID}', "2 JSON objects"),
     "a key twice": ('{"match": 3, "trust": 2, "grade": 1, "grade": 3}', "'grade' occurs twice"),
@@ -51,7 +49,7 @@ UNREADABLE = {
     "nested": (f'{{"answer": {VALID}}}', "field required"),
     "only thoughts": (f"<think>I would say {VALID}", "thoughts and no answer"),
     "thoughts and nothing": ("<think>hm</think>", "no JSON object"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", READABLE.values(), ids=READABLE)

@@ -103,9 +103,7 @@ def shares(records: list[benchmark.Record]) -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize("kind", SUPPORTED_AT_MOST)
-def test_false_copies_of_true_sentences_are_not_supported(
-    kind: str, shares: dict[str, list[float]]
-) -> None:
+def test_false_copies_of_true_sentences_are_not_supported(kind: str, shares) -> None:
     assert len(shares[kind]) >= 50
     wholly = sum(share == 1.0 for share in shares[kind]) / len(shares[kind])
     assert wholly <= SUPPORTED_AT_MOST[kind]

@@ -35,7 +35,8 @@ from ragassay.judges.questions import (
     SaysIdk,
 )
 from ragassay.judges.questions.answering import SaysUnderspecified
-from ragassay.judges.questions.grading import Contradiction, Satisfaction
+from ragassay.judges.questions.grading import Contradiction, RubricGrade, Satisfaction
+from ragassay.metrics.answer.answer_match import Attempted, Declines
 
 BRIDGE = "The Aarwyk bridge was opened in 1968. It carries trams and bicycles across the strait."
 QUERY = "When was the Aarwyk bridge opened?"
@@ -50,15 +51,16 @@ def failure(question: Question[Any]) -> Failure:
 @pytest.mark.parametrize(
     "question",
     [
-        Satisfaction(QUERY, "In 1968."),
-        Contradiction((BRIDGE,), "In 1968."),
+        Satisfaction(QUERY, "In 1968."), Contradiction((BRIDGE,), "In 1968."),
         SaysUnderspecified("user: Why?", "Which one do you mean?"),
         AnswerMatch(QUERY, "In 1968.", ("1968",), instructions="Be strict."),
+        RubricGrade("Is it kind?", 1, 5, (), ()),
     ],
     ids=lambda question: question.kind,
-)
+)  # fmt: skip
 def test_what_no_signal_tells_is_unsupported(question: Question[Any]) -> None:
-    assert failure(question).reason is Reason.UNSUPPORTED
+    told = failure(question)
+    assert told.reason is Reason.UNSUPPORTED and "needs an LLM judge" in told.detail
 
 
 def test_of_a_context_it_reports_the_relevance_alone() -> None:
@@ -83,6 +85,10 @@ def test_small_talk_is_an_attempt_as_published_and_an_answer_to_small_talk_alone
         assert found is not None and found.answered == "yes"
         own = answer_to(AnswerContent(f"user: Hello\nagent: Hi!\nuser: {query}", "You're welcome!"))
         assert own is not None and own.holds == holds
+    labels = ("answer", "part", "small_talk", "nothing")
+    declined = [Declines().read(label, "").value for label in labels]
+    attempted = [Attempted().read(label, "").value for label in labels]
+    assert (declined, attempted) == ([0.0, 0.5, 1.0, 1.0], [True, True, True, False])
 
 
 @pytest.mark.parametrize("answer, claim", offline_cases("chat"))
@@ -203,7 +209,9 @@ def test_a_sentence_encoder_joins_the_words_where_relevance_is_asked_for() -> No
             judge_answer = one.known(RelevanceGrade(query, text))
             assert not isinstance(judge_answer, Failure)
             assert judge_answer.answer.grade == (grade if label else 0)
-            assert judge_answer.provenance.judge == one.label == LABEL + label
+            made = judge_answer.provenance
+            assert made.judge == one.label == LABEL + label
+            assert made.input_tokens == made.attempts == 0
     report = judge.known(ReportOnContext(query, tuple(near)))
     assert not isinstance(report, Failure) and report.answer.relevance == 3
     assert judge.known(ClaimSupport((BRIDGE,), (BRIDGE,))).answer.supported == (True,)  # type: ignore[union-attr]

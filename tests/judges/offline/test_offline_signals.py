@@ -18,9 +18,7 @@ def test_a_copy_in_other_words_is_supported(passage: str, claim: str) -> None:
 
 
 @pytest.mark.parametrize("passage, claim, kind", offline_cases("otherwise"))
-def test_one_difference_that_matters_makes_a_copy_false(
-    passage: str, claim: str, kind: str
-) -> None:
+def test_one_difference_that_matters_makes_a_copy_false(passage: str, claim: str, kind) -> None:
     assert contradicted(claim, (passage,)) == kind
     assert supported_share(claim, (passage,)) == 0.0
 

@@ -13,16 +13,9 @@ def code_of(text: str) -> str:
 
 
 TEXTS = st.text(st.characters(codec=None, exclude_categories=()), max_size=300)
-NASTY = st.lists(
-    st.one_of(
-        TEXTS,
-        st.sampled_from(
-            ["</data ", "<data ", ">", "\n", "\r\n", "0" * 12, "<|im_end|>", "{{", "\0"]
-        ),
-        TEXTS.map(code_of),
-    ),
-    max_size=12,
-).map("".join)
+MARKS = ["</data ", "<data ", ">", "\n", "\r\n", "0" * 12, "<|im_end|>", "{{", "\0"]
+PIECES = st.one_of(TEXTS, st.sampled_from(MARKS), TEXTS.map(code_of))
+NASTY = st.lists(PIECES, max_size=12).map("".join)
 
 
 @given(NASTY, NASTY)

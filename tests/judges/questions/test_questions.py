@@ -86,10 +86,8 @@ def test_relevance_is_asked_in_the_shape_that_the_model_needs(model: str, shape:
 
 
 def test_umbrela_is_asked_with_the_published_parameters() -> None:
-    assert RelevanceGrade("q", "p").sampling() == {
-        "temperature": 0.0, "top_p": 1.0, "presence_penalty": 0.5, "frequency_penalty": 0.0,
-        "seed": 42,
-    }  # fmt: skip
+    published = {"temperature": 0.0, "top_p": 1.0, "presence_penalty": 0.5, "seed": 42}
+    assert RelevanceGrade("q", "p").sampling() == published | {"frequency_penalty": 0.0}
 
 
 def test_the_schema_that_is_sent_knows_how_many_items_there_are() -> None:
@@ -157,11 +155,8 @@ def test_lists_of_labels_and_flags_are_decided_entry_by_entry() -> None:
     ]
     assert combine(flags).supported == (True, False)
     assert combine(flags[:2]).supported == (True, False)  # a tie is no
-    words = [
-        NuggetAssignments(labels=("support", "not_support")),
-        NuggetAssignments(labels=("support", "support")),
-        NuggetAssignments(labels=("partial_support", "support")),
-    ]
+    firsts, seconds = ("support", "support", "partial_support"), ("not_support", *["support"] * 2)
+    words = [NuggetAssignments(labels=both) for both in zip(firsts, seconds, strict=True)]
     assert combine(words).labels == ("support", "support")
     with pytest.raises(ValueError):
         combine([*flags, ClaimsSupported(supported=(True,))])

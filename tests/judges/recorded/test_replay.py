@@ -125,15 +125,12 @@ def test_a_label_with_a_repeat_is_for_that_alone(tmp_path: Path) -> None:
 
 
 def test_several_people_are_a_panel(tmp_path: Path) -> None:
-    lines = [
-        {**LABEL, "answer": grade, "judge": who}
-        for grade, who in [(0, "ann"), (0, "bob"), (2, "cid"), (3, "dot"), (3, "eve")]
-    ]
+    grades = {"ann": 0, "bob": 0, "cid": 2, "dot": 3, "eve": 3}
+    lines = [{**LABEL, "answer": grade, "judge": who} for who, grade in grades.items()]
     judge_answer = ask(replay(tmp_path, *lines))
     assert judge_answer.answer.grade == 2
-    assert [vote.provenance.judge for vote in judge_answer.votes] == [
-        line["judge"] for line in lines
-    ]
+    said = [vote.provenance.judge for vote in judge_answer.votes]
+    assert said == [line["judge"] for line in lines]
     assert judge_answer.provenance.judge == "replay:labels.jsonl"
 
 
@@ -143,10 +140,8 @@ def test_a_later_line_of_the_same_person_corrects_the_earlier(tmp_path: Path) ->
     unnamed = [{**LABEL, "answer": grade} for grade in (0, 3)]
     judge_answer = ask(replay(tmp_path, *unnamed))
     assert judge_answer.answer.grade == 0  # two people who do not agree: the lower
-    assert [vote.provenance.judge for vote in judge_answer.votes] == [
-        "replay:labels.jsonl, line 1",
-        "replay:labels.jsonl, line 2",
-    ]
+    places = [f"replay:labels.jsonl, line {n}" for n in (1, 2)]
+    assert [vote.provenance.judge for vote in judge_answer.votes] == places
 
 
 def test_a_label_of_a_person_goes_before_what_was_recorded(tmp_path: Path) -> None:
@@ -192,10 +187,8 @@ def test_a_record_names_its_question_and_keeps_every_vote() -> None:
     assert about == ("chunks (9)", short(f"a b | {'c' * 99}"))
     many = ClaimSupport(tuple("abcdefghijk"), ("p",))
     shown = to_record(Failure(many, Reason.TIMEOUT, "late", Provenance("a", "m")))
-    assert shown["about"] == {
-        "claims (11)": "a | b | c | d | e | f | g | h | i",
-        "passages (1)": "p",
-    }
+    claims = {"claims (11)": "a | b | c | d | e | f | g | h | i", "passages (1)": "p"}
+    assert shown["about"] == claims
     assert (shown["id"], shown["model"], shown["attempts"]) == (many.key, "m", 1)
     assert [short(text) for text in ("x" * 80, "x" * 79 + " yz", " a\n b ")] == [
         "x" * 80, f"{'x' * 79} …", "a b",
@@ -232,9 +225,8 @@ def test_a_recorded_panel_and_a_recorded_failure_come_back_as_they_were(tmp_path
 def test_a_label_names_the_first_judges_of_recorded_answers(tmp_path, n: int, named: str) -> None:
     made = [JudgeAnswer(QUESTION, largest(QUESTION), Provenance(one)) for one in "abcde"[:n]]
     lines = [to_record(one) for one in (*made, made[0])]
-    assert replay(tmp_path, {**LABEL, "judge": "ann"}, *lines).label == (
-        f"replay:labels.jsonl of {named}"
-    )
+    judge = replay(tmp_path, {**LABEL, "judge": "ann"}, *lines)
+    assert judge.label == f"replay:labels.jsonl of {named}"
 
 
 def test_an_answer_that_does_not_fit_its_question_or_is_gone_is_a_failure(tmp_path: Path) -> None:
@@ -280,10 +272,8 @@ def test_an_exported_ledger_is_replayed(tmp_path: Path) -> None:
 
     import orjson
 
-    lines = [
-        orjson.dumps(record_of(row(model, grade))).decode() + "\n"
-        for model, grade in [("small", 0), ("large", 3), ("other", 3)]
-    ]
+    rows = [row(*one) for one in (("small", 0), ("large", 3), ("other", 3))]
+    lines = [orjson.dumps(record_of(one)).decode() + "\n" for one in rows]
     judge_answer = ask(replay(tmp_path, *lines))
     assert judge_answer.answer.grade == 3  # three models are a panel
     assert len(judge_answer.votes) == 3

@@ -89,18 +89,15 @@ def test_a_rubric_in_a_file_becomes_a_judged_metric(tmp_path: Path) -> None:
 def test_the_signature_changes_with_all_that_can_change_a_score_and_with_nothing_else() -> None:
     changes = {
         "criteria": ("Is the answer friendly?", "Is the answer rude?"),
-        "scale": ("high: 4", "high: 5"),
-        "level": ("4: warm", "4: cordial"),
+        "scale": ("high: 4", "high: 5"), "level": ("4: warm", "4: cordial"),
         "parts": ("sees: [answer]", "sees: [answer, query]"),
         "more parts": ("sees: [answer]", "sees: [answer]\nalso_sees: [query]"),
         "normalise": ("sees: [answer]", "sees: [answer]\nnormalise: true"),
         "direction": ("sees: [answer]", "sees: [answer]\nhigher_is_better: false"),
-    }
+    }  # fmt: skip
     own_signature = rubric_metric(parse_rubric(TONE)).signature
-    found = {
-        what: rubric_metric(parse_rubric(TONE.replace(*change))).signature
-        for what, change in changes.items()
-    }
+    edited = {what: parse_rubric(TONE.replace(*change)) for what, change in changes.items()}
+    found = {what: rubric_metric(rubric).signature for what, rubric in edited.items()}
     assert len({own_signature, *found.values()}) == len(changes) + 1, found
     titled = parse_rubric(TONE.replace("How friendly", "How very friendly"))
     assert rubric_metric(titled).signature == own_signature

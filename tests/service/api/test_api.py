@@ -46,13 +46,10 @@ def made_task(client: TestClient, **options: Any) -> str:
 
 def record(number: int, **more: Any) -> dict[str, Any]:
     return {
-        "id": f"r{number}",
-        "timestamp": 1000.0 + number,
+        "id": f"r{number}", "timestamp": 1000.0 + number, "response": "It has 180 ECTS.",
         "user_input": "How many ECTS has the programme?",
-        "retrieved_context": ["The programme has 180 ECTS."],
-        "response": "It has 180 ECTS.",
-        **more,
-    }
+        "retrieved_context": ["The programme has 180 ECTS."], **more,
+    }  # fmt: skip
 
 
 @pytest.mark.usefixtures("forked")
@@ -63,12 +60,13 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
     sent = client.post(f"{API}/tasks/{task}/records", json={"records": [record(1), record(2)]})
     assert sent.json() == {"new": 2, "changed": 0, "unchanged": 0, "empty_chunks": 0, "notes": []}
     body = {
-        "name": "first", "from_timestamp": 1000, "to_timestamp": "1970-01-01T00:16:42+00:00",
+        "name": "früh/1", "from_timestamp": 1000, "to_timestamp": "1970-01-01T01:16:42+01:00",
         "options": {"metrics": ["ragreport_relevance"]},
     }  # fmt: skip
     started = client.post(f"{API}/tasks/{task}/reports", json=body)
     assert started.status_code == 202, started.text
     report, job = started.json()["report"]["id"], started.json()["job"]["id"]
+    assert started.json()["report"]["to_timestamp"] == 1002.0
     not_yet = client.get(f"{API}/reports/{report}/run")
     assert not_yet.status_code == 409 and "not finished" in not_yet.json()["detail"]
     Worker(store, WorkerOptions(tmp_path / "work", beat=0.2)).run(until_idle=True)
@@ -79,6 +77,10 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
     )
     archive = client.get(f"{API}/reports/{report}/run")
     assert archive.headers["content-type"] == "application/zip"
+    said = "attachment; filename=\"fr_h_1.zip\"; filename*=UTF-8''fr%C3%BCh%2F1.zip"
+    assert archive.headers["content-disposition"] == said
+    for word, jobs in (("report_id=x", []), ("status=error", []), (f"report_id={report}", [job])):
+        assert [one["id"] for one in client.get(f"{API}/jobs?{word}").json()] == jobs
     names = zipfile.ZipFile(io.BytesIO(archive.content)).namelist()
     assert {"run.yaml", "samples.jsonl", "scores.jsonl", "summary.json"} <= set(names)
     assert client.delete(f"{API}/reports/{report}").status_code == 204
@@ -86,9 +88,7 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
 
 
 @pytest.mark.usefixtures("forked")
-def test_what_a_task_says_of_its_records_reaches_its_reports(
-    client: TestClient, store: Store, tmp_path: Path
-) -> None:
+def test_what_a_task_says_of_its_records_reaches_its_reports(client, store, tmp_path) -> None:
     task = made_task(client, multi_turn=True, default_answer="I do not know.")
     turns = [
         record(n, metadata={"session_id": "a" if n < 4 else "b"}, response=said)
@@ -119,6 +119,9 @@ def test_records_come_in_pages_and_with_their_versions(client: TestClient) -> No
         if (cursor := page["next"]) is None:
             break
     assert seen == [f"r{n}" for n in reversed(range(7))]
+    words = {"from_timestamp": 1002.0, "to_timestamp": 1004.0}
+    page = client.get(f"{API}/tasks/{task}/records", params=words).json()
+    assert [one["id"] for one in page["items"]] == ["r4", "r3", "r2"]
     client.post(f"{API}/tasks/{task}/records", json={"records": [record(1, response="x")]})
     versions = client.get(f"{API}/tasks/{task}/records/r1").json()
     assert [one["version"] for one in versions] == [2, 1]
@@ -137,9 +140,7 @@ def test_records_come_in_pages_and_with_their_versions(client: TestClient) -> No
         ({"records": [{"id": "x", "user_input": {"a": 1}}]}, 422, "text"),
     ],
 )
-def test_a_batch_that_cannot_be_read_is_refused_as_a_whole(
-    client: TestClient, body: dict[str, Any], status: int, message: str
-) -> None:
+def test_a_batch_that_cannot_be_read_is_refused_as_a_whole(client, body, status, message) -> None:
     task = made_task(client)
     found = client.post(f"{API}/tasks/{task}/records", json=body)
     assert found.status_code == status and message in found.json()["detail"]
@@ -161,9 +162,7 @@ def test_a_batch_that_cannot_be_read_is_refused_as_a_whole(
         ({"options": {"suite": ["nothing"]}}, "suite"),
     ],
 )
-def test_a_report_that_makes_no_sense_is_refused(
-    client: TestClient, change: dict[str, Any], message: str
-) -> None:
+def test_a_report_that_makes_no_sense_is_refused(client: TestClient, change, message) -> None:
     task = made_task(client)
     client.post(f"{API}/tasks/{task}/records", json={"records": [record(1)]})
     body = {"name": "x", "from_timestamp": 1000.0, "to_timestamp": 1500.0, **change}
@@ -225,6 +224,10 @@ def test_options_that_are_not_named_stay_as_they_are(client: TestClient) -> None
     changed = client.put(address, json={"single_chunk": True, "separator": None}).json()["options"]
     assert (changed["keep_days"], changed["separator"], changed["single_chunk"]) == (30, None, True)
     assert client.put(address, json={"keep_days": None}).json()["options"]["keep_days"] is None
+    assert client.put(address, json={"judge": ["nobody"]}).status_code == 422
+    [project] = [one["id"] for one in client.get(f"{API}/projects").json()]
+    body = {"name": "u", "options": {"judge": ["nobody"]}}
+    assert client.post(f"{API}/projects/{project}/tasks", json=body).status_code == 422
 
 
 @pytest.mark.parametrize(
@@ -238,9 +241,7 @@ def test_options_that_are_not_named_stay_as_they_are(client: TestClient) -> None
         (b'{"name": "p", "description": "%s"}' % (b"x" * 10_001), "application/json", 422, "10000"),
     ],
 )
-def test_a_body_that_cannot_be_read_is_said_in_words(
-    client: TestClient, content: bytes, kind: str, status: int, said: str
-) -> None:
+def test_a_body_that_cannot_be_read_is_said_in_words(client, content, kind, status, said) -> None:
     headers = {"Content-Type": kind}
     found = client.post(f"{API}/projects", content=content, headers=headers)
     assert found.status_code == status and said in found.json()["detail"]
@@ -269,6 +270,11 @@ def test_a_token_is_asked_for_and_comes_as_bearer_or_key(store: Store) -> None:
     assert asked.status_code == 401 and "Bearer" in asked.headers["www-authenticate"]
     for headers in ({"authorization": f"Bearer {writer}"}, {"x-api-key": writer}):
         assert local(store, **headers).get(f"{API}/projects").status_code == 200
+    project = create_project(store, "p").id
+    _, reader = create_token(store, "r", "read", project, expires=9e9)
+    asked = local(store, authorization=f"Bearer {reader}").get(f"{API}/whoami")
+    who = {"name": "r", "scope": "read", "project_id": project, "expires": 9e9}
+    assert asked.json() == who
     late = local(store, authorization=f"Bearer {over}").get(f"{API}/projects")
     assert late.status_code == 401 and "has expired" in late.json()["detail"]
 
@@ -284,9 +290,7 @@ def test_a_token_is_asked_for_and_comes_as_bearer_or_key(store: Store) -> None:
         ({"origin": "https://localhost", "host": "localhost:443"}, 201),
     ],
 )  # fmt: skip
-def test_a_page_of_another_site_does_not_reach_a_local_server(
-    store: Store, headers: dict[str, str], status: int
-) -> None:
+def test_a_page_of_another_site_does_not_reach_a_local_server(store, headers, status) -> None:
     found = local(store).post(f"{API}/projects", json={"name": "p"}, headers=headers)
     assert found.status_code == status, found.text
     if "evil" in headers.get("host", ""):
@@ -318,9 +322,7 @@ def test_every_answer_has_the_headers_that_browsers_obey(client: TestClient) -> 
         assert headers["referrer-policy"] == "same-origin"
 
 
-def test_a_defect_is_a_problem_that_tells_nothing(
-    store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_defect_is_a_problem_that_tells_nothing(store: Store, monkeypatch, caplog) -> None:
     def broken(store: Store) -> None:
         raise ZeroDivisionError("secret")
 
@@ -331,9 +333,7 @@ def test_a_defect_is_a_problem_that_tells_nothing(
 
 
 @pytest.mark.parametrize("place", ["jobs?project_id=a%00b", "tasks/a%00b", "reports/%00"])
-def test_an_address_with_a_character_that_no_text_has_is_refused(
-    client: TestClient, place: str
-) -> None:
+def test_an_address_with_a_character_that_no_text_has_is_refused(client: TestClient, place) -> None:
     found = client.get(f"{API}/{place}")
     assert found.status_code == 422 and "%00" in found.json()["detail"]
 

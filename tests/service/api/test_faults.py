@@ -68,17 +68,13 @@ store.close()
 
 
 def test_a_full_disk_is_said_and_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(tmp_path / "store")],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    command = [sys.executable, "-c", FULL_DISK, str(tmp_path / "store")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3_000:]
     assert "full" in done.stderr or "disk" in done.stderr  # the log says what it is
 
 
-def test_a_read_only_store_is_read_and_says_that_it_takes_nothing(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_read_only_store_is_read_and_says_that_it_takes_nothing(tmp_path: Path, caplog) -> None:
     store = Store(tmp_path / "store")
     create_project(store, "p")
 
@@ -102,8 +98,9 @@ def test_a_read_only_store_is_read_and_says_that_it_takes_nothing(
 
 @pytest.mark.usefixtures("forked")
 def test_a_worker_whose_folder_cannot_be_written_says_so_and_works_on_when_it_can(
-    store: Store, tmp_path: Path
+    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO", "ragassay.service")
     task = a_task(store, item(1))
     _, job = create_report(store, task.id, "r", 0.0, 1e9, {"metrics": ["ragreport_relevance"]})
     work = tmp_path / "work"
@@ -117,6 +114,9 @@ def test_a_worker_whose_folder_cannot_be_written_says_so_and_works_on_when_it_ca
     retry_job(store, job.id)
     worker.run(until_idle=True)
     assert get_job(store, job.id).status == "completed"
+    jobs = [one for one in caplog.records if one.getMessage().startswith("job ")]
+    ends = [("ERROR", "failed"), ("INFO", "completed")]
+    assert [(one.levelname, one.facts["outcome"]) for one in jobs] == ends
 
 
 @pytest.mark.usefixtures("forked")

@@ -59,9 +59,7 @@ async def received(pieces: list[bytes], bounds: Bounds) -> tuple[BodyWithin, int
 
 @settings(max_examples=40)
 @given(JSON, st.booleans(), st.integers(1, 7))
-def test_values_are_counted_in_whatever_pieces_they_come(
-    value: Any, is_ascii: bool, size: int
-) -> None:
+def test_values_are_counted_in_whatever_pieces_they_come(value: Any, is_ascii: bool, size) -> None:
     text = json.dumps(value, ensure_ascii=is_ascii).encode("utf-8", "surrogatepass")
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
     n = n_values(value)
@@ -171,9 +169,7 @@ def test_a_record_is_stored_or_refused_with_its_field(client: TestClient, task: 
         ({"metadata": {"a\0b": 1}}, "metadata.ab"),
     ],
 )  # fmt: skip
-def test_what_no_database_keeps_is_refused_with_its_field(
-    client: TestClient, task: str, more: dict[str, Any], field: str
-) -> None:
+def test_what_no_database_keeps_is_refused_with_its_field(client, task, more, field) -> None:
     path = f"{API}/tasks/{task}/records"
     found = sent(client, path, {"records": [RECORD, {**RECORD, "id": "other", **more}]})
     assert (found.status_code, found.json()["field"]) == (422, field)
@@ -182,17 +178,12 @@ def test_what_no_database_keeps_is_refused_with_its_field(
 
 @pytest.mark.both_stores
 @pytest.mark.parametrize("depth", [100, 900, 5000])
-def test_a_record_that_is_nested_deeply_is_refused(
-    client: TestClient, task: str, depth: int
-) -> None:
+def test_a_record_that_is_nested_deeply_is_refused(client: TestClient, task: str, depth) -> None:
     record = json.dumps({**RECORD, "metadata": {"part": 0}}).replace(
         "0}", f"{'[' * depth}{']' * depth}}}"
     )
-    found = client.post(
-        f"{API}/tasks/{task}/records",
-        content=f'{{"records": [{record}]}}',
-        headers={"content-type": "application/json"},
-    )
+    body, headers = f'{{"records": [{record}]}}', {"content-type": "application/json"}
+    found = client.post(f"{API}/tasks/{task}/records", content=body, headers=headers)
     assert found.status_code in (400, 422), found.text
 
 
@@ -227,9 +218,7 @@ HEAD = b"POST /api/v1/projects HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20
         (b"GET /api/v1/projects HTTP/1.1\r\nHost: localhost\r\n\r\nGET /", b"HTTP/1.1 200"),
     ],
 )  # fmt: skip
-def test_a_connection_that_sends_half_a_request_is_closed(
-    place: tuple[str, int], sent: bytes, answer: bytes
-) -> None:
+def test_a_connection_that_sends_half_a_request_is_closed(place, sent, answer) -> None:
     with socket.create_connection(place) as client:
         client.sendall(sent)
         client.settimeout(60)
@@ -239,9 +228,7 @@ def test_a_connection_that_sends_half_a_request_is_closed(
     assert got.startswith(answer) and bool(got) == bool(answer)
 
 
-def test_a_request_that_comes_slowly_but_comes_is_answered(
-    place: tuple[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_request_that_comes_slowly_but_comes_is_answered(place, monkeypatch) -> None:
     monkeypatch.setattr(request_bodies, "WAIT_S", 5.0)
     body = b'{"name": "p"}'
     head = HEAD.replace(b"20", b"%d" % len(body)) + b"Content-Type: application/json\r\n\r\n"
@@ -298,9 +285,7 @@ def test_a_body_has_an_end_in_time_however_it_trickles(
     assert got.startswith(b"HTTP/1.1 408")
 
 
-def test_a_file_may_take_longer_than_any_other_body(
-    place: tuple[str, int], store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_may_take_longer_than_any_other_body(place, store, monkeypatch) -> None:
     monkeypatch.setattr(request_bodies, "WHOLE_S", 0.1)
     task = create_task(store, create_project(store, "p").id, "t", TaskOptions()).id
     path = f"/api/v1/tasks/{task}/uploads?file_name=a.csv"

@@ -57,10 +57,8 @@ def test_a_preview_says_what_a_file_holds_and_the_import_stores_it(store: Store)
     look = preview_upload(store, key, limit=1)
     assert look.format == "csv"
     assert look.columns == ["id", "timestamp", "question", "contexts", "answer", "team"]
-    assert look.placed == {
-        "id": "id", "timestamp": "timestamp", "query": "question", "passages": "contexts",
-        "answer": "answer",
-    }  # fmt: skip
+    placed = {name: name for name in ("id", "timestamp", "answer")}
+    assert look.placed == placed | {"query": "question", "passages": "contexts"}
     assert look.unplaced == ["team"] and look.rows[0]["question"] == "Why?"
     assert look.samples[0]["query"] == "Why?" and look.samples[0]["metadata"] == {"team": "x"}
     assert (look.lacks_ids, look.lacks_times, look.problem) == (False, False, None)
@@ -70,6 +68,19 @@ def test_a_preview_says_what_a_file_holds_and_the_import_stores_it(store: Store)
         get_upload(store, key)
     again = sent(store, task, CSV)
     assert import_upload(store, again) == Ingested(unchanged=2, empty_chunks=1)
+
+
+def test_a_file_that_nobody_imports_goes_after_a_day(store: Store) -> None:
+    task = a_task(store)
+    young, old = sent(store, task, CSV), sent(store, task, CSV)
+    with store.writing() as connection:
+        for key, age in ((young, 86_000), (old, 87_000)):
+            aged = f"UPDATE uploads SET created = created - {age} WHERE id = '{key}'"
+            connection.exec_driver_sql(aged)
+    sent(store, task, CSV)
+    assert get_upload(store, young).size == len(CSV)
+    with pytest.raises(NotThere):
+        get_upload(store, old)
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "json", "csv", "tsv", "parquet", "jsonl.gz"])
@@ -114,9 +125,7 @@ def test_columns_are_mapped_and_what_they_leave_open_is_told(store: Store) -> No
     assert "there is no column 'Fragen'" in str(look.problem)
 
 
-def test_a_record_without_an_id_is_known_by_its_content_however_often_it_comes(
-    store: Store,
-) -> None:
+def test_a_record_without_an_id_is_known_by_its_content_however_often_it_comes(store) -> None:
     task = a_task(store)
     # Of one query, but not of one content: a hash of the query alone would refuse them.
     records = [{"question": "Why?", "answer": answer} for answer in ("A", "B", "A")]
@@ -169,9 +178,7 @@ def test_joined_chunks_need_the_separator_of_the_task(store: Store) -> None:
 
 
 @pytest.mark.both_stores
-def test_a_file_is_kept_in_parts_and_imported_in_batches(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_kept_in_parts_and_imported_in_batches(store: Store, monkeypatch) -> None:
     monkeypatch.setattr("ragassay.service.store.uploads.PART", 100)
     monkeypatch.setattr("ragassay.service.store.uploads.BATCH", 7)
     task = a_task(store)
@@ -297,7 +304,18 @@ def test_files_come_over_rest_and_from_a_client(tmp_path: Path) -> None:
             upload = client.upload_file(task.id, path)
             assert (upload.file_name, upload.size) == ("data.csv", len(CSV))
             assert client.preview_upload(upload.id).placed["query"] == "question"
+            look = service.ask("POST", f"uploads/{upload.id}/preview?limit=1", {})
+            assert [one["id"] for one in look["samples"]] == ["a"]
             assert client.import_upload(upload.id).new == 2
+            path.write_bytes(b"name^Frage^wann\nc^Why, then?^2026-07-01 12:00\nd^How?^\n")
+            other = client.upload_file(task.id, path).id
+            columns = {"id": "name", "query": "Frage", "timestamp": "wann"}
+            reading: dict[str, Any] = {"delimiter": "^", "zone": "Europe/Berlin"}
+            look = client.preview_upload(other, columns, **reading)
+            assert (look.placed, look.samples[0]["timestamp"]) == (columns, 1782900000.0)
+            assert client.import_upload(other, columns, received_as_time=True, **reading).new == 2
+            kept = service.ask("GET", f"tasks/{task.id}/records/c")
+            assert [one["timestamp"] for one in kept] == [1782900000.0]
             path.write_bytes(CSV.replace(b"2026-11-02T00:00:00Z", b"noon"))
             faulty = client.upload_file(task.id, path)
             with pytest.raises(RequestRefused, match="line 3, field 'timestamp'") as caught:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +23,7 @@ openpyxl = pytest.importorskip("openpyxl")
 from ragassay.base.errors import UsageError
 from ragassay.cli.command_line import call
 from ragassay.client.clients import AsyncClient, Client
-from ragassay.client.service_shapes import JobIncomplete, JobTimeout, RequestRefused
+from ragassay.client.service_shapes import JobIncomplete, JobTimeout, Report, RequestRefused
 
 
 @pytest.fixture(scope="module")
@@ -47,39 +49,14 @@ def a_task(client: Client, name: str) -> str:
     return task.id
 
 
-def test_the_example_of_the_published_client_runs(client: Client, tmp_path: Path) -> None:
-    task_id = a_task(client, "published")
-    rag_evaluation_job_id = client.compute_rag_evaluation_report(
-        task_id=task_id,
-        report_name="rag_evaluation_report_name",
-        from_timestamp=0.0,
-        to_timestamp=100.0,
-    )
-    client.wait_job_completion(job_id=rag_evaluation_job_id, allow_incomplete=True)
-    reports = client.get_rag_evaluation_reports(task_id=task_id)
-    report_id = reports[-1].id
-    folder_path = tmp_path / "path" / "to"
-    written = client.export_rag_evaluation_report(
-        report_id=report_id, folder=folder_path, file_name="rag_evaluation_report"
-    )
-    assert written == folder_path / "rag_evaluation_report.xlsx"
-    book = openpyxl.load_workbook(written)
-    assert [row[0].value for row in book["Records"].iter_rows(min_row=2)] == [
-        "r0", "r1", "r2", "r3",
-    ]  # fmt: skip
-    assert reports[-1].name == "rag_evaluation_report_name"
-    assert reports[-1].to_datetime is not None and reports[-1].to_datetime.tzinfo is not None
-
-
-def test_the_example_of_the_page_runs_as_it_is_printed(
-    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_example_of_the_page_runs_as_it_is_printed(service, tmp_path, monkeypatch) -> None:
     page = Path(__file__).resolve().parents[3] / "docs" / "service.md"
     (body,) = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
     monkeypatch.setenv("RAGASSAY_URL", f"http://127.0.0.1:{service.port}")
     monkeypatch.chdir(tmp_path)
     exec(body, {})
-    assert (tmp_path / "reports" / "november.xlsx").is_file()
+    book = openpyxl.load_workbook(tmp_path / "reports" / "november.xlsx")
+    assert [row[0].value for row in book["Records"].iter_rows(min_row=2)] == ["1"]
     assert ragassay.open_run(tmp_path / "runs" / "november").summary.n_samples == 1
 
 
@@ -98,16 +75,14 @@ def test_a_report_comes_back_as_a_result_that_can_be_run_again_anywhere(
     folder = client.download_run(started.report.id, tmp_path / "run")
     result = ragassay.open_run(folder)
     headline = client.get_report(started.report.id).headline or {}
-    assert {name: one.mean for name, one in result.summary.metrics.items()} == {
-        name: one["mean"] for name, one in headline.items()
-    }
+    means = {name: one.mean for name, one in result.summary.metrics.items()}
+    assert means == {name: one["mean"] for name, one in headline.items()}
     moved = folder.rename(tmp_path / "moved")
     assert ".." not in (moved / "run.yaml").read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     assert call(["run", str(moved / "run.yaml"), "-o", str(tmp_path / "again")]) == 0
-    assert (tmp_path / "again" / "scores.jsonl").read_bytes() == (
-        moved / "scores.jsonl"
-    ).read_bytes()
+    scores = [(one / "scores.jsonl").read_bytes() for one in (tmp_path / "again", moved)]
+    assert scores[0] == scores[1]
     moved.rename(folder)
     with pytest.raises(ragassay.UsageError, match="is not empty"):
         client.download_run(started.report.id, tmp_path / "run")
@@ -130,27 +105,53 @@ def test_what_is_refused_is_a_typed_error_with_a_sentence(client: Client, monkey
     with pytest.raises(RequestRefused, match="has ended"):
         client.cancel_job(report.job.id)
     monkeypatch.setattr("ragassay.client.clients.PAUSES_S", (0.0,))
-    with (
-        Client("http://127.0.0.1:9") as nobody,
-        pytest.raises(RequestRefused, match="does not answer"),
-    ):
+    refused = pytest.raises(RequestRefused, match="does not answer")
+    with Client("http://127.0.0.1:9") as nobody, refused:
         nobody.list_projects()
-    with (
-        SaidAlways("<html>hello</html>") as server,
-        Client(server.url) as other,
-        pytest.raises(RequestRefused, match="like a ragassay service"),
-    ):
+    refused = pytest.raises(RequestRefused, match="like a ragassay service")
+    with SaidAlways("<html>hello</html>") as server, Client(server.url) as other, refused:
         other.list_projects()
 
 
 class SaidAlways(LocalServer):
     """Answers everything with one text."""
 
+    hold: threading.Event | None = None
+
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.text, self.n_asked = text, 0
 
     def reply(self, request: Any, body: bytes) -> Reply:
-        return Reply(self.text.encode())
+        self.n_asked += 1
+        return Reply(self.text.encode(), hold=self.hold)
+
+
+def test_a_client_looks_as_often_and_waits_as_long_as_it_is_told() -> None:
+    names = ("id", "project_id", "project_name", "task_id", "task_name", "report_id", "error")
+    job = dict.fromkeys(names, "x") | {"kind": "report", "status": "running", "progress": {}}
+    with SaidAlways(json.dumps(job | {"created": 0, "updated": 0, "cancelled": False})) as server:
+        for polling, few, many in ((0.01, 4, 100), (9.0, 1, 2)):
+            before = server.n_asked
+            with Client(server.url, polling=polling) as client, pytest.raises(JobTimeout):
+                client.wait_job_completion("x", max_wait_timeout=0.5)
+            assert few <= server.n_asked - before <= many
+        server.hold = threading.Event()
+        slow = pytest.raises(RequestRefused, match="does not answer: ReadTimeout")
+        with Client(server.url, timeout=0.1) as client, slow:
+            client.get_job("x")
+        server.hold.set()
+
+
+def test_a_report_is_compared_by_what_is_scored_of_one_system_and_its_times_are_utc() -> None:
+    scored = {"both": (2, 2), "none": (0, 1), "one": (2, 1)}
+    headline = {name: {"n_scored": n, "n_systems": of} for name, (n, of) in scored.items()}
+    report = Report(
+        id="r", task_id="t", name="n", status="completed", from_timestamp=3600.0, to_timestamp=None,
+        options={}, created=7200.0, headline=headline,
+    )  # fmt: skip
+    assert report.compared == {"one"} and report.to_datetime is None
+    assert report.from_datetime == datetime(1970, 1, 1, 1, tzinfo=UTC)
+    assert report.creation_datetime == datetime(1970, 1, 1, 2, tzinfo=UTC)
 
 
 def test_what_a_newer_service_adds_is_left_out() -> None:
@@ -164,10 +165,8 @@ def test_what_a_newer_service_adds_is_left_out() -> None:
 
 def test_a_job_that_fails_says_why(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     task = a_task(client, "failing")
-    started = client.create_report(
-        task, "r", 0, 100, judge="gone", metrics="umbrela", suite="trecrag",
-        timeout=1.0,
-    )  # fmt: skip
+    asked = {"judge": "gone", "metrics": "umbrela", "suite": "trecrag", "timeout": 1.0}
+    started = client.create_report(task, "r", 0, 100, **asked)
     with pytest.raises(JobIncomplete, match=r"gone (cannot be reached|did not answer)"):
         client.wait_job_completion(started.job.id, max_wait_timeout=120)
     job = client.wait_job_completion(started.job.id, allow_incomplete=True)
@@ -176,18 +175,20 @@ def test_a_job_that_fails_says_why(client: Client, monkeypatch: pytest.MonkeyPat
     assert headline["umbrela"]["n_scored"] == 0
 
 
-def test_the_asynchronous_client_does_the_same(service: Service, tmp_path: Path) -> None:
+def test_the_asynchronous_client_does_the_same_by_the_published_names(service, tmp_path) -> None:
     async def life() -> Path:
         url = f"http://127.0.0.1:{service.port}"
         async with AsyncClient(url, polling=0.1) as client:
             project = await client.create_project("asynchronous")
             task = await client.create_task(project.id, "t")
             assert (await client.add_records(task.id, records(2))).new == 2
-            job = await client.compute_rag_evaluation_report(task.id, "r", 0, 100)
-            done = await client.wait_job_completion(job, allow_incomplete=True)
+            times = {"from_timestamp": 0.0, "to_timestamp": 100.0}
+            asked = client.compute_rag_evaluation_report(task_id=task.id, report_name="r", **times)
+            done = await client.wait_job_completion(job_id=await asked, allow_incomplete=True)
             assert done.status == "incomplete", "five of six metrics need an LLM judge"
-            (report,) = await client.get_rag_evaluation_reports(task.id)
-            return await client.export_rag_evaluation_report(report.id, tmp_path, "r.xlsx")
+            (report,) = await client.get_rag_evaluation_reports(task_id=task.id)
+            place: dict[str, Any] = {"folder": tmp_path / "new" / "folder", "file_name": "r.xlsx"}
+            return await client.export_rag_evaluation_report(report_id=report.id, **place)
 
     assert asyncio.run(life()).stat().st_size > 5_000
 
@@ -202,8 +203,9 @@ def test_an_id_of_dots_deletes_nothing_else(client: Client) -> None:
     for key in (".", "..", ""):
         with pytest.raises(UsageError, match="may not be empty"):
             client.delete_record(task, key)
-    with pytest.raises(RequestRefused, match=r"'\.\.' cannot be the id"):
+    with pytest.raises(RequestRefused, match=r"'\.\.' cannot be the id") as caught:
         client.add_records(task, [{"id": "..", "user_input": "?"}])
+    assert (caught.value.status, caught.value.field, caught.value.line) == (422, "id", 1)
     assert [one.id for one in client.list_tasks(client.list_projects()[-1].id)] == [task]
 
 

@@ -18,7 +18,7 @@ httpx2 = pytest.importorskip("httpx2", reason="needs the extra 'client'")
 
 from ragassay.client.calls import Call
 from ragassay.client.clients import PAUSES_S, AsyncClient, Client, _attempts
-from ragassay.client.service_shapes import NotFound, Unauthorised, Unreachable
+from ragassay.client.service_shapes import JobFailed, NotFound, Unauthorised, Unreachable
 from ragassay.service.store.database import Store
 from ragassay.service.store.projects import list_projects, list_tasks
 from ragassay.service.store.tokens import create_token
@@ -67,6 +67,9 @@ def test_what_is_made_by_a_call_whose_answer_was_lost_is_there_once(
     task = lost(client.create_task, project.id, "t")
     assert client.list_tasks(project.id) == [task]
     assert lost(client.add_records, task.id, records(3)).unchanged == 3
+    *_, logged = records(4)
+    assert client.log(task.id, logged) and client.flush(60)
+    assert client.add_records(task.id, [logged]).unchanged == 1
     report = lost(client.create_report, task.id, "r", 0, 10).report
     run, file = tmp_path / "run", tmp_path / "data.csv"
     ragassay.evaluate([{"id": "x", "query": "?", "answer": "a"}], ["BLEU"], save=run)
@@ -91,6 +94,8 @@ def test_what_may_be_done_once_only_is_not_sent_again(client: Client, proxy: Los
         assert len(proxy.seen) == before + 1
         assert client.get_job(job.id).cancelled is is_cancelled
     client.cancel_job(job.id)
+    with pytest.raises(JobFailed, match="was cancelled"):
+        client.wait_job_completion(job.id, allow_incomplete=True)
     proxy.busy = 2  # a service that is busy has done nothing
     assert client.retry_job(job.id).status == "idle"
 
@@ -121,7 +126,12 @@ def test_a_service_that_stays_away_is_unreachable(client: Client, proxy: LossyPr
     assert caught.value.status == 503 and len(proxy.seen) == 12
 
 
-def test_errors_have_types(client: Client, proxy: LossyProxy) -> None:
+def test_errors_have_types_and_a_token_may_come_from_the_environment(
+    client: Client, service: tuple[Service, str], proxy: LossyProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGASSAY_TOKEN", service[1])
+    with Client(proxy.url) as other:
+        assert other.list_projects() == client.list_projects()
     with Client(proxy.url, "no token") as other, pytest.raises(Unauthorised):
         other.list_projects()
     with pytest.raises(NotFound):
@@ -177,3 +187,5 @@ def test_a_key_sent_with_another_body_is_refused_in_both_stores(store: Store) ->
         refused = asks.post(f"/api/v1/{path}", headers=headers, **other)
         assert refused.status_code == 409 and "'the same key'" in refused.json()["detail"]
         assert asks.post(f"/api/v1/{path}", headers=headers, **first).json() == made.json()
+    other = f"/api/v1/tasks/{task.id}/uploads?file_name=b.csv"
+    assert asks.post(other, headers=headers, content=b"id").status_code == 409

@@ -48,11 +48,8 @@ def test_the_published_client_lives_its_whole_life(published: Path, tmp_path: Pa
         )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3_000:]
     found = json.loads(done.stdout.splitlines()[-1])
-    assert (found["projects"], found["tasks"], found["models"]) == (
-        ["support"],
-        ["bot"],
-        ["gpt@v1"],
-    )
+    names = [found[name] for name in ("projects", "tasks", "models")]
+    assert names == [["support"], ["bot"], ["gpt@v1"]]
     assert found["columns"] == ["sample", "when", "question", "chunks"]
     assert found["jobs"] == ["completed", "completed"]
     assert found["reports"] == [["november", "completed"]] and found["from"] == 1000.0
@@ -84,8 +81,7 @@ def sent(client: TestClient, task: str, content: bytes, file_type: str, **more: 
     query = {
         "task_id": task, "data_structure": "tabular", "storing_data_type": "production",
         "file_name": "x", "file_type": file_type, "is_folder": "false",
-        "file_checksum": hashlib.sha256(content).hexdigest(),
-        **more,
+        "file_checksum": hashlib.sha256(content).hexdigest(), **more,
     }  # fmt: skip
     place = client.get("/sdk/v1/data/presigned-url", params=query).json()
     target = place["presigned_url"]
@@ -94,11 +90,13 @@ def sent(client: TestClient, task: str, content: bytes, file_type: str, **more: 
     return {"data_structure": "text", "source": {"storing_process_id": place["storing_process_id"]}}
 
 
-def test_json_and_sessions_and_several_models_become_records(
-    wire: tuple[TestClient, Store],
-) -> None:
+def test_json_and_sessions_and_several_models_become_records(wire) -> None:
     client, store = wire
-    task = a_task(client, multi_turn=True)
+    told = {"rag_contexts_separator": "<<>>", "llm_default_answer": "None.", "text_language": "it"}
+    task = a_task(client, multi_turn=True, **told)
+    options = client.get(f"/api/v1/tasks/{task}").json()["options"]
+    names = ("separator", "default_answer", "language", "multi_turn")
+    assert [options[name] for name in names] == ["<<>>", "None.", "it", True]
     columns = [
         {"name": "k", "role": "id"}, {"name": "t", "role": "time_id"},
         {"name": "q", "role": "input", "subrole": "user_input"},
@@ -109,24 +107,23 @@ def test_json_and_sessions_and_several_models_become_records(
     schema = {"task_id": task, "data_schema": {"columns": columns}}
     assert client.post("/sdk/v1/data-schema", json=schema).json() is None
     assert client.get(f"/sdk/v1/data-schema/{task}").json() == {"columns": columns}
-    rows = [{"k": 1, "t": 5.0, "q": "why?", "s": "a", "n": 2, "country": "IT"}]
+    rows = [{"k": 1, "t": 5.0, "q": "why?", "s": "a", "n": 2}]
     inputs = sent(client, task, json.dumps(rows).encode(), "json")
+    metadata = sent(client, task, b'[{"k": 1, "t": 5.0, "country": "IT"}]', "json")
     predictions = []
     for version in ("1", "2"):
         body = {"task_id": task, "name": "m", "version": version}
         model = client.post("/sdk/v1/model", json=body).json()
         answer = json.dumps([{"k": 1, "t": 5.0, f"m@{version}": f"because {version}"}]).encode()
         predictions.append([model, sent(client, task, answer, "json")])
-    body = {"task_id": task, "inputs": inputs, "predictions": predictions}
+    body = {"task_id": task, "inputs": inputs, "metadata": metadata, "predictions": predictions}
     job = client.post("/sdk/v1/data/production", json=body)
     assert (
         client.get("/sdk/v1/job", params={"job_id": job.json()}).json()[0]["status"] == "completed"
     )
     page, _ = read_page(store, task)
-    assert {(one.system, one.record["answer"]) for one in page} == {
-        ("m@1", "because 1"),
-        ("m@2", "because 2"),
-    }
+    answers = {(one.system, one.record["answer"]) for one in page}
+    assert answers == {("m@1", "because 1"), ("m@2", "because 2")}
     assert page[0].record["metadata"] == {"session_id": "a", "turn_id": 2, "country": "IT"}
     project = client.get("/sdk/v1/projects").json()[0]["project_id"]
     second = {"project_id": project, "name": "t2", "task_type": "rag"}
@@ -164,12 +161,9 @@ def test_errors_have_the_form_that_the_client_reads(
     task = a_task(client)
     project = client.get("/sdk/v1/projects").json()[0]["project_id"]
     text = json.dumps(body).replace('"P"', f'"{project}"').replace('"T"', f'"{task}"')
-    found = client.request(
-        method,
-        f"/sdk/v1/{path}",
-        content=None if body is None else text,
-        headers={"Content-Type": "application/json"},
-    )
+    more: Any = {"content": None if body is None else text}
+    more["headers"] = {"Content-Type": "application/json"}
+    found = client.request(method, f"/sdk/v1/{path}", **more)
     assert found.status_code == status, found.text
     assert set(found.json()) == {"errorCode", "errorMessage"}
     assert message in found.json()["errorMessage"]
@@ -185,9 +179,7 @@ INPUTS = b"id,timestamp,user_input\na,5,why?\n"
         (b"id,m@2\na,lost\n", "no column 'm@1'"),
     ],
 )  # fmt: skip
-def test_predictions_that_would_be_dropped_are_refused(
-    wire: tuple[TestClient, Store], predictions: bytes, message: str
-) -> None:
+def test_predictions_that_would_be_dropped_are_refused(wire, predictions, message) -> None:
     client, store = wire
     task = a_task(client)
     body = {"task_id": task, "name": "m", "version": "1"}
@@ -230,9 +222,7 @@ def test_a_file_that_cannot_be_read_is_refused(wire: tuple[TestClient, Store]) -
     assert client.get("/sdk/v1/data/presigned-url", params=query).status_code == 400
 
 
-def test_a_file_that_came_otherwise_than_announced_is_refused(
-    wire: tuple[TestClient, Store],
-) -> None:
+def test_a_file_that_came_otherwise_than_announced_is_refused(wire) -> None:
     client, store = wire
     task = a_task(client)
     checksum = hashlib.sha256(b"id,user_input\na,Why?\n").hexdigest()

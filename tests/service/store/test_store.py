@@ -94,9 +94,7 @@ def test_empty_chunks_are_counted_and_keep_their_place(store: Store) -> None:
 
 
 @pytest.mark.parametrize("context", ["One.\n\nStill one.", "a<<sep>>b"])
-def test_a_context_of_several_chunks_is_a_list_or_the_task_says_how_it_is_read(
-    context: str,
-) -> None:
+def test_a_context_of_several_chunks_is_a_list_or_the_task_says_how_it_is_read(context) -> None:
     def chunks(context: Any, options: TaskOptions) -> list[str | None]:
         (one,) = read_batch([item(1, retrieved_context=context)], options)
         return [passage.text for passage in one.passages or ()]
@@ -189,9 +187,7 @@ def test_writers_side_by_side_lose_and_double_nothing(store: Store) -> None:
         (0.0, 1e9, {"rubric": ["/etc/shadow"]}, "no option 'rubric'"),
     ],
 )  # fmt: skip
-def test_an_impossible_report_is_refused(
-    store: Store, start: float, end: float, options: dict[str, Any], message: str
-) -> None:
+def test_an_impossible_report_is_refused(store: Store, start: float, end, options, message) -> None:
     task = a_task(store, item(1))
     with pytest.raises(UsageError, match=message):
         create_report(store, task.id, "x", start, end, options)
@@ -225,14 +221,6 @@ def test_jobs_are_taken_and_listed_oldest_first(store: Store) -> None:
     assert list_jobs(store, status="idle") == list_jobs(store, project_id="other") == []
 
 
-def test_a_job_that_is_given_back_has_lost_no_attempt(store: Store) -> None:
-    key = a_job(store)
-    stopping, heir = Queue(store, "stopping"), Queue(store, "heir")
-    assert (job := stopping.take()) is not None and job.attempts == 1
-    stopping.give_back(key)
-    assert (job := heir.take()) is not None and job.attempts == 1
-
-
 def test_a_job_of_a_dead_worker_is_taken_over_and_of_a_living_one_is_not(store: Store) -> None:
     key = a_job(store)
     first, second = Queue(store, "first", lease=0.0), Queue(store, "second", lease=1e9)
@@ -249,9 +237,7 @@ def test_a_job_of_a_dead_worker_is_taken_over_and_of_a_living_one_is_not(store: 
     assert get_job(store, key).status == "completed"
 
 
-def test_a_beat_that_moves_keeps_a_lease_whatever_the_time_of_day(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_beat_that_moves_keeps_a_lease_whatever_the_time_of_day(store, monkeypatch) -> None:
     key = a_job(store)
     now = [0.0]
     monkeypatch.setattr("ragassay.service.store.jobs.time.monotonic", lambda: now[0])
@@ -267,9 +253,7 @@ def test_a_beat_that_moves_keeps_a_lease_whatever_the_time_of_day(
     assert second.take() is not None
 
 
-def test_a_job_whose_worker_did_not_learn_that_it_has_it_is_taken_again(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_whose_worker_did_not_learn_that_it_has_it_is_taken_again(store, monkeypatch) -> None:
     key = a_job(store)
     queue = Queue(store, "worker")
 
@@ -296,9 +280,7 @@ def test_a_job_that_kills_its_workers_fails_in_the_end(store: Store) -> None:
     assert Queue(store, "next").take() is not None
 
 
-def test_a_job_that_two_try_again_at_once_is_not_taken_from_its_worker(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_that_two_try_again_at_once_is_not_taken_from_its_worker(store, monkeypatch) -> None:
     key, queue = a_job(store), Queue(store, "worker")
     failed = cancel_job(store, key)
     retry_job(store, key)
@@ -337,6 +319,12 @@ def test_tokens_are_kept_as_hashes_and_bound_to_what_they_may(store: Store) -> N
     writer, other = create_token(store, "writer", "write")
     assert find_token(store, value) == reader and find_token(store, other) == writer
     assert all(one.used is not None and one.used >= one.created for one in list_tokens(store))
+    for used, again in ((1000.0, True), (time.time() - 30.0, False)):
+        with store.writing() as connection:
+            connection.exec_driver_sql(f"UPDATE tokens SET used = {used}")
+        assert find_token(store, value)
+        (last,) = [one.used for one in list_tokens(store) if one.id == reader.id]
+        assert (last != used) is again, "the last use, to the minute"
     assert find_token(store, value + "x") is None
     assert reader.may("read", task.project_id) and not reader.may("write", task.project_id)
     assert not reader.may("read", "other") and not reader.may("read", None)

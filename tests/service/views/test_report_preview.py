@@ -39,9 +39,7 @@ def test_a_preview_counts_records_metrics_and_calls(store: Store, tmp_path: Path
     assert list_jobs(store) == []
 
 
-def test_a_preview_says_why_a_metric_counts_few_records_and_what_no_rule_answers(
-    store: Store,
-) -> None:
+def test_a_preview_says_why_a_metric_counts_few_records_and_what_no_rule_answers(store) -> None:
     task = a_task(store, *(item(n) for n in range(3)))
     add(store, task, [{"id": "bare", "timestamp": 1000.0, "user_input": "Only a query?"}])
     options = {"suite": ["trecrag", "qa"]}
@@ -64,9 +62,22 @@ def test_of_many_records_the_first_are_looked_at(store: Store, monkeypatch) -> N
     assert found.calls is not None and found.calls.low == 24 and found.held is not None
 
 
-def test_an_interval_without_records_holds_nothing_and_an_impossible_one_is_refused(
-    store: Store,
-) -> None:
+def test_a_task_says_judge_and_budget_of_its_reports_unless_they_do(store: Store) -> None:
+    models = [f"{name}=http://127.0.0.1:9/v1#{name}" for name in ("first", "second")]
+    store.models = NamedModels.parse(models)
+    bare = a_task(store, item(1))
+    own = a_task(store, item(1), name="own", judge=["second"], budget="1 calls")
+    for task, more, judge, budget in (
+        (bare, {}, "first", None), (own, {}, "second", "does not fit"),
+        (own, {"judge": ["first"]}, "first", "does not fit"),
+        (own, {"budget": "9 calls"}, "second", "fits"),
+    ):  # fmt: skip
+        asked = {"suite": ["trecrag"], "metrics": ["umbrela"], **more}
+        found = preview_report(store, task.id, 0.0, 1e9, asked)
+        assert (found.judge, found.budget) == (judge, budget)
+
+
+def test_an_interval_without_records_holds_nothing_and_an_impossible_one_is_refused(store) -> None:
     task = a_task(store)
     assert preview_report(store, task.id, 0.0, 1.0).n_records == 0
     assert next(read_samples(store, task.id), None) is None

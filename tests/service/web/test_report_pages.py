@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
@@ -30,9 +29,7 @@ from served_pages import Served, report_of
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("forked")]
 
 
-def test_the_address_keeps_what_the_list_shows_and_samples_follow_it(
-    page: Any, served: Served
-) -> None:
+def test_the_address_keeps_what_the_list_shows_and_samples_follow_it(page: Any, served) -> None:
     samples = [
         Sample(
             id=f"q{at}", query=f"Query {at}", answer=Answer("word " * (at % 7)), timestamp=5.0,
@@ -211,9 +208,7 @@ def test_a_file_that_cannot_be_made_says_so_and_is_tried_again(served: Served, m
     assert httpx2.get(place, headers=html).headers["content-disposition"].startswith("attachment")
 
 
-def test_a_file_is_made_once_whoever_asks_for_it_meanwhile(
-    served: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_file_is_made_once_whoever_asks_for_it_meanwhile(served, monkeypatch, tmp_path) -> None:
     report = report_of(served, [Sample(id="q", query="?", timestamp=5.0)], metrics=["answer_words"])
     made, n_made = view_folders.make_file, 0
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import threading
+import time
 import warnings
 from io import StringIO
 from pathlib import Path
@@ -13,9 +16,12 @@ import pytest
 from llm_server import LLMServer
 from ragassay.base.errors import LedgerError
 from ragassay.base.files import cannot_write
+from ragassay.client.service_shapes import Progress
+from ragassay.judges.ledger.ledger_store import Ledger
+from ragassay.judges.ledger.paid_answers import JUDGE_ANSWER
 from ragassay.service.named_models import NamedModels
 from ragassay.service.store.database import Store
-from ragassay.service.store.jobs import Queue, cancel_job, get_job, retry_job
+from ragassay.service.store.jobs import CANCELLED, Queue, cancel_job, get_job, retry_job
 from ragassay.service.store.report_files import opened_report
 from ragassay.service.store.reports import create_report, get_report, list_reports
 from ragassay.service.store.store_errors import StoreUnavailable
@@ -105,22 +111,25 @@ def test_a_later_try_that_brings_nothing_leaves_the_earlier_report_readable(
     assert "It broke down." in listed
 
 
-def test_a_report_is_incomplete_where_the_judge_has_no_answer_to_a_metric(
-    store: Store, tmp_path: Path
-) -> None:
+def test_a_report_is_incomplete_where_the_judge_has_no_answer_to_a_metric(store, tmp_path) -> None:
     worker = Worker(store, WorkerOptions(tmp_path / "work", poll=0.1))
     task = a_task(store, item(1))
     counted, _ = create_report(store, task.id, "s", 0.0, 1e9, {"metrics": ["answer_words"]})
     judged, _ = create_report(store, task.id, "j", 0.0, 1e9)
+    twice = a_task(store, item(1), item(1, repeat=1), name="twice")
+    repeated, _ = create_report(store, twice.id, "c", 0.0, 1e9, {"suite": ["consistency"]})
     worker.run(until_idle=True)
     assert get_report(store, counted.id).status == "completed"
     found = get_report(store, judged.id)
     assert found.status == "incomplete" and "satisfaction" in str(found.error)
+    runs = get_report(store, repeated.id)
+    assert runs.status == "incomplete" and "a model is not installed" in str(runs.error)
     client = asking(store)
     listed = client.get(f"/sdk/v1/task/{task.id}/rag-evaluation").json()
     # ML cube's client has no word for it, and there are scores.
     assert [one["status"] for one in listed] == ["completed", "completed"]
-    done = client.get("/sdk/v1/job", params={"status": "completed"}).json()
+    wanted = {"status": "completed", "task_id": task.id}
+    done = client.get("/sdk/v1/job", params=wanted).json()
     assert [one["error"] is None for one in done] == [True, False]
 
 
@@ -144,22 +153,69 @@ def test_a_later_try_asks_again_what_the_judge_answered_unusably(store: Store, t
     assert get_report(store, report.id).status == "completed"
 
 
-@pytest.mark.parametrize("asked", [{"where": ["system=v1"]}, {"limit": 2}])
-def test_progress_counts_the_records_that_the_report_is_over(
-    store: Store, tmp_path: Path, asked: dict[str, Any]
+@pytest.mark.parametrize("cancels", [True, False])
+def test_a_job_that_is_cancelled_or_whose_worker_stops_keeps_what_is_paid(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cancels: bool
 ) -> None:
+    told, send = threading.Event(), subprocess.Popen.send_signal
+    options = WorkerOptions(tmp_path / "work", beat=0.05, poll=0.05)
+    monkeypatch.setattr(subprocess.Popen, "send_signal", lambda *words: (send(*words), told.set()))
+    with LLMServer(hold=True) as server:
+        store.models = NamedModels.parse([f"fast={server.url}#m"])
+        _, job = create_report(store, a_task(store, item(1), item(2)).id, "r", 0.0, 1e9, ASKED)
+        worker = Worker(store, options)
+        (working := threading.Thread(target=worker.run)).start()
+        while not server.stats()["in_flight"]:
+            time.sleep(0.01)
+        cancel_job(store, job.id) if cancels else worker.stop()
+        assert told.wait(60)
+        server.settings.hold = False
+        while (ended := get_job(store, job.id)).status in ("starting", "running"):
+            time.sleep(0.01)
+        worker.stop()
+        working.join()
+        state = (ended.status, ended.error, ended.attempts)
+        assert state == (("error", CANCELLED, 1) if cancels else ("idle", None, 0))
+        if cancels:
+            retry_job(store, job.id)
+        Worker(store, options).run(until_idle=True)
+        assert get_job(store, job.id).status == "completed"
+        assert server.stats()["answered"] == 4, "an answer that was in flight is not lost"
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_a_job_says_at_its_end_all_that_was_sent_and_the_dollars_where_they_are_known(
+    store: Store, tmp_path: Path, counts: bool
+) -> None:
+    with LLMServer(usage=counts) as server:
+        store.models = NamedModels.parse([f"fast={server.url}#m"])
+        task = a_task(store, *(item(n) for n in range(3)))
+        _, job = create_report(store, task.id, "r", 0.0, 1e9, ASKED | {"price": "1,2"})
+        Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
+    with Ledger(store.ledger(task.project_id)) as ledger:
+        paid = [one.cost for one in ledger.rows("kind = ?", JUDGE_ANSWER)]
+    progress = get_job(store, job.id).progress
+    assert (progress.done, progress.total, progress.calls, len(paid)) == (3, 3, 6, 6)
+    assert progress.cost == (pytest.approx(sum(paid)) if counts else None)
+    assert counts or set(paid) == {None}, "an endpoint that counts no tokens"
+
+
+@pytest.mark.parametrize("asked", [{"where": ["system=v1"]}, {"limit": 2}])
+def test_progress_counts_the_records_of_a_report(store, tmp_path, monkeypatch, asked) -> None:
     task = a_task(store, *(item(n) | {"system": f"v{1 if n < 2 else 2}"} for n in range(5)))
-    options = {"metrics": ["answer_words"], **asked}
+    options, n_words, beat = {"metrics": ["answer_words"], **asked}, set[int](), Queue.beat
+    kept = lambda queue, *words: n_words.add(len(words)) or beat(queue, *words)  # noqa: E731
+    monkeypatch.setattr(Queue, "beat", kept)
     _, job = create_report(store, task.id, "r", 0.0, 1e9, options)
-    Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
+    Worker(store, WorkerOptions(tmp_path / "work", 1e-5, poll=0.1)).run(until_idle=True)
+    assert n_words == {1, 2}, "it says that it lives, also while it reads records"
     progress = get_job(store, job.id).progress
     assert (progress.done, progress.total) == (2, 2)
+    assert Progress(done=2, total=10, seconds=3.0).seconds_left == 12.0
 
 
 @pytest.mark.parametrize("kind", ["file", "ledger"])
-def test_what_cannot_be_written_names_no_place_of_the_server(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: str
-) -> None:
+def test_what_cannot_be_written_names_no_place_of_the_server(monkeypatch, capsys, kind) -> None:
     def full(*_: Any, **__: Any) -> Any:
         if kind == "ledger":
             raise LedgerError("/srv/x: the ledger cannot be written. Choose another: --ledger.")
@@ -179,9 +235,7 @@ def test_what_cannot_be_written_names_no_place_of_the_server(
     assert "/srv" not in told["error"] and "--" not in told["error"]
 
 
-def test_warnings_of_a_report_are_its_own_and_no_lines_of_the_log(
-    store: Store, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_warnings_of_a_report_are_its_own_and_no_lines_of_the_log(store, tmp_path, capfd) -> None:
     store.models = NamedModels.parse([], ["near=http://127.0.0.1:9/v1#e"])
     task = a_task(store, item(1))
     asked = {"metrics": ["answer_words"], "embedder": "near"}

@@ -81,9 +81,7 @@ def test_times_have_the_fraction_of_a_second_where_there_is_one() -> None:
 
 @pytest.mark.parametrize("above", ["", "runs-new/"])
 @pytest.mark.both_stores
-def test_a_run_folder_that_was_made_elsewhere_becomes_a_report(
-    store: Store, runs: Path, above: str
-) -> None:
+def test_a_run_folder_that_was_made_elsewhere_becomes_a_report(store: Store, runs, above) -> None:
     task = a_task(store)
     report = keep_uploaded_run(store, task.id, "elsewhere", zipped(runs / "new", above))
     own = ragassay.open_run(runs / "new").summary.metrics
@@ -198,9 +196,7 @@ def hostile_zip(name: str, *, link: bool = False) -> io.BytesIO:
         (io.BytesIO(b""), "not a zip"), (hostile_zip("notes.txt"), "has no run.yaml"),
     ],
 )  # fmt: skip
-def test_an_archive_that_is_hostile_or_no_run_folder_is_refused(
-    store: Store, archive: io.BytesIO, message: str
-) -> None:
+def test_an_archive_that_is_hostile_or_no_run_folder_is_refused(store, archive, message) -> None:
     task = a_task(store)
     archive.seek(0)
     with pytest.raises(RagassayError, match=message) as caught:
@@ -311,10 +307,8 @@ def test_two_systems_of_one_task_are_compared_by_reports_over_their_records(
     client = asking(store)
     task = a_task(store)
     for system, answer in (("v1", "no"), ("v2", "yes")):
-        add(
-            store, task,
-            [item(n) | {"system": system, "response": answer, "expected": "yes"} for n in range(4)],
-        )  # fmt: skip
+        more = {"system": system, "response": answer, "expected": "yes"}
+        add(store, task, [item(n) | more for n in range(4)])
     keys = {}
     for system in ("v1", "v2"):
         asked = {"metrics": ["exact_match"], "where": [f"system={system}"]}
@@ -340,24 +334,22 @@ def test_two_intervals_of_one_task_are_compared_by_their_means(store: Store, tmp
     client = asking(store, views=tmp_path / "views")
     task = a_task(store)
     for week, n_right in ((0, 19), (100, 8)):
-        add(
-            store, task,
-            [
-                item(week + n) | {"response": "yes" if n < n_right else "no", "expected": "yes"}
-                for n in range(20)
-            ],
-        )  # fmt: skip
+        said = ["yes"] * n_right + ["no"] * (20 - n_right)
+        words = [{"response": answer, "expected": "yes"} for answer in said]
+        add(store, task, [item(week + n) | more for n, more in enumerate(words)])
+    asked = {"metrics": ["em", "answer_match"]}
     keys = [
-        create_report(store, task.id, "r", 1000.0 + at, 1050.0 + at, {"metrics": ["em"]})[0].id
-        for at in (0, 100)
+        create_report(store, task.id, "r", 1000.0 + at, 1050.0 + at, asked)[0].id for at in (0, 100)
     ]
     Worker(store, WorkerOptions(tmp_path / "work", poll=0.1)).run(until_idle=True)
     places = {"new": keys[1], "old": keys[0]}
     refused = client.get(f"{API}/comparisons", params=places)
     assert refused.status_code == 422 and "unpaired" in refused.json()["detail"]
-    found = client.get(f"{API}/comparisons", params={**places, "unpaired": True}).json()
-    (row,) = found["differences"]
-    assert (row["a_mean"], row["b_mean"], row["verdict"]) == (0.4, 0.95, "worse")
+    for trust, judged in ((False, "indicative"), (True, "worse")):
+        words = {**places, "unpaired": True, "trust_offline": trust}
+        found = client.get(f"{API}/comparisons", params=words).json()
+        rows = [(row["a_mean"], row["b_mean"], row["verdict"]) for row in found["differences"]]
+        assert rows == [(0.4, 0.95, "worse"), (0.4, 0.95, judged)]
     assert found["unpaired"] and (found["only_a"], found["only_b"]) == (20, 20)
     html = {"Accept": "text/html"}
     sides = {"a": keys[1], "b": keys[0]}

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ragassay.cli.command_line import call
-from service_process import serving, until, with_records, working
+from service_process import finished, serving, until, with_records, working
 
 JSON = "application/json"
 
@@ -31,11 +31,7 @@ def test_a_report_is_computed_by_the_service_itself_and_by_a_worker_beside_it(
     with serving(folder) as service:
         task = with_records(service, 5)
         report = service.ask("POST", f"tasks/{task}/reports", asked)["report"]["id"]
-        done = until(
-            lambda: (
-                (one := service.ask("GET", f"reports/{report}"))["status"] == "completed" and one
-            )
-        )
+        done = finished(service, report)
         assert done["headline"]["ragreport_relevance"]["n_scored"] == 5
         service.process.send_signal(signal.SIGINT)
         assert service.process.wait(60) in (0, 130)
@@ -59,11 +55,7 @@ def test_what_was_acknowledged_survives_a_kill_and_the_job_goes_on(tmp_path: Pat
     with serving(folder, "--no-worker") as service, working(folder, lease=1.0):
         page = service.ask("GET", f"tasks/{task}/records?limit=1")
         assert page["items"][0]["id"] == "r399"
-        done = until(
-            lambda: (
-                (one := service.ask("GET", f"reports/{report}"))["status"] == "completed" and one
-            )
-        )
+        done = finished(service, report)
         assert done["headline"]["ragreport_relevance"]["n_scored"] == 400
     # The process that computed it did not outlive the service that was killed.
     assert not [path for path in (folder / "work").iterdir() if path.name.startswith("job-")]

@@ -24,7 +24,7 @@ from ragassay.transport.budget import Account, Budget
 from ragassay.transport.endpoints import Completion, EndpointError
 from ragassay.transport.endpoints.endpoint import TIMEOUT_S, Stopped
 from ragassay.transport.endpoints.http_chats import OpenAIEmbeddings, VectorReply
-from ragassay.transport.providers_and_prices import Price
+from ragassay.transport.providers_and_prices import FREE, Price
 from ragassay.transport.sending import BACKOFF_S, INTERRUPTED, Limiter, Sender, Tally
 
 TEXTS = 64  # most texts in a request, unless a batch size is given
@@ -192,7 +192,7 @@ class EndpointEmbedder(Embedder):
         rows = [
             Paid(
                 self._key(text), *address, vector.astype("<f4").tobytes(),
-                input_tokens=share, cost=self._cost(share),
+                input_tokens=share, cost=self._cost(share, counted=reply.counted),
             )
             for (text, vector), share in zip(vectors.items(), shares, strict=True)
             if not isinstance(vector, Unscored)
@@ -216,15 +216,18 @@ class EndpointEmbedder(Embedder):
             return Unscored(Reason.UNPARSABLE, problem)
         return vector
 
-    def _cost(self, n: float) -> float | None:
-        return None if self._price is None else self._price.cost(n, 0)
+    def _cost(self, n: float, *, counted: bool) -> float | None:
+        """The dollars for so many tokens, where a price is known and the endpoint counts them."""
+        price = self._price if counted or self._price == FREE else None
+        return None if price is None else price.cost(n, 0)
 
     def _count(self, tally: Tally) -> None:
         usage = self.usage
         usage.calls += tally.attempts
         usage.input_tokens += tally.input_tokens
-        usage.cost += self._cost(tally.input_tokens) or 0.0
-        usage.unpriced += tally.replies * (self._price is None)
+        cost = self._cost(tally.input_tokens, counted=tally.counted)
+        usage.cost += cost or 0.0
+        usage.unpriced += tally.replies * (cost is None)
 
 
 def _may_be_one_text(failure: EndpointError) -> bool:

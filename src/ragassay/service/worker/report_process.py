@@ -62,7 +62,8 @@ def main() -> int:
     except (RagassayError, OSError) as error:
         _write(**_facts_of(error))
         return 2
-    _write(headline=headline_of(result), lacking=_lacking(result))
+    so_far = _so_far(job, result.summary.n_samples)
+    _write(headline=headline_of(result), lacking=_lacking(result), **so_far)
     return 0
 
 
@@ -103,11 +104,18 @@ def _progress_writer(job: PreparedRun) -> Callable[[int], None]:
         nonlocal last
         if time.monotonic() - last >= SECONDS:
             last = time.monotonic()
-            usage = None if job.session is None else job.session.usage
-            calls, cost = (0, None) if usage is None else (usage.calls, usage.cost)
-            _write(done=done, calls=calls, cost=cost)
+            _write(**_so_far(job, done))
 
     return write
+
+
+def _so_far(job: PreparedRun, done: int) -> dict[str, Any]:
+    """The records that are done, and what was spent; where no price is known, no dollars are."""
+    usage = None if job.session is None else job.session.usage
+    if usage is None:
+        return {"done": done, "calls": 0, "cost": None}
+    cost = usage.cost if usage.cost or not usage.unpriced else None
+    return {"done": done, "calls": usage.calls, "cost": cost}
 
 
 def _write(**what: Any) -> None:
