@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 import ragassay
+from ragassay.base.printable import dollars
 from ragassay.cli import show
 from ragassay.cli.command_line import call
 from ragassay.cli.show import progress_bar
@@ -100,14 +101,16 @@ def test_files_of_answers_are_evaluated_and_compared_like_their_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name, answers in (("new", ["yes"] * 20), ("old", ["no"] * 20)):
-        rows = [
-            {"id": f"{at}", "system": name, "query": "Who?", "reply": one, "references": ["yes"]}
-            for at, one in enumerate(answers)
-        ]
+    for name, answers in (("new", ["yes"] * 20), ("old", ["no"] * 30)):
+        row = {"system": name, "query": "Who? " * 3_000, "references": ["yes"]}
+        rows = [{"id": f"{at}", **row, "reply": one} for at, one in enumerate(answers)]
         Path(f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         assert run("run", f"{name}.jsonl", "--columns", "answer=reply", "-o", name) == 0
     capsys.readouterr()
+    notes = [note for name in ("new", "old") for note in ragassay.open_run(name).summary.notes]
+    llm = [note.counts for note in notes if note.kind == "metrics_need_llm"]
+    calls, cost = (sum(float(one[what]) for one in llm) for what in ("calls", "cost"))
+    costs = f"an LLM judge: add --judge openai:gpt-4o-mini (about {calls:g} calls, {dollars(cost)}"
     files = ("compare", "new.jsonl", "old.jsonl", "--columns", "answer=reply")
     found = []
     for words in (files, ("compare", "new", "old"), (*files, "--suite", "qa", "--primary", "em"),
@@ -118,7 +121,7 @@ def test_files_of_answers_are_evaluated_and_compared_like_their_runs(
         found.append({d["name"]: d["verdict"] for d in one["differences"]})
         # What a judge would cost is said once, for both files.
         said = " ".join(printed.err.split())
-        assert said.count("an LLM judge") == ("for 40 samples" in said) == (words is files)
+        assert said.count("an LLM judge") == (f"{costs} for 50 samples" in said) == (words is files)
     assert found[0] == found[1] and found[0]["token_f1.f"] == "better"
     assert found[2]["em"] == "better" and len(found[2]) == 17 and [*found[3]] == ["em", "f1"]
     assert {*Path().iterdir()} == {*map(Path, ("new", "old", "new.jsonl", "old.jsonl"))}
