@@ -3,6 +3,7 @@ are real ones, run by pytest's own fixture for plugins."""
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from fnmatch import fnmatch
@@ -259,27 +260,76 @@ def test_gates_come_from_the_ini_file_a_test_and_a_configuration(pytester, sessi
         assert f"gate {gate}>=0.5: passed" in done.stdout.str()
     assert (pytester.path / "out" / "report.html").exists()
     assert len(ragassay.open_run(pytester.path / "out").columns) == 1
+    # The command line wins; without --ragassay-output the configuration names the folder.
+    (pytester.path / "o.yaml").write_text("suite: qa\nfail_under: [em<0.5]\noutput: kept\n")
+    done = session("--ragassay-config", "o.yaml")
+    done.stdout.fnmatch_lines(["gate f1>=0.5: passed*", "gate em<0.5: FAILED*"])
+    assert done.ret == 1 and "gate acc" not in done.stdout.str()
+    assert len(ragassay.open_run(pytester.path / "kept").summary.metrics) == 17
+    assert session("--ragassay-config", "o.yaml", "--ragassay-output", "other").ret == 1
+    assert (pytester.path / "other" / "junit.xml").exists()
 
 
-def test_a_judge_comes_from_a_hook(pytester: pytest.Pytester, session) -> None:
+@pytest.mark.parametrize("named", ["by a hook", "in the ini file", "on the command line"])
+def test_who_judges_is_named(pytester: pytest.Pytester, session, named: str) -> None:
     (pytester.path / "labels.jsonl").write_text(
         '{"question": "answer_attempted", "data": {"query": "a?", "answer": "b"}, '
         '"answer": {"answered": "yes"}}\n'
     )
+    judge, words = "replay:labels.jsonl", ["--ragassay-gate", "answered>=1"]
+    ini = {"by a hook": "", "in the ini file": judge}.get(named, "replay:missing.jsonl")
+    pytester.makeini(f"[pytest]\nragassay_judge = {ini}\n")
+    hooked = judge if not ini else "replay:missing.jsonl"
+    words += ["--ragassay-judge", judge] if named == "on the command line" else []
+    pytester.makeconftest(f"def pytest_ragassay_options(config): return {{'judge': {hooked!r}}}")
+    pytester.makepyfile("def test_it(rag_eval): rag_eval.add(query='a?', answer='b')")
+    done = session(*words)
+    assert done.ret == 0
+    done.stdout.fnmatch_lines([" Judged by replay:labels.jsonl: *", "gate answered>=1: passed*"])
+
+
+def test_of_a_test_that_runs_again_its_last_run_counts(pytester: pytest.Pytester, session) -> None:
     pytester.makeconftest(
         """
-        def pytest_ragassay_options(config):
-            return {"judge": f"replay:{config.rootpath / 'labels.jsonl'}"}
+        from _pytest.runner import runtestprotocol
+
+        def pytest_runtest_protocol(item, nextitem):
+            for again in range(2):
+                item.config.again = again
+                runtestprotocol(item, nextitem=nextitem)
+            return True
         """
     )
     pytester.makepyfile(
         """
-        def test_it(rag_eval):
-            rag_eval.add(query="a?", answer="b")
+        import pytest
+
+        def test_right_at_last(rag_eval, pytestconfig):
+            rag_eval.add(query="a?", answer="xb"[pytestconfig.again], references=["b"])
+            assert pytestconfig.again
+
+        def test_skipped_at_last(rag_eval, pytestconfig):
+            if pytestconfig.again:
+                pytest.skip("no key")
+            raise AssertionError
         """
     )
-    done = session("--ragassay-gate", "no_answer<=1")
-    assert "replay" in done.stdout.str()
+    done = session("--ragassay-gate", "em>=1")
+    done.stdout.fnmatch_lines(["*ragassay: samples=1 tests=1*", "gate em>=1: passed*"])
+
+
+def test_a_gate_that_did_not_pass_shows_the_three_samples_that_fare_worst() -> None:
+    answers = ["cat dog fox owl", "cat dog", "cat", "", "cat dog fox"]
+    samples: list[dict[str, object]] = [
+        {"id": f"q{at}", "query": "Which?", "answer": text, "references": ["cat dog fox owl"]}
+        for at, text in enumerate(answers)
+    ]
+    del samples[4]["references"]
+    found = gated([{"samples": samples, "gates": ["token_f1.r>=0.8"]}], [], n_without=1)
+    shown = [line.strip() for line in found.lines if re.fullmatch(r" +q\d", line)]
+    assert shown == ["q4", "q3", "q2"], "first what has no score"
+    (gate,) = found.result.gates
+    assert gate.passed is False, "a test without a sample makes no failure undecided"
 
 
 def test_a_query_of_two_tests_is_two_runs_and_two_queries_of_one_id_are_refused(
