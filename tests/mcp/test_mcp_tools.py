@@ -162,6 +162,7 @@ def test_files_outside_are_refused(client: Callable[[], Any], folder: Path) -> N
     outside = folder.parent / "secret.jsonl"
     outside.write_text('{"question": "q", "answer": "a"}\n')
     link, inner = folder / "link.jsonl", folder / "deep"
+    (folder / "b.run").write_text("q Q0 d 1 1.0 tag\n")
     inner.mkdir(exist_ok=True)
     for at in (link, inner / "away.jsonl"):
         at.unlink(missing_ok=True)
@@ -173,6 +174,15 @@ def test_files_outside_are_refused(client: Callable[[], Any], folder: Path) -> N
         asked.append(("get_data", {"benchmark": keys}))
     saved = {"pred_ls": ["a"], "gt_ls": [["a"]], "save_path": "../result.json"}
     asked.append(("evaluate", saved))
+    asked.append(("build", {"parameter_file": "../secret.jsonl"}))
+    of_trec = dict.fromkeys(("run_path", "run_new_path", "run_old_path", "qrels_path"), "b.run")
+    for name, paths in (
+        ("evaluate_trec", ("run_path", "qrels_path")),
+        ("evaluate_trec_pvalue", ("run_new_path", "run_old_path", "qrels_path")),
+    ):
+        for path in paths:  # one outside, the others within
+            inside = {one: of_trec[one] for one in paths}
+            asked.append((name, {**inside, path: "../secret.jsonl"}))
     asked.append(("run_suite", {"data": "hybrid.jsonl", "output": "../runs"}))
     asked.append(("validate_file", {"data": "deep"}))
 
@@ -204,13 +214,71 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
     ("list_metrics", {"suit": "qa"}, "no argument 'suit'. Did you mean 'suite'"),
     ("run_suite", {"data": "hybrid.jsonl", "limit": "few"}, "run_suite: limit: "),
     ("run_suite", {"data": "config.yaml"}, "data: there is no file"),
+    ("run_suite", {"data": "there.yml"}, "a YAML file is a configuration"),
     ("list_metrics", {"suite": "nothing"}, "nothing"),
     ("explain_score", {"run": "hybrid.jsonl", "sample": "x"}, "hybrid.jsonl"),
     ("compare_runs", {"new": "none", "old": "runs"}, "there is no file 'none'"),
 ]
 
 
-def test_an_error_says_what_to_do(client: Callable[[], Any]) -> None:
+def test_what_an_agent_and_a_person_choose_reaches_the_run(tmp_path: Path) -> None:
+    answers = [("q0", "a", "Ann"), ("q1", "a", "Ann"), ("q0", "b", "Bob")]
+    rows: dict[str, list[dict[str, Any]]] = {"answers": [
+        {"id": id_, "system": system, "query": "Who?", "reply": text, "references": ["Ann"]}
+        for id_, system, text in answers
+    ]}  # fmt: skip
+    rows["labels"] = [
+        {"question": "answer_attempted", "data": {"query": "Who?", "answer": text},
+         "answer": {"answered": "no"}}
+        for text in ("Ann", "Bob")
+    ]  # fmt: skip
+    for name, records in rows.items():
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)))
+    (tmp_path / "a.run").write_text("q Q0 d 1 2.0 tag\nq Q0 e 2 1.0 tag\n")
+    (tmp_path / "qrels.txt").write_text("q 0 e 1\n")
+    chosen = {"judge": [f"replay:{tmp_path / 'labels.jsonl'}"]}
+    answers_of = {"data": "answers.jsonl", "columns": {"answer": "reply"}}
+    ranked = {"data": "a.run", "qrels": "qrels.txt", "metrics": ["RR"]}
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("run_suite", {**answers_of, "metrics": "em,answered", "limit": 2}),
+        ("run_suite", {**answers_of, "suite": "qa"}),
+        ("explain_score", {"run": "runs/answers-2", "sample": "q0", "metric": "em", "system": "b"}),
+        ("explain_score", {"run": "runs/answers", "sample": "q0", "metric": "answered"}),
+        ("explain_score", {"run": "runs/answers", "sample": "q0", "full": True}),
+        ("validate_file", {**answers_of, "metrics": "em"}),
+        ("validate_file", ranked),
+        ("run_suite", {**ranked, "output": "new/trec"}),
+        ("run_suite", {**answers_of, "metrics": "em", "limit": 1, "output": "new/few"}),
+        ("compare_runs", {"new": "new/few", "old": "runs/answers", "metrics": "em"}),
+        ("list_metrics", {"search": "RECIPROCAL rank"}),
+    ]
+
+    async def use(connected: Any) -> list[Any]:
+        results = [await connected.call_tool(name, arguments) for name, arguments in asked]
+        assert not any(one.is_error for one in results), results
+        return [one.structured_content for one in results]
+
+    client = mcp.Client(create_server(McpOptions((tmp_path,), chosen)))
+    first, second, by_b, short, full, file, trec, of_trec, _, compared, found = used(
+        lambda: client, use
+    )
+    assert {one["name"]: one["mean"] for one in first["metrics"]} == {"em": 1, "answered": 0}
+    assert (first["n_samples"], second["n_samples"], len(second["metrics"])) == (2, 3, 17)
+    assert first["run"] == str(tmp_path / "runs/answers"), "a new folder for each"
+    assert second["run"] == str(tmp_path / "runs/answers-2")
+    assert (by_b["answer"], by_b["scores"][0]["score"]["value"]) == ("Bob", False)
+    assert [one["score"]["metric"] for one in short["scores"]] == ["answered"]
+    (said,), (more,) = (one["scores"][-1]["judge_answers"] for one in (short, full))
+    assert more == {**said, "data": {"query": "Who?", "answer": "Ann"}}
+    assert (file["applicable"], trec["applicable"]) == ({"em": 3}, {"RR": 1})
+    assert (of_trec["run"], of_trec["metrics"][0]["mean"]) == (str(tmp_path / "new/trec"), 0.5)
+    assert compared["notes"] == ["1 query is in answers only; few lacks it."]
+    assert {one["name"] for one in found["metrics"]} >= {"RR"}
+
+
+def test_an_error_says_what_to_do(client: Callable[[], Any], folder: Path) -> None:
+    (folder / "there.yml").write_text("data: /etc/passwd\n")
+
     async def use(connected: Any) -> list[Any]:
         return [await connected.call_tool(name, arguments) for name, arguments, _ in ERRORS]
 
