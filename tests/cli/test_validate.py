@@ -20,14 +20,10 @@ pytestmark = pytest.mark.usefixtures("here")
 
 LONG = "Emma is a novel by Jane Austen that was published in 1815 by John Murray in London."
 ODD = [
-    {
-        "nr": 1, "Frage": "Who wrote Emma?", "bot_answer": "Jane Austen wrote it.",
-        "my_contexts": [LONG],
-    },
-    {
-        "nr": 2, "Frage": "When was that?", "bot_answer": "In 1815 or so.",
-        "my_contexts": [LONG, LONG],
-    },
+    {"nr": nr, "Frage": query, "bot_answer": answer, "my_contexts": [LONG] * nr}
+    for nr, query, answer in (
+        (1, "Who wrote Emma?", "Jane Austen wrote it."), (2, "When was that?", "In 1815 or so."),
+    )
 ]  # fmt: skip
 
 
@@ -37,15 +33,30 @@ def write(name: str, records: list[Any]) -> Path:
     return path
 
 
-def test_columns_are_suggested_by_the_nearest_name_first() -> None:
-    records = [
-        {"question": "Who?", "respones": "I.", "my_reference": "Me", "retrived_contexts": []}
-    ]
-    found = place(write("a.jsonl", records))
-    assert found.placed == {"query": "question"}
-    assert (
-        found.suggested["answer"] == "respones" and found.suggested["references"] == "my_reference"
-    )
+@pytest.mark.parametrize(
+    ("record", "suggested", "unplaced"),
+    [
+        (
+            {"question": "Who?", "respones": "I.", "my_reference": "Me"},
+            {"answer": "respones", "references": "my_reference"}, ("respones", "my_reference"),
+        ),
+        (
+            {"question": "Who?", "expected": "Me", "gpt4_answer": "I", "llama_answer": "You"},
+            {}, ("gpt4_answer", "llama_answer"),  # equally near: neither
+        ),
+        ({"id": "1", "query": "Who?", "answer": "Austen did.", "note": "x"}, {}, ("note",)),
+        (
+            {"id": "r", "trace_id": "r", "run_type": "chain", "outputs": {"answer": "Jane did."},
+             "inputs": {"ask_me": "Who wrote Emma?", "k": 3}},
+            {"query": "inputs.ask_me"}, ("inputs.ask_me",),
+        ),
+    ],
+)  # fmt: skip
+def test_the_nearest_names_are_suggested_for_what_lacks_a_column(
+    record: dict[str, Any], suggested: dict[str, str], unplaced: tuple[str, ...]
+) -> None:
+    found = place(write("a.jsonl", [record]))
+    assert (found.suggested, found.unplaced) == (suggested, unplaced)
 
 
 @pytest.mark.parametrize(
@@ -67,12 +78,6 @@ def test_what_is_expected_is_suggested_as_references_and_never_as_the_answer(
     named = {**found.placed, **found.suggested}
     wanted = {"query": query, "answer": answer, "references": references}
     assert named == {field: name for field, name in wanted.items() if name is not None}
-
-
-def test_of_two_names_that_are_equally_near_neither_is_suggested() -> None:
-    record = {"question": "Who?", "expected": "Me", "gpt4_answer": "I", "llama_answer": "You"}
-    found = place(write("a.jsonl", [record]))
-    assert found.suggested == {} and found.unplaced == ("gpt4_answer", "llama_answer")
 
 
 def test_nested_texts_are_shown_as_paths_and_suggested_by_their_names(capsys) -> None:
@@ -120,12 +125,6 @@ def test_an_answer_under_a_name_of_ones_own_in_a_trace_is_shown_with_its_path(
     assert f"columns that hold no field: {path}" in capsys.readouterr().out
 
 
-def test_a_question_under_a_name_of_ones_own_among_others_is_suggested() -> None:
-    step = {"id": "r", "trace_id": "r", "run_type": "chain", "outputs": {"answer": "Jane did."}}
-    path = write("t.jsonl", [{**step, "inputs": {"ask_me": "Who wrote Emma?", "k": 3}}])
-    assert place(path).suggested == {"query": "inputs.ask_me"}
-
-
 def test_columns_that_are_named_are_not_among_those_without_a_field(capsys) -> None:
     records = [
         {"question": "Who?", "response": "I.", "context_0": LONG, "context_1": LONG, "note_1": "x"},
@@ -147,23 +146,11 @@ def test_a_column_without_a_name_is_shown_as_such(tmp_path: Path, capsys) -> Non
     assert "columns that hold no field: score\n" in capsys.readouterr().out
 
 
-def test_what_is_known_is_not_suggested() -> None:
-    records = [{"id": "1", "query": "Who wrote it?", "answer": "Austen did.", "note": "x"}]
-    found = place(write("a.jsonl", records))
-    assert found.unplaced == ("note",) and found.suggested == {}
-
-
-def test_an_error_about_unknown_columns_names_the_flags(capsys: pytest.CaptureFixture[str]) -> None:
-    write("a.jsonl", ODD)
-    assert call(["validate", "a.jsonl"]) == 2
-    said = capsys.readouterr().err
-    assert "Perhaps: --columns" in said and "--columns query=Frage" in said
-
-
 def test_the_saved_mapping_is_what_run_reads(capsys: pytest.CaptureFixture[str]) -> None:
     Path("data").mkdir()
     write("data/a.jsonl", ODD)
     assert call(["validate", "data/a.jsonl", "--save-mapping", "map.yaml"]) == 2
+    assert "Perhaps: --columns query=Frage --columns answer=" in capsys.readouterr().err
     assert yaml.safe_load(Path("map.yaml").read_text()) == {
         "data": "data/a.jsonl",
         "columns": {"query": "Frage", "answer": "bot_answer", "passages": "my_contexts"},
