@@ -138,7 +138,10 @@ class Source:
             with path.open("rb") as stream:
                 if stream.peek(2).startswith(b"\x1f\x8b"):
                     return None  # compressed
-                n += sum(block.count(b"\n") for block in iter(partial(stream.read, 1 << 20), b""))
+                last = b"\n"
+                for block in iter(partial(stream.read, 1 << 20), b""):
+                    n, last = n + block.count(b"\n"), block[-1:]
+                n += last != b"\n"  # a last line without an end
         return n
 
     @cached_property
