@@ -67,12 +67,9 @@ def test_every_error_is_one_sentence_of_one_style(words: list[str], said: str, c
 def test_the_help_of_run_fits_a_page_and_all_of_it_is_a_word_away() -> None:
     def printed(word: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", "ragassay", "run", word],
-            env={**os.environ, "COLUMNS": "80"},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+            [sys.executable, "-m", "ragassay", "run", word], env={**os.environ, "COLUMNS": "80"},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
         return done.stdout
 
     assert set(COMMON) <= RunConfig.model_fields.keys()

@@ -164,13 +164,9 @@ def outside(hub: HubServer, tmp_path: Path) -> dict[str, str]:
 def run(environment: dict[str, str], *words: str) -> tuple[int, str]:
     """The command in a process of its own: the hub's package reads its settings once."""
     done = subprocess.run(
-        [sys.executable, "-m", "ragassay", *words],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+        [sys.executable, "-m", "ragassay", *words], env=environment, capture_output=True, text=True,
+        timeout=300, check=False,
+    )  # fmt: skip
     assert "Traceback" not in done.stderr and "defect" not in done.stderr, done.stderr
     return done.returncode, done.stdout + done.stderr
 
@@ -212,16 +208,13 @@ def test_fetched_into_a_folder_it_can_be_copied_and_named(hub, outside, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
-    [
+    ("words", "says"), [
         (["owner/nothing"], "There is no model 'owner/nothing' at http"),
-        (["owner/gated"], "agreed to its terms"),
-        (["owner/empty"], "holds no weights"),
+        (["owner/gated"], "agreed to its terms"), (["owner/empty"], "holds no weights"),
         (["not a name"], "is no name of a model"),
         ([f"{HHEM.name}@{'d' * 40}"], f"has no commit '{'d' * 40}'"),
-    ],
-    ids=["unknown", "gated", "no weights", "no name", "no commit"],
-)
+    ], ids=["unknown", "gated", "no weights", "no name", "no commit"],
+)  # fmt: skip
 def test_what_cannot_be_fetched_is_one_sentence(outside, words: list[str], says: str) -> None:
     code, said = run(outside, "models", "fetch", *words)
     assert code == 2 and says in " ".join(said.split())

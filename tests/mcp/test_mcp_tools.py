@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -116,48 +117,6 @@ def test_ultrarags_tool_gives_one_text_with_a_json_object(client: Callable[[], A
     assert json.loads(content.text) == {"eval_res": expected} == result.structured_content
 
 
-def test_a_session_of_an_agent(served: Callable[[], Any], folder: Path) -> None:
-    told: list[tuple[float, float | None]] = []
-
-    async def progress(done: float, of: float | None, message: str | None) -> None:
-        told.append((done, of))
-
-    async def use(connected: Any) -> dict[str, Any]:
-        async def call(name: str, **arguments: Any) -> Any:
-            result = await connected.call_tool(name, arguments, progress_callback=progress)
-            assert not result.is_error, result.content
-            return result.structured_content
-
-        found: dict[str, Any] = {"metrics": await call("list_metrics", suite="qa")}
-        found["file"] = await call("validate_file", data="hybrid.jsonl", suite="qa")
-        for name in ("hybrid", "keyword"):
-            found[name] = await call("run_suite", data=f"{name}.jsonl", suite=["qa"])
-        found["score"] = await call(
-            "explain_score", run=found["hybrid"]["run"], sample="library-items-at-once", metric="em"
-        )
-        found["compared"] = await call(
-            "compare_runs", new=found["hybrid"]["run"], old=found["keyword"]["run"]
-        )
-        return found
-
-    found = used(served, use)
-    assert "token_f1.f" in [one["name"] for one in found["metrics"]["metrics"]]
-    assert found["file"]["n_samples"] == found["file"]["applicable"]["em"] == 72
-    assert Path(found["hybrid"]["run"]).parent == folder / "runs"
-    assert Path(found["hybrid"]["report"]).is_file()
-    em = next(one for one in found["hybrid"]["metrics"] if one["name"] == "em")
-    assert (em["n_scored"], em["n_total"]) == (72, 72)
-    assert em["low"] < em["mean"] < em["high"]
-    [score] = found["score"]["scores"]
-    assert (score["score"]["metric"], score["score"]["value"]) == ("em", 0)
-    assert found["score"]["query"] == "How many books can I have out at once?"
-    differences = {one["name"]: one for one in found["compared"]["differences"]}
-    assert len(differences) == 8 and "em" not in differences, "the headline of the suite"
-    assert differences["contains_answer"]["verdict"] == "better"
-    assert "Better on contains_answer" in found["compared"]["verdict"]
-    assert (72.0, 72.0) in told
-
-
 def test_files_outside_are_refused(client: Callable[[], Any], folder: Path) -> None:
     outside = folder.parent / "secret.jsonl"
     outside.write_text('{"question": "q", "answer": "a"}\n')
@@ -248,20 +207,29 @@ def test_what_an_agent_and_a_person_choose_reaches_the_run(tmp_path: Path) -> No
         ("validate_file", {**answers_of, "metrics": "em"}),
         ("validate_file", ranked),
         ("run_suite", {**ranked, "output": "new/trec"}),
-        ("run_suite", {**answers_of, "metrics": "em", "limit": 1, "output": "new/few"}),
-        ("compare_runs", {"new": "new/few", "old": "runs/answers", "metrics": "em"}),
+        ("run_suite", {**answers_of, "suite": "qa", "limit": 1, "output": "new/few"}),
+        ("run_suite", {**answers_of, "suite": "qa", "limit": 2, "output": "new/more"}),
+        ("compare_runs", {"new": "new/few", "old": "new/more"}),
+        ("compare_runs", {"new": "new/few", "old": "new/more", "primary": "em,acc"}),
         ("list_metrics", {"search": "RECIPROCAL rank"}),
     ]
 
+    told: list[tuple[float, float | None]] = []
+
+    async def progress(done: float, of: float | None, message: str | None) -> None:
+        told.append((done, of))
+
     async def use(connected: Any) -> list[Any]:
-        results = [await connected.call_tool(name, arguments) for name, arguments in asked]
+        call = partial(connected.call_tool, progress_callback=progress)
+        results = [await call(name, arguments) for name, arguments in asked]
         assert not any(one.is_error for one in results), results
         return [one.structured_content for one in results]
 
     client = mcp.Client(create_server(McpOptions((tmp_path,), chosen)))
-    first, second, by_b, short, full, file, trec, of_trec, _, compared, found = used(
+    first, second, by_b, short, full, file, trec, of_trec, _, _, compared, few, found = used(
         lambda: client, use
     )
+    assert {(3.0, None), (3.0, 3.0)} <= {*told}
     assert {one["name"]: one["mean"] for one in first["metrics"]} == {"em": 1, "answered": 0}
     assert (first["n_samples"], second["n_samples"], len(second["metrics"])) == (2, 3, 17)
     assert first["run"] == str(tmp_path / "runs/answers"), "a new folder for each"
@@ -272,7 +240,10 @@ def test_what_an_agent_and_a_person_choose_reaches_the_run(tmp_path: Path) -> No
     assert more == {**said, "data": {"query": "Who?", "answer": "Ann"}}
     assert (file["applicable"], trec["applicable"]) == ({"em": 3}, {"RR": 1})
     assert (of_trec["run"], of_trec["metrics"][0]["mean"]) == (str(tmp_path / "new/trec"), 0.5)
-    assert compared["notes"] == ["1 query is in answers only; few lacks it."]
+    assert "1 query is in more only; few lacks it." in compared["notes"]
+    names = [one["name"] for one in compared["differences"]]
+    assert len(names) == 8 and "em" not in names, "the headline of the suite"
+    assert [one["name"] for one in few["differences"]] == ["em", "acc"]
     assert {one["name"] for one in found["metrics"]} >= {"RR"}
 
 
@@ -329,30 +300,24 @@ def lines(body: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(made) + "\n}"
 
 
-def recorded(folder: Path) -> str:
-    server = create_server(McpOptions((folder,)))
+def test_the_page_records_a_session_over_either_transport(served, folder, request) -> None:
+    shutil.rmtree(folder / "runs", ignore_errors=True)
 
-    async def main() -> list[str]:
-        async with mcp.Client(server) as client:
-            said = []
-            for name, arguments in SESSION:
-                result = await client.call_tool(name, arguments)
-                assert not result.is_error, result.content
-                plain = json.dumps(result.structured_content).replace(str(folder), "evaluations")
-                answer = lines(short(json.loads(plain)))
-                said.append(f"`{name}` {json.dumps(arguments)}\n\n```json\n{answer}\n```\n")
-            return said
+    async def use(client: Any) -> list[str]:
+        said = []
+        for name, arguments in SESSION:
+            result = await client.call_tool(name, arguments)
+            assert not result.is_error, result.content
+            plain = json.dumps(result.structured_content).replace(str(folder), "evaluations")
+            answer = lines(short(json.loads(plain)))
+            said.append(f"`{name}` {json.dumps(arguments)}\n\n```json\n{answer}\n```\n")
+        return said
 
-    return "\n".join(asyncio.run(main()))
-
-
-def test_the_page_records_a_session(request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    for name in ("hybrid.jsonl", "keyword.jsonl"):
-        shutil.copy(TOWN / name, tmp_path / name)
     page = PAGE.read_text(encoding="utf-8")
     before, rest = page.split(BEGIN)
-    after = rest[rest.index(END) :]
-    made = f"{before}{BEGIN}\n{recorded(tmp_path.resolve())}\n{after}"
+    after, session = rest[rest.index(END) :], "\n".join(used(served, use))
+    made = f"{before}{BEGIN}\n{session}\n{after}"
+    assert (folder / "runs/hybrid/report.html").is_file()
     if request.config.getoption("--approve"):
         PAGE.write_text(made, encoding="utf-8")
         return
