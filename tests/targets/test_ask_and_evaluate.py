@@ -137,7 +137,8 @@ def test_drafts_that_are_left_out_are_told(golden: Path, capsys) -> None:
     told = "1 draft of golden left out: review it (ragassay golden review golden)"
     assert f"note: {told}.\n" in capsys.readouterr().err
     # An evaluation tells the same: once is enough.
-    assert call(["ask", "golden", "--target", "mine:answer", "--suite", "serving"]) == 0
+    words = ["ask", "golden", "--target", "mine:answer", "--suite"]
+    assert [call([*words, suite]) for suite in ("retrieval", "serving")] == [3, 0]
     said = capsys.readouterr()
     assert f"{said.err}{said.out}".count("1 draft of golden left out") == 1
 
