@@ -8,18 +8,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import ANY
 
 import pytest
 
 from ragassay.base.errors import UsageError
+from ragassay.base.note import Note
 from ragassay.cli.command_line import call
 from ragassay.compat.mtrag.mtrag_steps import StepOptions
 from ragassay.engine.diagnosis.decision_table import Thresholds
+from ragassay.golden.golden_checks import Checked
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem
-from ragassay.golden.item_checks import CheckOptions
+from ragassay.golden.item_checks import CheckOptions, Finding
 from ragassay.judges.asking import Asker
 from ragassay.judges.ledger.ledger_admin import Selection
 from ragassay.judges.ledger.ledger_store import Ledger
@@ -161,3 +164,32 @@ def test_what_is_pruned_checked_and_synthesized_is_what_was_said(taken) -> None:
     )  # fmt: skip
     assert [one.query_text for one in wish.given] == ["Who runs the ferry?"]
     assert (named, config.budget) == ({"dry": True}, "5.00")
+
+
+@pytest.mark.parametrize(("severity", "codes"), [("error", [1, 1, 0]), ("look", [0, 1, 0])])
+def test_what_fails_a_check_is_chosen(severity: Any, codes: list[int], monkeypatch) -> None:
+    finding = Finding(Note("never_verified", {}, ("a",)), severity=severity)
+    checked = Checked(1, [finding], {}, {}, None, {})
+    monkeypatch.setattr(GoldenSet, "open", lambda folder: None)
+    monkeypatch.setattr("ragassay.golden.golden_checks.check", lambda *_, **__: checked)
+    words = ["golden", "check", "golden", "--fail-on"]
+    assert [call([*words, on]) for on in ("error", "look", "never")] == codes
+
+
+def test_a_comparison_is_of_what_was_said(taken, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "ragassay.engine.results.open_run", lambda path: SimpleNamespace(folder=path)
+    )
+    subset = "ragassay.engine.comparison.derived_runs.subset_of"
+    monkeypatch.setattr(subset, lambda result, where: (str(result.folder), where))
+    where = ["type=short", "turn!=1"]
+    assert taken(
+        "compare new old --where type=short --where turn!=1 -m em,f1 --primary em --level 0.9"
+        " --fail-if-drop em>0.1 --fail-if-drop f1>0.2 --correction holm --n-resamples 7 --seed 3"
+        " --trust-offline --unpaired --force", "engine.comparison.compare_runs.compare"
+    ) == (
+        [("new", where), ("old", where)],
+        {"metrics": ["em,f1"], "primary": ["em"], "level": 0.9, "correction": "holm",
+         "fail_if_drop": ["em>0.1", "f1>0.2"], "n_resamples": 7, "seed": 3,
+         "trust_offline": True, "unpaired": True, "force": True},
+    )  # fmt: skip
