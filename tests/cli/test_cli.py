@@ -174,9 +174,28 @@ def test_metrics_lists_all_and_explains_one(capsys) -> None:
     assert {"nDCG", "em", "rougeL"} <= {entry["name"] for entry in listed}
     for key in ("suites", "kind", "needs", "uses", "range", "higher_is_better", "source"):
         assert all(key in entry for entry in listed)
+    for suite in ((), ("--suite", "chunks")):
+        assert run("metrics", "--family", "chunks", *suite, "--json") == 0
+        assert {one["family"] for one in json.loads(capsys.readouterr().out)} == {"chunks"}
     assert run("metrics", "ndcg") == 0
     assert "J" in capsys.readouterr().out
     assert "Did you mean" in complaint(capsys, "metrics", "nDGC")
+    assert "Did you mean 'chunks'" in complaint(capsys, "metrics", "--family", "chunk")
+
+
+def test_what_the_labels_lack_is_given_as_lines_to_add(tmp_path: Path, capsys) -> None:
+    labels, out = tmp_path / "labels.jsonl", tmp_path / "out"
+    data = {"query": "Who?", "answer": "Ann"}
+    label = {"question": "answer_attempted", "data": data, "answer": {"answered": "yes"}}
+    labels.write_text(json.dumps(label) + "\n")
+    rows = [{"id": name, "query": "Who?", "answer": name} for name in ("Ann", "Bob")]
+    ragassay.evaluate(rows, ["answered", "no_answer"], judge=f"replay:{labels}", save=out)
+    for name in ("Ann", "Bob"):
+        assert run("explain", out, name) == 0
+        said, _, lines = capsys.readouterr().out.partition("Lines to add to the file of labels")
+        wanted = [{**label, "data": {**data, "answer": "Bob"}, "answer": None}]
+        assert [json.loads(line) for line in lines.splitlines()[2:]] == wanted * (name == "Bob")
+        assert ("unscored" in said) is (name == "Bob")
 
 
 BAD_FILES = {
@@ -301,9 +320,13 @@ def test_the_progress_line_is_cropped_and_never_broken(terminal: io.StringIO, re
     assert "\x1b[1A\x1b[2K\x1b[1A\x1b[2K" not in shown, "two lines were taken back"
 
 
-def test_long_work_is_shown_before_the_first_sample_is_done(terminal: io.StringIO) -> None:
+@pytest.mark.parametrize("hidden", [None, {"progress": False}, {"quiet": True}])
+def test_long_work_is_shown_before_the_first_sample_is_done(terminal, hidden) -> None:
+    before = show.GLOBAL_OPTIONS.set(show.GlobalOptions(**hidden or {}))
     with progress_bar("scoring", lambda: 30):
-        assert "scoring" in terminal.getvalue() and "0 samples" in terminal.getvalue()
+        shown = terminal.getvalue()
+    show.GLOBAL_OPTIONS.reset(before)
+    assert shown == "" if hidden else "scoring" in shown and "0 samples" in shown
 
 
 def test_long_work_is_told_in_lines_where_there_is_no_terminal(monkeypatch, capsys) -> None:

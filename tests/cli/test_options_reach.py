@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -193,3 +194,23 @@ def test_a_comparison_is_of_what_was_said(taken, monkeypatch: pytest.MonkeyPatch
          "fail_if_drop": ["em>0.1", "f1>0.2"], "n_resamples": 7, "seed": 3,
          "trust_offline": True, "unpaired": True, "force": True},
     )  # fmt: skip
+
+
+def test_a_token_is_for_what_was_said_and_as_long(tmp_path: Path, capsys) -> None:
+    pytest.importorskip("fastapi", reason="needs the extra 'service'")
+    from ragassay.service.store.database import Store
+    from ragassay.service.store.projects import create_project
+    from ragassay.service.store.tokens import list_tokens
+
+    with closing(Store(tmp_path / "s")) as store:
+        project = create_project(store, "support").id
+        create = ["token", "create", "--store", str(tmp_path / "s")]
+        narrow = ["--scope", "read", "--days", "90", "--project", "support"]
+        assert call([*create, "ann", *narrow]) == call([*create, "bob"]) == 0
+        assert call([*create, "cid", "--project", "missing"]) == 2
+        found = {one.name: (one.scope, one.project_id, one.expires) for one in list_tokens(store)}
+    in_90_days = pytest.approx(time.time() + 7_776_000, abs=60)
+    assert found == {"ann": ("read", project, in_90_days), "bob": ("write", None, None)}
+    assert call(["token", "list", "--store", str(tmp_path / "s")]) == 0
+    ann, bob = capsys.readouterr().out.splitlines()[-2:]
+    assert "ann  read  support, until " in ann and "bob  write  all projects  never used" in bob

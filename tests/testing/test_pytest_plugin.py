@@ -366,21 +366,33 @@ def test_a_gate_of_the_ini_file_is_no_success_where_a_test_that_ran_handed_in_no
     assert session("-k", "other").ret == 0
 
 
-@pytest.mark.parametrize("gate", ["em", "emm>=0.5", "em>=7"])
-def test_an_impossible_gate_is_told(pytester: pytest.Pytester, session, gate: str) -> None:
+@pytest.mark.parametrize(
+    ("gate", "ret", "said"),
+    [("em", 1, "em"), ("emm>=0.5", 4, "emm"), ("em>=7", 4, "em"), ("", 4, "there is no gate")],
+)
+def test_an_impossible_gate_is_told(pytester: pytest.Pytester, session, gate, ret, said) -> None:
     answers(pytester, "red fox")
-    done = session("--ragassay-gate", gate)
-    assert done.ret != 0
+    done = session(*(["--ragassay-gate", gate] if gate else []))
     text = done.stdout.str()
-    assert "ragassay: " in text and gate.split(">")[0] in text and "--fail-under" not in text
-    assert "Traceback" not in text
+    assert done.ret == ret and f"{said}" in text.partition("ragassay: ")[2]
+    assert "Traceback" not in text and "--fail-under" not in text
 
 
-def test_samples_without_a_gate_are_told(pytester: pytest.Pytester, session) -> None:
-    answers(pytester, "red fox")
-    done = session()
-    assert done.ret == 4
-    done.stdout.fnmatch_lines(["ragassay: Tests handed in samples, but there is no gate*"])
+def test_a_session_that_is_broken_off_decides_no_gate(pytester: pytest.Pytester, session) -> None:
+    answers(pytester, "red fox", "red fox")
+    words = ["--ragassay-gate", "em>=0.5", "--ragassay-output", "out"]
+    assert session("--collect-only", *words).ret == 0
+    pytester.makeconftest("""
+        import pytest
+
+        def pytest_runtest_setup(item):
+            if item.name == "test_answer[1]":
+                pytest.exit("enough")
+        """)
+    done = session(*words)
+    assert done.ret == pytest.ExitCode.INTERRUPTED and not (pytester.path / "out").exists()
+    done.stdout.fnmatch_lines(["ragassay: The session was broken off: gates are undecided."])
+    assert done.outlines[-1] == "ragassay: the gates are undecided"
 
 
 def test_a_sample_is_handed_in_as_a_mapping_with_keywords() -> None:
