@@ -70,6 +70,10 @@ def answers(pytester: pytest.Pytester, *texts: str) -> None:
     pytester.makepyfile(SUITE.format(answers=list(texts)))
 
 
+def one_test(pytester: pytest.Pytester, *lines: str) -> None:
+    pytester.makepyfile("\n    ".join(["def test_it(rag_eval):", *lines]))
+
+
 def test_the_entry_point_is_declared() -> None:
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     declared = tomllib.loads(text)["project"]["entry-points"]["pytest11"]
@@ -247,13 +251,8 @@ def test_a_test_that_failed_before_it_handed_in_its_sample_leaves_gates_undecide
 def test_gates_come_from_the_ini_file_a_test_and_a_configuration(pytester, session) -> None:
     pytester.makeini("[pytest]\nragassay_gates =\n    em>=0.5\nragassay_config = run.yaml\n")
     (pytester.path / "run.yaml").write_text("metrics: [em, f1, acc]\nfail_under: [acc>=0.5]\n")
-    pytester.makepyfile(
-        """
-        def test_it(rag_eval):
-            rag_eval.add(query="a?", answer="b", references=["b"])
-            rag_eval.gate("f1>=0.5")
-        """
-    )
+    add = "rag_eval.add(query='a?', answer='b', references=['b'])"
+    one_test(pytester, add, "rag_eval.gate('f1>=0.5')")
     done = session("--ragassay-output", "out")
     assert done.ret == 0
     for gate in ("em", "f1", "acc"):
@@ -282,7 +281,7 @@ def test_who_judges_is_named(pytester: pytest.Pytester, session, named: str) -> 
     hooked = judge if not ini else "replay:missing.jsonl"
     words += ["--ragassay-judge", judge] if named == "on the command line" else []
     pytester.makeconftest(f"def pytest_ragassay_options(config): return {{'judge': {hooked!r}}}")
-    pytester.makepyfile("def test_it(rag_eval): rag_eval.add(query='a?', answer='b')")
+    one_test(pytester, "rag_eval.add(query='a?', answer='b')")
     done = session(*words)
     assert done.ret == 0
     done.stdout.fnmatch_lines([" Judged by replay:labels.jsonl: *", "gate answered>=1: passed*"])
@@ -406,19 +405,12 @@ def test_a_sample_is_handed_in_as_a_mapping_with_keywords() -> None:
 
 
 def test_a_sample_with_values_that_json_lacks_is_gated(pytester: pytest.Pytester, session) -> None:
-    pytester.makepyfile(
-        """
-        import datetime
-        import numpy
-        from ragassay import Sample
-        from ragassay.base.sample import Answer
-
-        def test_it(rag_eval):
-            metadata = {"day": datetime.date(2026, 1, 2), "score": numpy.float32(0.5)}
-            rag_eval.add(Sample(id="1", query="Why?", answer=Answer("So."), metadata=metadata,
-                                references=("So.",)))
-        """
-    )
+    one_test(
+        pytester, "import datetime, numpy, ragassay",
+        "metadata = {'day': datetime.date(2026, 1, 2), 'score': numpy.float32(0.5)}",
+        "rag_eval.add(ragassay.Sample(id='1', query='Why?', answer=ragassay.Answer('So.'),",
+        "                             metadata=metadata, references=('So.',)))",
+    )  # fmt: skip
     found = session("--ragassay-gate", "em>=1")
     found.assert_outcomes(passed=1)
     assert found.ret == 0
@@ -434,13 +426,8 @@ def test_a_judge_that_is_down_fails_the_session_whatever_the_gates_say(pytester,
             return {"metrics": ["em", "umbrela"], "judge": down}
         """
     )
-    pytester.makepyfile(
-        """
-        def test_it(rag_eval):
-            rag_eval.add(id="1", query="Why?", answer="So.", references=["So."], passages=["So."])
-            rag_eval.gate("em>=1")
-        """
-    )
+    add = "rag_eval.add(id='1', query='Why?', answer='So.', references=['So.'], passages=['So.'])"
+    one_test(pytester, add, "rag_eval.gate('em>=1')")
     found = session()
     found.assert_outcomes(passed=1)
     found.stdout.fnmatch_lines(["gate em>=1: passed*", "The evaluation is incomplete: 1 score *"])
