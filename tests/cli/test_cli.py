@@ -43,12 +43,6 @@ def complaint(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     return " ".join(error.split())
 
 
-def test_run_as_json_is_strict_json_on_standard_output_alone(data: Path, capsys) -> None:
-    assert run("run", data, "--suite", "qa", "--json") == 0
-    body = json.loads(capsys.readouterr().out, parse_constant=lambda c: pytest.fail(c))
-    assert body["metrics"]["em"]["mean"] == pytest.approx(1 / 3)
-
-
 def test_dry_run_and_validate_say_what_is_there_and_write_nothing(data, tmp_path, capsys) -> None:
     out = tmp_path / "out"
     assert run("run", data, "-m", "em,P@5", "-o", out, "--dry-run", "--json") == 0

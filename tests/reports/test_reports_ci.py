@@ -123,9 +123,12 @@ def test_github_shows_annotations_and_the_summary_of_the_step(
     assert [line.partition(" ")[0] for line in lines] == ["::notice", "::error", "::error"]
     text = place.read_text()
     assert text.startswith("before\n") and "- ❌ gate em" in text and "| em ↑ |" in text
-    assert call(["compare", str(run), str(run), "--github", "--json"]) == 0
+    capsys.readouterr()
+    words = ["-o", str(tmp_path), "--fail-under", "em>=0.2", "--github", "--json"]
+    assert call(["report", str(run), *words]) == call(["compare", str(run), str(run), "--github"])
     found = capsys.readouterr()
-    json.loads(found.out)
+    assert json.loads(found.out[: found.out.index("\n}\n") + 3])["n_samples"] == 6
+    assert found.err.startswith("::notice title=gate passed%3A em>=0.2::")
     assert "| metric | new | old | difference | verdict |" in place.read_text()
 
 

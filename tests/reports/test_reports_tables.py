@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+import ragassay
 from ragassay.base.sample import Answer, Passage, Statement
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow
@@ -37,6 +38,11 @@ def test_wide_csv_has_a_column_a_metric_and_says_what_is_unscored(tmp_path: Path
     unanswerable = next(line for line in lines if line["f1"] == "")
     assert unanswerable["unscored"].startswith("f1: not_applicable; em: not_applicable")
     assert {line["em"] for line in lines} <= {"true", "false", ""}
+    data = [{"id": "1", "query": "Who?", "answer": "Ann"}]
+    tables.write_wide_csv(ragassay.evaluate(data, ["answer_words", "answered", "em"]), path)
+    (line,) = read_csv(path)
+    assert line.pop("judge").startswith("offline-lexical/")
+    assert list(line.values()) == ["1", "", "0", "1", "true", "", "em: not_applicable"]
 
 
 def test_line_breaks_of_every_kind_stay_in_their_cell(tmp_path: Path) -> None:
