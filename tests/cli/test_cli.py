@@ -192,39 +192,6 @@ def test_what_the_labels_lack_is_given_as_lines_to_add(tmp_path: Path, capsys) -
         assert ("unscored" in said) is (name == "Bob")
 
 
-BAD_FILES = {
-    "absent": None,
-    "empty": b"",
-    "garbage": b'{"id": "a", "answer": "x"}\n{"id": "b", "answer": \n',
-    "latin1": '{"id": "a", "answer": "é"}\n'.encode("latin-1"),
-    "duplicate": b'{"id": "a", "answer": "x"}\n{"id": "a", "answer": "y"}\n',
-    "nan": b'{"id": "a", "passages": [{"text": "t", "score": NaN}]}\n',
-}
-
-
-@pytest.mark.parametrize("kind", BAD_FILES)
-def test_bad_data_is_one_sentence_with_file_and_line(kind: str, tmp_path: Path, capsys) -> None:
-    path = tmp_path / f"{kind}.jsonl"
-    if BAD_FILES[kind] is not None:
-        path.write_bytes(BAD_FILES[kind])
-    out = tmp_path / "out"
-    said = complaint(capsys, "run", path, "--suite", "qa", "-o", out)
-    assert path.name in said
-    assert not out.exists() or not list(out.iterdir())
-    if kind in ("garbage", "duplicate"):
-        assert "line 2" in said
-
-
-def test_an_output_that_cannot_be_written_is_one_sentence(data, tmp_path: Path, capsys) -> None:
-    (tmp_path / "file").write_text("x")
-    assert "is a file, not a folder" in complaint(
-        capsys, "run", data, "-m", "em", "-o", tmp_path / "file"
-    )
-    assert "cannot be written" in complaint(
-        capsys, "run", data, "-m", "em", "-o", tmp_path / "file" / "below"
-    )
-
-
 def test_debug_shows_the_traceback(tmp_path: Path) -> None:
     from ragassay.base.errors import RagassayError
 
@@ -266,31 +233,6 @@ def test_a_warning_of_a_reader_is_one_note_and_no_python_warning(tmp_path: Path,
     for n, last in ((12, "note: n11"), (13, "note: and 1 more of these.")):
         show.warn(f"n{at}" for at in range(n))
         assert capsys.readouterr().err.splitlines()[n - 1 :] == [last]
-
-
-@pytest.mark.parametrize("judge", [[], ["--judge", "offline"]])
-@pytest.mark.parametrize(
-    ("flag", "value", "says"),
-    [
-        ("--budget", "abc", "--budget: 'abc' is not a budget"),
-        ("--budget", "-5", "--budget: '-5' is not a budget"),
-        ("--budget", "5 apples", "--budget: '5 apples' is not a budget"),
-        ("--price", "cheap", "--price: a price is two numbers"),
-        ("-j", "0", "--concurrency (-j): "),
-        ("--limit", "0", "--limit (-n): "),
-    ],
-)
-def test_an_impossible_value_is_refused_whoever_judges_and_its_flag_is_named(
-    flag: str, value: str, says: str, judge: list[str], data: Path, capsys
-) -> None:
-    assert says in complaint(capsys, "run", data, "--metrics", "em", flag, value, *judge)
-
-
-@pytest.mark.parametrize("words", ["", " ", "openai:gpt-4o,", "replay:a.jsonl,,offline"])
-def test_an_unset_variable_is_no_judge(words: str, data: Path, capsys) -> None:
-    said = complaint(capsys, "run", data, "--suite", "ragreport", "--judge", words)
-    assert "--judge" in said and "a name is empty (an unset variable?)" in said
-    assert "--suite" in complaint(capsys, "run", data, "--suite", words)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -47,21 +48,53 @@ def test_quiet_says_why_a_run_is_incomplete(data: str, capsys: pytest.CaptureFix
     )
 
 
+BAD_FILES = {
+    "empty": b"", "garbage": b'{"answer": "x"}\n{"answer": \n', "latin1": b'{"answer": "\xe9"}\n',
+    "twice": b'{"id": "a", "answer": "x"}\n{"id": "a", "answer": "y"}\n',
+    "nan": b'{"id": "a", "passages": [{"text": "t", "score": NaN}]}\n',
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["frobnicate"], "ragassay: Unknown command"),
-        (["run", "x", "--frob"], "ragassay: Unknown option"),
-        (["compare"], "ragassay: Command"),
-        (["compare", "x", "--slice-by=a"], "ragassay: Unknown option: --slice-by. Compare the"),
-        (["run", "x", "--limit", "two"], "ragassay: Invalid value"),
-        (["run", "x", "--suite", "qaa"], "ragassay: "),
+        ("frobnicate", "Unknown command"), ("compare", "Command"),
+        ("run x --frob", "Unknown option"), ("run data.jsonl --limit two", "Invalid value"),
+        ("compare x --slice-by=a", "Unknown option: --slice-by. Compare the"),
+        ("run data.jsonl --suite qaa", "Did you mean 'qa'"),
+        ("run data.jsonl --budget abc", "--budget: 'abc' is not a budget"),
+        ("run data.jsonl --budget=-5", "--budget: '-5' is not a budget"),
+        ("run data.jsonl --budget '5 apples'", "--budget: '5 apples' is not a budget"),
+        ("run data.jsonl --price cheap", "--price: a price is two numbers"),
+        ("run data.jsonl -j 0", "--concurrency (-j): "),
+        ("run data.jsonl --limit 0", "--limit (-n): "),
+        ("run data.jsonl --columns answer", "--columns 'answer': write FIELD=COLUMN"),
+        ("run data.jsonl --option a=1 --option a=2", "--option: two values are named for a"),
+        ("run data.jsonl --option a", "--option 'a': write NAME=VALUE, as in min_grade=2"),
+        ("run data.jsonl --ks 1,x", "--ks '1,x': write whole numbers"),
+        ("run data.jsonl --level 2", "--level: must be less than 1"),
+        ("run data.jsonl --from yesterday", "--from: 'yesterday' is no point in time"),
+        ("run data.jsonl --temperature -1", "--temperature: "),
+        *((f"run data.jsonl {flag} '{name}'", "a name is empty (an unset variable?)")
+          for flag in ("--suite", "--judge")
+          for name in ("", " ", "openai:gpt-4o,", "replay:a.jsonl,,offline")),
+        ("run absent -s qa -o out", "absent"),
+        *((f"run {name}.jsonl -s qa -o out", f"{name}.jsonl") for name in BAD_FILES),
+        *((f"run {name}.jsonl -s qa", "line 2") for name in ("garbage", "twice")),
+        ("run data.jsonl -m em -o nan.jsonl", "is a file, not a folder"),
+        ("run data.jsonl -m em -o nan.jsonl/below", "cannot be written"),
     ],
-)
-def test_every_error_is_one_sentence_of_one_style(words: list[str], said: str, capsys) -> None:
-    assert call(words) == 2
-    err = capsys.readouterr().err
-    assert err.startswith(said) and err.count("\n") == 1
+)  # fmt: skip
+@pytest.mark.usefixtures("data")
+def test_every_error_is_one_sentence_of_one_style_whoever_judges(words, said: str, capsys) -> None:
+    for name, content in BAD_FILES.items():
+        Path(f"{name}.jsonl").write_bytes(content)
+    for judge in ([], ["--judge", "offline"]) if "--judge" not in words else ([],):
+        assert call([*shlex.split(words), *judge * words.startswith("run")]) == 2
+        err = capsys.readouterr().err
+        assert err.startswith("ragassay: ") and err.count("\n") == 1 and said in err
+        assert "Traceback" not in err and "defect" not in err
+    assert not Path("out").exists() or not list(Path("out").iterdir())
 
 
 def test_the_help_of_run_fits_a_page_and_all_of_it_is_a_word_away() -> None:

@@ -13,7 +13,6 @@ import yaml
 
 from option_tables import json_schema, option_table
 from ragassay.cli.command import COMMANDS
-from ragassay.cli.command_line import call
 from ragassay.cli.runs.run import run
 from ragassay.engine.config.run_config import GROUPS, RunConfig
 
@@ -69,23 +68,6 @@ def test_the_schema_takes_the_examples_of_its_page() -> None:
     assert blocks
     for text in blocks:
         jsonschema.validate(yaml.safe_load(text), json_schema())
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"), [
-        (["--columns", "answer"], "--columns 'answer': write FIELD=COLUMN"), (
-            ["--option", "min_grade=1", "--option", "min_grade=2"],
-            "--option: two values are named for min_grade",
-        ), (["--option", "min_grade"], "--option 'min_grade': write NAME=VALUE, as in min_grade=2"),
-        (["--ks", "1,x"], "--ks '1,x': write whole numbers"),
-        (["--suite", "qa,"], "a name is empty"), (["--level", "2"], "--level: must be less than 1"),
-        (["--from", "yesterday"], "--from: 'yesterday' is no point in time"),
-        (["--temperature", "-1"], "--temperature: "),
-    ],
-)  # fmt: skip
-def test_a_flag_that_cannot_be_read_is_named(words: list[str], complaint: str, capsys) -> None:
-    assert call(["run", "answers.jsonl", *words]) == 2
-    assert complaint in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -20,6 +20,7 @@ from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.reports import ci_reports
 from ragassay.reports.ci_reports import write_junit
+from ragassay.reports.run_reports import write_reports
 
 ANSWERS = ["red fox", "a red fox", "fox", "blue", "red fox", "red foxes"]
 GATES = ["em>=0.2", "em>=0.9", "low(f1)>=0.5"]
@@ -82,6 +83,7 @@ def test_a_gate_that_is_not_passed_names_five_samples_the_worst_first(tmp_path: 
 
 def test_a_run_that_is_incomplete_has_an_error(run: Path, tmp_path: Path) -> None:
     result = ragassay.open_run(run)
+    assert {*write_reports(result, tmp_path)} == {"html", "markdown", "csv", "junit"}
     write_junit(replace(result, summary=replace(result.summary, incomplete=2)), tmp_path / "x.xml")
     error = cases(tmp_path / "x.xml")["the run is complete"].find("error")
     assert error is not None and error.get("message") == "2 scores are missing."
