@@ -141,12 +141,10 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubServer]:
         {
             HHEM.name: (HHEM.revision, held(place / "hhem") | code),
             FOUNDATION.name: (FOUNDATION.revision, held(place / "flan") | {"tf_model.h5": b"no"}),
-            "owner/unpinned": ("a" * 40, held(place / "hhem")),
-            "owner/empty": ("b" * 40, shown),
+            "owner/unpinned": ("a" * 40, held(place / "hhem")), "owner/empty": ("b" * 40, shown),
             "owner/gated": ("c" * 40, shown),
-        },
-        gated=("owner/gated",),
-    ) as server:
+        }, gated=("owner/gated",),
+    ) as server:  # fmt: skip
         yield server
 
 

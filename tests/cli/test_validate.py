@@ -60,14 +60,12 @@ def test_the_nearest_names_are_suggested_for_what_lacks_a_column(
 
 
 @pytest.mark.parametrize(
-    ("query", "answer", "references"),
-    [
+    ("query", "answer", "references"), [
         ("Question asked", "Answer given", "Correct answer"),
-        ("question", "answer_bot", "answer_gold"),
-        ("Frage", "Antwort", "Erwartete Antwort"),
+        ("question", "answer_bot", "answer_gold"), ("Frage", "Antwort", "Erwartete Antwort"),
         ("Frage", None, "Soll-Antwort"),
     ],
-)
+)  # fmt: skip
 def test_what_is_expected_is_suggested_as_references_and_never_as_the_answer(
     query: str, answer: str | None, references: str
 ) -> None:

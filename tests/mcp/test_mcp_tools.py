@@ -161,11 +161,9 @@ def test_files_outside_are_refused(client: Callable[[], Any], folder: Path) -> N
 
 ERRORS: list[tuple[str, dict[str, Any], str]] = [
     (
-        "evaluate",
-        {"pred_ls": ["a"], "gt_ls": ["Paris"]},
+        "evaluate", {"pred_ls": ["a"], "gt_ls": ["Paris"]},
         "gt_ls.0: must be a valid list, not 'Paris'",
-    ),
-    ("evaluate", {"pred_ls": ["a"], "gt_ls": []}, "gt_ls ends before row 0"),
+    ), ("evaluate", {"pred_ls": ["a"], "gt_ls": []}, "gt_ls ends before row 0"),
     ("evaluate_trec", {"run_path": "a.run", "qrels_path": "b"}, "run_path: there is no file"),
     ("validate_file", {"data": "hybrid.jsonl", "suite": ["qaa"]}, "Did you mean 'qa'"),
     ("validate_file", {"file": "x"}, "has no argument 'file'."),
@@ -177,7 +175,7 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
     ("list_metrics", {"suite": "nothing"}, "nothing"),
     ("explain_score", {"run": "hybrid.jsonl", "sample": "x"}, "hybrid.jsonl"),
     ("compare_runs", {"new": "none", "old": "runs"}, "there is no file 'none'"),
-]
+]  # fmt: skip
 
 
 def test_what_an_agent_and_a_person_choose_reaches_the_run(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Tables for the terminal."""
+"""Tables for the terminal, Markdown for a pull request, and the pieces of an answer."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 from rich.cells import cell_len
 
 import ragassay
@@ -16,12 +17,13 @@ from ragassay.base.printable import dollars
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.summary import Slice, Summary
 from ragassay.reports.charts.boxes import overview
-from ragassay.reports.drawn.markdown import markdown
+from ragassay.reports.drawn.markdown import escape, markdown
 from ragassay.reports.html import pages
 from ragassay.reports.model import Report
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import comparison_report, reach_of, verdict_line
 from ragassay.reports.views.diagnosis_view import verdict_of
+from ragassay.reports.views.evidence_view import AnswerPiece, answer_pieces
 from ragassay.reports.views.summary_view import slice_parts, summary_notes, summary_report
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
 from terminal_text import full_report, said as said_below, shown
@@ -238,3 +240,78 @@ def test_the_metrics_that_rest_on_the_judge_are_named() -> None:
     old = replace(summary.metrics["answer_match"], judges=())
     older = replace(summary, metrics={**summary.metrics, "answer_match": old})
     assert note in summary_notes(older), "runs of older versions do not store who judged"
+
+
+def tables(text: str) -> list[list[str]]:
+    """The cells of every table row, split at pipes as Markdown splits them."""
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    return [re.split(r"(?<!\\)\|", row)[1:-1] for row in rows]
+
+
+def test_the_verdict_comes_first_and_the_numbers_follow() -> None:
+    comparison, _, _ = pair()
+    text = markdown(full_report(comparison))
+    better = [d.name for d in comparison.differences if d.verdict == "better"]
+    assert text.index(f"**Better on {escape(', '.join(better))}.") < text.index("|")
+    for d in comparison.differences:
+        assert wording.number(d.diff, sign=True) in text
+    rows = [[cell.strip().replace("&lt;", "<") for cell in row] for row in tables(text)]
+    half = len(rows) // 2
+    first, second = ({row[0]: row[1:] for row in part} for part in (rows[:half], rows[half:]))
+    for d in comparison.differences:
+        (name,) = [one for one in first if one.split()[0] == escape(d.name)]
+        assert first[name][3].endswith(d.verdict)
+        tests = [wording.p_value(value) for value in (d.p_value, d.t_p_value, d.p_adjusted)]
+        assert second[name][1:4] == tests
+
+
+def test_an_incomplete_run_says_so_before_its_table() -> None:
+    text = markdown(summary_report(replace(example(5).summary, incomplete=4)))
+    assert text.index("incomplete") < text.index("| metric")
+
+
+def test_pipes_newlines_and_tags_in_names_cannot_break_the_table() -> None:
+    found = hostile()
+    name = "a|b\nc`d`<script>@team#1"
+    metric = replace(found.summary.metrics[next(iter(found.summary.metrics))], name=name)
+    text = markdown(summary_report(replace(found.summary, metrics={name: metric})))
+    assert "<script" not in text and "<img" not in text
+    assert len({len(row) for row in tables(text)}) == 1
+    assert "a\\|b c\\`d\\`&lt;script&gt;@\u200bteam#1" in text
+
+
+@given(st.text(max_size=40))
+def test_escaped_text_has_no_markup_of_its_own(text: str) -> None:
+    found = escape(text)
+    assert not re.search(r"[<>\n\r]|&(?!amp;|lt;|gt;)", found)
+    assert not re.search(r"[`*_\[\]|~$]", re.sub(r"\\[\\`*_\[\]|~$]", "", found))
+
+
+ANSWER = "It opened in 1968. Entry is free [2]."
+
+
+def test_claims_stand_where_the_answer_has_them_and_rephrased_ones_nowhere() -> None:
+    parts = {"claims": ["it opened in 1968.", "There is no fee."], "supported": [True, False]}
+    assert answer_pieces(parts, ANSWER) == [
+        AnswerPiece("it opened in 1968.", 0, 17, "yes"),
+        AnswerPiece("There is no fee.", None, None, "no"),
+    ]
+    first = answer_pieces(parts, ANSWER)[0]
+    assert ANSWER[first.start : first.end] == "It opened in 1968"
+    (longer,) = answer_pieces({"claims": ["Open"], "supported": [True]}, "Straße. Open.")
+    assert longer.start is None, "in lower case ß is two letters, and places would be others'"
+
+
+def test_statements_tell_the_best_support_of_their_citations() -> None:
+    cited = [{"citation": "2", "support": "none"}, {"citation": "3", "support": "partial"}]
+    statements = [{"text": "It opened in 1968.", "citations": []},
+                  {"text": "Entry is free", "citations": cited}]  # fmt: skip
+    one, two = answer_pieces({"statements": statements}, ANSWER)
+    assert (one.held, one.by) == ("no", "cites nothing")
+    assert (two.held, two.by) == ("partly", "2: none, 3: partial")
+    assert ANSWER[two.start : two.end] == "Entry is free"
+
+
+def test_other_parts_hold_no_pieces() -> None:
+    for parts in ({"values": [1.0]}, {"statements": [3]}):
+        assert answer_pieces(parts, ANSWER) == []

@@ -95,11 +95,9 @@ def test_it_holds_a_prompt_of_each_question_and_what_is_unscored(tmp_path, monke
         monkeypatch.setenv("OPENAI_BASE_URL", llm.url)
         monkeypatch.setenv("OPENAI_API_KEY", "of-a-test")
         result = ragassay.evaluate(
-            [sample(1), sample(2, "It has 90.")],
-            metrics=["answered", "AP"],
-            judge=["openai:a", "openai:b"],
-            ledger=str(tmp_path / "ledger.sqlite"),
-        )
+            [sample(1), sample(2, "It has 90.")], metrics=["answered", "AP"],
+            judge=["openai:a", "openai:b"], ledger=str(tmp_path / "ledger.sqlite"),
+        )  # fmt: skip
     workbook.write_workbook(result, tmp_path / "r.xlsx")
     book = openpyxl.load_workbook(tmp_path / "r.xlsx")
     facts = dict(row[:2] for row in cells(book["How it was computed"]))
