@@ -231,6 +231,10 @@ def test_without_the_package_fetching_says_what_to_install(monkeypatch, capsys) 
     assert "pip install 'ragassay[models]'" in capsys.readouterr().err
 
 
+def named(folders: dict[str, str]) -> list[str]:
+    return [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
+
+
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     pytest.importorskip("torch", reason=NEEDS)
@@ -238,8 +242,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def test_other_weights_than_the_published_are_told_by_their_scores(folders, capsys) -> None:
-    named = [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
-    assert call(["models", "check", HHEM.name, *named, "--device", "cpu"]) == 3
+    assert call(["models", "check", HHEM.name, *named(folders), "--device", "cpu"]) == 3
     assert "says 0.8969: these are other weights" in capsys.readouterr().out
 
 
@@ -251,8 +254,7 @@ def test_weights_that_give_the_published_scores_are_ok(folders, monkeypatch, cap
     examples = [(*pair, value) for pair, value in zip(pairs, model.scores(pairs), strict=True)]
     theirs = KnownModel("", "", 1, examples=tuple(examples))  # type: ignore[arg-type]
     monkeypatch.setattr(model_survey, "facts", lambda weights: theirs)
-    named = [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
-    assert call(["models", "check", HHEM.name, *named]) == 0
+    assert call(["models", "check", HHEM.name, *named(folders)]) == 0
     assert f"{HHEM.name}: ok: hhem 0." in capsys.readouterr().out
 
 
@@ -260,8 +262,7 @@ def test_what_is_broken_is_said_and_the_exit_code_tells(tmp_path: Path, capsys) 
     pytest.importorskip("torch", reason=NEEDS)
     folders = tiny_hhem.save_all(tmp_path)
     (tmp_path / "hhem" / "model.safetensors").write_bytes(b"")
-    named = [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
-    assert call(["models", "check", *named]) == 3
+    assert call(["models", "check", *named(folders)]) == 3
     out = capsys.readouterr().out
     assert f"{HHEM.name}: not usable:" in out and "cannot be read" in out
     assert f"{FOUNDATION.name}: ok" in out

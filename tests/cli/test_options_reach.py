@@ -6,7 +6,7 @@ import shlex
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -29,6 +29,7 @@ from ragassay.judges.ledger.ledger_admin import Selection
 from ragassay.judges.ledger.ledger_store import Ledger
 from ragassay.models.model_options import ModelOptions
 from ragassay.synthesis.draft import Mix, Wish
+from ragassay.targets.target_factory import AskOptions
 
 Taken = tuple[Sequence[Any], dict[str, Any]]
 ITEMS = [GoldenItem(id=name, query="Who?", type="factual", status=status, metadata={"t": name})
@@ -64,11 +65,7 @@ def taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return run
 
 
-ASKED = {
-    "repeat": 3, "concurrency": 4, "rpm": 5.0, "timeout": 6.0, "retries": 7, "history": "own",
-    "refresh": True, "stream": True, "key_file": Path("k"), "gold_passages": True,
-    "budget": "8 calls", "limit": 9,
-}  # fmt: skip
+ASKED = asdict(AskOptions(3, 4, 5.0, 6.0, 7, "own", True, True, Path("k"), True, "8 calls"))
 LIMITS = Thresholds(low_rank=5, max_contradicted=0.1, min_supported=0.6, min_cited=0.7,
                     min_right=0.8, min_complete=0.3)  # fmt: skip
 FLAGS = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in vars(LIMITS).items())
@@ -101,7 +98,8 @@ FLAGS = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in vars(L
             " --retries 7 --history own --refresh --stream --key-file k --gold-passages"
             " --budget '8 calls' --limit 9 --ledger l.sqlite", "targets.ask_run.open_asking",
             (Path("queries.jsonl"), ["a:b", "c:d"]),
-            {**ASKED, "ledger": "l.sqlite", "output": Path("out.jsonl"), "tell_drafts": True},
+            {**ASKED, "limit": 9, "ledger": "l.sqlite", "output": Path("out.jsonl"),
+             "tell_drafts": True},
         ),
         (
             "ledger export --ledger l.sqlite --failed --messages",
