@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import io
 import json
 import shlex
@@ -278,9 +276,8 @@ def test_commands_that_are_printed_can_be_copied_whatever_the_names(tmp_path: Pa
     said = complaint(capsys, "explain", tmp_path / "run", "q")
     flags = said.partition("id 'q': ")[2].partition(". Say")[0]
     assert [shlex.split(one) for one in flags.split("; ")] == [
-        ["--system", "it's $1", "--repeat", "0"],
-        ["--system", "b c", "--repeat", "0"],
-    ]
+        ["--system", "it's $1", "--repeat", "0"], ["--system", "b c", "--repeat", "0"],
+    ]  # fmt: skip
 
     data = tmp_path / "in.csv"
     data.write_text("query,Ground Truth,ground truth\nq,a,b\n")

@@ -1,7 +1,5 @@
 """Ctrl-C is never lost."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

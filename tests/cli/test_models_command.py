@@ -1,7 +1,5 @@
 """``ragassay models``: what there is, fetching it, trying it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 """One schema of options: the flags, the keys of a file and the documentation come from it; options
 of every command; help on one page; one style of errors; completions of the shell."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import os

@@ -1,7 +1,5 @@
 """What a command line says reaches what does the work: every value, and none of another option."""
 
-from __future__ import annotations
-
 import shlex
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """``ragassay validate``: columns, suggestions, suites, and the mapping that it writes."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -97,27 +95,21 @@ def test_nested_texts_are_shown_as_paths_and_suggested_by_their_names(capsys) ->
     assert re.search(r"references +2 of 2", capsys.readouterr().out)
 
 
-def traces(outputs: dict[str, Any]) -> Path:
-    """Two traces whose first step gave these, with different answers."""
-    steps = []
-    for n, one in enumerate(ODD):
-        given = json.loads(json.dumps(outputs).replace("ANSWER", f"It is number {n}."))
-        name = {"id": f"r{n}", "trace_id": f"t{n}", "run_type": "chain"}
-        steps.append({**name, "inputs": {"ask_me": one["Frage"]}, "outputs": given})
-    return write("t.jsonl", steps)
-
-
 @pytest.mark.parametrize(
-    ("outputs", "path"),
-    [
+    ("outputs", "path"), [
         ({"final": {"txt": "ANSWER"}}, "outputs.final.txt"),
         ({"final_text": "ANSWER", "n": 3}, "outputs.final_text"),
     ],
-)
+)  # fmt: skip
 def test_an_answer_under_a_name_of_ones_own_in_a_trace_is_shown_with_its_path(
     outputs: dict[str, Any], path: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert place(traces(outputs)).unplaced == (path,)
+    steps = [
+        {"id": f"r{n}", "trace_id": f"t{n}", "run_type": "chain", "inputs": {"ask_me": one["Frage"]},
+         "outputs": json.loads(json.dumps(outputs).replace("ANSWER", f"It is number {n}."))}
+        for n, one in enumerate(ODD)
+    ]  # fmt: skip
+    assert place(write("t.jsonl", steps)).unplaced == (path,)
     assert place("t.jsonl", columns={"answer": path}).unplaced == ()
     call(["validate", "t.jsonl"])
     assert f"columns that hold no field: {path}" in capsys.readouterr().out
@@ -191,12 +183,11 @@ def test_a_run_that_scores_nothing_points_to_the_suites_that_could(capsys) -> No
     run = {"trace_id": "t", "inputs": {"question": "Who?"}, "outputs": {"answer": "I."}}
     found = {"inputs": {"query": "Who?"}, "outputs": {"documents": [{"page_content": "Me."}]}}
     write(
-        "runs.jsonl",
-        [
+        "runs.jsonl", [
             {"id": "t", "run_type": "chain", **run},
             {"id": "u", "run_type": "retriever", "trace_id": "t", "parent_run_id": "t", **found},
         ],
-    )
+    )  # fmt: skip
     assert call(["run", "runs.jsonl", "--suite", "qa"]) == 3
     said = " ".join(capsys.readouterr().out.split())
     assert "Nothing was scored: the sample has no reference answer." in said

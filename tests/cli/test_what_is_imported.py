@@ -1,7 +1,5 @@
 """What a command imports: its time is mostly that of its imports."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Who may use the tools at ``/mcp`` of the service, and which paths they reach."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

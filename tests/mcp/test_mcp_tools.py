@@ -1,8 +1,6 @@
 """The tools of ``ragassay mcp``, by the official client: a session over both transports, that of
 docs/mcp.md (``--approve`` records it anew), the rest in this process."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -202,15 +200,14 @@ def test_what_an_agent_and_a_person_choose_reaches_the_run(tmp_path: Path) -> No
         ("explain_score", {"run": "runs/answers-2", "sample": "q0", "metric": "em", "system": "b"}),
         ("explain_score", {"run": "runs/answers", "sample": "q0", "metric": "answered"}),
         ("explain_score", {"run": "runs/answers", "sample": "q0", "full": True}),
-        ("validate_file", {**answers_of, "metrics": "em"}),
-        ("validate_file", ranked),
+        ("validate_file", {**answers_of, "metrics": "em"}), ("validate_file", ranked),
         ("run_suite", {**ranked, "output": "new/trec"}),
         ("run_suite", {**answers_of, "suite": "qa", "limit": 1, "output": "new/few"}),
         ("run_suite", {**answers_of, "suite": "qa", "limit": 2, "output": "new/more"}),
         ("compare_runs", {"new": "new/few", "old": "new/more"}),
         ("compare_runs", {"new": "new/few", "old": "new/more", "primary": "em,acc"}),
         ("list_metrics", {"search": "RECIPROCAL rank"}),
-    ]
+    ]  # fmt: skip
 
     told: list[tuple[float, float | None]] = []
 
@@ -265,12 +262,11 @@ SESSION: list[tuple[str, dict[str, Any]]] = [
     ("validate_file", {"data": "hybrid.jsonl", "metrics": METRICS}),
     ("run_suite", {"data": "hybrid.jsonl", "metrics": METRICS}),
     ("run_suite", {"data": "keyword.jsonl", "metrics": METRICS}),
-    ("compare_runs", {"new": "runs/hybrid", "old": "runs/keyword"}),
-    (
+    ("compare_runs", {"new": "runs/hybrid", "old": "runs/keyword"}), (
         "explain_score",
         {"run": "runs/hybrid", "sample": "library-items-at-once", "metric": "token_f1.f"},
     ),
-]
+]  # fmt: skip
 MOST_ITEMS, MOST_TEXT = 2, 90
 
 

@@ -1,7 +1,5 @@
 """UltraRAG's runner, as it talks to a server: ours stands in for its server of evaluations."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -59,10 +57,6 @@ def evaluation(tmp_path: Path) -> Path:
     return Path(shutil.copytree(FOLDER, tmp_path / "evaluation"))
 
 
-def test_its_parameters_are_those_of_the_published_server() -> None:
-    assert yaml.safe_load((FOLDER / "parameter.yaml").read_text()) == PARAMETERS["evaluation"]
-
-
 def test_short_answers(evaluation: Path, tmp_path: Path) -> None:
     saved = tmp_path / "output" / "x.json"
     variables = {
@@ -81,7 +75,8 @@ def test_an_error_is_the_tools_own_sentence(evaluation: Path) -> None:
     assert said.endswith("gt_ls.0: must be a valid list, not 'Paris'.")
 
 
-def test_flows_are_the_published_ones(evaluation: Path) -> None:
+def test_flows_and_parameters_are_the_published_ones(evaluation: Path) -> None:
+    assert yaml.safe_load((FOLDER / "parameter.yaml").read_text()) == PARAMETERS["evaluation"]
     run_step(evaluation, "evaluate", {"pred_ls": ["a"], "gt_ls": [["a"]]}, {"save_path": ""})
     tools = yaml.safe_load((evaluation / "server.yaml").read_text())["tools"]
     assert set(tools) == set(FLOWS["evaluation"])

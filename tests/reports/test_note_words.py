@@ -1,7 +1,5 @@
 """Every kind of note has a sentence, and every sentence is some note's."""
 
-from __future__ import annotations
-
 import re
 import string
 from pathlib import Path

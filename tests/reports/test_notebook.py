@@ -1,7 +1,5 @@
 """What a notebook shows: small, without scripts, escaped, readable on light and dark."""
 
-from __future__ import annotations
-
 import html
 import pickle
 import re

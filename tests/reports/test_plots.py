@@ -1,7 +1,5 @@
 """``ragassay plot``: what is drawn is what the files say."""
 
-from __future__ import annotations
-
 import json
 import re
 import struct
@@ -114,12 +112,15 @@ def test_values_that_are_only_indicative_are_marked(tmp_path: Path) -> None:
         for at, said in enumerate(answers)
     ]  # fmt: skip
     folder = tmp_path / "run"
-    result = ragassay.evaluate(data, ["umbrela", "contains_answer", "answer_match"], save=folder)
+    metrics = ["answered", "contains_answer", "answer_match"]
+    result = ragassay.evaluate(data, metrics, save=folder)
     entries = result.summary.metrics
     why = judge_agreement(entries["answer_match"])
     assert why is not None and why.indicative
     assert judge_agreement(entries["contains_answer"]) is None
-    shown = drawn(folder, metrics=["answer_match", "contains_answer"])
+    sound = judge_agreement(entries["answered"])
+    assert sound is not None and not sound.indicative
+    shown = drawn(folder, metrics=metrics)
     assert len(marks(shown, "dashed")) == 1
     assert sum(text.endswith("only a hint") for text in words(shown)) == 1
     assert svg.DASHED in shown.notes
@@ -166,10 +167,9 @@ def test_the_picture_of_consistency_has_the_published_names(tmp_path: Path) -> N
 def test_a_query_without_statistics_counts_as_missing(tmp_path: Path) -> None:
     cells = {
         "q1": {"rouge_score": plot_files.stats([0.2, 0.4])},
-        "q2": {"rouge_score": {"values": [0.3], "stats": {}}},
-        "q3": {"rouge_score": {}},
+        "q2": {"rouge_score": {"values": [0.3], "stats": {}}}, "q3": {"rouge_score": {}},
         "q4": {"rouge_score": {"values": [], "stats": {"consistency_adjusted_index": None}}},
-    }
+    }  # fmt: skip
     path = plot_files.consistency(tmp_path / "c.csv", cells)
     metric = read(path, "consistency").metric("rouge_score")
     assert metric is not None and (metric.n_scored, metric.n_total) == (1, 4)
@@ -225,14 +225,13 @@ def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("ids", "said_"),
-    [
+    ("ids", "said_"), [
         (("q", "q"), ""),
         (("q", "x"), "No query is in both files (by id): the means are not of the same"),
         (("q", "q", "x"), "No query is in all 3 files"),
         (("q", "more"), "Only 4 of 6 queries are in both files (by id)"),
     ],
-)
+)  # fmt: skip
 def test_files_of_different_queries_are_told_apart(tmp_path: Path, capsys, ids, said_: str) -> None:
     paths = []
     for at, begin in enumerate(ids):

@@ -1,7 +1,5 @@
 """Pictures are legible: no text lies over another, and each is where it belongs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """``ragassay plot``: every mistake has its sentence, and pictures say which scores in them were
 not computed alike."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

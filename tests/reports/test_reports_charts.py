@@ -1,7 +1,5 @@
 """Charts: what is drawn equals what was computed, and data stays data; the line over reports."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace

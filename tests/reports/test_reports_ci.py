@@ -1,7 +1,5 @@
 """JUnit XML, GitHub's annotations and step summary: all tell of the gates of a run."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

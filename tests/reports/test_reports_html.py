@@ -1,7 +1,5 @@
 """The HTML file as text: complete, self-contained and safe against its own data."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

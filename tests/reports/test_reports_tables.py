@@ -1,7 +1,5 @@
 """Scores as CSV, JSON lines and Parquet."""
 
-from __future__ import annotations
-
 import csv
 import json
 from dataclasses import replace
@@ -15,7 +13,7 @@ import ragassay
 from ragassay.base.sample import Answer, Passage, Statement
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow
-from ragassay.reports.tables import tables
+from ragassay.reports.tables import published_csv, tables
 from ragassay.reports.tables.ore_files import ALL_COLUMNS
 from ragassay.reports.tables.ore_values import RunColumns
 from ragassay.reports.tables.tables import _cell, run_numbers
@@ -162,9 +160,17 @@ def test_the_tools_file_has_tokens_after_the_scores_that_took_them() -> None:
     at = ALL_COLUMNS.index("retrieval_score_token_usage")
     assert ALL_COLUMNS[at - 1] == "retrieval_score_mean_umbrela_score"
     assert ALL_COLUMNS[-5:-3] == (
-        "generation_score_no_answer_score",
-        "generation_score_token_usage",
-    )
+        "generation_score_no_answer_score", "generation_score_token_usage",
+    )  # fmt: skip
+
+
+def test_a_run_without_a_value_is_shown_and_is_in_no_statistic_of_consistency() -> None:
+    cell = json.loads(published_csv._cell([0.5, None, 1.0]) or "")
+    assert cell["values"] == [0.5, None, 1.0]
+    assert {name: cell["stats"][name] for name in ("mean", "median", "std", "max_min")} == {
+        "mean": 0.75, "median": 0.75, "std": 0.25, "max_min": 0.5,
+    }  # fmt: skip
+    assert published_csv._cell([None, None]) is None
 
 
 def test_runs_are_numbered_by_query_and_system() -> None:

@@ -1,7 +1,5 @@
 """Tables for the terminal, Markdown for a pull request, and the pieces of an answer."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -196,9 +194,8 @@ def test_labels_sums_and_directions_are_shown() -> None:
     )
     outcomes = {
         "verdict": [Score("yes"), Score("no"), Score("yes")],
-        "num_rel": [Score(3), Score(4), Score(5)],
-        "errors": [Score(0.1), Score(0.2), Score(0.3)],
-    }
+        "num_rel": [Score(3), Score(4), Score(5)], "errors": [Score(0.1), Score(0.2), Score(0.3)],
+    }  # fmt: skip
     text = shown(summary_report(result(samples(3), outcomes, kinds).summary))
     assert "verdict: 2 yes, 1 no" in text
     assert re.search(r"num_rel \(sum\) ↑\s+12 ", text)

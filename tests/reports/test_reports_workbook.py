@@ -1,7 +1,5 @@
 """The Excel workbook, read back with another library."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

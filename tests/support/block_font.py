@@ -1,8 +1,6 @@
 """A font in which every character is the same box: pictures of pages then look alike on every
 machine, whatever fonts it has."""
 
-from __future__ import annotations
-
 import struct
 
 _EM, _ADVANCE, _ASCENT, _DESCENT = 1000, 550, 900, -250

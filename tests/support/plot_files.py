@@ -1,7 +1,5 @@
 """Result files as Open RAG Eval and ragassay write them, small and made up."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Mapping, Sequence

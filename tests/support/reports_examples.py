@@ -1,7 +1,5 @@
 """Results and comparisons to show, built straight from the engine's dataclasses."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 """pytest's plugin: an assertion on one sample, and gates on the samples of a session. The sessions
 are real ones, run by pytest's own fixture for plugins."""
 
-from __future__ import annotations
-
 import re
 import sys
 import tomllib

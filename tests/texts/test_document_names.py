@@ -1,7 +1,5 @@
 """Which document a name means."""
 
-from __future__ import annotations
-
 import pytest
 
 from ragassay.base.errors import InputError
@@ -45,8 +43,7 @@ def test_an_ambiguous_name_is_an_error_that_says_which_there_are() -> None:
 
 def test_two_names_are_of_one_document_in_either_order() -> None:
     for one, other, same in [
-        ("a/pool.md", "pool", True),
-        ("a/pool.md", "b/pool.md", False),
+        ("a/pool.md", "pool", True), ("a/pool.md", "b/pool.md", False),
         ("pool.md", "pool.txt", False),
-    ]:
+    ]:  # fmt: skip
         assert same_document(one, other) is same_document(other, one) is same

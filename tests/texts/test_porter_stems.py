@@ -1,7 +1,5 @@
 """Porter stems, beside NLTK's stemmer."""
 
-from __future__ import annotations
-
 import random
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sentences of any script are found on the text as it is written, by one implementation."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

@@ -1,7 +1,5 @@
 """What a word is: a number in one form, letters of any script with their marks, signs."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest
