@@ -105,7 +105,7 @@ def test_an_answer_under_a_name_of_ones_own_in_a_trace_is_shown_with_its_path(
     outputs: dict[str, Any], path: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     steps = [
-        {"id": f"r{n}", "trace_id": f"t{n}", "run_type": "chain", "inputs": {"ask_me": one["Frage"]},
+        {"id": f"r{n}", "trace_id": f"t{n}", "run_type": "chain", "inputs": {"me": one["Frage"]},
          "outputs": json.loads(json.dumps(outputs).replace("ANSWER", f"It is number {n}."))}
         for n, one in enumerate(ODD)
     ]  # fmt: skip
