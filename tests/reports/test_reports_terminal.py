@@ -1,6 +1,7 @@
-"""Tables for the terminal, Markdown for a pull request, and the pieces of an answer."""
+"""Tables for the terminal, Markdown for a pull request, pieces of an answer, sentences of notes."""
 
 import re
+import string
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from rich.cells import cell_len
 
 import ragassay
 from ragassay.base.note import Note
-from ragassay.base.printable import dollars
+from ragassay.base.printable import dollars, plural
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.summary import Slice, Summary
 from ragassay.reports.charts.boxes import overview
@@ -22,6 +23,7 @@ from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import comparison_report, reach_of, verdict_line
 from ragassay.reports.views.diagnosis_view import verdict_of
 from ragassay.reports.views.evidence_view import AnswerPiece, answer_pieces
+from ragassay.reports.views.plan_view import _duration, _short
 from ragassay.reports.views.summary_view import slice_parts, summary_notes, summary_report
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
 from terminal_text import full_report, said as said_below, shown
@@ -216,6 +218,14 @@ def test_dollars_have_two_digits_and_less_than_a_cent_is_not_nothing() -> None:
     assert [*map(dollars, (0, 0.0099, 0.01, 0.1234, 1250))] == said
 
 
+def test_times_and_tokens_of_a_plan_are_short_and_times_are_rounded_up() -> None:
+    times = {1.2: "2 s", 60: "1 min", 100: "1 min 40 s", 5_999: "99 min 59 s", 6_000: "1 h 40 min",
+             11_040: "3 h 4 min", 11_040.5: "3 h 5 min", 14_399.5: "4 h"}  # fmt: skip
+    tokens = {950: "950", 999.6: "1.00k", 12_345: "12.3k", 999_600: "1.00M", 4_560_000: "4.56M"}
+    assert [*map(_duration, times)] == [*times.values()]
+    assert [*map(_short, tokens)] == [*tokens.values()]
+
+
 def test_an_axis_reaches_as_far_as_the_interval_on_either_side() -> None:
     fell = replace(pair()[0].differences[0], name="m", diff=-0.2, low=-0.5, high=0.1)
     assert reach_of([fell], {"m": "scale"}) == {"scale": 0.5}
@@ -320,3 +330,37 @@ def test_statements_tell_the_best_support_of_their_citations() -> None:
 def test_other_parts_hold_no_pieces() -> None:
     for parts in ({"values": [1.0]}, {"statements": [3]}):
         assert answer_pieces(parts, ANSWER) == []
+
+
+SOURCES = Path(ragassay.__file__).parent
+BUILT = ("correction_", "metrics_only_in_", "offline_", "judge_", "labels_", "lacks_", "unscored_",
+         "answers_", "words_", "support_", "retrieval_", "nuggets_", "gate_")  # fmt: skip
+"""How kinds begin that are put together from parts."""
+CLAUSES = ("gate_", "advice_")
+"""How kinds begin that are a part of a sentence."""
+
+
+def placeholders(text: str) -> dict[str, str]:
+    """The places of a sentence, and how each is filled in."""
+    return {name: form or "" for _, name, form, _ in string.Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("kind", sorted(wording.words()))
+@pytest.mark.parametrize("n", [1, 3])
+def test_each_kind_reads_as_a_sentence(kind: str, n: int) -> None:
+    text = wording.words()[kind]
+    counts = {name: n for name in re.findall(r"\{(\w+)", text) if name != "names"}
+    counts.pop("advice", None)  # as in runs of older versions
+    said = wording.said(Note(kind, counts, tuple("abc"[:n])))
+    assert "{" not in said and "}" not in said and "  " not in said
+    if kind != "text" and not kind.endswith("_short") and not kind.startswith(CLAUSES):
+        assert said[-1] == "."
+    for noun in filter(str.isalpha, {*placeholders(text).values()} - {"said"}):
+        assert plural(n, noun) in said
+
+
+def test_every_kind_with_words_is_made_somewhere() -> None:
+    code = "\n".join(path.read_text() for path in SOURCES.rglob("*.py"))
+    for kind in wording.words():
+        kind = kind.removesuffix("_short")
+        assert f'"{kind}"' in code or kind.startswith(BUILT), kind
