@@ -302,9 +302,8 @@ def test_of_a_test_that_runs_again_its_last_run_counts(pytester: pytest.Pytester
             assert pytestconfig.again
 
         def test_skipped_at_last(rag_eval, pytestconfig):
-            if pytestconfig.again:
-                pytest.skip("no key")
-            raise AssertionError
+            assert pytestconfig.again
+            pytest.skip("no key")
         """
     )
     done = session("--ragassay-gate", "em>=1")
@@ -375,13 +374,8 @@ def test_a_session_that_is_broken_off_decides_no_gate(pytester: pytest.Pytester,
     answers(pytester, "red fox", "red fox")
     words = ["--ragassay-gate", "em>=0.5", "--ragassay-output", "out"]
     assert session("--collect-only", *words).ret == 0
-    pytester.makeconftest("""
-        import pytest
-
-        def pytest_runtest_setup(item):
-            if item.name == "test_answer[1]":
-                pytest.exit("enough")
-        """)
+    ends = "if item.name == 'test_answer[1]': pytest.exit('enough')"
+    pytester.makeconftest(f"import pytest\ndef pytest_runtest_setup(item):\n    {ends}")
     done = session(*words)
     assert done.ret == pytest.ExitCode.INTERRUPTED and not (pytester.path / "out").exists()
     done.stdout.fnmatch_lines(["ragassay: The session was broken off: gates are undecided."])
