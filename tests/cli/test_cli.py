@@ -73,9 +73,7 @@ def test_compare_prints_the_published_fields(data: Path, tmp_path: Path, capsys)
         assert word in out
 
 
-def test_one_comparison_of_nothing_among_several_is_incomplete_as_junit_says(
-    tmp_path: Path, capsys
-) -> None:
+def test_one_comparison_of_nothing_among_several_is_incomplete(tmp_path: Path, capsys) -> None:
     for name, references in (("one", ["yes"]), ("other", None), ("old", ["yes"])):
         rows = [{"id": one, "answer": "yes", "references": references} for one in "abc"]
         path = tmp_path / f"{name}.jsonl"
@@ -89,9 +87,7 @@ def test_one_comparison_of_nothing_among_several_is_incomplete_as_junit_says(
     assert 'errors="0"' in junit.read_text()
 
 
-def test_files_of_answers_are_evaluated_and_compared_like_their_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+def test_files_of_answers_are_compared_like_their_runs(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     for name, answers in (("new", ["yes"] * 20), ("old", ["no"] * 30)):
         row = {"system": name, "query": "Who? " * 3_000, "references": ["yes"]}
@@ -299,9 +295,7 @@ def test_the_bundled_data_is_copied_and_never_written_over(tmp_path: Path, capsy
     assert (folder / "queries.jsonl").read_text() == "mine"
 
 
-def test_the_first_outputs_fit_80_columns_and_show_eight_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+def test_first_outputs_fit_80_columns_and_eight_rows(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     assert run("demo", "-o", "out $dir's") == 0

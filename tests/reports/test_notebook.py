@@ -156,9 +156,7 @@ def test_pictures_show_themselves_and_are_saved(run, old: ragassay.Result, tmp_p
         nothing.plot()
 
 
-def test_a_comparison_is_a_frame_and_a_file(
-    run: ragassay.Result, old: ragassay.Result, tmp_path: Path
-) -> None:
+def test_a_comparison_is_a_frame_and_a_file(run, old: ragassay.Result, tmp_path: Path) -> None:
     found = run.compare(old)
     names = ["metric", "new", "old", "difference", "p_adjusted", "n", "verdict"]
     for d, row in zip(found.differences, found.to_polars()[names].rows(), strict=True):

@@ -268,9 +268,7 @@ def test_panels_stand_in_the_order_asked_for_on_one_scale(tmp_path: Path) -> Non
         assert [text for text in said if text in titles] == titles
 
 
-def test_without_the_extra_pictures_are_refused_with_the_command_that_installs_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_extra_is_told_with_its_command(tmp_path: Path, capsys, monkeypatch) -> None:
     example(12).save(tmp_path / "run")
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     for line in (

@@ -185,9 +185,7 @@ def test_the_two_citation_formulas_are_told_apart(tmp_path: Path, capsys) -> Non
         assert "alike" not in told
 
 
-def test_a_run_folder_beside_its_own_file_is_alike_and_beside_the_tools_not(
-    tmp_path: Path, capsys
-) -> None:
+def test_a_run_folder_is_like_its_own_file_and_unlike_the_tools(tmp_path: Path, capsys) -> None:
     folder = run(tmp_path / "run", "trecrag")
     assert call(["report", str(folder), "--format", "ore", "-o", str(tmp_path / "ore")]) == 0
     capsys.readouterr()

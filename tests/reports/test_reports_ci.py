@@ -111,9 +111,7 @@ def test_an_annotation_ends_where_its_line_does() -> None:
     assert line.endswith("50 %25%0Aof it")
 
 
-def test_github_shows_annotations_and_the_summary_of_the_step(
-    run: Path, tmp_path: Path, monkeypatch, capsys
-) -> None:
+def test_github_shows_annotations_and_a_summary(run: Path, tmp_path, monkeypatch, capsys) -> None:
     place = tmp_path / "summary.md"
     place.write_text("before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(place))

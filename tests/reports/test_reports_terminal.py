@@ -154,9 +154,7 @@ def test_slices_that_are_numbers_stand_in_their_order_and_others_as_they_come() 
 
 
 @pytest.mark.parametrize(("columns", "most"), [("80", 80), ("200", 100)])
-def test_printed_text_is_as_wide_as_the_terminal_up_to_100_columns(
-    columns: str, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_printed_text_is_as_wide_as_the_terminal_up_to_100(columns, most: int, monkeypatch) -> None:
     comparison, a, _ = pair(20)
     nothing = replace(comparison.differences[0], diff=None, low=None, high=None, p_value=None)
     monkeypatch.setenv("COLUMNS", columns)

@@ -123,9 +123,7 @@ def test_an_impossible_condition_is_refused(conditions: list[str], said: str) ->
         assert_score(DUNE, *conditions)
 
 
-def test_a_mistake_shows_the_line_of_the_test_and_no_line_of_the_package(
-    pytester: pytest.Pytester, session, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mistake_shows_the_line_of_the_test_not_ours(pytester, session, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     pytester.makepyfile(
         """
@@ -206,17 +204,13 @@ def test_the_samples_of_all_tests_are_gated_once_and_alike_by_xdist(pytester, se
         (["em>=0.5"], "*2 passed in *"), (["emm>=0.5"], "ragassay: the gates are undecided"),
     ],
 )  # fmt: skip
-def test_the_last_line_says_that_gates_failed_where_all_tests_passed(
-    pytester: pytest.Pytester, session, gates: list[str], last: str
-) -> None:
+def test_the_last_line_says_what_failed(pytester, session, gates: list[str], last: str) -> None:
     answers(pytester, "red fox", "blue")
     done = session("-q", *(f"--ragassay-gate={one}" for one in gates))
     assert fnmatch(done.stdout.lines[-1], last)
 
 
-def test_a_test_that_failed_before_it_handed_in_its_sample_leaves_gates_undecided(
-    pytester: pytest.Pytester, session
-) -> None:
+def test_a_test_that_failed_before_its_sample_leaves_gates_undecided(pytester, session) -> None:
     pytester.makepyfile(
         """
         import pytest
@@ -324,9 +318,7 @@ def test_a_gate_that_did_not_pass_shows_the_three_samples_that_fare_worst() -> N
     assert gate.passed is False, "a test without a sample makes no failure undecided"
 
 
-def test_a_query_of_two_tests_is_two_runs_and_two_queries_of_one_id_are_refused(
-    pytester: pytest.Pytester, session
-) -> None:
+def test_a_query_of_two_tests_is_two_runs_and_two_of_one_id_are_refused(pytester, session) -> None:
     tests = """
         def test_one(rag_eval):
             rag_eval.add(id="1", query="a?", answer="b", references=["b"])
@@ -347,9 +339,7 @@ def test_a_query_of_two_tests_is_two_runs_and_two_queries_of_one_id_are_refused(
 @pytest.mark.parametrize(
     ("body", "ret"), [("pass", 1), ("import pytest; pytest.skip('no key')", 0)], ids=["ran", "not"]
 )
-def test_a_gate_of_the_ini_file_is_no_success_where_a_test_that_ran_handed_in_nothing(
-    pytester: pytest.Pytester, session, body: str, ret: int
-) -> None:
+def test_a_gate_of_nothing_handed_in_is_no_success(pytester, session, body: str, ret) -> None:
     pytester.makeini("[pytest]\nragassay_gates = em>=0.5\n")
     pytester.makepyfile(f"def test_it(rag_eval): {body}\ndef test_other(): pass")
     done = session()
