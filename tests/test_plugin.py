@@ -1,7 +1,5 @@
 """A package elsewhere adds one thing of each kind by entry points: `examples/plugin`, installed."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

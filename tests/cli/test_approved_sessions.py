@@ -5,8 +5,6 @@
 stands for the test server, whose answers follow from what it is asked.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil
@@ -25,12 +23,11 @@ SESSIONS = dict(part.split("\n", 1) for part in TEXT.split("== ")[1:])
 DATA = [path for path in APPROVED.iterdir() if path.suffix != ".txt"]
 
 VARYING = (
-    (r"(127\.)?0\.0\.1:\d+", "HOST"),
-    (r"[\d.]+ KiB|(?<=bytes\": )\d+", "N"),
+    (r"(127\.)?0\.0\.1:\d+", "HOST"), (r"[\d.]+ KiB|(?<=bytes\": )\d+", "N"),
     (r"\d+(\.\d+)? (s|ms|min|seconds?|bytes|kB|MB)\b", "N \\2"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|\+00:00)?", "TIME"),
     (r"(?m)\b20\d\d-\d\d-\d\d$", "DATE"),
-)
+)  # fmt: skip
 """What differs from one machine and moment to another."""
 
 

@@ -1,7 +1,5 @@
 """``ragassay models``: what there is, fetching it, trying it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -141,12 +139,10 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubServer]:
         {
             HHEM.name: (HHEM.revision, held(place / "hhem") | code),
             FOUNDATION.name: (FOUNDATION.revision, held(place / "flan") | {"tf_model.h5": b"no"}),
-            "owner/unpinned": ("a" * 40, held(place / "hhem")),
-            "owner/empty": ("b" * 40, shown),
+            "owner/unpinned": ("a" * 40, held(place / "hhem")), "owner/empty": ("b" * 40, shown),
             "owner/gated": ("c" * 40, shown),
-        },
-        gated=("owner/gated",),
-    ) as server:
+        }, gated=("owner/gated",),
+    ) as server:  # fmt: skip
         yield server
 
 
@@ -164,13 +160,9 @@ def outside(hub: HubServer, tmp_path: Path) -> dict[str, str]:
 def run(environment: dict[str, str], *words: str) -> tuple[int, str]:
     """The command in a process of its own: the hub's package reads its settings once."""
     done = subprocess.run(
-        [sys.executable, "-m", "ragassay", *words],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+        [sys.executable, "-m", "ragassay", *words], env=environment, capture_output=True, text=True,
+        timeout=300, check=False,
+    )  # fmt: skip
     assert "Traceback" not in done.stderr and "defect" not in done.stderr, done.stderr
     return done.returncode, done.stdout + done.stderr
 
@@ -212,16 +204,13 @@ def test_fetched_into_a_folder_it_can_be_copied_and_named(hub, outside, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
-    [
+    ("words", "says"), [
         (["owner/nothing"], "There is no model 'owner/nothing' at http"),
-        (["owner/gated"], "agreed to its terms"),
-        (["owner/empty"], "holds no weights"),
+        (["owner/gated"], "agreed to its terms"), (["owner/empty"], "holds no weights"),
         (["not a name"], "is no name of a model"),
         ([f"{HHEM.name}@{'d' * 40}"], f"has no commit '{'d' * 40}'"),
-    ],
-    ids=["unknown", "gated", "no weights", "no name", "no commit"],
-)
+    ], ids=["unknown", "gated", "no weights", "no name", "no commit"],
+)  # fmt: skip
 def test_what_cannot_be_fetched_is_one_sentence(outside, words: list[str], says: str) -> None:
     code, said = run(outside, "models", "fetch", *words)
     assert code == 2 and says in " ".join(said.split())
@@ -240,6 +229,10 @@ def test_without_the_package_fetching_says_what_to_install(monkeypatch, capsys) 
     assert "pip install 'ragassay[models]'" in capsys.readouterr().err
 
 
+def named(folders: dict[str, str]) -> list[str]:
+    return [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
+
+
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     pytest.importorskip("torch", reason=NEEDS)
@@ -247,8 +240,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def test_other_weights_than_the_published_are_told_by_their_scores(folders, capsys) -> None:
-    named = [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
-    assert call(["models", "check", HHEM.name, *named, "--device", "cpu"]) == 3
+    assert call(["models", "check", HHEM.name, *named(folders), "--device", "cpu"]) == 3
     assert "says 0.8969: these are other weights" in capsys.readouterr().out
 
 
@@ -260,8 +252,7 @@ def test_weights_that_give_the_published_scores_are_ok(folders, monkeypatch, cap
     examples = [(*pair, value) for pair, value in zip(pairs, model.scores(pairs), strict=True)]
     theirs = KnownModel("", "", 1, examples=tuple(examples))  # type: ignore[arg-type]
     monkeypatch.setattr(model_survey, "facts", lambda weights: theirs)
-    named = [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
-    assert call(["models", "check", HHEM.name, *named]) == 0
+    assert call(["models", "check", HHEM.name, *named(folders)]) == 0
     assert f"{HHEM.name}: ok: hhem 0." in capsys.readouterr().out
 
 
@@ -269,8 +260,7 @@ def test_what_is_broken_is_said_and_the_exit_code_tells(tmp_path: Path, capsys) 
     pytest.importorskip("torch", reason=NEEDS)
     folders = tiny_hhem.save_all(tmp_path)
     (tmp_path / "hhem" / "model.safetensors").write_bytes(b"")
-    named = [word for name, place in folders.items() for word in ("--model", f"{name}={place}")]
-    assert call(["models", "check", *named]) == 3
+    assert call(["models", "check", *named(folders)]) == 3
     out = capsys.readouterr().out
     assert f"{HHEM.name}: not usable:" in out and "cannot be read" in out
     assert f"{FOUNDATION.name}: ok" in out

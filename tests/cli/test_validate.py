@@ -1,7 +1,5 @@
 """``ragassay validate``: columns, suggestions, suites, and the mapping that it writes."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -20,14 +18,10 @@ pytestmark = pytest.mark.usefixtures("here")
 
 LONG = "Emma is a novel by Jane Austen that was published in 1815 by John Murray in London."
 ODD = [
-    {
-        "nr": 1, "Frage": "Who wrote Emma?", "bot_answer": "Jane Austen wrote it.",
-        "my_contexts": [LONG],
-    },
-    {
-        "nr": 2, "Frage": "When was that?", "bot_answer": "In 1815 or so.",
-        "my_contexts": [LONG, LONG],
-    },
+    {"nr": nr, "Frage": query, "bot_answer": answer, "my_contexts": [LONG] * nr}
+    for nr, query, answer in (
+        (1, "Who wrote Emma?", "Jane Austen wrote it."), (2, "When was that?", "In 1815 or so."),
+    )
 ]  # fmt: skip
 
 
@@ -37,26 +31,39 @@ def write(name: str, records: list[Any]) -> Path:
     return path
 
 
-def test_columns_are_suggested_by_the_nearest_name_first() -> None:
-    records = [
-        {"question": "Who?", "respones": "I.", "my_reference": "Me", "retrived_contexts": []}
-    ]
-    found = place(write("a.jsonl", records))
-    assert found.placed == {"query": "question"}
-    assert (
-        found.suggested["answer"] == "respones" and found.suggested["references"] == "my_reference"
-    )
+@pytest.mark.parametrize(
+    ("record", "suggested", "unplaced"),
+    [
+        (
+            {"question": "Who?", "respones": "I.", "my_reference": "Me"},
+            {"answer": "respones", "references": "my_reference"}, ("respones", "my_reference"),
+        ),
+        (
+            {"question": "Who?", "expected": "Me", "gpt4_answer": "I", "llama_answer": "You"},
+            {}, ("gpt4_answer", "llama_answer"),  # equally near: neither
+        ),
+        ({"id": "1", "query": "Who?", "answer": "Austen did.", "note": "x"}, {}, ("note",)),
+        (
+            {"id": "r", "trace_id": "r", "run_type": "chain", "outputs": {"answer": "Jane did."},
+             "inputs": {"ask_me": "Who wrote Emma?", "k": 3}},
+            {"query": "inputs.ask_me"}, ("inputs.ask_me",),
+        ),
+    ],
+)  # fmt: skip
+def test_the_nearest_names_are_suggested_for_what_lacks_a_column(
+    record: dict[str, Any], suggested: dict[str, str], unplaced: tuple[str, ...]
+) -> None:
+    found = place(write("a.jsonl", [record]))
+    assert (found.suggested, found.unplaced) == (suggested, unplaced)
 
 
 @pytest.mark.parametrize(
-    ("query", "answer", "references"),
-    [
+    ("query", "answer", "references"), [
         ("Question asked", "Answer given", "Correct answer"),
-        ("question", "answer_bot", "answer_gold"),
-        ("Frage", "Antwort", "Erwartete Antwort"),
+        ("question", "answer_bot", "answer_gold"), ("Frage", "Antwort", "Erwartete Antwort"),
         ("Frage", None, "Soll-Antwort"),
     ],
-)
+)  # fmt: skip
 def test_what_is_expected_is_suggested_as_references_and_never_as_the_answer(
     query: str, answer: str | None, references: str
 ) -> None:
@@ -67,12 +74,6 @@ def test_what_is_expected_is_suggested_as_references_and_never_as_the_answer(
     named = {**found.placed, **found.suggested}
     wanted = {"query": query, "answer": answer, "references": references}
     assert named == {field: name for field, name in wanted.items() if name is not None}
-
-
-def test_of_two_names_that_are_equally_near_neither_is_suggested() -> None:
-    record = {"question": "Who?", "expected": "Me", "gpt4_answer": "I", "llama_answer": "You"}
-    found = place(write("a.jsonl", [record]))
-    assert found.suggested == {} and found.unplaced == ("gpt4_answer", "llama_answer")
 
 
 def test_nested_texts_are_shown_as_paths_and_suggested_by_their_names(capsys) -> None:
@@ -94,36 +95,24 @@ def test_nested_texts_are_shown_as_paths_and_suggested_by_their_names(capsys) ->
     assert re.search(r"references +2 of 2", capsys.readouterr().out)
 
 
-def traces(outputs: dict[str, Any]) -> Path:
-    """Two traces whose first step gave these, with different answers."""
-    steps = []
-    for n, one in enumerate(ODD):
-        given = json.loads(json.dumps(outputs).replace("ANSWER", f"It is number {n}."))
-        name = {"id": f"r{n}", "trace_id": f"t{n}", "run_type": "chain"}
-        steps.append({**name, "inputs": {"ask_me": one["Frage"]}, "outputs": given})
-    return write("t.jsonl", steps)
-
-
 @pytest.mark.parametrize(
-    ("outputs", "path"),
-    [
+    ("outputs", "path"), [
         ({"final": {"txt": "ANSWER"}}, "outputs.final.txt"),
         ({"final_text": "ANSWER", "n": 3}, "outputs.final_text"),
     ],
-)
+)  # fmt: skip
 def test_an_answer_under_a_name_of_ones_own_in_a_trace_is_shown_with_its_path(
     outputs: dict[str, Any], path: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert place(traces(outputs)).unplaced == (path,)
+    steps = [
+        {"id": f"r{n}", "trace_id": f"t{n}", "run_type": "chain", "inputs": {"me": one["Frage"]},
+         "outputs": json.loads(json.dumps(outputs).replace("ANSWER", f"It is number {n}."))}
+        for n, one in enumerate(ODD)
+    ]  # fmt: skip
+    assert place(write("t.jsonl", steps)).unplaced == (path,)
     assert place("t.jsonl", columns={"answer": path}).unplaced == ()
     call(["validate", "t.jsonl"])
     assert f"columns that hold no field: {path}" in capsys.readouterr().out
-
-
-def test_a_question_under_a_name_of_ones_own_among_others_is_suggested() -> None:
-    step = {"id": "r", "trace_id": "r", "run_type": "chain", "outputs": {"answer": "Jane did."}}
-    path = write("t.jsonl", [{**step, "inputs": {"ask_me": "Who wrote Emma?", "k": 3}}])
-    assert place(path).suggested == {"query": "inputs.ask_me"}
 
 
 def test_columns_that_are_named_are_not_among_those_without_a_field(capsys) -> None:
@@ -147,23 +136,11 @@ def test_a_column_without_a_name_is_shown_as_such(tmp_path: Path, capsys) -> Non
     assert "columns that hold no field: score\n" in capsys.readouterr().out
 
 
-def test_what_is_known_is_not_suggested() -> None:
-    records = [{"id": "1", "query": "Who wrote it?", "answer": "Austen did.", "note": "x"}]
-    found = place(write("a.jsonl", records))
-    assert found.unplaced == ("note",) and found.suggested == {}
-
-
-def test_an_error_about_unknown_columns_names_the_flags(capsys: pytest.CaptureFixture[str]) -> None:
-    write("a.jsonl", ODD)
-    assert call(["validate", "a.jsonl"]) == 2
-    said = capsys.readouterr().err
-    assert "Perhaps: --columns" in said and "--columns query=Frage" in said
-
-
 def test_the_saved_mapping_is_what_run_reads(capsys: pytest.CaptureFixture[str]) -> None:
     Path("data").mkdir()
     write("data/a.jsonl", ODD)
     assert call(["validate", "data/a.jsonl", "--save-mapping", "map.yaml"]) == 2
+    assert "Perhaps: --columns query=Frage --columns answer=" in capsys.readouterr().err
     assert yaml.safe_load(Path("map.yaml").read_text()) == {
         "data": "data/a.jsonl",
         "columns": {"query": "Frage", "answer": "bot_answer", "passages": "my_contexts"},
@@ -206,12 +183,11 @@ def test_a_run_that_scores_nothing_points_to_the_suites_that_could(capsys) -> No
     run = {"trace_id": "t", "inputs": {"question": "Who?"}, "outputs": {"answer": "I."}}
     found = {"inputs": {"query": "Who?"}, "outputs": {"documents": [{"page_content": "Me."}]}}
     write(
-        "runs.jsonl",
-        [
+        "runs.jsonl", [
             {"id": "t", "run_type": "chain", **run},
             {"id": "u", "run_type": "retriever", "trace_id": "t", "parent_run_id": "t", **found},
         ],
-    )
+    )  # fmt: skip
     assert call(["run", "runs.jsonl", "--suite", "qa"]) == 3
     said = " ".join(capsys.readouterr().out.split())
     assert "Nothing was scored: the sample has no reference answer." in said

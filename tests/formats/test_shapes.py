@@ -140,9 +140,13 @@ def test_a_record_in_which_columns_are_chosen_is_not_taken_for_what_stands_aroun
     assert (one.id, one.query) == ("2", "Wer?")
 
 
-def test_the_number_of_records_is_not_that_of_the_columns() -> None:
+def test_the_number_of_records_is_not_that_of_the_columns(tmp_path: Path) -> None:
     assert open_source({"query": ["a", "b", "c"]}, make_config()).count() is None
     assert open_source([{"query": "a"}, {"query": "b"}], make_config()).count() == 2
+    (tmp_path / "a.jsonl").write_text('{"query": "a"}\n{"query": "b"}')  # without an end
+    (tmp_path / "b.jsonl").write_text('{"id": "z", "query": "c"}\n')
+    config = make_config(data=[str(tmp_path / name) for name in ("a.jsonl", "b.jsonl")])
+    assert open_source(config.data, config).count() == 3
 
 
 def test_columns_in_memory_are_records() -> None:

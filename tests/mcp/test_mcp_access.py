@@ -1,7 +1,5 @@
 """Who may use the tools at ``/mcp`` of the service, and which paths they reach."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +11,7 @@ pytest.importorskip("fastapi", reason="needs the extra 'service'")
 from starlette.testclient import TestClient
 
 from ragassay.base.errors import ArgumentError
+from ragassay.cli.command_line import call
 from ragassay.mcp.agent_tools import AllowedFolders
 from ragassay.mcp.mcp_server import McpOptions
 from ragassay.service.application import ServiceOptions, create_app
@@ -71,6 +70,38 @@ def test_with_tokens_only_those_that_write_everywhere_may(store: Store, tmp_path
 def test_there_are_no_tools_where_no_folder_was_named(store: Store) -> None:
     with TestClient(create_app(store), base_url="http://127.0.0.1:8765") as client:
         assert client.post("/mcp", json=INITIALIZE, headers=ACCEPT).status_code == 404
+
+
+def test_a_person_names_folders_judge_and_budget(tmp_path: Path, monkeypatch) -> None:
+    taken: list[McpOptions | None] = []
+
+    class Ended:
+        def __init__(self, options: McpOptions) -> None:
+            taken.append(options)
+
+        def run(self, transport: str) -> None:
+            assert transport == "stdio"
+
+    app = "ragassay.service.application.create_app"
+    monkeypatch.setattr(app, lambda store, options: taken.append(options.mcp))
+    monkeypatch.setattr("ragassay.cli.serve_commands.run_server", lambda *_, **__: None)
+    monkeypatch.setattr("ragassay.mcp.mcp_server.create_server", Ended)
+    monkeypatch.chdir(tmp_path)
+    folders = tmp_path / "a", tmp_path / "b"
+    for folder in folders:
+        folder.mkdir()
+    serve = ["serve", "store", "--port", "0", "--no-worker"]
+    paid = ["--mcp-judge", "openai:gpt-4o", "--mcp-budget", "5.00"]
+    for words in (
+        ["mcp", *map(str, folders), "--judge", "openai:gpt-4o", "--budget", "5.00"],
+        [*serve, "--mcp", str(folders[0]), "--mcp", str(folders[1]), *paid], serve, ["mcp"],
+    ):  # fmt: skip
+        assert call(words) == 0
+    settings = {"judge": ["openai:gpt-4o"], "budget": "5.00"}
+    named = McpOptions(folders, settings)
+    assert taken == [named, named, None, McpOptions((tmp_path,))]
+    assert [call([*serve, *paid[at : at + 2]]) for at in (0, 2)] == [2, 2]
+    assert call(["mcp", "missing"]) == 2
 
 
 @pytest.mark.parametrize("path", ["a\0b", "circle/a", "..", "/"])

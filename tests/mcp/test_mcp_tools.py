@@ -1,7 +1,6 @@
 """The tools of ``ragassay mcp``, by the official client: a session over both transports, that of
-docs/mcp.md (``--approve`` records it anew), the rest in this process."""
-
-from __future__ import annotations
+docs/mcp.md (``--approve`` records it anew), the rest in this process; and UltraRAG's runner, as it
+talks to a server: ours stands in for its server of evaluations."""
 
 import asyncio
 import json
@@ -11,13 +10,16 @@ import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+import yaml
 
 mcp = pytest.importorskip("mcp", reason="needs the extra 'mcp'")
 
+from ragassay.compat.ultrarag.pipeline_tools import FLOWS, PARAMETERS
 from ragassay.mcp.mcp_server import McpOptions, create_server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -116,52 +118,11 @@ def test_ultrarags_tool_gives_one_text_with_a_json_object(client: Callable[[], A
     assert json.loads(content.text) == {"eval_res": expected} == result.structured_content
 
 
-def test_a_session_of_an_agent(served: Callable[[], Any], folder: Path) -> None:
-    told: list[tuple[float, float | None]] = []
-
-    async def progress(done: float, of: float | None, message: str | None) -> None:
-        told.append((done, of))
-
-    async def use(connected: Any) -> dict[str, Any]:
-        async def call(name: str, **arguments: Any) -> Any:
-            result = await connected.call_tool(name, arguments, progress_callback=progress)
-            assert not result.is_error, result.content
-            return result.structured_content
-
-        found: dict[str, Any] = {"metrics": await call("list_metrics", suite="qa")}
-        found["file"] = await call("validate_file", data="hybrid.jsonl", suite="qa")
-        for name in ("hybrid", "keyword"):
-            found[name] = await call("run_suite", data=f"{name}.jsonl", suite=["qa"])
-        found["score"] = await call(
-            "explain_score", run=found["hybrid"]["run"], sample="library-items-at-once", metric="em"
-        )
-        found["compared"] = await call(
-            "compare_runs", new=found["hybrid"]["run"], old=found["keyword"]["run"]
-        )
-        return found
-
-    found = used(served, use)
-    assert "token_f1.f" in [one["name"] for one in found["metrics"]["metrics"]]
-    assert found["file"]["n_samples"] == found["file"]["applicable"]["em"] == 72
-    assert Path(found["hybrid"]["run"]).parent == folder / "runs"
-    assert Path(found["hybrid"]["report"]).is_file()
-    em = next(one for one in found["hybrid"]["metrics"] if one["name"] == "em")
-    assert (em["n_scored"], em["n_total"]) == (72, 72)
-    assert em["low"] < em["mean"] < em["high"]
-    [score] = found["score"]["scores"]
-    assert (score["score"]["metric"], score["score"]["value"]) == ("em", 0)
-    assert found["score"]["query"] == "How many books can I have out at once?"
-    differences = {one["name"]: one for one in found["compared"]["differences"]}
-    assert len(differences) == 8 and "em" not in differences, "the headline of the suite"
-    assert differences["contains_answer"]["verdict"] == "better"
-    assert "Better on contains_answer" in found["compared"]["verdict"]
-    assert (72.0, 72.0) in told
-
-
 def test_files_outside_are_refused(client: Callable[[], Any], folder: Path) -> None:
     outside = folder.parent / "secret.jsonl"
     outside.write_text('{"question": "q", "answer": "a"}\n')
     link, inner = folder / "link.jsonl", folder / "deep"
+    (folder / "b.run").write_text("q Q0 d 1 1.0 tag\n")
     inner.mkdir(exist_ok=True)
     for at in (link, inner / "away.jsonl"):
         at.unlink(missing_ok=True)
@@ -173,6 +134,15 @@ def test_files_outside_are_refused(client: Callable[[], Any], folder: Path) -> N
         asked.append(("get_data", {"benchmark": keys}))
     saved = {"pred_ls": ["a"], "gt_ls": [["a"]], "save_path": "../result.json"}
     asked.append(("evaluate", saved))
+    asked.append(("build", {"parameter_file": "../secret.jsonl"}))
+    of_trec = dict.fromkeys(("run_path", "run_new_path", "run_old_path", "qrels_path"), "b.run")
+    for name, paths in (
+        ("evaluate_trec", ("run_path", "qrels_path")),
+        ("evaluate_trec_pvalue", ("run_new_path", "run_old_path", "qrels_path")),
+    ):
+        for path in paths:  # one outside, the others within
+            inside = {one: of_trec[one] for one in paths}
+            asked.append((name, {**inside, path: "../secret.jsonl"}))
     asked.append(("run_suite", {"data": "hybrid.jsonl", "output": "../runs"}))
     asked.append(("validate_file", {"data": "deep"}))
 
@@ -192,11 +162,9 @@ def test_files_outside_are_refused(client: Callable[[], Any], folder: Path) -> N
 
 ERRORS: list[tuple[str, dict[str, Any], str]] = [
     (
-        "evaluate",
-        {"pred_ls": ["a"], "gt_ls": ["Paris"]},
+        "evaluate", {"pred_ls": ["a"], "gt_ls": ["Paris"]},
         "gt_ls.0: must be a valid list, not 'Paris'",
-    ),
-    ("evaluate", {"pred_ls": ["a"], "gt_ls": []}, "gt_ls ends before row 0"),
+    ), ("evaluate", {"pred_ls": ["a"], "gt_ls": []}, "gt_ls ends before row 0"),
     ("evaluate_trec", {"run_path": "a.run", "qrels_path": "b"}, "run_path: there is no file"),
     ("validate_file", {"data": "hybrid.jsonl", "suite": ["qaa"]}, "Did you mean 'qa'"),
     ("validate_file", {"file": "x"}, "has no argument 'file'."),
@@ -204,13 +172,82 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
     ("list_metrics", {"suit": "qa"}, "no argument 'suit'. Did you mean 'suite'"),
     ("run_suite", {"data": "hybrid.jsonl", "limit": "few"}, "run_suite: limit: "),
     ("run_suite", {"data": "config.yaml"}, "data: there is no file"),
+    ("run_suite", {"data": "there.yml"}, "a YAML file is a configuration"),
     ("list_metrics", {"suite": "nothing"}, "nothing"),
     ("explain_score", {"run": "hybrid.jsonl", "sample": "x"}, "hybrid.jsonl"),
     ("compare_runs", {"new": "none", "old": "runs"}, "there is no file 'none'"),
-]
+]  # fmt: skip
 
 
-def test_an_error_says_what_to_do(client: Callable[[], Any]) -> None:
+def test_what_an_agent_and_a_person_choose_reaches_the_run(tmp_path: Path) -> None:
+    answers = [("q0", "a", "Ann"), ("q1", "a", "Ann"), ("q0", "b", "Bob")]
+    rows: dict[str, list[dict[str, Any]]] = {"answers": [
+        {"id": id_, "system": system, "query": "Who?", "reply": text, "references": ["Ann"]}
+        for id_, system, text in answers
+    ]}  # fmt: skip
+    rows["labels"] = [
+        {"question": "answer_attempted", "data": {"query": "Who?", "answer": text},
+         "answer": {"answered": "no"}}
+        for text in ("Ann", "Bob")
+    ]  # fmt: skip
+    for name, records in rows.items():
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, records)))
+    (tmp_path / "a.run").write_text("q Q0 d 1 2.0 tag\nq Q0 e 2 1.0 tag\n")
+    (tmp_path / "qrels.txt").write_text("q 0 e 1\n")
+    chosen = {"judge": [f"replay:{tmp_path / 'labels.jsonl'}"]}
+    answers_of = {"data": "answers.jsonl", "columns": {"answer": "reply"}}
+    ranked = {"data": "a.run", "qrels": "qrels.txt", "metrics": ["RR"]}
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("run_suite", {**answers_of, "metrics": "em,answered", "limit": 2}),
+        ("run_suite", {**answers_of, "suite": "qa"}),
+        ("explain_score", {"run": "runs/answers-2", "sample": "q0", "metric": "em", "system": "b"}),
+        ("explain_score", {"run": "runs/answers", "sample": "q0", "metric": "answered"}),
+        ("explain_score", {"run": "runs/answers", "sample": "q0", "full": True}),
+        ("validate_file", {**answers_of, "metrics": "em"}), ("validate_file", ranked),
+        ("run_suite", {**ranked, "output": "new/trec"}),
+        ("run_suite", {**answers_of, "suite": "qa", "limit": 1, "output": "new/few"}),
+        ("run_suite", {**answers_of, "suite": "qa", "limit": 2, "output": "new/more"}),
+        ("compare_runs", {"new": "new/few", "old": "new/more"}),
+        ("compare_runs", {"new": "new/few", "old": "new/more", "primary": "em,acc"}),
+        ("list_metrics", {"search": "RECIPROCAL rank"}),
+    ]  # fmt: skip
+
+    told: list[tuple[float, float | None]] = []
+
+    async def progress(done: float, of: float | None, message: str | None) -> None:
+        told.append((done, of))
+
+    async def use(connected: Any) -> list[Any]:
+        call = partial(connected.call_tool, progress_callback=progress)
+        results = [await call(name, arguments) for name, arguments in asked]
+        assert not any(one.is_error for one in results), results
+        return [one.structured_content for one in results]
+
+    client = mcp.Client(create_server(McpOptions((tmp_path,), chosen)))
+    first, second, by_b, short, full, file, trec, of_trec, _, _, compared, few, found = used(
+        lambda: client, use
+    )
+    assert {(3.0, None), (3.0, 3.0)} <= {*told}
+    assert {one["name"]: one["mean"] for one in first["metrics"]} == {"em": 1, "answered": 0}
+    assert (first["n_samples"], second["n_samples"], len(second["metrics"])) == (2, 3, 17)
+    assert first["run"] == str(tmp_path / "runs/answers"), "a new folder for each"
+    assert second["run"] == str(tmp_path / "runs/answers-2")
+    assert (by_b["answer"], by_b["scores"][0]["score"]["value"]) == ("Bob", False)
+    assert [one["score"]["metric"] for one in short["scores"]] == ["answered"]
+    (said,), (more,) = (one["scores"][-1]["judge_answers"] for one in (short, full))
+    assert more == {**said, "data": {"query": "Who?", "answer": "Ann"}}
+    assert (file["applicable"], trec["applicable"]) == ({"em": 3}, {"RR": 1})
+    assert (of_trec["run"], of_trec["metrics"][0]["mean"]) == (str(tmp_path / "new/trec"), 0.5)
+    assert "1 query is in more only; few lacks it." in compared["notes"]
+    names = [one["name"] for one in compared["differences"]]
+    assert len(names) == 8 and "em" not in names, "the headline of the suite"
+    assert {one["name"] for one in few["differences"]} == {"em", "acc"}
+    assert {one["name"] for one in found["metrics"]} >= {"RR"}
+
+
+def test_an_error_says_what_to_do(client: Callable[[], Any], folder: Path) -> None:
+    (folder / "there.yml").write_text("data: /etc/passwd\n")
+
     async def use(connected: Any) -> list[Any]:
         return [await connected.call_tool(name, arguments) for name, arguments, _ in ERRORS]
 
@@ -228,12 +265,11 @@ SESSION: list[tuple[str, dict[str, Any]]] = [
     ("validate_file", {"data": "hybrid.jsonl", "metrics": METRICS}),
     ("run_suite", {"data": "hybrid.jsonl", "metrics": METRICS}),
     ("run_suite", {"data": "keyword.jsonl", "metrics": METRICS}),
-    ("compare_runs", {"new": "runs/hybrid", "old": "runs/keyword"}),
-    (
+    ("compare_runs", {"new": "runs/hybrid", "old": "runs/keyword"}), (
         "explain_score",
         {"run": "runs/hybrid", "sample": "library-items-at-once", "metric": "token_f1.f"},
     ),
-]
+]  # fmt: skip
 MOST_ITEMS, MOST_TEXT = 2, 90
 
 
@@ -261,31 +297,100 @@ def lines(body: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(made) + "\n}"
 
 
-def recorded(folder: Path) -> str:
-    server = create_server(McpOptions((folder,)))
+def test_the_page_records_a_session_over_either_transport(served, folder, request) -> None:
+    shutil.rmtree(folder / "runs", ignore_errors=True)
 
-    async def main() -> list[str]:
-        async with mcp.Client(server) as client:
-            said = []
-            for name, arguments in SESSION:
-                result = await client.call_tool(name, arguments)
-                assert not result.is_error, result.content
-                plain = json.dumps(result.structured_content).replace(str(folder), "evaluations")
-                answer = lines(short(json.loads(plain)))
-                said.append(f"`{name}` {json.dumps(arguments)}\n\n```json\n{answer}\n```\n")
-            return said
+    async def use(client: Any) -> list[str]:
+        said = []
+        for name, arguments in SESSION:
+            result = await client.call_tool(name, arguments)
+            assert not result.is_error, result.content
+            plain = json.dumps(result.structured_content).replace(str(folder), "evaluations")
+            answer = lines(short(json.loads(plain)))
+            said.append(f"`{name}` {json.dumps(arguments)}\n\n```json\n{answer}\n```\n")
+        return said
 
-    return "\n".join(asyncio.run(main()))
-
-
-def test_the_page_records_a_session(request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    for name in ("hybrid.jsonl", "keyword.jsonl"):
-        shutil.copy(TOWN / name, tmp_path / name)
     page = PAGE.read_text(encoding="utf-8")
     before, rest = page.split(BEGIN)
-    after = rest[rest.index(END) :]
-    made = f"{before}{BEGIN}\n{recorded(tmp_path.resolve())}\n{after}"
+    after, session = rest[rest.index(END) :], "\n".join(used(served, use))
+    made = f"{before}{BEGIN}\n{session}\n{after}"
+    assert (folder / "runs/hybrid/report.html").is_file()
     if request.config.getoption("--approve"):
         PAGE.write_text(made, encoding="utf-8")
         return
     assert made == page, "run pytest tests/mcp/test_mcp_tools.py --approve"
+
+
+EVALUATION = ROOT / "examples" / "ultrarag" / "evaluation"
+
+
+def run_step(folder: Path, step: str, variables: dict[str, Any], changes: dict[str, Any]) -> Any:
+    """What the runner does with a pipeline of one step: it starts the server, calls ``build``,
+    reads ``server.yaml``, fills the arguments, and reads the one text of the result."""
+    program = folder / "src" / f"{folder.name}.py"
+    parameter_file = folder / "parameter.yaml"
+
+    async def main() -> Any:
+        parameters = mcp.StdioServerParameters(
+            command=sys.executable, args=[str(program)], env=dict(os.environ)
+        )
+        async with mcp.Client(parameters, mode="legacy") as client:
+            built = await client.call_tool("build", {"parameter_file": str(parameter_file)})
+            assert not built.is_error, built.content
+            server = yaml.safe_load((folder / "server.yaml").read_text())
+            assert Path(server["path"]) == program
+            assert server["parameter"] == str(parameter_file)
+            assert server["prompts"] == {}
+            entry = server["tools"][step]
+            values = yaml.safe_load(parameter_file.read_text()) | changes
+            arguments = {
+                argument: values[name[1:]] if name.startswith("$") else variables[name]
+                for argument, name in entry["input"].items()
+            }
+            result = await client.call_tool(step, arguments)
+            [content] = result.content
+            if result.is_error:
+                return content.text
+            given = json.loads(content.text)
+            assert set(given) == set(entry["output"])
+            return given
+
+    return asyncio.run(main())
+
+
+@pytest.fixture
+def evaluation(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(EVALUATION, tmp_path / "evaluation"))
+
+
+def test_short_answers(evaluation: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "output" / "x.json"
+    variables = {
+        "pred_ls": ["December 14, 1973", "It was December 1972, i.e. 14 December 1972 UTC"],
+        "gt_ls": [["14 December 1972 UTC", "December 1972"]] * 2,
+    }
+    found = run_step(evaluation, "evaluate", variables, {"save_path": str(saved)})["eval_res"]
+    assert found["f1"] == pytest.approx([4 / 7, 4 / 7])
+    assert found["avg_acc"] == 0.5
+    assert found["rouge-l"] == pytest.approx([0.4, 4 / 7])
+    assert json.loads(saved.read_text()) == found
+
+
+def test_an_error_is_the_tools_own_sentence(evaluation: Path) -> None:
+    said = run_step(evaluation, "evaluate", {"pred_ls": ["a"], "gt_ls": ["Paris"]}, {})
+    assert said.endswith("gt_ls.0: must be a valid list, not 'Paris'.")
+
+
+def test_flows_and_parameters_are_the_published_ones(evaluation: Path) -> None:
+    assert yaml.safe_load((EVALUATION / "parameter.yaml").read_text()) == PARAMETERS["evaluation"]
+    run_step(evaluation, "evaluate", {"pred_ls": ["a"], "gt_ls": [["a"]]}, {"save_path": ""})
+    tools = yaml.safe_load((evaluation / "server.yaml").read_text())["tools"]
+    assert set(tools) == set(FLOWS["evaluation"])
+    assert tools["evaluate"]["input"] == {
+        "pred_ls": "pred_ls", "gt_ls": "gt_ls", "metrics": "$metrics", "save_path": "$save_path",
+    }  # fmt: skip
+    assert tools["evaluate_trec"]["input"] == {
+        "run_path": "$run_path", "qrels_path": "$qrels_path", "metrics": "$ir_metrics",
+        "ks": "$ks", "save_path": "$save_path",
+    }  # fmt: skip
+    assert tools["evaluate_trec_pvalue"]["output"] == ["eval_res"]

@@ -1,10 +1,9 @@
 """What a notebook shows: small, without scripts, escaped, readable on light and dark."""
 
-from __future__ import annotations
-
 import html
 import pickle
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from ragassay.base.errors import UsageError
 from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.run import prepared_run
 from ragassay.reports.text import wording
-from ragassay.reports.views.diagnosis_view import verdict_of
+from ragassay.reports.views.diagnosis_view import right_moved, verdict_of
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"
 HOSTILE = "<script>alert(1)</script>"
@@ -127,11 +126,12 @@ def test_what_a_diagnosis_and_asking_gave_is_readable(run, old, monkeypatch) -> 
     for shown in (str(found), words(found._repr_html_())):
         assert first.fault.title in shown and f"{found.n_failing} of 72 samples fail" in shown
     change = ragassay.diagnose(run, old)
-    assert (
-        isinstance(change, Moved)
-        and f"{change.n:,} are in both" in words(change._repr_html_())
-        and str(change)
-    )
+    assert isinstance(change, Moved) and str(change)
+    assert f"{change.n:,} are in both" in words(change._repr_html_())
+    first = change.classes[0]
+    for p in (0.01, 0.2):  # only what is shown is said
+        said = right_moved(replace(change, classes=(replace(first, p_adjusted=p),)), p > 0.1)
+        assert (len(said) == 2, ": " in said[0]) == (p < 0.1, p < 0.1)
     queries = [{"id": str(n), "query": HOSTILE} for n in range(3)]
 
     def one_fails(query: str, metadata: dict[str, str]) -> str:
@@ -158,21 +158,15 @@ def test_pictures_show_themselves_and_are_saved(run, old: ragassay.Result, tmp_p
         nothing.plot()
 
 
-def test_a_comparison_is_a_frame_and_a_file(
-    run: ragassay.Result, old: ragassay.Result, tmp_path: Path
-) -> None:
+def test_a_comparison_is_a_frame_and_a_file(run, old: ragassay.Result, tmp_path: Path) -> None:
     found = run.compare(old)
     names = ["metric", "new", "old", "difference", "p_adjusted", "n", "verdict"]
     for d, row in zip(found.differences, found.to_polars()[names].rows(), strict=True):
         said = d.verdict.replace("indicative", "only a hint")
         assert row == (d.name, d.a_mean, d.b_mean, d.diff, d.p_adjusted, d.n, said)
     assert found.to_pandas()["metric"].tolist() == [d.name for d in found.differences]
-    for name, begins in (
-        ("c.html", "<!doctype"),
-        ("c.md", "#"),
-        ("c.json", "{"),
-        ("c.svg", "<svg"),
-    ):
+    begin = {"c.html": "<!doctype", "c.md": "#", "c.json": "{", "c.svg": "<svg"}
+    for name, begins in begin.items():
         found.save(tmp_path / name)
         assert (tmp_path / name).read_text(encoding="utf-8").lstrip().startswith(begins)
     with pytest.raises(UsageError, match="ends in"):

@@ -1,27 +1,36 @@
-"""``ragassay plot``: what is drawn is what the files say."""
-
-from __future__ import annotations
+"""Charts and ``ragassay plot``: what is drawn is what was computed or what files say, and legible;
+data stays data."""
 
 import json
 import re
 import struct
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 import plot_files
 import ragassay
-from plot_reading import drawn, marks, words
+from plot_reading import drawn, labels, marks, overlaps, words
+from ragassay.base.errors import UsageError
+from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.cli.command_line import call
+from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.comparison.verdict_rules import judge_agreement
-from ragassay.reports.charts import boxes, layouts, result_files as sources, svg
-from ragassay.reports.charts.boxes import Series
+from ragassay.engine.results import open_run
+from ragassay.engine.results.summary import MetricSummary
+from ragassay.reports.charts import boxes, layouts, result_files as sources, svg, svg as figures
+from ragassay.reports.charts.boxes import BoxPanel, Series, boxplots, overview
+from ragassay.reports.charts.svg import Point, trend
 from ragassay.stats.intervals import mean_interval
 from ragassay.stats.repeats import spread
-from reports_examples import example
+from reports_examples import Kind, example, hostile, outcomes, pair, result, samples
+from scripted_judge import Scripted
 
 
 @pytest.fixture
@@ -114,17 +123,21 @@ def test_values_that_are_only_indicative_are_marked(tmp_path: Path) -> None:
         for at, said in enumerate(answers)
     ]  # fmt: skip
     folder = tmp_path / "run"
-    result = ragassay.evaluate(data, ["umbrela", "contains_answer", "answer_match"], save=folder)
+    metrics = ["umbrela", "contains_answer", "answer_match"]
+    result = ragassay.evaluate(data, metrics, save=folder)
     entries = result.summary.metrics
     why = judge_agreement(entries["answer_match"])
     assert why is not None and why.indicative
     assert judge_agreement(entries["contains_answer"]) is None
-    shown = drawn(folder, metrics=["answer_match", "contains_answer"])
+    shown = drawn(folder, metrics=metrics[1:])
     assert len(marks(shown, "dashed")) == 1
     assert sum(text.endswith("only a hint") for text in words(shown)) == 1
     assert svg.DASHED in shown.notes
-    settled = drawn(folder, metrics=["contains_answer"])
-    assert not marks(settled, "dashed") and "only a hint" not in " ".join(words(settled))
+    llm = Scripted({"answer_attempted": {"answered": "yes"}})
+    ragassay.evaluate(data, ["answered"], judge=llm, save=tmp_path / "judged")
+    for place, name in (folder, "contains_answer"), (tmp_path / "judged", "answered"):
+        settled = drawn(place, metrics=[name])
+        assert not marks(settled, "dashed") and "only a hint" not in " ".join(words(settled))
 
 
 def test_systems_of_one_file_are_rows(tmp_path: Path) -> None:
@@ -166,10 +179,9 @@ def test_the_picture_of_consistency_has_the_published_names(tmp_path: Path) -> N
 def test_a_query_without_statistics_counts_as_missing(tmp_path: Path) -> None:
     cells = {
         "q1": {"rouge_score": plot_files.stats([0.2, 0.4])},
-        "q2": {"rouge_score": {"values": [0.3], "stats": {}}},
-        "q3": {"rouge_score": {}},
+        "q2": {"rouge_score": {"values": [0.3], "stats": {}}}, "q3": {"rouge_score": {}},
         "q4": {"rouge_score": {"values": [], "stats": {"consistency_adjusted_index": None}}},
-    }
+    }  # fmt: skip
     path = plot_files.consistency(tmp_path / "c.csv", cells)
     metric = read(path, "consistency").metric("rouge_score")
     assert metric is not None and (metric.n_scored, metric.n_total) == (1, 4)
@@ -225,14 +237,13 @@ def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("ids", "said_"),
-    [
+    ("ids", "said_"), [
         (("q", "q"), ""),
         (("q", "x"), "No query is in both files (by id): the means are not of the same"),
         (("q", "q", "x"), "No query is in all 3 files"),
         (("q", "more"), "Only 4 of 6 queries are in both files (by id)"),
     ],
-)
+)  # fmt: skip
 def test_files_of_different_queries_are_told_apart(tmp_path: Path, capsys, ids, said_: str) -> None:
     paths = []
     for at, begin in enumerate(ids):
@@ -257,9 +268,7 @@ def test_panels_stand_in_the_order_asked_for_on_one_scale(tmp_path: Path) -> Non
         assert [text for text in said if text in titles] == titles
 
 
-def test_without_the_extra_pictures_are_refused_with_the_command_that_installs_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_extra_is_told_with_its_command(tmp_path: Path, capsys, monkeypatch) -> None:
     example(12).save(tmp_path / "run")
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     for line in (
@@ -269,3 +278,234 @@ def test_without_the_extra_pictures_are_refused_with_the_command_that_installs_i
         assert call(line) == 2
         assert "pip install 'ragassay[plots]'" in capsys.readouterr().err
     assert call(["report", str(tmp_path / "run"), "--format", "svg"]) == 0, "it needs no package"
+
+
+def test_no_heading_runs_into_the_next_panel(tmp_path: Path) -> None:
+    names = (*layouts.CONSISTENCY_TITLES, *(f"another-one-with-a-name-{n}" for n in range(6)))
+    cells = {
+        f"q{at}": {name: plot_files.stats([0.1 * at, 0.2, 0.4]) for name in names}
+        for at in range(5)
+    }
+    paths = [plot_files.consistency(tmp_path / f"{name}.csv", cells) for name in ("new", "old")]
+    for files in (paths[:1], paths):
+        for wanted in (None, list(cells["q0"])):
+            found = labels(drawn(*files, evaluator="consistency", metrics=wanted))
+            assert "mean_nugget_assignment_score ↑" in {text for text, *_ in found}
+            assert overlaps(found) == []
+
+
+@pytest.mark.parametrize("n_files", [1, 2])
+def test_intervals_have_numbers_and_notes_take_three_lines_below(tmp_path, n_files: int) -> None:
+    queries = plot_files.many(40)
+    paths = [plot_files.ore(tmp_path / f"{at}.csv", queries) for at in range(n_files)]
+    shown = drawn(*paths, metrics=["nuggets.all"])
+    texts = labels(replace(shown, notes=(*shown.notes, "word " * 200)))
+    for series in sources.opened(paths, "trec").series:
+        found = series.metric("nuggets.all")
+        assert found is not None
+        assert f"[{found.low:.3f}, {found.high:.3f}]" in {text for text, *_ in texts}
+    assert overlaps(texts) == []
+    scale = max(top for text, *_, top, _ in texts if text == "0.2")
+    below = [text for text, *_, top, _ in texts if top > scale + 10]
+    assert len(below) == svg.NOTE_LINES and below[-1].endswith("…")
+    assert drawn(*paths, metrics=["nuggets.all"]).panels[0].size[1] > 0.7 * svg.HEIGHT
+    answered = drawn(*paths, metrics=["answered"])
+    (panel,) = answered.panels
+    edge = svg.MARGIN + panel.size[0] - boxes._BESIDE
+    shares = [left for text, left, right, *_ in labels(answered) if text.endswith(" %")]
+    assert len(shares) == n_files and min(shares) > edge + 20, "beside the mark at 100 %"
+
+
+@pytest.mark.parametrize("n_metrics", [2, 5, 12])
+def test_why_there_is_no_value_is_said_within_its_panel(n_metrics: int) -> None:
+    reasons = [Reason.NEEDS_EXTRA] * 15 + [Reason.MISSING_INPUT, Reason.CONTEXT_TOO_LONG]
+    outcomes: list[Outcome] = [Unscored(reason, "") for reason in reasons]
+    names = [f"metric-{at}" for at in range(n_metrics)]
+    kinds = tuple(Kind(name, "", "answer") for name in names)
+    run = result(samples(len(reasons)), dict.fromkeys(names, outcomes), kinds)
+    systems = ("new", "a-system-with-a-longer-name", *(f"system-{at}" for at in range(6)))
+    series = tuple(Series(name, run) for name in systems)
+    panels = [BoxPanel(name, name, "↑", series) for name in names]
+    found = labels(boxes.boxes(panels, "title", [], "value"))
+    told = [text for text in found if text[0].startswith("no value: needs extra")]
+    assert len(told) == n_metrics * len(series)
+    assert overlaps(found) == []
+    lefts = {round(left) for text, left, *_ in found if text in names}
+    assert {round(left - 6) for _, left, *_ in told} == lefts
+
+
+def test_a_text_is_wrapped_to_its_room_or_cut_with_an_ellipsis() -> None:
+    text = "no value: needs extra (15), missing input (1), undefined (1)"
+    chars = svg.CHAR * 10
+    assert svg.wrapped(text, 100 * chars, 10, 1) == [text]
+    two = svg.wrapped(text, 32 * chars, 10, 2)
+    assert " ".join(two) == text and max(map(len, two)) <= 32
+    (cut,) = svg.wrapped(text, 32 * chars, 10, 1)
+    assert cut.startswith("no value: needs extra (15)") and cut.endswith("…") and len(cut) <= 32
+    assert svg.wrapped("x" * 40, 10 * chars, 10, 3) == ["x" * 9 + "…"]
+
+
+def test_a_scale_has_a_few_round_numbers() -> None:
+    assert svg.ticks(0, 1) == [0, 0.2, 0.4, 0.6, 0.8, 1]
+    assert svg.ticks(-0.262, 0.262) == [-0.2, -0.1, 0, 0.1, 0.2]
+    assert svg.ticks(12, 1_890) == [500, 1000, 1500]
+    assert svg.ticks(3, 3) == [3]
+
+
+def test_compare_writes_the_same_picture_of_two_runs(tmp_path: Path) -> None:
+    found, a, b = pair(30)
+    replace(found, runs=(a, b)).save(tmp_path / "d.svg")
+    said = words(tmp_path / "d.svg")
+    assert {d.name for d in found.differences} <= {*said}
+    assert {d.verdict for d in found.differences} <= {text.rpartition(" · ")[2] for text in said}
+    for d in found.differences:
+        assert d.diff is not None and any(text.startswith(f"{d.diff:+.3f} · ") for text in said)
+    shown = overview(found, a)
+    (zero, *_), dots = marks(shown, "zero"), marks(shown, "dot")
+    right = [float(dot.get("cx", "")) > float(zero.get("x1", "")) for dot in dots]
+    assert right == [d.diff is not None and d.diff > 0 for d in found.differences]
+
+
+def test_a_difference_from_which_nothing_follows_is_dashed_and_says_so() -> None:
+    found, a, _ = pair(30)
+    assert not marks(overview(found, a), "dashed")
+    first, *others = found.differences
+    hinted = replace(found, differences=(replace(first, standing="indicative"), *others))
+    shown = overview(hinted, a)
+    assert len(marks(shown, "dashed")) == 1 and svg.DASHED in shown.notes
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The picture of two runs compared on 42 metrics, and their names."""
+    place = tmp_path_factory.mktemp("many")
+    folders = [plot_files.many_metrics(place / name, new=name == "new") for name in ("new", "old")]
+    new, old = map(open_run, folders)
+    return overview(compare(new, old), new), list(new.summary.metrics)
+
+
+def test_labels_of_many_metrics_never_overlap(many: Any) -> None:
+    texts = labels(many[0])
+    assert len(texts) > 42 * 5
+    assert overlaps(texts) == []
+
+
+def test_metrics_of_one_scale_stand_together_above_an_axis(many: Any) -> None:
+    shown, order = many
+    drawn_order = [text for text in words(shown) if text in order]
+    closed = [name for at, name in enumerate(order) if at % 3]
+    assert [name for name in drawn_order if name in closed] == closed, "in the order given"
+    at = drawn_order.index(closed[0])
+    assert drawn_order[at : at + len(closed)] == closed
+
+
+VALUES = st.lists(
+    st.floats(min_value=-1e6, max_value=1e6, allow_nan=False), min_size=1, max_size=60
+)
+
+
+@given(VALUES)
+def test_box_statistics_are_tukeys(numbers: list[float]) -> None:
+    values = np.array(numbers)
+    box = figures.box_of(values)
+    assert box is not None
+    assert [box.q1, box.median, box.q3] == np.quantile(values, [0.25, 0.5, 0.75]).tolist()
+    assert values.min() <= box.low <= box.q1 <= box.median <= box.q3 <= box.high <= values.max()
+    reach = 1.5 * (box.q3 - box.q1)
+    assert box.low >= box.q1 - reach and box.high <= box.q3 + reach
+
+
+@given(VALUES, st.integers(min_value=2, max_value=20))
+def test_thinning_keeps_the_ends_and_is_deterministic(numbers: list[float], limit: int) -> None:
+    values = np.array(numbers)
+    found = figures.thinned(values, limit)
+    assert found.size == min(limit, values.size)
+    assert (found[0], found[-1]) == (values.min(), values.max())
+    assert found.tolist() == figures.thinned(values[::-1], limit).tolist()
+    assert set(found.tolist()) <= set(numbers)
+
+
+def test_a_sum_is_not_called_a_mean() -> None:
+    kind = Kind("num_rel", "A count", "x", (0.0, None), True, "sum")
+    said = words(boxplots(result(samples(2), {"num_rel": [Score(3), Score(4)]}, (kind,))))
+    assert "sum" in said and "mean" not in said
+
+
+def test_names_of_the_data_are_text_and_never_markup() -> None:
+    svg = boxplots(hostile()).svg()
+    assert any("a.b[0]'\"" in text for text in words(boxplots(hostile())))
+    assert not {"script", "img"} & {one.tag.rpartition("}")[2] for one in ET.fromstring(svg).iter()}
+    assert "url(" not in svg and "href" not in svg
+
+
+def test_what_cannot_be_drawn_is_one_sentence(tmp_path: Path) -> None:
+    found = samples(3)
+    nothing = result(found, {"x": [Score("label")] * 3}, (Kind("x", "X", "x", (None, None)),))
+    with pytest.raises(UsageError, match="no metric has a number"):
+        boxplots(nothing)
+    with pytest.raises(UsageError, match=r"Use \.png or \.svg"):
+        boxplots(result(found, outcomes(found))).save(tmp_path / "x.jpg")
+    assert list(tmp_path.iterdir()) == []
+
+
+SHOWN = np.array([0.964, 0.97, 0.98, 0.99, 1.0])
+
+
+def metric(low: float | None, high: float | None) -> MetricSummary:
+    return MetricSummary(
+        "m", "", "f", 0.981, 0.96, 0.99, 0.95, "t", 5, 5,
+        bounds=(low, high), minimum=0.964, maximum=1.0,
+    )  # fmt: skip
+
+
+def test_points_median_and_mean_lie_above_the_box() -> None:
+    svg = str(figures.distribution(metric(0.0, 1.0), SHOWN))
+    drawn = ("box", "points", "median", "mean-interval", "mean")  # what is later lies above
+    places = [svg.index(f'class="{shape}"') for shape in drawn]
+    assert places == sorted(places)
+    dots = re.search(r'class="points" d="([^"]+)"', svg)
+    assert dots is not None and dots[1].count("M") == SHOWN.size
+
+
+def test_a_range_without_a_lower_end_is_drawn_from_zero() -> None:
+    assert figures.scale_of(metric(None, 1.0)) == (0.0, 1.0)
+    assert figures.scale_of(metric(None, None)) == (0.964, 1.0)
+    below = MetricSummary("m", "", "f", 0.1, None, None, 0.95, "t", 2, 2,
+                          bounds=(None, 1.0), minimum=-0.4, maximum=0.6)  # fmt: skip
+    assert figures.scale_of(below) == (-0.4, 1.0)
+
+
+FIRST = Point("one", "/reports/1", 0.5, (0.4, 0.6), "v1", "s", "2026-11-01")
+
+
+def heights(figure: str) -> list[float]:
+    """The places of the points, from above."""
+    return [float(y) for y in re.findall(r'class="point" cx="[\d.]+" cy="([\d.]+)"', figure)]
+
+
+def test_a_line_with_its_band_breaks_where_numbers_do_not_compare() -> None:
+    points = [FIRST, replace(FIRST, mean=0.55), replace(FIRST, mean=0.9, interval=None)]
+    whole = trend("m", points)
+    assert whole.count('class="trend"') == 2 and whole.count("<polygon") == 1
+    first, second, third = heights(whole)
+    assert first > second > third and "0.5500 [0.4000, 0.6000]" in whole
+    corners = re.search(r'points="([^"]*)"', whole)
+    assert corners is not None and len(corners[1].split()) == 4, "two points have an interval"
+    broken = trend("m", [points[0], replace(points[1], signature="t"), points[2]])
+    assert broken.count('class="trend"') == 0 and broken.count("<polygon") == 3
+
+
+def test_each_version_is_marked_once_and_each_point_leads_to_its_report() -> None:
+    other = Point('"<b>', "/reports/2?a=1&b", 0.7, None, "v2", "s")
+    figure = trend("m", [FIRST, FIRST, other, other, replace(FIRST, day="2026-11-30")])
+    assert re.findall(r">(2026[-\d]*)</text>", figure) == ["2026-11-01", "2026-11-30"]
+    assert figure.count("zero dashed") == 3
+    assert re.findall(">(v.)</text>", figure) == ["v1", "v2", "v1"]
+    assert figure.count('href="/reports/1"') == 3 and 'href="/reports/2?a=1&amp;b"' in figure
+    assert "<b>" not in figure
+
+
+def test_equal_means_without_intervals_have_a_scale() -> None:
+    alone = replace(FIRST, interval=None)
+    low, high = heights(trend("m", [alone, alone]))
+    assert low == high

@@ -1,7 +1,5 @@
 """The HTML report in a real browser: Chromium, opened from disk."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -397,7 +395,6 @@ def test_on_a_phone_this_is_seen_without_scrolling(visit, faulty, name: str, cel
         "cells => [...document.querySelectorAll(cells)].map((one) => {"
         " const text = document.createRange(); text.selectNodeContents(one);"
         " return text.getBoundingClientRect().right"
-        " - one.closest('.scroll').getBoundingClientRect().right; })",
-        cells,
-    )
+        " - one.closest('.scroll').getBoundingClientRect().right; })", cells,
+    )  # fmt: skip
     assert beyond and max(beyond) < 0

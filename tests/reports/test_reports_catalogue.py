@@ -1,7 +1,5 @@
 """The list of metrics, and what commands print it on."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

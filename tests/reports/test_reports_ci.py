@@ -1,7 +1,5 @@
 """JUnit XML, GitHub's annotations and step summary: all tell of the gates of a run."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
@@ -20,6 +18,7 @@ from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.reports import ci_reports
 from ragassay.reports.ci_reports import write_junit
+from ragassay.reports.run_reports import write_reports
 
 ANSWERS = ["red fox", "a red fox", "fox", "blue", "red fox", "red foxes"]
 GATES = ["em>=0.2", "em>=0.9", "low(f1)>=0.5"]
@@ -82,6 +81,7 @@ def test_a_gate_that_is_not_passed_names_five_samples_the_worst_first(tmp_path: 
 
 def test_a_run_that_is_incomplete_has_an_error(run: Path, tmp_path: Path) -> None:
     result = ragassay.open_run(run)
+    assert {*write_reports(result, tmp_path)} == {"html", "markdown", "csv", "junit"}
     write_junit(replace(result, summary=replace(result.summary, incomplete=2)), tmp_path / "x.xml")
     error = cases(tmp_path / "x.xml")["the run is complete"].find("error")
     assert error is not None and error.get("message") == "2 scores are missing."
@@ -111,9 +111,7 @@ def test_an_annotation_ends_where_its_line_does() -> None:
     assert line.endswith("50 %25%0Aof it")
 
 
-def test_github_shows_annotations_and_the_summary_of_the_step(
-    run: Path, tmp_path: Path, monkeypatch, capsys
-) -> None:
+def test_github_shows_annotations_and_a_summary(run: Path, tmp_path, monkeypatch, capsys) -> None:
     place = tmp_path / "summary.md"
     place.write_text("before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(place))
@@ -123,9 +121,12 @@ def test_github_shows_annotations_and_the_summary_of_the_step(
     assert [line.partition(" ")[0] for line in lines] == ["::notice", "::error", "::error"]
     text = place.read_text()
     assert text.startswith("before\n") and "- ❌ gate em" in text and "| em ↑ |" in text
-    assert call(["compare", str(run), str(run), "--github", "--json"]) == 0
+    capsys.readouterr()
+    words = ["-o", str(tmp_path), "--fail-under", "em>=0.2", "--github", "--json"]
+    assert call(["report", str(run), *words]) == call(["compare", str(run), str(run), "--github"])
     found = capsys.readouterr()
-    json.loads(found.out)
+    assert json.loads(found.out[: found.out.index("\n}\n") + 3])["n_samples"] == 6
+    assert found.err.startswith("::notice title=gate passed%3A em>=0.2::")
     assert "| metric | new | old | difference | verdict |" in place.read_text()
 
 

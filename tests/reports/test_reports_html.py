@@ -1,19 +1,17 @@
 """The HTML file as text: complete, self-contained and safe against its own data."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 from hypothesis import given, strategies as st
+from selectolax.lexbor import LexborHTMLParser
 
 import ragassay
 from ragassay.base.sample import GoldPassage, Passage
@@ -40,45 +38,19 @@ from unpacked_pages import held, unpacked
 ASSETS = pages.ASSETS
 
 
-class Page(HTMLParser):
-    """The page as a browser's parser sees it."""
+class Page:
+    """The page as a parser sees it."""
 
     def __init__(self, text: str) -> None:
-        super().__init__()
-        self.source = text
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.scripts: list[tuple[dict[str, str | None], str]] = []
-        self.text: list[str] = []
-        self.rows: list[list[str]] = []
-        self._inside = ""
-        self._in_cell = False
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        self._inside = tag
-        if tag == "tr":
-            self.rows.append([])
-        elif tag in ("td", "th"):
-            self.rows[-1].append("")
-            self._in_cell = True
-        elif tag == "script":
-            self.scripts.append((dict(attrs), ""))
-
-    def handle_endtag(self, tag: str) -> None:
-        self._inside = ""
-        if tag in ("td", "th"):
-            self._in_cell = False
-
-    def handle_data(self, data: str) -> None:
-        if self._inside == "script":
-            attributes, before = self.scripts[-1]
-            self.scripts[-1] = (attributes, before + data)
-        elif self._inside != "style":
-            self.text.append(data)
-            if self._in_cell:
-                self.rows[-1][-1] += data
+        self.source, tree = text, LexborHTMLParser(text)
+        assert tree.root is not None
+        self.tags = [(node.tag or "", node.attributes) for node in tree.root.traverse()]
+        self.scripts = [(node.attributes, node.text()) for node in tree.css("script")]
+        cells = ([cell.text() for cell in row.css("td, th")] for row in tree.css("tr"))
+        self.rows = list(cells)
+        for node in tree.css("script, style"):
+            node.decompose()
+        self.words = " ".join(tree.root.text().split())
 
     def row(self, name: str) -> list[str]:
         """The cells of the first row that a metric heads: the one of the page's main table."""
@@ -88,10 +60,6 @@ class Page(HTMLParser):
     def json(self, name: str) -> Any:
         """What the page holds under an id."""
         return held(self.source)[name]
-
-    @property
-    def words(self) -> str:
-        return " ".join("".join(self.text).split())
 
 
 def report(found: Result, folder: Path) -> str:

@@ -6,8 +6,6 @@ and charts are compared on any machine. A page differs where more than `SHARE` o
 `BLOCK` pixels do, by more than `LEVEL` of 255 in mean colour, wherever within `SHIFT` pixels.
 """
 
-from __future__ import annotations
-
 import base64
 import zlib
 from itertools import product

@@ -1,7 +1,5 @@
 """Scores as CSV, JSON lines and Parquet."""
 
-from __future__ import annotations
-
 import csv
 import json
 from dataclasses import replace
@@ -11,10 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+import ragassay
 from ragassay.base.sample import Answer, Passage, Statement
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.score_rows import ROW_FIELDS, ScoreRow
-from ragassay.reports.tables import tables
+from ragassay.reports.tables import published_csv, tables
 from ragassay.reports.tables.ore_files import ALL_COLUMNS
 from ragassay.reports.tables.ore_values import RunColumns
 from ragassay.reports.tables.tables import _cell, run_numbers
@@ -37,6 +36,11 @@ def test_wide_csv_has_a_column_a_metric_and_says_what_is_unscored(tmp_path: Path
     unanswerable = next(line for line in lines if line["f1"] == "")
     assert unanswerable["unscored"].startswith("f1: not_applicable; em: not_applicable")
     assert {line["em"] for line in lines} <= {"true", "false", ""}
+    data = [{"id": "1", "query": "Who?", "answer": "Ann"}]
+    tables.write_wide_csv(ragassay.evaluate(data, ["answer_words", "answered", "em"]), path)
+    (line,) = read_csv(path)
+    assert line.pop("judge").startswith("offline-lexical/")
+    assert list(line.values()) == ["1", "", "0", "1", "true", "", "em: not_applicable"]
 
 
 def test_line_breaks_of_every_kind_stay_in_their_cell(tmp_path: Path) -> None:
@@ -156,9 +160,17 @@ def test_the_tools_file_has_tokens_after_the_scores_that_took_them() -> None:
     at = ALL_COLUMNS.index("retrieval_score_token_usage")
     assert ALL_COLUMNS[at - 1] == "retrieval_score_mean_umbrela_score"
     assert ALL_COLUMNS[-5:-3] == (
-        "generation_score_no_answer_score",
-        "generation_score_token_usage",
-    )
+        "generation_score_no_answer_score", "generation_score_token_usage",
+    )  # fmt: skip
+
+
+def test_a_run_without_a_value_is_shown_and_is_in_no_statistic_of_consistency() -> None:
+    cell = json.loads(published_csv._cell([0.5, None, 1.0]) or "")
+    assert cell["values"] == [0.5, None, 1.0]
+    assert {name: cell["stats"][name] for name in ("mean", "median", "std", "max_min")} == {
+        "mean": 0.75, "median": 0.75, "std": 0.25, "max_min": 0.5,
+    }  # fmt: skip
+    assert published_csv._cell([None, None]) is None
 
 
 def test_runs_are_numbered_by_query_and_system() -> None:

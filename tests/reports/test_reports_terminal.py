@@ -1,27 +1,29 @@
-"""Tables for the terminal."""
-
-from __future__ import annotations
+"""Tables for the terminal, Markdown for a pull request, pieces of an answer, sentences of notes."""
 
 import re
+import string
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 from rich.cells import cell_len
 
 import ragassay
 from ragassay.base.note import Note
-from ragassay.base.printable import dollars
+from ragassay.base.printable import dollars, plural
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.summary import Slice, Summary
 from ragassay.reports.charts.boxes import overview
-from ragassay.reports.drawn.markdown import markdown
+from ragassay.reports.drawn.markdown import escape, markdown
 from ragassay.reports.html import pages
 from ragassay.reports.model import Report
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import comparison_report, reach_of, verdict_line
 from ragassay.reports.views.diagnosis_view import verdict_of
+from ragassay.reports.views.evidence_view import AnswerPiece, answer_pieces
+from ragassay.reports.views.plan_view import _duration, _short
 from ragassay.reports.views.summary_view import slice_parts, summary_notes, summary_report
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
 from terminal_text import full_report, said as said_below, shown
@@ -152,9 +154,7 @@ def test_slices_that_are_numbers_stand_in_their_order_and_others_as_they_come() 
 
 
 @pytest.mark.parametrize(("columns", "most"), [("80", 80), ("200", 100)])
-def test_printed_text_is_as_wide_as_the_terminal_up_to_100_columns(
-    columns: str, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_printed_text_is_as_wide_as_the_terminal_up_to_100(columns, most: int, monkeypatch) -> None:
     comparison, a, _ = pair(20)
     nothing = replace(comparison.differences[0], diff=None, low=None, high=None, p_value=None)
     monkeypatch.setenv("COLUMNS", columns)
@@ -194,9 +194,8 @@ def test_labels_sums_and_directions_are_shown() -> None:
     )
     outcomes = {
         "verdict": [Score("yes"), Score("no"), Score("yes")],
-        "num_rel": [Score(3), Score(4), Score(5)],
-        "errors": [Score(0.1), Score(0.2), Score(0.3)],
-    }
+        "num_rel": [Score(3), Score(4), Score(5)], "errors": [Score(0.1), Score(0.2), Score(0.3)],
+    }  # fmt: skip
     text = shown(summary_report(result(samples(3), outcomes, kinds).summary))
     assert "verdict: 2 yes, 1 no" in text
     assert re.search(r"num_rel \(sum\) ↑\s+12 ", text)
@@ -217,6 +216,14 @@ def test_dollars_have_two_digits_and_less_than_a_cent_is_not_nothing() -> None:
     assert [*map(dollars, (0, 0.0099, 0.01, 0.1234, 1250))] == said
 
 
+def test_times_and_tokens_of_a_plan_are_short_and_times_are_rounded_up() -> None:
+    times = {1.2: "2 s", 60: "1 min", 100: "1 min 40 s", 5_999: "99 min 59 s", 6_000: "1 h 40 min",
+             11_040: "3 h 4 min", 11_040.5: "3 h 5 min", 14_399.5: "4 h"}  # fmt: skip
+    tokens = {950: "950", 999.6: "1.00k", 12_345: "12.3k", 999_600: "1.00M", 4_560_000: "4.56M"}
+    assert [*map(_duration, times)] == [*times.values()]
+    assert [*map(_short, tokens)] == [*tokens.values()]
+
+
 def test_an_axis_reaches_as_far_as_the_interval_on_either_side() -> None:
     fell = replace(pair()[0].differences[0], name="m", diff=-0.2, low=-0.5, high=0.1)
     assert reach_of([fell], {"m": "scale"}) == {"scale": 0.5}
@@ -230,6 +237,14 @@ def test_metrics_without_scores_in_both_runs_share_one_line_and_have_no_row() ->
     assert "| answer\\_words" in text
 
 
+def test_it_is_said_how_many_values_came_with_the_records() -> None:
+    given = {"id": "1", "query": "Who?", "answer": "Ann", "metrics": {"idk_eval": [0.0]}}
+    judged = {"id": "2", "query": "Who?", "answer": "Ann"}
+    for data, how in ([given], "all of 1 value"), ([given, judged], "1 of 2 values"):
+        said = " ".join(summary_notes(ragassay.evaluate(data, ["idk_eval"]).summary))
+        assert f"idk_eval: values from the file are kept ({how}" in said
+
+
 def test_the_metrics_that_rest_on_the_judge_are_named() -> None:
     data = [{"id": "1", "query": "Who?", "answer": "Ann", "references": ["Ann"]}]
     summary = ragassay.evaluate(data, ["em", "answer_match"]).summary
@@ -238,3 +253,112 @@ def test_the_metrics_that_rest_on_the_judge_are_named() -> None:
     old = replace(summary.metrics["answer_match"], judges=())
     older = replace(summary, metrics={**summary.metrics, "answer_match": old})
     assert note in summary_notes(older), "runs of older versions do not store who judged"
+
+
+def tables(text: str) -> list[list[str]]:
+    """The cells of every table row, split at pipes as Markdown splits them."""
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    return [re.split(r"(?<!\\)\|", row)[1:-1] for row in rows]
+
+
+def test_the_verdict_comes_first_and_the_numbers_follow() -> None:
+    comparison, _, _ = pair()
+    text = markdown(full_report(comparison))
+    better = [d.name for d in comparison.differences if d.verdict == "better"]
+    assert text.index(f"**Better on {escape(', '.join(better))}.") < text.index("|")
+    for d in comparison.differences:
+        assert wording.number(d.diff, sign=True) in text
+    rows = [[cell.strip().replace("&lt;", "<") for cell in row] for row in tables(text)]
+    half = len(rows) // 2
+    first, second = ({row[0]: row[1:] for row in part} for part in (rows[:half], rows[half:]))
+    for d in comparison.differences:
+        (name,) = [one for one in first if one.split()[0] == escape(d.name)]
+        assert first[name][3].endswith(d.verdict)
+        tests = [wording.p_value(value) for value in (d.p_value, d.t_p_value, d.p_adjusted)]
+        assert second[name][1:4] == tests
+
+
+def test_an_incomplete_run_says_so_before_its_table() -> None:
+    text = markdown(summary_report(replace(example(5).summary, incomplete=4)))
+    assert text.index("incomplete") < text.index("| metric")
+
+
+def test_pipes_newlines_and_tags_in_names_cannot_break_the_table() -> None:
+    found = hostile()
+    name = "a|b\nc`d`<script>@team#1"
+    metric = replace(found.summary.metrics[next(iter(found.summary.metrics))], name=name)
+    text = markdown(summary_report(replace(found.summary, metrics={name: metric})))
+    assert "<script" not in text and "<img" not in text
+    assert len({len(row) for row in tables(text)}) == 1
+    assert "a\\|b c\\`d\\`&lt;script&gt;@\u200bteam#1" in text
+
+
+@given(st.text(max_size=40))
+def test_escaped_text_has_no_markup_of_its_own(text: str) -> None:
+    found = escape(text)
+    assert not re.search(r"[<>\n\r]|&(?!amp;|lt;|gt;)", found)
+    assert not re.search(r"[`*_\[\]|~$]", re.sub(r"\\[\\`*_\[\]|~$]", "", found))
+
+
+ANSWER = "It opened in 1968. Entry is free [2]."
+
+
+def test_claims_stand_where_the_answer_has_them_and_rephrased_ones_nowhere() -> None:
+    parts = {"claims": ["it opened in 1968.", "There is no fee."], "supported": [True, False]}
+    assert answer_pieces(parts, ANSWER) == [
+        AnswerPiece("it opened in 1968.", 0, 17, "yes"),
+        AnswerPiece("There is no fee.", None, None, "no"),
+    ]
+    first = answer_pieces(parts, ANSWER)[0]
+    assert ANSWER[first.start : first.end] == "It opened in 1968"
+    (longer,) = answer_pieces({"claims": ["Open"], "supported": [True]}, "Straße. Open.")
+    assert longer.start is None, "in lower case ß is two letters, and places would be others'"
+
+
+def test_statements_tell_the_best_support_of_their_citations() -> None:
+    cited = [{"citation": "2", "support": "none"}, {"citation": "3", "support": "partial"}]
+    statements = [{"text": "It opened in 1968.", "citations": []},
+                  {"text": "Entry is free", "citations": cited}]  # fmt: skip
+    one, two = answer_pieces({"statements": statements}, ANSWER)
+    assert (one.held, one.by) == ("no", "cites nothing")
+    assert (two.held, two.by) == ("partly", "2: none, 3: partial")
+    assert ANSWER[two.start : two.end] == "Entry is free"
+
+
+def test_other_parts_hold_no_pieces() -> None:
+    for parts in ({"values": [1.0]}, {"statements": [3]}):
+        assert answer_pieces(parts, ANSWER) == []
+
+
+SOURCES = Path(ragassay.__file__).parent
+BUILT = ("correction_", "metrics_only_in_", "offline_", "judge_", "labels_", "lacks_", "unscored_",
+         "answers_", "words_", "support_", "retrieval_", "nuggets_", "gate_")  # fmt: skip
+"""How kinds begin that are put together from parts."""
+CLAUSES = ("gate_", "advice_")
+"""How kinds begin that are a part of a sentence."""
+
+
+def placeholders(text: str) -> dict[str, str]:
+    """The places of a sentence, and how each is filled in."""
+    return {name: form or "" for _, name, form, _ in string.Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("kind", sorted(wording.words()))
+@pytest.mark.parametrize("n", [1, 3])
+def test_each_kind_reads_as_a_sentence(kind: str, n: int) -> None:
+    text = wording.words()[kind]
+    counts = {name: n for name in re.findall(r"\{(\w+)", text) if name != "names"}
+    counts.pop("advice", None)  # as in runs of older versions
+    said = wording.said(Note(kind, counts, tuple("abc"[:n])))
+    assert "{" not in said and "}" not in said and "  " not in said
+    if kind != "text" and not kind.endswith("_short") and not kind.startswith(CLAUSES):
+        assert said[-1] == "."
+    for noun in filter(str.isalpha, {*placeholders(text).values()} - {"said"}):
+        assert plural(n, noun) in said
+
+
+def test_every_kind_with_words_is_made_somewhere() -> None:
+    code = "\n".join(path.read_text() for path in SOURCES.rglob("*.py"))
+    for kind in wording.words():
+        kind = kind.removesuffix("_short")
+        assert f'"{kind}"' in code or kind.startswith(BUILT), kind

@@ -1,7 +1,5 @@
 """The Excel workbook, read back with another library."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,9 @@ import ragassay
 from llm_server import LLMServer
 from ragassay import Sample
 from ragassay.base.sample import Answer, Passage
+from ragassay.engine.results.score_rows import by_sample
 from ragassay.reports.tables import workbook
+from ragassay.reports.tables.ore_values import RunColumns
 
 pytest.importorskip("xlsxwriter", reason="needs the extra 'excel'")
 openpyxl = pytest.importorskip("openpyxl")
@@ -45,6 +45,7 @@ def test_the_workbook_holds_what_the_result_holds(tmp_path: Path) -> None:
     result, book = written([sample(1), sample(2, "No idea at all.")], tmp_path / "r.xlsx")
     assert book.sheetnames == ["Summary", "Records", "How it was computed"]
     rows = {row[0]: row for row in cells(book["Summary"]) if row[0]}
+    assert {*result.summary.warnings} <= {*rows} and result.summary.warnings
     groups = ("Retrieval Evaluation", "Context Factual Correctness", "Response Evaluation")
     assert any(str(name).startswith(groups[0]) for name in rows)
     for name, metric in result.summary.metrics.items():
@@ -92,17 +93,22 @@ def test_it_holds_a_prompt_of_each_question_and_what_is_unscored(tmp_path, monke
         monkeypatch.setenv("OPENAI_BASE_URL", llm.url)
         monkeypatch.setenv("OPENAI_API_KEY", "of-a-test")
         result = ragassay.evaluate(
-            [sample(1), sample(2, "It has 90.")],
-            metrics=["idk_eval", "AP"],
-            judge=["openai:a", "openai:b"],
-            ledger=str(tmp_path / "ledger.sqlite"),
-        )
+            [sample(1), sample(2, "It has 90.")], metrics=["answered", "AP"],
+            judge=["openai:a", "openai:b"], ledger=str(tmp_path / "ledger.sqlite"),
+        )  # fmt: skip
     workbook.write_workbook(result, tmp_path / "r.xlsx")
     book = openpyxl.load_workbook(tmp_path / "r.xlsx")
     facts = dict(row[:2] for row in cells(book["How it was computed"]))
     (prompt,) = (str(facts[name]) for name in facts if str(name).endswith(": a prompt"))
     assert "user: " in prompt and "It has 180 ECTS." in prompt
     assert facts["AP: unscored"] == "2 not applicable"
+    # A panel's tokens are those of its votes, also in the published columns.
+    tokens = [RunColumns(result).tokens(rows) for _, rows in by_sample(result)]
+    judging = result.summary.judging
+    assert judging is not None and len(tokens) == 2 and judging.input_tokens > 0
+    for kind in ("input", "output"):
+        total = sum(one[f"total_{kind}_tokens"] for one in tokens)
+        assert total == getattr(judging, f"{kind}_tokens")
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@ Where a change of code changes a line, ``pytest FILE --approve`` writes the file
 anew: their difference in git shows what the change does.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, is_dataclass

@@ -1,8 +1,6 @@
 """A font in which every character is the same box: pictures of pages then look alike on every
 machine, whatever fonts it has."""
 
-from __future__ import annotations
-
 import struct
 
 _EM, _ADVANCE, _ASCENT, _DESCENT = 1000, 550, 900, -250
@@ -16,19 +14,13 @@ def block_font() -> bytes:
     glyphs = (box, box, b"")
     offsets = [0, len(box), 2 * len(box), 2 * len(box)]
     tables = {
-        b"OS/2": _os2(),
-        b"cmap": _cmap(),
-        b"glyf": b"".join(glyphs),
-        b"head": _head(),
-        b"hhea": _hhea(len(glyphs)),
-        b"hmtx": struct.pack(">Hh", _ADVANCE, 60) * len(glyphs),
-        b"loca": struct.pack(">4I", *offsets),
-        b"maxp": struct.pack(
+        b"OS/2": _os2(), b"cmap": _cmap(), b"glyf": b"".join(glyphs), b"head": _head(),
+        b"hhea": _hhea(len(glyphs)), b"hmtx": struct.pack(">Hh", _ADVANCE, 60) * len(glyphs),
+        b"loca": struct.pack(">4I", *offsets), b"maxp": struct.pack(
             ">I14H", 0x00010000, len(glyphs), 4, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0
-        ),
-        b"name": _name("Block"),
+        ), b"name": _name("Block"),
         b"post": struct.pack(">IIhhIIIII", 0x00030000, 0, -100, 50, 1, 0, 0, 0, 0),
-    }
+    }  # fmt: skip
     return _file(tables)
 
 

@@ -1,7 +1,5 @@
 """Every metric as sections of the documentation."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Any
@@ -46,24 +44,21 @@ def _needs(entry: catalogue.Entry) -> str:
 def _section(entry: catalogue.Entry, worked: dict[str, str], needs: str) -> str:
     kind = "" if entry["kind"] == "arithmetic" else f" By a {entry['kind']}."
     takes = {
-        "needs": "" if _needs(entry) == needs else _needs(entry),
-        "uses": ", ".join(entry["uses"]),
+        "needs": "" if _needs(entry) == needs else _needs(entry), "uses": ", ".join(entry["uses"]),
         "suites": ", ".join(entry["suites"]),
         "also": ", ".join(f"`{name}`" for name in entry["aliases"]),
-    }
+    }  # fmt: skip
     facts = [
         f"{entry['range'].replace(' to ', '…')}{wording.ARROWS[entry['higher_is_better']]}",
         "" if entry["aggregate"] == "mean" else f"{entry['aggregate']} of the samples",
         *(f"{label} {text}" for label, text in takes.items() if text),
-        ", ".join(_parameter(one) for one in entry["parameters"]),
-        entry["source"],
-    ]
+        ", ".join(_parameter(one) for one in entry["parameters"]), entry["source"],
+    ]  # fmt: skip
     example = [_code(worked[key]) for key in ("example", "gives") if key in worked]
     lines = [
-        f"- Formula: {entry['formula']}",
-        f"- Misleads: {entry['misleads']}",
+        f"- Formula: {entry['formula']}", f"- Misleads: {entry['misleads']}",
         f"- {'; '.join(filter(None, facts))}",
-    ]
+    ]  # fmt: skip
     if len(example) == 1:
         lines[-1] += f"; {example[0]}"
     elif example:

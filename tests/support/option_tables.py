@@ -1,7 +1,5 @@
 """The options of a run as lists of the documentation, and as a JSON Schema."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ragassay.engine.config.run_config import GROUPS, MODEL_KWARGS, RunConfig, options_of

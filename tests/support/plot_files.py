@@ -1,7 +1,5 @@
 """Result files as Open RAG Eval and ragassay write them, small and made up."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Mapping, Sequence
@@ -96,13 +94,11 @@ def consistency(path: Path, cells: Mapping[str, Mapping[str, Any]]) -> Path:
 def three(path: Path) -> Path:
     """Three queries: one run twice, one with a run that was lost, one with no values."""
     return ore(
-        path,
-        {
-            "q1": [full(0.2), full(0.6)],
-            "q2": [full(0.9, answered=False), None],
+        path, {
+            "q1": [full(0.2), full(0.6)], "q2": [full(0.9, answered=False), None],
             "q3": [{"answered": {"query_answered": "yes"}, "umbrela": float("nan")}],
         },
-    )
+    )  # fmt: skip
 
 
 CELLS = {

@@ -1,7 +1,5 @@
 """What a picture draws, read back from its chart or its SVG."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path

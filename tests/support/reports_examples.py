@@ -1,7 +1,5 @@
 """Results and comparisons to show, built straight from the engine's dataclasses."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -149,16 +147,11 @@ def result(
             chosen = {k.name: metric_summary(columns, k, mask) for k in kinds}
             slices.append(Slice(column_name, value, n, chosen))
     summary = Summary(
-        title=title,
-        suite="qa",
-        system=found[0].system if found else "",
-        n_samples=len(found),
-        n_queries=len({sample.id for sample in found}),
-        averaged_over="all scored samples",
-        metrics=metrics,
-        slices=tuple(slices),
+        title=title, suite="qa", system=found[0].system if found else "", n_samples=len(found),
+        n_queries=len({sample.id for sample in found}), averaged_over="all scored samples",
+        metrics=metrics, slices=tuple(slices),
         notes=tuple(Note("text", {"text": one}, severity="warning") for one in warnings),
-    )
+    )  # fmt: skip
     rows = [
         ScoreRow.of(sample.identity, name, column[i])
         for i, sample in enumerate(found)
@@ -187,27 +180,15 @@ def metric_summary(columns: ScoreColumns, kind: Kind, mask: Any) -> MetricSummar
         half = 1.96 * std / math.sqrt(values.size)
         low, high = float(values.mean()) - half, float(values.mean()) + half
     return MetricSummary(
-        name=kind.name,
-        title=kind.title,
-        family=kind.family,
-        mean=mean,
-        low=low,
-        high=high,
-        level=0.95,
-        interval="t" if low is not None else "none",
-        n_scored=int(values.size) + sum(labels.values()),
-        n_total=int(mask.sum()),
-        std=std,
+        name=kind.name, title=kind.title, family=kind.family, mean=mean, low=low, high=high,
+        level=0.95, interval="t" if low is not None else "none",
+        n_scored=int(values.size) + sum(labels.values()), n_total=int(mask.sum()), std=std,
         median=float(np.median(values)) if values.size else None,
         minimum=float(values.min()) if values.size else None,
-        maximum=float(values.max()) if values.size else None,
-        aggregate=kind.aggregate,
-        higher_is_better=kind.higher,
-        bounds=kind.bounds,
-        unscored=columns.tally(kind.name, mask).reasons,
-        labels=labels,
-        signature=f"{kind.name}|v1",
-    )
+        maximum=float(values.max()) if values.size else None, aggregate=kind.aggregate,
+        higher_is_better=kind.higher, bounds=kind.bounds,
+        unscored=columns.tally(kind.name, mask).reasons, labels=labels, signature=f"{kind.name}|v1",
+    )  # fmt: skip
 
 
 def example(n: int = 45, *, system: str = "hybrid", lift: float = 0.0, seed: int = 0) -> Result:
@@ -231,39 +212,20 @@ def comparison(a: Result, b: Result, *, warnings: tuple[str, ...] = ()) -> Compa
         adjusted = min(1.0, p * len(a.summary.metrics))
         differences.append(
             Difference(
-                name=name,
-                a_mean=float(va.mean()),
-                b_mean=float(vb.mean()),
-                diff=diff,
-                low=diff - 1.96 * se,
-                high=diff + 1.96 * se,
-                p_value=p,
-                p_adjusted=adjusted,
-                significant_adjusted=adjusted < 0.05,
-                t_p_value=p,
-                cohens_d=diff / max(float(diffs.std(ddof=1)), 1e-12),
-                detectable=2.8 * se,
-                n=n,
-                wins=int((diffs > 0).sum()),
-                losses=int((diffs < 0).sum()),
-                ties=int((diffs == 0).sum()),
-                higher_is_better=metric.higher_is_better,
+                name=name, a_mean=float(va.mean()), b_mean=float(vb.mean()), diff=diff,
+                low=diff - 1.96 * se, high=diff + 1.96 * se, p_value=p, p_adjusted=adjusted,
+                significant_adjusted=adjusted < 0.05, t_p_value=p,
+                cohens_d=diff / max(float(diffs.std(ddof=1)), 1e-12), detectable=2.8 * se, n=n,
+                wins=int((diffs > 0).sum()), losses=int((diffs < 0).sum()),
+                ties=int((diffs == 0).sum()), higher_is_better=metric.higher_is_better,
             )
-        )
+        )  # fmt: skip
     return Comparison(
-        a=a.summary.system,
-        b=b.summary.system,
-        differences=tuple(differences),
-        n_common=len(a.columns),
-        only_a=0,
-        only_b=0,
-        n_resamples=10_000,
-        seed=0,
-        level=0.95,
-        correction="holm",
-        n_tested=len(differences),
+        a=a.summary.system, b=b.summary.system, differences=tuple(differences),
+        n_common=len(a.columns), only_a=0, only_b=0, n_resamples=10_000, seed=0, level=0.95,
+        correction="holm", n_tested=len(differences),
         brought=tuple(Note("text", {"text": one}, severity="warning") for one in warnings),
-    )
+    )  # fmt: skip
 
 
 def pair(n: int = 45) -> tuple[Comparison, Result, Result]:
@@ -281,14 +243,11 @@ def hostile(n: int = 12) -> Result:
     )
     found = [
         replace(
-            sample,
-            id=f"{i}{HOSTILE}",
-            query=f"{HOSTILE} \u2028 & <b>bold</b>",
-            answer=Answer(f"=1+1 {HOSTILE}"),
-            metadata={"domain": HOSTILE if i % 2 else "=2+2"},
+            sample, id=f"{i}{HOSTILE}", query=f"{HOSTILE} \u2028 & <b>bold</b>",
+            answer=Answer(f"=1+1 {HOSTILE}"), metadata={"domain": HOSTILE if i % 2 else "=2+2"},
         )
         for i, sample in enumerate(samples(n))
-    ]
+    ]  # fmt: skip
     table: dict[str, list[Outcome]] = {
         kinds[0].name: [Score(i / n, {HOSTILE: [HOSTILE]}, HOSTILE) for i in range(n)],
         kinds[1].name: [Unscored(Reason.FAILED, f"@broken {HOSTILE}") for _ in range(n)],

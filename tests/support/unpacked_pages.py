@@ -1,7 +1,5 @@
 """What an HTML report holds, its packed data as JSON."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

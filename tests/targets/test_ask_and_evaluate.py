@@ -138,9 +138,16 @@ def test_drafts_that_are_left_out_are_told(golden: Path, capsys) -> None:
     told = "1 draft of golden left out: review it (ragassay golden review golden)"
     assert f"note: {told}.\n" in capsys.readouterr().err
     # An evaluation tells the same: once is enough.
-    assert call(["ask", "golden", "--target", "mine:answer", "--suite", "serving"]) == 0
+    words = ["ask", "golden", "--target", "mine:answer", "--suite"]
+    assert call([*words, "retrieval"]) == 3
+    capsys.readouterr()
+    assert call([*words, "serving"]) == 0
     said = capsys.readouterr()
     assert f"{said.err}{said.out}".count("1 draft of golden left out") == 1
+    words = ["ask", "golden", "-t", "x=mine:answer", "-t", "y=mine:answer", "-s", "serving"]
+    assert call([*words, "--save", "both"]) == 0
+    runs = [ragassay.open_run(f"both/answers-{name}") for name in "xy"]
+    assert [run.summary.system for run in runs] == ["x", "y"]
 
     def told_of(*ids: str, drafts: bool = False) -> str:
         answers = [{"id": one, "answer": "x"} for one in ids]

@@ -1,8 +1,7 @@
 """pytest's plugin: an assertion on one sample, and gates on the samples of a session. The sessions
 are real ones, run by pytest's own fixture for plugins."""
 
-from __future__ import annotations
-
+import re
 import sys
 import tomllib
 from fnmatch import fnmatch
@@ -69,6 +68,10 @@ def answers(pytester: pytest.Pytester, *texts: str) -> None:
     pytester.makepyfile(SUITE.format(answers=list(texts)))
 
 
+def one_test(pytester: pytest.Pytester, *lines: str) -> None:
+    pytester.makepyfile("\n    ".join(["def test_it(rag_eval):", *lines]))
+
+
 def test_the_entry_point_is_declared() -> None:
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     declared = tomllib.loads(text)["project"]["entry-points"]["pytest11"]
@@ -109,22 +112,18 @@ def test_an_offline_judgment_of_unknown_agreement_decides_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("conditions", "said"),
-    [
+    ("conditions", "said"), [
         ([], "at least one condition"),
         (["low(em)>=0.2"], "one sample has no interval. Write 'em>=0.2'"),
-        (["em"], "condition 'em' is no condition"),
-        (["emm>=1"], "emm"),
+        (["em"], "condition 'em' is no condition"), (["emm>=1"], "emm"),
     ],
-)
+)  # fmt: skip
 def test_an_impossible_condition_is_refused(conditions: list[str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         assert_score(DUNE, *conditions)
 
 
-def test_a_mistake_shows_the_line_of_the_test_and_no_line_of_the_package(
-    pytester: pytest.Pytester, session, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mistake_shows_the_line_of_the_test_not_ours(pytester, session, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     pytester.makepyfile(
         """
@@ -200,24 +199,18 @@ def test_the_samples_of_all_tests_are_gated_once_and_alike_by_xdist(pytester, se
 
 
 @pytest.mark.parametrize(
-    ("gates", "last"),
-    [
+    ("gates", "last"), [
         (["em>=0.99", "f1>=0.99", "low(f1)>=0.4"], "ragassay: 2 gates failed, 1 gate undecided"),
-        (["em>=0.5"], "*2 passed in *"),
-        (["emm>=0.5"], "ragassay: the gates are undecided"),
+        (["em>=0.5"], "*2 passed in *"), (["emm>=0.5"], "ragassay: the gates are undecided"),
     ],
-)
-def test_the_last_line_says_that_gates_failed_where_all_tests_passed(
-    pytester: pytest.Pytester, session, gates: list[str], last: str
-) -> None:
+)  # fmt: skip
+def test_the_last_line_says_what_failed(pytester, session, gates: list[str], last: str) -> None:
     answers(pytester, "red fox", "blue")
     done = session("-q", *(f"--ragassay-gate={one}" for one in gates))
     assert fnmatch(done.stdout.lines[-1], last)
 
 
-def test_a_test_that_failed_before_it_handed_in_its_sample_leaves_gates_undecided(
-    pytester: pytest.Pytester, session
-) -> None:
+def test_a_test_that_failed_before_its_sample_leaves_gates_undecided(pytester, session) -> None:
     pytester.makepyfile(
         """
         import pytest
@@ -246,45 +239,86 @@ def test_a_test_that_failed_before_it_handed_in_its_sample_leaves_gates_undecide
 def test_gates_come_from_the_ini_file_a_test_and_a_configuration(pytester, session) -> None:
     pytester.makeini("[pytest]\nragassay_gates =\n    em>=0.5\nragassay_config = run.yaml\n")
     (pytester.path / "run.yaml").write_text("metrics: [em, f1, acc]\nfail_under: [acc>=0.5]\n")
-    pytester.makepyfile(
-        """
-        def test_it(rag_eval):
-            rag_eval.add(query="a?", answer="b", references=["b"])
-            rag_eval.gate("f1>=0.5")
-        """
-    )
+    add = "rag_eval.add(query='a?', answer='b', references=['b'])"
+    one_test(pytester, add, "rag_eval.gate('f1>=0.5')")
     done = session("--ragassay-output", "out")
     assert done.ret == 0
     for gate in ("em", "f1", "acc"):
         assert f"gate {gate}>=0.5: passed" in done.stdout.str()
     assert (pytester.path / "out" / "report.html").exists()
     assert len(ragassay.open_run(pytester.path / "out").columns) == 1
+    # The command line wins; without --ragassay-output the configuration names the folder.
+    (pytester.path / "o.yaml").write_text("suite: qa\nfail_under: [em<0.5]\noutput: kept\n")
+    done = session("--ragassay-config", "o.yaml")
+    done.stdout.fnmatch_lines(["gate f1>=0.5: passed*", "gate em<0.5: FAILED*"])
+    assert done.ret == 1 and "gate acc" not in done.stdout.str()
+    assert len(ragassay.open_run(pytester.path / "kept").summary.metrics) == 17
+    assert session("--ragassay-config", "o.yaml", "--ragassay-output", "other").ret == 1
+    assert (pytester.path / "other" / "junit.xml").exists()
 
 
-def test_a_judge_comes_from_a_hook(pytester: pytest.Pytester, session) -> None:
+@pytest.mark.parametrize("named", ["by a hook", "in the ini file", "on the command line"])
+def test_who_judges_is_named(pytester: pytest.Pytester, session, named: str) -> None:
     (pytester.path / "labels.jsonl").write_text(
         '{"question": "answer_attempted", "data": {"query": "a?", "answer": "b"}, '
         '"answer": {"answered": "yes"}}\n'
     )
+    judge, words = "replay:labels.jsonl", ["--ragassay-gate", "answered>=1"]
+    ini = {"by a hook": "", "in the ini file": judge}.get(named, "replay:missing.jsonl")
+    pytester.makeini(f"[pytest]\nragassay_judge = {ini}\n")
+    hooked = judge if not ini else "replay:missing.jsonl"
+    words += ["--ragassay-judge", judge] if named == "on the command line" else []
+    pytester.makeconftest(f"def pytest_ragassay_options(config): return {{'judge': {hooked!r}}}")
+    one_test(pytester, "rag_eval.add(query='a?', answer='b')")
+    done = session(*words)
+    assert done.ret == 0
+    done.stdout.fnmatch_lines([" Judged by replay:labels.jsonl: *", "gate answered>=1: passed*"])
+
+
+def test_of_a_test_that_runs_again_its_last_run_counts(pytester: pytest.Pytester, session) -> None:
     pytester.makeconftest(
         """
-        def pytest_ragassay_options(config):
-            return {"judge": f"replay:{config.rootpath / 'labels.jsonl'}"}
+        from _pytest.runner import runtestprotocol
+
+        def pytest_runtest_protocol(item, nextitem):
+            for again in range(2):
+                item.config.again = again
+                runtestprotocol(item, nextitem=nextitem)
+            return True
         """
     )
     pytester.makepyfile(
         """
-        def test_it(rag_eval):
-            rag_eval.add(query="a?", answer="b")
+        import pytest
+
+        def test_right_at_last(rag_eval, pytestconfig):
+            rag_eval.add(query="a?", answer="xb"[pytestconfig.again], references=["b"])
+            assert pytestconfig.again
+
+        def test_skipped_at_last(rag_eval, pytestconfig):
+            assert pytestconfig.again
+            pytest.skip("no key")
         """
     )
-    done = session("--ragassay-gate", "no_answer<=1")
-    assert "replay" in done.stdout.str()
+    done = session("--ragassay-gate", "em>=1")
+    done.stdout.fnmatch_lines(["*ragassay: samples=1 tests=1*", "gate em>=1: passed*"])
 
 
-def test_a_query_of_two_tests_is_two_runs_and_two_queries_of_one_id_are_refused(
-    pytester: pytest.Pytester, session
-) -> None:
+def test_a_gate_that_did_not_pass_shows_the_three_samples_that_fare_worst() -> None:
+    answers = ["cat dog fox owl", "cat dog", "cat", "", "cat dog fox"]
+    samples: list[dict[str, object]] = [
+        {"id": f"q{at}", "query": "Which?", "answer": text, "references": ["cat dog fox owl"]}
+        for at, text in enumerate(answers)
+    ]
+    del samples[4]["references"]
+    found = gated([{"samples": samples, "gates": ["token_f1.r>=0.8"]}], [], n_without=1)
+    shown = [line.strip() for line in found.lines if re.fullmatch(r" +q\d", line)]
+    assert shown == ["q4", "q3", "q2"], "first what has no score"
+    (gate,) = found.result.gates
+    assert gate.passed is False, "a test without a sample makes no failure undecided"
+
+
+def test_a_query_of_two_tests_is_two_runs_and_two_of_one_id_are_refused(pytester, session) -> None:
     tests = """
         def test_one(rag_eval):
             rag_eval.add(id="1", query="a?", answer="b", references=["b"])
@@ -305,9 +339,7 @@ def test_a_query_of_two_tests_is_two_runs_and_two_queries_of_one_id_are_refused(
 @pytest.mark.parametrize(
     ("body", "ret"), [("pass", 1), ("import pytest; pytest.skip('no key')", 0)], ids=["ran", "not"]
 )
-def test_a_gate_of_the_ini_file_is_no_success_where_a_test_that_ran_handed_in_nothing(
-    pytester: pytest.Pytester, session, body: str, ret: int
-) -> None:
+def test_a_gate_of_nothing_handed_in_is_no_success(pytester, session, body: str, ret) -> None:
     pytester.makeini("[pytest]\nragassay_gates = em>=0.5\n")
     pytester.makepyfile(f"def test_it(rag_eval): {body}\ndef test_other(): pass")
     done = session()
@@ -316,21 +348,28 @@ def test_a_gate_of_the_ini_file_is_no_success_where_a_test_that_ran_handed_in_no
     assert session("-k", "other").ret == 0
 
 
-@pytest.mark.parametrize("gate", ["em", "emm>=0.5", "em>=7"])
-def test_an_impossible_gate_is_told(pytester: pytest.Pytester, session, gate: str) -> None:
+@pytest.mark.parametrize(
+    ("gate", "ret", "said"),
+    [("em", 1, "em"), ("emm>=0.5", 4, "emm"), ("em>=7", 4, "em"), ("", 4, "there is no gate")],
+)
+def test_an_impossible_gate_is_told(pytester: pytest.Pytester, session, gate, ret, said) -> None:
     answers(pytester, "red fox")
-    done = session("--ragassay-gate", gate)
-    assert done.ret != 0
+    done = session(*(["--ragassay-gate", gate] if gate else []))
     text = done.stdout.str()
-    assert "ragassay: " in text and gate.split(">")[0] in text and "--fail-under" not in text
-    assert "Traceback" not in text
+    assert done.ret == ret and f"{said}" in text.partition("ragassay: ")[2]
+    assert "Traceback" not in text and "--fail-under" not in text
 
 
-def test_samples_without_a_gate_are_told(pytester: pytest.Pytester, session) -> None:
-    answers(pytester, "red fox")
-    done = session()
-    assert done.ret == 4
-    done.stdout.fnmatch_lines(["ragassay: Tests handed in samples, but there is no gate*"])
+def test_a_session_that_is_broken_off_decides_no_gate(pytester: pytest.Pytester, session) -> None:
+    answers(pytester, "red fox", "red fox")
+    words = ["--ragassay-gate", "em>=0.5", "--ragassay-output", "out"]
+    assert session("--collect-only", *words).ret == 0
+    ends = "if item.name == 'test_answer[1]': pytest.exit('enough')"
+    pytester.makeconftest(f"import pytest\ndef pytest_runtest_setup(item):\n    {ends}")
+    done = session(*words)
+    assert done.ret == pytest.ExitCode.INTERRUPTED and not (pytester.path / "out").exists()
+    done.stdout.fnmatch_lines(["ragassay: The session was broken off: gates are undecided."])
+    assert done.outlines[-1] == "ragassay: the gates are undecided"
 
 
 def test_a_sample_is_handed_in_as_a_mapping_with_keywords() -> None:
@@ -344,19 +383,12 @@ def test_a_sample_is_handed_in_as_a_mapping_with_keywords() -> None:
 
 
 def test_a_sample_with_values_that_json_lacks_is_gated(pytester: pytest.Pytester, session) -> None:
-    pytester.makepyfile(
-        """
-        import datetime
-        import numpy
-        from ragassay import Sample
-        from ragassay.base.sample import Answer
-
-        def test_it(rag_eval):
-            metadata = {"day": datetime.date(2026, 1, 2), "score": numpy.float32(0.5)}
-            rag_eval.add(Sample(id="1", query="Why?", answer=Answer("So."), metadata=metadata,
-                                references=("So.",)))
-        """
-    )
+    one_test(
+        pytester, "import datetime, numpy, ragassay",
+        "metadata = {'day': datetime.date(2026, 1, 2), 'score': numpy.float32(0.5)}",
+        "rag_eval.add(ragassay.Sample(id='1', query='Why?', answer=ragassay.Answer('So.'),",
+        "                             metadata=metadata, references=('So.',)))",
+    )  # fmt: skip
     found = session("--ragassay-gate", "em>=1")
     found.assert_outcomes(passed=1)
     assert found.ret == 0
@@ -372,13 +404,8 @@ def test_a_judge_that_is_down_fails_the_session_whatever_the_gates_say(pytester,
             return {"metrics": ["em", "umbrela"], "judge": down}
         """
     )
-    pytester.makepyfile(
-        """
-        def test_it(rag_eval):
-            rag_eval.add(id="1", query="Why?", answer="So.", references=["So."], passages=["So."])
-            rag_eval.gate("em>=1")
-        """
-    )
+    add = "rag_eval.add(id='1', query='Why?', answer='So.', references=['So.'], passages=['So.'])"
+    one_test(pytester, add, "rag_eval.gate('em>=1')")
     found = session()
     found.assert_outcomes(passed=1)
     found.stdout.fnmatch_lines(["gate em>=1: passed*", "The evaluation is incomplete: 1 score *"])

@@ -1,7 +1,5 @@
 """Which document a name means."""
 
-from __future__ import annotations
-
 import pytest
 
 from ragassay.base.errors import InputError
@@ -16,26 +14,16 @@ NAMES = DocumentNames(
 
 
 @pytest.mark.parametrize(("name", "found"), [
-    ("pool", {"pool"}),
+    ("pool", {"pool"}), ("./pool.md", {"pool"}), ("docs/pool.md", {"pool"}),
     ("pool.md", {"pool"}),  # whole, although guides/pool ends with it, too
-    ("./pool.md", {"pool"}),
-    ("docs/pool.md", {"pool"}),
-    ("/srv/docs/pool.md", {"pool"}),
-    ("file:///srv/docs/pool.md", {"pool"}),
-    ("C:\\docs\\pool.md", {"pool"}),
-    ("guides/pool.pdf", {"guides/pool"}),
+    ("/srv/docs/pool.md", {"pool"}), ("file:///srv/docs/pool.md", {"pool"}),
+    ("C:\\docs\\pool.md", {"pool"}), ("guides/pool.pdf", {"guides/pool"}),
     ("/srv/guides/pool.pdf", {"guides/pool"}),  # two parts in common, where pool has one
-    ("guides/pool", {"guides/pool"}),
-    ("sauna.md", {"guides/sauna", "old/sauna"}),
-    ("sauna", {"guides/sauna", "old/sauna"}),
-    ("old/sauna.md", {"old/sauna"}),
-    ("pool.txt", set()),  # another file
-    ("ol.md", set()),
-    ("other/sauna.md", set()),
-    ("v1.2.md", {"v1.2"}),
+    ("guides/pool", {"guides/pool"}), ("old/sauna.md", {"old/sauna"}),
+    ("sauna.md", {"guides/sauna", "old/sauna"}), ("sauna", {"guides/sauna", "old/sauna"}),
+    ("pool.txt", set()), ("ol.md", set()), ("other/sauna.md", set()),  # other files
+    ("v1.2.md", {"v1.2"}), ("", set()), ("/", set()),
     ("release-1.2", set()),  # .2 is no ending
-    ("", set()),
-    ("/", set()),
 ])  # fmt: skip
 def test_a_name_means_the_document_whose_path_it_shares(name: str, found: set[str]) -> None:
     assert set(NAMES.find(name)) == found
@@ -55,8 +43,7 @@ def test_an_ambiguous_name_is_an_error_that_says_which_there_are() -> None:
 
 def test_two_names_are_of_one_document_in_either_order() -> None:
     for one, other, same in [
-        ("a/pool.md", "pool", True),
-        ("a/pool.md", "b/pool.md", False),
+        ("a/pool.md", "pool", True), ("a/pool.md", "b/pool.md", False),
         ("pool.md", "pool.txt", False),
-    ]:
+    ]:  # fmt: skip
         assert same_document(one, other) is same_document(other, one) is same

@@ -1,8 +1,6 @@
 """Languages are told by small words and scripts; each list of words tells of groups and opinions in
 its own language; `golden check` works in each, and says what it cannot tell."""
 
-from __future__ import annotations
-
 import pytest
 
 from golden_checked import check

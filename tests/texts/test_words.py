@@ -1,12 +1,15 @@
-"""What a word is: a number in one form, letters of any script with their marks, signs."""
+"""What a word is: a number in one form, letters of any script with their marks, signs; and Porter
+stems, beside NLTK's stemmer."""
 
-from __future__ import annotations
-
+import random
+import re
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
+from ragassay.texts import porter_stem
 from ragassay.texts.numbers import numerals
 from ragassay.texts.word_cutting import words
 
@@ -135,3 +138,37 @@ def test_a_number_is_the_same_word_however_it_is_grouped(whole: int, cents: int)
 def test_long_runs_are_cut_in_time() -> None:
     for run in ("一" * 6_000, "1.2.3." + "4" * 6_000, "\n" * 100_000 + "> a", "1 000" * 20_000):
         assert words(run, "fr")
+
+
+HERE = Path(__file__).parents[2]
+SUFFIXES = re.findall(
+    r"\w+",
+    """
+s es ies ed ing eed ied y ational tional enci anci izer bli alli entli eli ousli ization
+ation ator alism iveness fulness ousness aliti iviti biliti fulli logi icate ative alize
+iciti ical ful ness al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous
+ive ize e ll ly
+""",
+)
+
+
+def written_words() -> set[str]:
+    texts = [*(HERE / "docs").rglob("*.md"), *(HERE / "src").rglob("*.py")]
+    return {word for path in texts for word in re.findall(r"[A-Za-z]+", path.read_text("utf-8"))}
+
+
+def made_words() -> set[str]:
+    rng = random.Random(1)
+    words = {"".join(rng.choices("aeiouysdglznt'-1", k=rng.randint(0, 8))) for _ in range(20_000)}
+    for _ in range(40_000):
+        stem = "".join(rng.choices("aeiouybcdlnrstzwx", k=rng.randint(0, 6)))
+        words.add(stem + "".join(rng.choices(SUFFIXES, k=rng.randint(1, 2))))
+    return words
+
+
+@pytest.mark.parametrize("words", [written_words, made_words])
+def test_stems_are_nltks(words) -> None:
+    stem = pytest.importorskip("nltk.stem.porter").PorterStemmer().stem
+    chosen = words()
+    assert len(chosen) > 5_000
+    assert {word: porter_stem(word) for word in chosen} == {word: stem(word) for word in chosen}

@@ -3,6 +3,7 @@ whose files it may reach."""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -297,13 +298,16 @@ class AgentTools:
 def _reporting(context: AgentContext) -> Callable[[float, float | None, str], None]:
     """A function that tells the agent how much is done, of how much (where that is known)."""
     last = 0.0
+    loop = from_thread.run_sync(asyncio.get_running_loop)
 
     def report(done: float, of: float | None, sentence: str) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= EVERY_S or done == of:
             last = now
-            from_thread.run(context.report_progress, done, of, sentence)
+            told = context.report_progress(done, of, sentence)
+            # Judged samples are finished in a thread that is none of the server's.
+            asyncio.run_coroutine_threadsafe(told, loop).result()
 
     return report
 

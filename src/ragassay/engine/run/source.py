@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -138,7 +138,7 @@ class Source:
             with path.open("rb") as stream:
                 if stream.peek(2).startswith(b"\x1f\x8b"):
                     return None  # compressed
-                n += sum(block.count(b"\n") for block in iter(partial(stream.read, 1 << 20), b""))
+                n += sum(1 for _ in stream)
         return n
 
     @cached_property
