@@ -420,6 +420,11 @@ def test_a_record_says_who_was_asked_and_nobody_for_what_it_brought(tmp_path: Pa
         ([task(1)], [{"predictions": [{"text": "a"}]}], r"line 1.*no task_id"),
         ([task(1)], predictions(1, 1), r"line 2.*already given"),
         ([task(1)], predictions(1, targets=[{"text": "other"}]), r"field 'targets'.*differ"),
+        (
+            [task(1, input=[{"text": "Hi."}, {"text": "Who?"}])],
+            predictions(1, input=[{"text": "Ho."}, {"text": "Who?"}]),
+            r"field 'input'.*differ",
+        ),
         ([task(1)], predictions(1, answerability=["PARTIAL"]), r"ANSWERABLE.*PARTIAL|PARTIAL"),
     ],
 )

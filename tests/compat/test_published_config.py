@@ -474,9 +474,10 @@ def test_bert_score_takes_a_folder_and_a_layer(
         file.values["consistency_metrics"][0] == f"runs_bertscore(model={folder},rescale=false).f"
     )
     assert any("there is no baseline for this model" in note for note in file.notes)
-    path.write_text(text.replace('lang: "en"', "layer: 3"))
-    (metric, *_) = read_config(path).values["consistency_metrics"]
-    assert metric == f"runs_bertscore(model={folder},layer=3,rescale=false).f"
+    for layer in (3, 0):
+        path.write_text(text.replace('lang: "en"', f"layer: {layer}"))
+        (metric, *_) = read_config(path).values["consistency_metrics"]
+        assert metric == f"runs_bertscore(model={folder},layer={layer},rescale=false).f"
 
 
 def test_golden_answers_are_a_suite_with_judge_embedder_and_queries(desk: Path) -> None:
@@ -492,6 +493,7 @@ def test_golden_answers_are_a_suite_with_judge_embedder_and_queries(desk: Path) 
     assert values["suite"] == ["golden"] and values["judge"] == ["openai:gpt-4o-mini"]
     assert values["embedder"] == "openai:text-embedding-3-small"
     assert Path(values["references"]).name == "queries.csv"
+    assert "references" not in read_config(written(text), {"references": "mine.csv"}).values
 
 
 LINES = [*TOOL.splitlines(), *TOOL_LIST.splitlines(), *PAGE_CONSISTENCY.splitlines()]
