@@ -367,6 +367,12 @@ def test_refresh_asks_for_all_that_judges_gave_and_keeps_what_models_gave(tmp_pa
         assert new["metrics"]["RL_F"] == [1 / 3]
     stepped("idk_condition", path, path, refresh=True)
     assert lines(path)[0]["metrics"]["RL_F_idk"] == [1 / 3]
+    # What a record brings in place of an idk_eval is judged again, too.
+    written(path, [record(1, metrics={"conditional_idk": [1], "RL_F": [0.5]})])
+    yes = Scripted({**SAID, "says_idk": {"says_idk": "yes"}})
+    for refresh, value in ((False, 0.5), (True, 0.0)):
+        stepped("all", path, tmp_path / "out.jsonl", yes, refresh=refresh)
+        assert lines(tmp_path / "out.jsonl")[0]["metrics"]["RL_F_idk"] == [value]
 
 
 # --- tasks and predictions in two files -----------------------------------------------------------
@@ -450,6 +456,12 @@ def test_the_benchmarks_config_chooses_the_algorithmic_metrics(tmp_path: Path) -
     config.write_text(some)
     stepped("algorithmic", source, tmp_path / "out.jsonl", evaluators=config)
     assert lines(tmp_path / "out.jsonl")[0]["metrics"] == {"Mine": [1 / 2], "Length": [5]}
+    written(source, [record(n, conversation_id=f"c{n % 3}", kind=n % 2) for n in range(6)])
+    for cluster_by, n in ((None, 3), ("kind", 2)):
+        options = {"evaluators": config, "published": True, "cluster_by": cluster_by}
+        found = stepped("algorithmic", source, tmp_path / "out.jsonl", **options)
+        assert found.metrics["Mine"].n_clusters == n
+    assert lines(tmp_path / "out.jsonl")[0]["metrics"]["Length"] == [26]
 
 
 @pytest.mark.parametrize(
