@@ -254,15 +254,17 @@ def test_a_null_that_the_file_explains_is_not_filled_by_another_judge(tmp_path, 
     assert other.questions
 
 
-def test_a_step_asks_again_what_failed_and_keeps_what_was_answered(tmp_path: Path) -> None:
+@pytest.mark.parametrize("reason", [Reason.TIMEOUT, Reason.UNSUPPORTED, Reason.REFUSED])
+def test_a_step_asks_again_what_failed_and_keeps_what_was_answered(tmp_path, reason) -> None:
     path = written(tmp_path / "st.jsonl", [record(1), record(2)])
 
     def said(question: Question[Any]) -> Mapping[str, Any] | Reason:
-        return Reason.TIMEOUT if "snow? 1" in str(question.data) else claimless(2)(question)
+        return reason if "snow? 1" in str(question.data) else claimless(2)(question)
 
-    assert stepped("ragas", path, path, Named("first", said)).incomplete == 1
+    first = stepped("ragas", path, path, Named("first", said))
+    assert first.incomplete == (reason is not Reason.UNSUPPORTED)
     reasons = [one["metrics_unscored"]["RL_F"].partition(":")[0] for one in lines(path)]
-    assert reasons == ["timeout", "nothing_claimed"]
+    assert reasons == [reason, "nothing_claimed"]
     again = Named("second", SAID)
     stepped("ragas", path, path, again)
     one, two = lines(path)
@@ -452,10 +454,11 @@ def test_the_benchmarks_config_chooses_the_algorithmic_metrics(tmp_path: Path) -
     source = written(tmp_path / "in.jsonl", [record()])
     stepped("algorithmic", source, tmp_path / "out.jsonl", evaluators=config)
     assert list(lines(tmp_path / "out.jsonl")[0]["metrics"]) == list(FIELDS[:9])
-    some = "Mine: {func: recall, target: target}\nLength: {func: length, target: target}\n"
-    config.write_text(some)
-    stepped("algorithmic", source, tmp_path / "out.jsonl", evaluators=config)
-    assert lines(tmp_path / "out.jsonl")[0]["metrics"] == {"Mine": [1 / 2], "Length": [5]}
+    some = "{}: {{func: recall, target: target}}\nLength: {{func: length, target: target}}\n"
+    for name in ("Recall", "Mine"):
+        config.write_text(some.format(name))
+        stepped("algorithmic", source, tmp_path / "out.jsonl", evaluators=config)
+        assert lines(tmp_path / "out.jsonl")[0]["metrics"] == {name: [1 / 2], "Length": [5]}
     written(source, [record(n, conversation_id=f"c{n % 3}", kind=n % 2) for n in range(6)])
     for cluster_by, n in ((None, 3), ("kind", 2)):
         options = {"evaluators": config, "published": True, "cluster_by": cluster_by}

@@ -216,6 +216,8 @@ def test_unjudged_documents_are_removed(trec: Trec) -> None:
     assert plain["measures"]["recip_rank"]["all"] == pytest.approx(1 / 3)
     assert found["measures"]["recip_rank"]["all"] == pytest.approx(1 / 2)
     assert found["measures"]["num_ret"]["all"] == 2
+    first = trec.json("qrels old.run -J -M 2 -m num_ret")  # as trec_eval: the depth comes first
+    assert first["measures"]["num_ret"]["all"] == 1
 
 
 def test_one_query_can_be_looked_at(trec: Trec) -> None:

@@ -93,6 +93,19 @@ def test_only_what_was_asked_for_is_given(shared: Path) -> None:
     }
 
 
+def test_two_runs_are_tested_over_the_queries_that_either_has(tmp_path: Path) -> None:
+    """A has 17 of 18 judged queries and B 16 of these: the 17th counts 0 for B."""
+    lines = {"qrels": [f"q{n} 0 a 1" for n in range(18)]}
+    lines["new"] = [f"q{n} Q0 a 1 1 A" for n in range(17)]
+    lines["old"] = [f"q{n} Q0 {name} 1 {ord(name)} B" for n in range(16) for name in "ab"]
+    paths = [str(tmp_path / name) for name in ("new", "old", "qrels")]
+    for path in paths:
+        Path(path).write_text("\n".join(lines[Path(path).name]) + "\n")
+    found = ultrarag.evaluate_trec_pvalue(*paths, ["mrr"], n_resamples=99)["eval_res"]["mrr"]
+    means = {"A_mean": 1.0, "B_mean": 8 / 17, "diff": 9 / 17}
+    assert found == pytest.approx({**means, "p_value": 0.01, "significant": True})
+
+
 def data(path: Path, *records: dict[str, object]) -> str:
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return str(path)
@@ -126,7 +139,7 @@ def test_shuffling_and_limiting_keep_rows_together(tmp_path: Path) -> None:
     found = ultrarag.get_data({**asked, "seed": 7})
     assert found["b"] == [2 * n for n in found["a"]]
     assert len(found["a"]) == 20
-    assert found["a"] != sorted(found["a"])
+    assert found["a"] != sorted(found["a"]) and max(found["a"]) >= 20
     assert found == ultrarag.get_data({**asked, "seed": 7})
     assert found != ultrarag.get_data({**asked, "seed": 8})
 
