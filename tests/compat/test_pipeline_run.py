@@ -23,7 +23,7 @@ from hypothesis import given, settings, strategies as st
 from pipeline_servers import server_folder
 from ragassay.base.errors import RagassayError
 from ragassay.cli import show
-from ragassay.compat.ultrarag import pipeline_file, pipelines
+from ragassay.compat.ultrarag import mcp_servers, pipeline_file, pipelines
 from ragassay.compat.ultrarag.binding import Binder
 from ragassay.compat.ultrarag.pipeline_run import KeptSteps, StepError, StepRunner
 from ragassay.compat.ultrarag.pipeline_tools import Flow, Progress, Tool
@@ -152,6 +152,55 @@ def test_a_run_goes_on_from_a_step_with_what_was_kept(words: Path) -> None:
     )
     changed = pipelines.run(path, pipelines.Options(begin="2"))
     assert changed.variables["word_ls"] == ["a+", "bb+", "three+"]
+
+
+def test_what_was_kept_counts_as_long_as_the_files_that_it_was_read_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step's own results are none of these, and UltraRAG's own folder of parameters is read."""
+    monkeypatch.chdir(tmp_path)
+    servers = "benchmark: servers/benchmark\n  evaluation: servers/evaluation"
+    again = "- evaluation.evaluate:\n    output: {eval_res: again}\n"
+    path = pipeline(tmp_path, f"- benchmark.get_data\n- evaluation.evaluate\n{again}", servers)
+    (tmp_path / "parameter").mkdir()
+    (tmp_path / "parameter" / "made_parameter.yaml").write_text(
+        "benchmark:\n  benchmark: {path: a.jsonl, key_map: {pred_ls: said, gt_ls: gold}}\n"
+        "evaluation: {metrics: [em], save_path: out.json}\n"
+    )
+    data = tmp_path / "a.jsonl"
+    data.write_text('{"said": "a", "gold": ["a"]}\n')
+    whole = pipelines.run(path).variables
+    assert whole["again"] == whole["eval_res"] == {"em": [1.0], "avg_em": 1.0}
+    from_third = pipelines.Options(begin="3")
+    assert pipelines.run(path, from_third).variables == whole
+    data.write_text(data.read_text() * 2)
+    with pytest.raises(RagassayError, match="was kept with other files than it has now"):
+        pipelines.run(path, from_third)
+
+
+def test_a_run_deletes_what_earlier_ones_kept_from_its_first_step_on(tmp_path: Path) -> None:
+    path = pipeline(tmp_path, "- s.route\n- s.mark_a\n- s.mark_b\n", "s: s")
+    made = pipeline_file.read(path)
+    bound = Binder(made, {"s": Rows([], [])}).bind()
+    kept = KeptSteps(tmp_path / "kept", made, bound)
+    for number in (1, 2, 3):
+        kept.keep(number, {})
+    (tmp_path / "kept" / "02_notes.json").write_text("{}")  # of somebody else
+    kept.begin(2)
+    names = sorted(file.name for file in (tmp_path / "kept").iterdir())
+    assert names == ["01_s.route.json", "02_notes.json"]
+
+
+def test_a_folder_is_looked_for_in_the_working_directory_then_beside_the_file(
+    words: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = pipeline(words, "- words.split\n")
+    (words / "work").mkdir()
+    monkeypatch.chdir(words / "work")
+    made = pipeline_file.read(path)
+    assert mcp_servers.address(made, "words").folder == words / "servers" / "words"
+    server_folder(words / "work" / "servers" / "words", WORDS)
+    assert mcp_servers.address(made, "words").folder == Path("servers/words")
 
 
 def test_a_file_that_is_missing_is_told_with_its_parameter(words: Path) -> None:
@@ -404,6 +453,15 @@ def test_a_branch_that_loses_a_row_is_refused(rows: list[tuple[int, str]]) -> No
         StepError, match=rf"state 'b' have {n} rows? .* and give {n - 1} items? for"
     ):
         run(BRANCH % "lose", server)
+
+
+def test_what_one_branch_gives_only_later_steps_have(tmp_path: Path) -> None:
+    given = "a: [s.mark_a], b: [{s.mark_b: {input: {rows: %s}, output: {marked: b}}}]"
+    for taken, missing in (("rows", []), ("marked", ["marked"])):
+        steps = f"- branch: {{router: [s.route], branches: {{{given % taken}}}}}\n"
+        path = pipeline(tmp_path, f"{steps}- s.lose: {{input: {{rows: marked}}}}\n", "s: s")
+        bound = Binder(pipeline_file.read(path), {"s": Rows([], [])}).bind()
+        assert [variable for _, variable in bound.missing] == missing
 
 
 def test_a_state_without_a_branch_names_its_row() -> None:
