@@ -101,6 +101,14 @@ def test_the_best_of_several_references_counts_as_in_bert_score(bert: str) -> No
         assert found.parts[part] == found.value and len(found.parts["values"]) == 4
 
 
+def test_precision_recall_and_f_each_have_a_best_reference_of_their_own(bert: str) -> None:
+    longer, shorter = f"{SENTENCES[0]} {SENTENCES[1]}", " ".join(SENTENCES[0].split()[:2])
+    found = outcome(f"bertscore(model={bert},layer=0).r", sample(SENTENCES[0], longer, shorter))
+    (p, r, f), (p_short, r_short, f_short) = found.parts["values"]
+    assert p > p_short and r < r_short == found.value
+    assert (found.parts["p"], found.parts["f"]) == (p, max(f, f_short))
+
+
 def test_p_r_and_f_share_one_comparison(bert: str) -> None:
     models = Models()
     window = Window([sample(text, *SENTENCES) for text in SENTENCES], models=models)

@@ -51,7 +51,7 @@ def cut(found: tuple[Statement, ...]) -> list[tuple[str, list[str]]]:
         ("A fact [2](https://example.org/a).", ["2"]), (r"A fact \[1\].", ["1"]),
         ("A fact <sup>[1]</sup>.", ["1"]), ("A fact ^[1]^.", ["1"]), ("A fact (3).", ["3"]),
         ("A fact (Source 3)", ["source3"]), ("[1] A fact", ["1"]), ("- [1] A fact", ["1"]),
-        ("A fact `[1]`.", ["1"]),
+        ("A fact `[1]`.", ["1"]), ("A fact (2), which is so [1].", ["1"]),
     ],
 )  # fmt: skip
 def test_every_form_of_citation_is_understood(text: str, cited: list[str]) -> None:
@@ -183,6 +183,8 @@ def test_the_published_parts_are_cut_as_the_tool_cuts_them(
         (("d2", "d3"), ("[1]", "[2]", "[3]"), [0, 1, 1]),  # [3] is no rank
         (("7", "1"), ("[1]", "[2]", "[3]"), [1, None, None]),
         (("[3]", "[1]"), ("[1]", "[2]", "[3]"), [1, None, 0]),
+        (("x", "y", "y"), ("y", "[Y]"), [1, 1]),  # the first of those with one id
+        (("doc-5", "source-5"), ("[5]", "[doc 5]"), [0, 0]),
     ],
 )
 def test_a_citation_means_an_id_or_a_rank(
