@@ -81,9 +81,7 @@ def test_everything_else_in_a_record_stays_with_all_digits(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("file", "tolerance"), [("llama405b_algorithmic_6.jsonl", 0.0), ("judged_42.jsonl", 1e-10)]
 )
-def test_published_files_come_out_as_published(
-    shared: Path, tmp_path: Path, file: str, tolerance: float
-) -> None:
+def test_published_files_come_out_as_published(shared, tmp_path, file, tolerance) -> None:
     source = shared / "data" / "mtrag" / file
     refusing = Scripted(Reason.REFUSED)
     stepped("all", source, tmp_path / "out.jsonl", refusing, published=True)
@@ -574,9 +572,7 @@ def test_the_command_writes_the_file_and_prints_the_means(tmp_path, capsys) -> N
         (["-o", "OUT", "--dry-run"], "--dry-run"),
     ],
 )  # fmt: skip
-def test_options_that_do_not_go_with_a_step_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
-) -> None:
+def test_options_that_do_not_go_with_a_step_are_refused(tmp_path, capsys, words, message) -> None:
     source = written(tmp_path / "in.jsonl", [record()])
     out = tmp_path / "out.jsonl"
     given = [str(out) if word == "OUT" else word for word in words]

@@ -345,9 +345,7 @@ output: {base_filename: queries}
 
 
 @pytest.mark.parametrize("words", [[], ["--config=eval_config.yaml"]])
-def test_eval_is_run_with_the_configuration_that_the_tool_would_take(
-    desk: Path, capsys: pytest.CaptureFixture[str], words: list[str]
-) -> None:
+def test_eval_is_run_with_the_configuration_that_the_tool_would_take(desk, capsys, words) -> None:
     (desk / "eval_config.yaml").write_text(CONFIG)
     assert call(["eval", *words]) in (0, 3)
     assert "ragassay run --config" in capsys.readouterr().err

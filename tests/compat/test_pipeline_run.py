@@ -154,41 +154,21 @@ def test_a_run_goes_on_from_a_step_with_what_was_kept(words: Path) -> None:
     assert changed.variables["word_ls"] == ["a+", "bb+", "three+"]
 
 
-def test_what_was_kept_counts_as_long_as_the_files_that_it_was_read_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A step's own results are none of these, and UltraRAG's own folder of parameters is read."""
+def test_what_steps_save_is_no_file_they_were_read_from(tmp_path, monkeypatch) -> None:
+    """Both steps write one file; UltraRAG's own folder of parameters is read, too."""
     monkeypatch.chdir(tmp_path)
     servers = "benchmark: servers/benchmark\n  evaluation: servers/evaluation"
-    again = "- evaluation.evaluate:\n    output: {eval_res: again}\n"
+    again = "- evaluation.evaluate: {output: {eval_res: again}}\n"
     path = pipeline(tmp_path, f"- benchmark.get_data\n- evaluation.evaluate\n{again}", servers)
     (tmp_path / "parameter").mkdir()
     (tmp_path / "parameter" / "made_parameter.yaml").write_text(
         "benchmark:\n  benchmark: {path: a.jsonl, key_map: {pred_ls: said, gt_ls: gold}}\n"
         "evaluation: {metrics: [em], save_path: out.json}\n"
     )
-    data = tmp_path / "a.jsonl"
-    data.write_text('{"said": "a", "gold": ["a"]}\n')
+    (tmp_path / "a.jsonl").write_text('{"said": "a", "gold": ["a"]}\n')
     whole = pipelines.run(path).variables
     assert whole["again"] == whole["eval_res"] == {"em": [1.0], "avg_em": 1.0}
-    from_third = pipelines.Options(begin="3")
-    assert pipelines.run(path, from_third).variables == whole
-    data.write_text(data.read_text() * 2)
-    with pytest.raises(RagassayError, match="was kept with other files than it has now"):
-        pipelines.run(path, from_third)
-
-
-def test_a_run_deletes_what_earlier_ones_kept_from_its_first_step_on(tmp_path: Path) -> None:
-    path = pipeline(tmp_path, "- s.route\n- s.mark_a\n- s.mark_b\n", "s: s")
-    made = pipeline_file.read(path)
-    bound = Binder(made, {"s": Rows([], [])}).bind()
-    kept = KeptSteps(tmp_path / "kept", made, bound)
-    for number in (1, 2, 3):
-        kept.keep(number, {})
-    (tmp_path / "kept" / "02_notes.json").write_text("{}")  # of somebody else
-    kept.begin(2)
-    names = sorted(file.name for file in (tmp_path / "kept").iterdir())
-    assert names == ["01_s.route.json", "02_notes.json"]
+    assert pipelines.run(path, pipelines.Options(begin="3")).variables == whole
 
 
 def test_a_folder_is_looked_for_in_the_working_directory_then_beside_the_file(
@@ -268,9 +248,7 @@ server.run("stdio")
 
 
 @pytest.mark.parametrize("where", ["begins", "says"])
-def test_an_interrupt_is_told_once(
-    where: str, words: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_is_told_once(where, words, caplog, monkeypatch) -> None:
     """A signal reaches whatever runs: a step, or the task that reads a server's progress."""
 
     class Interrupted(Told):
@@ -331,9 +309,7 @@ def interpreter(program: Path, started: Path) -> Path:
     return program
 
 
-def test_the_interpreter_of_a_folder_is_the_one_on_the_path_or_ours(
-    words: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_interpreter_of_a_folder_is_the_one_on_the_path_or_ours(words, monkeypatch) -> None:
     folder = server_folder(words / "servers" / "greeter", "")
     (folder / "src" / "greeter.py").write_text(PLAIN)
     on_path = interpreter(words / "bin" / "python", words / "started")

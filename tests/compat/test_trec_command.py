@@ -128,9 +128,7 @@ def test_several_runs_are_compared_with_the_last_one_over_all_judged_queries(tre
         ("--correction none", "without a correction"),
     ],
 )  # fmt: skip
-def test_a_comparison_says_its_correction_and_what_is_significant(
-    trec: Trec, words: str, name: str
-) -> None:
+def test_a_comparison_says_its_correction_and_what_is_significant(trec, words, name) -> None:
     """Twenty queries: nDCG differs on all of them, RR on none."""
     queries = [f"q{at}" for at in range(20)]
     Path("qrels").write_text("".join(f"{q} 0 a 1\n{q} 0 b 1\n" for q in queries))

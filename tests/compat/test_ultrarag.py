@@ -70,9 +70,7 @@ def test_no_answer_is_in_no_mean_and_no_gold_answer_counts_0_as_published() -> N
         (["a"], [["a"]], "acc", "metrics is a text, 'acc'"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_scored_is_refused(
-    answers: list[str], golds: list[list[str]], metrics: list[str], complaint: str
-) -> None:
+def test_what_cannot_be_scored_is_refused(answers, golds, metrics, complaint) -> None:
     with pytest.raises(ArgumentError) as error:
         ultrarag.evaluate(answers, golds, metrics)
     assert complaint in str(error.value)
@@ -172,9 +170,7 @@ def test_json_and_parquet_hold_the_same(tmp_path: Path) -> None:
         ({"seed": "x"}, "benchmark.seed must be a valid integer, not 'x'"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_refused(
-    change: dict[str, object], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_read_is_refused(change, complaint, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     data(tmp_path / "a.jsonl", *RECORDS)
     (tmp_path / "a.csv").write_text("question\n")

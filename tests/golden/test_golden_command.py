@@ -377,9 +377,7 @@ def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[s
          "has no text"),
     ],
 )  # fmt: skip
-def test_what_an_item_cannot_hold_is_named_by_line_and_field(
-    fields: dict[str, object], told: str, pool: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_an_item_cannot_hold_is_named_by_line_and_field(fields, told, pool, capsys) -> None:
     assert imports([{"id": "a", "query": "Q?"}, {"id": "b", "query": "R?", **fields}], "made") == 2
     err = " ".join(capsys.readouterr().err.split())
     assert f"q.jsonl, line 2, {told}" in err and "defect" not in err

@@ -73,9 +73,7 @@ def test_a_layer_that_nobody_recommends_must_be_named_where_values_are_rescaled(
         type(naming.parse("bertscore.f"))(model="a,b", layer=1)
 
 
-def test_a_model_is_read_at_its_last_layer_where_none_is_named_and_none_recommended(
-    bert: str,
-) -> None:
+def test_a_model_is_read_at_its_last_layer_where_none_is_named_and_none_recommended(bert) -> None:
     one = sample("the small river", "a river that is small")
     layers = Encoder(ModelOptions(), Weights.parse(bert), None).model.config.num_hidden_layers
     models = Models(ModelOptions())

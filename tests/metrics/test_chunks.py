@@ -175,9 +175,7 @@ def test_values_are_bounded_and_junk_raises_none(retrieved, gold, junk) -> None:
         ("recall_at_k_exact@3", [], ["A"], 0.0),
     ],
 )
-def test_what_counts_as_a_hit(
-    metric: str, retrieved: list[str], gold: list[str], expected: float
-) -> None:
+def test_what_counts_as_a_hit(metric, retrieved, gold, expected) -> None:
     assert value(metric, sample(retrieved, gold)) == expected
 
 

@@ -160,9 +160,7 @@ def test_a_long_text_of_one_piece_is_cut(piece: str, n: int) -> None:
         ("A [1]. B", [("A", ["[1]"]), (". B", [])]),
     ],
 )  # fmt: skip
-def test_the_published_parts_are_cut_as_the_tool_cuts_them(
-    text: str, expected: list[tuple[str, list[str]]]
-) -> None:
+def test_the_published_parts_are_cut_as_the_tool_cuts_them(text, expected) -> None:
     assert cut(published_parts(text)) == expected
 
 
@@ -187,9 +185,7 @@ def test_the_published_parts_are_cut_as_the_tool_cuts_them(
         (("doc-5", "source-5"), ("[5]", "[doc 5]"), [0, 0]),
     ],
 )
-def test_a_citation_means_an_id_or_a_rank(
-    ids: tuple[str | None, ...], keys: tuple[str, ...], found: list[int | None]
-) -> None:
+def test_a_citation_means_an_id_or_a_rank(ids, keys, found) -> None:
     citable = Citable(tuple(Passage("t", id=name) for name in ids))
     assert [citable.find(key) for key in keys] == found
 

@@ -292,9 +292,7 @@ def test_given_conditioned_values_that_contradict_the_label_are_counted_and_told
         ("BertKPrec", [0.5, 0.5, 0.5], "one number of at most 1, or one for each text"),
     ],
 )  # fmt: skip
-def test_impossible_given_values_are_counted_and_told(
-    field: str, value: list[Any], rule: str
-) -> None:
+def test_impossible_given_values_are_counted_and_told(field, value, rule) -> None:
     given = {"BertscoreR": 0.5, "BertKPrec": 0.5, "RB_llm": 0.5, "RL_F": 0.5, "idk_eval": 0}
     samples = [replace(sample("ANSWERABLE", **given), id=f"q{n}") for n in range(40)]
     wrong = [replace(one, given={**one.given, field: value}) for one in samples]

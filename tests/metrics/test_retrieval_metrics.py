@@ -148,9 +148,7 @@ def test_values_stay_within_the_declared_range(gold: dict[str, int], retrieved: 
 
 @settings(max_examples=25)
 @given(gold_sets, retrieved_lists, st.integers(1, 3))
-def test_between_equal_scores_the_order_given_decides(
-    gold: dict[str, int], retrieved: list[str], different: int
-) -> None:
+def test_between_equal_scores_the_order_given_decides(gold, retrieved, different) -> None:
     scores = sorted((float(ord(name) % different) for name in retrieved), reverse=True)
     for name in NUMERIC:
         tied, bare = (
@@ -201,17 +199,13 @@ def test_a_repeated_passage_counts_once_at_its_best_rank_and_is_told() -> None:
 @pytest.mark.parametrize(
     "gold", [(), (GoldPassage(id="x", grade=0),), (GoldPassage("x", grade=-1),)]
 )
-def test_a_judged_query_without_relevant_passages_scores_0(
-    name: str, gold: tuple[GoldPassage, ...]
-) -> None:
+def test_a_judged_query_without_relevant_passages_scores_0(name, gold) -> None:
     outcome = naming.parse(name).score(Sample(id="q", passages=(Passage(id="x"),), gold=gold))
     assert isinstance(outcome, Score) and outcome.value == 0.0
 
 
 @pytest.mark.parametrize("label", Answerability)
-def test_a_query_without_gold_that_is_labelled_to_have_none_is_not_scored(
-    label: Answerability,
-) -> None:
+def test_a_query_without_gold_that_is_labelled_to_have_none_is_not_scored(label) -> None:
     sample = Sample(id="q", passages=(Passage(id="x"),), gold=(), answerability=label)
     outcome = naming.parse("nDCG@10").score(sample)
     if label in ("unanswerable", "conversational"):
@@ -275,9 +269,7 @@ def test_a_run_is_evaluated_over_all_judged_queries() -> None:
 
 @pytest.mark.parametrize("kind", [np.array, list])
 @pytest.mark.parametrize("gold", [([10, 9], [10, 10], [1, 1]), (["10", "9"], ["10", "10"], [1, 1])])
-def test_whole_numbers_serve_as_ids_and_tie_as_texts(
-    kind: type, gold: tuple[list[int], ...]
-) -> None:
+def test_whole_numbers_serve_as_ids_and_tie_as_texts(kind, gold) -> None:
     run = tuple(kind(column) for column in ([9, 9, 9, 10], [10, 9, 8, 10], [1.0, 1.0, 1.0, 1.0]))
     found = evaluate_run(gold, run, "RR")
     assert found.queries == ("10", "9")

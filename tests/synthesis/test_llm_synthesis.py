@@ -194,9 +194,7 @@ def sees(request: Request) -> bool:
     ],
     ids=lambda one: one if isinstance(one, str) else "",
 )
-def test_what_is_wrong_with_a_draft_rejects_it(
-    desk: Desk, why: str, rule: Callable[[Request], Any]
-) -> None:
+def test_what_is_wrong_with_a_draft_rejects_it(desk, why, rule) -> None:
     def known(request: Request) -> Any:
         said = dict(request.fences)
         if kind_of(request) == "answer_match" and said["prediction"].strip() == "known":

@@ -107,9 +107,7 @@ def test_a_number_that_names_something_is_not_asked_for(tmp_path: Path) -> None:
         ("A card takes 4 or 6 euros.", ""), ("Often a card costs 12 costs.", ""),
     ],
 )  # fmt: skip
-def test_a_value_is_asked_for_where_its_sentence_stands_alone(
-    tmp_path: Path, sentence: str, asked: str
-) -> None:
+def test_a_value_is_asked_for_where_its_sentence_stands_alone(tmp_path, sentence, asked) -> None:
     docs = documents_of(tmp_path / "docs", shop=f"# Shop\n\n{sentence}\n")
     drafts = OfflineGenerator(Corpus(load_documents(docs))).drafts(Mix.parse(["type=factual"]))
     told = [f"{one.references[0]}, not {one.negatives[0].text}" for one in drafts if one.answerable]
