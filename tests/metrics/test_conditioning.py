@@ -197,6 +197,8 @@ def test_conditional_idk_is_enough_to_condition(label: str, conditional: int, id
     one = sample(label, conditional_idk=conditional, RL_F=OWN)
     assert outcome("RL_F_idk", one).value == idk_condition(OWN, idk, label)
     assert isinstance(judged("idk_eval", one, Scripted(Reason.TIMEOUT)), Unscored)
+    both = sample(label, conditional_idk=conditional, idk_eval=1 - idk, RL_F=OWN)
+    assert outcome("RL_F_idk", both).value == idk_condition(OWN, 1 - idk, label)
 
 
 @pytest.mark.parametrize("label", KNOWN)
