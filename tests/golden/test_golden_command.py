@@ -133,7 +133,7 @@ def test_the_set_says_what_is_right_and_the_sample_what_was_asked(tmp_path: Path
         metadata={"team": "north"}, type="factual", status="accepted",
     )  # fmt: skip
     GoldenSet(tmp_path, [item]).save()
-    asked = {"query": "when", "history": (Turn("user", "The pool?"),)}
+    asked: dict[str, Any] = {"query": "when", "history": (Turn("user", "The pool?"),)}
     said: dict[str, Any] = {"id": "q1", "answer": Answer("At nine."), "passages": (Passage("a"),)}
     wrong = {"references": ("ten", "x"), "reference_groups": (("ten",), ("x",))}
     about = {"metadata": {"team": "south", "cost": 1}, "language": "de"}
