@@ -100,12 +100,8 @@ class Desk:
         return [orjson.loads(line) for line in (self.folder / "rejected.jsonl").open("rb")]
 
     def sent(self, kind: str) -> list[dict[str, Any]]:
-        found = []
-        for body in self.server.bodies:
-            request = Request(body, b"", 0, 0, "")
-            if kind_of(request) == kind:
-                found.append(body)
-        return found
+        bodies = self.server.bodies
+        return [body for body in bodies if kind_of(Request(body, b"", 0, 0, "")) == kind]
 
 
 @pytest.fixture
@@ -245,12 +241,19 @@ def test_a_follow_up_has_the_first_turn_as_its_history(desk: Desk) -> None:
         if kind_of(request) == "write_query" and "earlier turns" in dict(request.fences):
             passage = dict(request.fences)["passage 1"]
             return {"query": ASKS + sentence_of(passage, 1).rsplit(" ", 1)[0] + "?"}
+        if kind_of(request) == "write_answer":  # a right answer is no wrong one
+            return {**said, "incomplete": f"{said['answer']} "}
         return said
 
     desk.server.settings.rule = rule
     mix = ("--mix", "shape=follow-up", "--mix", "answerability=answerable")
     items = desk.synthesize("--n", "4", *mix)
+    checked = [str(body["messages"]) for body in desk.sent("answer_from_passages")]
     for item in items:
+        # The checker sees the first turn too, with the spans and without.
+        times = sum(item.query in one and item.history[0].text in one for one in checked)
+        assert times == (1 if item.type == "yes-no" else 2)
+        assert [one.kind for one in item.negative_references] == ["inaccurate"]
         assert [one.speaker for one in item.history] == ["user", "agent"]
         assert item.history[0].text.startswith(ASKS) and item.history[0].text != item.query
 
