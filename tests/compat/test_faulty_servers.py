@@ -100,10 +100,8 @@ def test_a_server_that_never_answers(fault, seconds, words, complaint, monkeypat
 def test_a_server_that_only_prints_too_much_works(fault, capfd) -> None:
     write(with_fault(fault))
     assert call(["run", "p.yaml"]) == 0
-    assert [line.split(" (")[0] for line in capfd.readouterr().err.splitlines()] == [
-        "1/2 odd.echo: text",
-        "2/2 odd.faulty: text",
-    ]
+    shown = [line.split(" (")[0] for line in capfd.readouterr().err.splitlines()]
+    assert shown == ["1/2 odd.echo: text", "2/2 odd.faulty: text"]
 
 
 @pytest.mark.parametrize(
@@ -124,9 +122,8 @@ def test_a_call_that_fails_keeps_what_was_computed(fault, words, complaint) -> N
         f"p.yaml, line 5: step 2 (odd.faulty), server 'odd': {words} What the steps before gave is "
         "kept: --from 2 goes on."
     )
-    assert json.loads(Path("output/p_steps/01_odd.echo.json").read_bytes())["variables"] == {
-        "text": "hello"
-    }
+    kept = json.loads(Path("output/p_steps/01_odd.echo.json").read_bytes())
+    assert kept["variables"] == {"text": "hello"}
     write(with_fault("none"))
     assert call(["run", "p.yaml", "--from", "2"]) == 0
 
@@ -280,9 +277,7 @@ def test_an_async_tool_of_a_server_folder_is_a_step(complaint: Complaint) -> Non
     )
     Path("odd/parameter.yaml").write_text("text: hello\n")
     write("odd")
-    assert (
-        """server 'odd': KeyError: 'no index' (odd.py, line 8). What the steps before"""
-        in complaint()
-    )
+    said = complaint()
+    assert "server 'odd': KeyError: 'no index' (odd.py, line 8). What the steps before" in said
     kept = json.loads(Path("output/p_steps/01_odd.echo.json").read_bytes())
     assert kept["variables"] == {"text_ls": ["hello"]}
