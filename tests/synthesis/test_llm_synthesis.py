@@ -337,10 +337,10 @@ def test_mix_and_style_guide_stand_in_the_prompt(desk: Desk, tmp_path: Path) -> 
     (tmp_path / "guide.txt").write_text("Address the city as you.\n")
     mix = [f"--mix={one}" for one in ("type=procedural", "language=Dutch", "length=long")]
     items = desk.synthesize("--n", "2", "--style-guide", "guide.txt", *mix)
-    for body in desk.sent("write_query"):
-        told = body["messages"][1]["content"]
+    for told in (body["messages"][1]["content"] for body in desk.sent("write_query")):
         for words in ("step by step", "Language: Dutch.", "17 to 35 words.", "Address the city"):
             assert words in told
+    assert all("Address the city" in str(body) for body in desk.sent("write_answer"))
     assert {(item.type, item.language) for item in items} == {("procedural", "Dutch")}
 
 
