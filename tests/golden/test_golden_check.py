@@ -215,7 +215,7 @@ def test_ages_count_from_the_day_of_verification(golden: GoldenSet) -> None:
     golden.items = golden.items[:4]
     today, days = (
         date(2026, 11, 22),
-        (date(2026, 11, 1), date(2025, 1, 1), None, date(2026, 11, 24)),
+        (date(2025, 11, 22), date(2025, 1, 1), None, date(2026, 11, 24)),
     )
     for one, day in zip(golden.items, days, strict=True):
         one.verified_on = day

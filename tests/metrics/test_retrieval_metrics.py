@@ -109,16 +109,9 @@ GOLD = {"a": 0, "b": 1, "c": 0, "e": 2, "z": 3}
         ("SetRelP", 2 / 3),
         ("RelP@2", 1 / 2),
         ("RelP@6", 2 / 3),
-        ("Judged@5", 4 / 5),
-        ("Judged@10", 4 / 10),
-        ("Unjudged@5", 1 / 5),
-        ("Unjudged@10", 2 / 10),
+        ("Judged@5", 4 / 5), ("Judged@10", 4 / 10), ("Unjudged@5", 1 / 5), ("Unjudged@10", 2 / 10),
         ("Utility(found=2,noise=-1,missed=-3,rest=0.5,collection=100)", 4 - 4 - 3 + 0.5 * 93),
-        ("NumQ", 1),
-        ("NumRet", 6),
-        ("NumRel", 3),
-        ("NumRelRet", 2),
-        ("NumNonrelJudgedRet", 2),
+        ("NumQ", 1), ("NumRet", 6), ("NumRel", 3), ("NumRelRet", 2), ("NumNonrelJudgedRet", 2),
         ("binG", (1 / math.log2(3) + 1 / math.log2(5)) / 3),
         ("DCG", 1 / math.log2(3) + 2 / math.log2(6)),
         ("idealDCG", 3 + 2 / math.log2(3) + 1 / 2),
@@ -129,9 +122,12 @@ GOLD = {"a": 0, "b": 1, "c": 0, "e": 2, "z": 3}
         ("ERR@4", (1 / 8) / 2),
         ("ERR(max_grade=4)", (1 / 16) / 2 + (15 / 16) * (3 / 16) / 5),
     ],
-)
+)  # fmt: skip
 def test_values_worked_out_by_hand(name: str, expected: float) -> None:
     assert value(name, "abcdef", GOLD) == pytest.approx(expected, rel=1e-12)
+    if not name.startswith("ERR"):  # whose scale is that of all queries
+        first, _ = Window([sample("abcdef", GOLD), sample("z", {"z": 4})]).outcomes(parse(name))
+        assert isinstance(first, Score) and first.number == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_grades_of_a_ranking_can_be_looked_at() -> None:
