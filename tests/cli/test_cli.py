@@ -109,8 +109,7 @@ def test_files_of_answers_are_compared_like_their_runs(tmp_path: Path, monkeypat
         found.append({d["name"]: d["verdict"] for d in one["differences"]})
         # What a judge would cost is said once, for both files.
         said = " ".join(printed.err.split())
-        costly = words in (files, (*files, "--primary", "token_f1.f"))
-        assert said.count("an LLM judge") == (f"{costs} for 50 samples" in said) == costly
+        assert said.count("an LLM judge") == (f"{costs} for 50 samples" in said) == (words is files)
     # What stands in for answer_correctness gives a verdict where it is named.
     assert found[0] == found[1] and found[0]["token_f1.f"] == "indicative"
     assert found[4]["token_f1.f"] == "better"

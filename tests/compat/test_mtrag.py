@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -101,9 +100,7 @@ RECORD = {
 
 
 @pytest.mark.parametrize("spelled", [str, str.upper, str.lower])
-def test_every_name_on_the_page_works_where_a_reader_types_it(
-    spelled: Callable[[str], str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_name_on_the_page_works_where_a_reader_types_it(spelled, tmp_path, capsys) -> None:
     # "recall" in small letters is UltraRAG's word for Recall at its cut-offs.
     names = [name for name in (*PRINTED, "answerability_accuracy") if name != "Recall"]
     data, run = tmp_path / "data.jsonl", str(tmp_path / "run")
@@ -129,9 +126,7 @@ def test_these_are_the_names_on_the_page(shared: Path) -> None:
     assert headed == tabled == set(FIELDS) and headed | paper == set(PRINTED)
 
 
-def test_every_step_and_flag_on_the_page_works_as_printed(
-    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_step_and_flag_on_the_page_works_as_printed(shared, tmp_path, monkeypatch) -> None:
     page = (shared / "spec" / "mt-rag.md").read_text(encoding="utf-8").replace("\\\n", " ")
     commands = re.findall(r"^python \S+run_step_by_step\.py (.+)$", page, re.M)
     assert len(commands) == 6
@@ -224,9 +219,7 @@ def test_absent_contexts_are_missing_input_and_extractiveness_0_and_a_missing_mo
         ({"BertscoreR": [0.5], "BertKPrec": [0.1, 0.2]}, "BertKPrec"),
     ],
 )  # fmt: skip
-def test_rb_agg_names_the_part_that_could_not_be_computed(
-    given_values: dict[str, Any], named: str
-) -> None:
+def test_rb_agg_names_the_part_that_could_not_be_computed(given_values, named) -> None:
     for field in ("RB_agg", "RB_agg_zero_denominator"):
         outcome = score(field, sample(given=given_values))
         assert isinstance(outcome, Unscored) and outcome.detail.startswith(named)

@@ -81,9 +81,7 @@ def test_everything_else_in_a_record_stays_with_all_digits(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("file", "tolerance"), [("llama405b_algorithmic_6.jsonl", 0.0), ("judged_42.jsonl", 1e-10)]
 )
-def test_published_files_come_out_as_published(
-    shared: Path, tmp_path: Path, file: str, tolerance: float
-) -> None:
+def test_published_files_come_out_as_published(shared, tmp_path, file, tolerance) -> None:
     source = shared / "data" / "mtrag" / file
     refusing = Scripted(Reason.REFUSED)
     stepped("all", source, tmp_path / "out.jsonl", refusing, published=True)
@@ -254,15 +252,17 @@ def test_a_null_that_the_file_explains_is_not_filled_by_another_judge(tmp_path, 
     assert other.questions
 
 
-def test_a_step_asks_again_what_failed_and_keeps_what_was_answered(tmp_path: Path) -> None:
+@pytest.mark.parametrize("reason", [Reason.TIMEOUT, Reason.UNSUPPORTED, Reason.REFUSED])
+def test_a_step_asks_again_what_failed_and_keeps_what_was_answered(tmp_path, reason) -> None:
     path = written(tmp_path / "st.jsonl", [record(1), record(2)])
 
     def said(question: Question[Any]) -> Mapping[str, Any] | Reason:
-        return Reason.TIMEOUT if "snow? 1" in str(question.data) else claimless(2)(question)
+        return reason if "snow? 1" in str(question.data) else claimless(2)(question)
 
-    assert stepped("ragas", path, path, Named("first", said)).incomplete == 1
+    first = stepped("ragas", path, path, Named("first", said))
+    assert first.incomplete == (reason is not Reason.UNSUPPORTED)
     reasons = [one["metrics_unscored"]["RL_F"].partition(":")[0] for one in lines(path)]
-    assert reasons == ["timeout", "nothing_claimed"]
+    assert reasons == [reason, "nothing_claimed"]
     again = Named("second", SAID)
     stepped("ragas", path, path, again)
     one, two = lines(path)
@@ -367,6 +367,12 @@ def test_refresh_asks_for_all_that_judges_gave_and_keeps_what_models_gave(tmp_pa
         assert new["metrics"]["RL_F"] == [1 / 3]
     stepped("idk_condition", path, path, refresh=True)
     assert lines(path)[0]["metrics"]["RL_F_idk"] == [1 / 3]
+    # What a record brings in place of an idk_eval is judged again, too.
+    written(path, [record(1, metrics={"conditional_idk": [1], "RL_F": [0.5]})])
+    yes = Scripted({**SAID, "says_idk": {"says_idk": "yes"}})
+    for refresh, value in ((False, 0.5), (True, 0.0)):
+        stepped("all", path, tmp_path / "out.jsonl", yes, refresh=refresh)
+        assert lines(tmp_path / "out.jsonl")[0]["metrics"]["RL_F_idk"] == [value]
 
 
 # --- tasks and predictions in two files -----------------------------------------------------------
@@ -420,6 +426,11 @@ def test_a_record_says_who_was_asked_and_nobody_for_what_it_brought(tmp_path: Pa
         ([task(1)], [{"predictions": [{"text": "a"}]}], r"line 1.*no task_id"),
         ([task(1)], predictions(1, 1), r"line 2.*already given"),
         ([task(1)], predictions(1, targets=[{"text": "other"}]), r"field 'targets'.*differ"),
+        (
+            [task(1, input=[{"text": "Hi."}, {"text": "Who?"}])],
+            predictions(1, input=[{"text": "Ho."}, {"text": "Who?"}]),
+            r"field 'input'.*differ",
+        ),
         ([task(1)], predictions(1, answerability=["PARTIAL"]), r"ANSWERABLE.*PARTIAL|PARTIAL"),
     ],
 )
@@ -441,10 +452,17 @@ def test_the_benchmarks_config_chooses_the_algorithmic_metrics(tmp_path: Path) -
     source = written(tmp_path / "in.jsonl", [record()])
     stepped("algorithmic", source, tmp_path / "out.jsonl", evaluators=config)
     assert list(lines(tmp_path / "out.jsonl")[0]["metrics"]) == list(FIELDS[:9])
-    some = "Mine: {func: recall, target: target}\nLength: {func: length, target: target}\n"
-    config.write_text(some)
-    stepped("algorithmic", source, tmp_path / "out.jsonl", evaluators=config)
-    assert lines(tmp_path / "out.jsonl")[0]["metrics"] == {"Mine": [1 / 2], "Length": [5]}
+    some = "{}: {{func: recall, target: target}}\nLength: {{func: length, target: target}}\n"
+    for name in ("Recall", "Mine"):
+        config.write_text(some.format(name))
+        stepped("algorithmic", source, tmp_path / "out.jsonl", evaluators=config)
+        assert lines(tmp_path / "out.jsonl")[0]["metrics"] == {name: [1 / 2], "Length": [5]}
+    written(source, [record(n, conversation_id=f"c{n % 3}", kind=n % 2) for n in range(6)])
+    for cluster_by, n in ((None, 3), ("kind", 2)):
+        options = {"evaluators": config, "published": True, "cluster_by": cluster_by}
+        found = stepped("algorithmic", source, tmp_path / "out.jsonl", **options)
+        assert found.metrics["Mine"].n_clusters == n
+    assert lines(tmp_path / "out.jsonl")[0]["metrics"]["Length"] == [26]
 
 
 @pytest.mark.parametrize(
@@ -554,9 +572,7 @@ def test_the_command_writes_the_file_and_prints_the_means(tmp_path, capsys) -> N
         (["-o", "OUT", "--dry-run"], "--dry-run"),
     ],
 )  # fmt: skip
-def test_options_that_do_not_go_with_a_step_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
-) -> None:
+def test_options_that_do_not_go_with_a_step_are_refused(tmp_path, capsys, words, message) -> None:
     source = written(tmp_path / "in.jsonl", [record()])
     out = tmp_path / "out.jsonl"
     given = [str(out) if word == "OUT" else word for word in words]

@@ -317,8 +317,6 @@ def test_where_nothing_relevant_was_retrieved_the_tools_nuggets_have_a_score() -
         ("a b. ", "a", (1 / 3, 1.0, 0.5)),
     ],
 )  # fmt: skip
-def test_the_tools_rouge_counts_distinct_words_of_sentences(
-    text: str, reference: str, wanted: tuple[float, float, float]
-) -> None:
+def test_the_tools_rouge_counts_distinct_words_of_sentences(text, reference, wanted) -> None:
     found = union_lcs(sentences(text), sentences(reference))
     assert tuple(found) == pytest.approx(wanted, abs=1e-7)

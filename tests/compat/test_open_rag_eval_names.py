@@ -31,6 +31,7 @@ from ragassay import (
 )
 from ragassay.base.errors import RagassayWarning
 from ragassay.cli.command_line import call
+from ragassay.compat.open_rag_eval.judge_models import judge_keywords
 from ragassay.compat.open_rag_eval.published_config import read_config
 from ragassay.engine.run.config_reading import checked
 from ragassay.models.classifiers.hhem import HHEM
@@ -111,6 +112,12 @@ def test_sampling_parameters_reach_the_endpoint(tmp_path, monkeypatch, server: L
     assert told["mean_umbrela_score"] is not None
     (body,) = server.bodies
     assert {name: body[name] for name in KWARGS} == KWARGS
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-environment")
+    keyed = judge_keywords(OpenAIModel("gpt-test", "sk-given"))
+    assert keyed["environment"]["OPENAI_API_KEY"] == "sk-given"
+    whole = TRECEvaluator(Scripted({}), {"model_kwargs": {"top_p": 0.5, "seed": 7}})
+    for part in (whole.retrieval_metric, whole.generation_metric, whole.citation_metric):
+        assert part.running == whole.no_answer_metric.running == {"top_p": 0.5, "judge_seed": 7}
 
 
 @pytest.mark.parametrize("where", ["top", "model", "options", "own"])
@@ -267,8 +274,11 @@ def test_hhems_folder_stands_beside_the_folders_of_other_models(tmp_path: Path) 
     with pytest.warns(RagassayWarning, match="xlm-roberta-large is not used"):
         result = evaluator.evaluate({"query": "Who?", "answer": "She."}, models=others)
     assert result.config["models"] == {HHEM.name: str(tmp_path / "hhem")} | others
-    part = HallucinationMetric(tmp_path / "hhem")
-    assert part.running["models"] == {HHEM.name: str(tmp_path / "hhem")}
+    for part in (evaluator.hallucination_metric, HallucinationMetric(tmp_path / "hhem")):
+        assert part.running == {"models": {HHEM.name: str(tmp_path / "hhem")}}
+    brought = {"answer": "She.", "passages": ["She."], "metrics": {"hhem_score": 0.25}}
+    assert HallucinationMetric().compute(brought) == {"hhem_score": 0.25}
+    assert HallucinationMetric(given=False).compute(brought)["hhem_score"] is None
 
 
 ANSWERS = """\
@@ -335,9 +345,7 @@ output: {base_filename: queries}
 
 
 @pytest.mark.parametrize("words", [[], ["--config=eval_config.yaml"]])
-def test_eval_is_run_with_the_configuration_that_the_tool_would_take(
-    desk: Path, capsys: pytest.CaptureFixture[str], words: list[str]
-) -> None:
+def test_eval_is_run_with_the_configuration_that_the_tool_would_take(desk, capsys, words) -> None:
     (desk / "eval_config.yaml").write_text(CONFIG)
     assert call(["eval", *words]) in (0, 3)
     assert "ragassay run --config" in capsys.readouterr().err

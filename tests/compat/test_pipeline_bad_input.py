@@ -158,9 +158,7 @@ def test_a_parameter_without_a_default_is_asked_for(complaint: Complaint) -> Non
          "lmit is not a key that is known (step benchmark.get_data). Did you mean 'limit'?"),
     ],
 )  # fmt: skip
-def test_parameters_are_checked_before_the_first_step(
-    body: str | bytes, words: str, complaint: Complaint
-) -> None:
+def test_parameters_are_checked_before_the_first_step(body, words, complaint) -> None:
     write(parameters=body)
     said = complaint()
     assert said.startswith(FILE)
@@ -221,18 +219,12 @@ KEPT = Path("output/p_steps/01_benchmark.get_data.json")
         ("0", "--from 0: there is no such step. There are: 1 benchmark.get_data, 2 evaluation."),
         ("evaluate", "--from evaluate: there is no such step. There are: 1 benchmark.get_data, "),
         ("2", "The step 1 (benchmark.get_data) has no kept output in output/p_steps. Run the "),
+        ("evaluation.evaluate", ": this step occurs several times (2, 3). Give its number."),
     ],
 )
 def test_a_step_that_one_cannot_begin_with(wanted: str, words: str, complaint: Complaint) -> None:
-    write()
-    assert words in complaint("run", "p.yaml", "--from", wanted)
-
-
-def test_a_step_that_occurs_twice_is_begun_with_by_its_number(complaint: Complaint) -> None:
     write(STEPS + "- evaluation.evaluate\n")
-    assert complaint("run", "p.yaml", "--from", "evaluation.evaluate") == (
-        "--from evaluation.evaluate: this step occurs several times (2, 3). Give its number."
-    )
+    assert words in complaint("run", "p.yaml", "--from", wanted)
 
 
 @pytest.mark.parametrize(
@@ -274,12 +266,12 @@ def test_a_run_deletes_only_its_own_files() -> None:
     mine[0].parent.mkdir(parents=True)
     for path in mine:
         path.write_text('{"step": "up"}')
-    old = mine[0].with_name("03_evaluation.gone.json")
+    old = [mine[0].with_name(f"0{n}_evaluation.gone.json") for n in (1, 2, 3)]
     assert call(["run", "p.yaml"]) == 0
-    old.write_bytes(KEPT.read_bytes())
-    assert call(["run", "p.yaml"]) == 0
-    assert all(path.is_file() for path in mine)
-    assert not old.exists()
+    for path in old:
+        path.write_bytes(KEPT.read_bytes())
+    assert call(["run", "p.yaml", "--from", "2"]) == 0
+    assert [path.exists() for path in (*mine, *old)] == [True] * 4 + [False] * 2
 
 
 def test_options_of_a_run_that_a_pipeline_does_not_take(complaint: Complaint) -> None:

@@ -23,7 +23,7 @@ from hypothesis import given, settings, strategies as st
 from pipeline_servers import server_folder
 from ragassay.base.errors import RagassayError
 from ragassay.cli import show
-from ragassay.compat.ultrarag import pipeline_file, pipelines
+from ragassay.compat.ultrarag import mcp_servers, pipeline_file, pipelines
 from ragassay.compat.ultrarag.binding import Binder
 from ragassay.compat.ultrarag.pipeline_run import KeptSteps, StepError, StepRunner
 from ragassay.compat.ultrarag.pipeline_tools import Flow, Progress, Tool
@@ -154,6 +154,35 @@ def test_a_run_goes_on_from_a_step_with_what_was_kept(words: Path) -> None:
     assert changed.variables["word_ls"] == ["a+", "bb+", "three+"]
 
 
+def test_what_steps_save_is_no_file_they_were_read_from(tmp_path, monkeypatch) -> None:
+    """Both steps write one file; UltraRAG's own folder of parameters is read, too."""
+    monkeypatch.chdir(tmp_path)
+    servers = "benchmark: servers/benchmark\n  evaluation: servers/evaluation"
+    again = "- evaluation.evaluate: {output: {eval_res: again}}\n"
+    path = pipeline(tmp_path, f"- benchmark.get_data\n- evaluation.evaluate\n{again}", servers)
+    (tmp_path / "parameter").mkdir()
+    (tmp_path / "parameter" / "made_parameter.yaml").write_text(
+        "benchmark:\n  benchmark: {path: a.jsonl, key_map: {pred_ls: said, gt_ls: gold}}\n"
+        "evaluation: {metrics: [em], save_path: out.json}\n"
+    )
+    (tmp_path / "a.jsonl").write_text('{"said": "a", "gold": ["a"]}\n')
+    whole = pipelines.run(path).variables
+    assert whole["again"] == whole["eval_res"] == {"em": [1.0], "avg_em": 1.0}
+    assert pipelines.run(path, pipelines.Options(begin="3")).variables == whole
+
+
+def test_a_folder_is_looked_for_in_the_working_directory_then_beside_the_file(
+    words: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = pipeline(words, "- words.split\n")
+    (words / "work").mkdir()
+    monkeypatch.chdir(words / "work")
+    made = pipeline_file.read(path)
+    assert mcp_servers.address(made, "words").folder == words / "servers" / "words"
+    server_folder(words / "work" / "servers" / "words", WORDS)
+    assert mcp_servers.address(made, "words").folder == Path("servers/words")
+
+
 def test_a_file_that_is_missing_is_told_with_its_parameter(words: Path) -> None:
     path = pipeline(words, "- evaluation.evaluate_trec\n", "evaluation: servers/evaluation")
     with pytest.raises(RagassayError, match=r"evaluation\.run_path: data/run_a\.txt: there is no"):
@@ -219,9 +248,7 @@ server.run("stdio")
 
 
 @pytest.mark.parametrize("where", ["begins", "says"])
-def test_an_interrupt_is_told_once(
-    where: str, words: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_is_told_once(where, words, caplog, monkeypatch) -> None:
     """A signal reaches whatever runs: a step, or the task that reads a server's progress."""
 
     class Interrupted(Told):
@@ -282,9 +309,7 @@ def interpreter(program: Path, started: Path) -> Path:
     return program
 
 
-def test_the_interpreter_of_a_folder_is_the_one_on_the_path_or_ours(
-    words: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_interpreter_of_a_folder_is_the_one_on_the_path_or_ours(words, monkeypatch) -> None:
     folder = server_folder(words / "servers" / "greeter", "")
     (folder / "src" / "greeter.py").write_text(PLAIN)
     on_path = interpreter(words / "bin" / "python", words / "started")
@@ -404,6 +429,15 @@ def test_a_branch_that_loses_a_row_is_refused(rows: list[tuple[int, str]]) -> No
         StepError, match=rf"state 'b' have {n} rows? .* and give {n - 1} items? for"
     ):
         run(BRANCH % "lose", server)
+
+
+def test_what_one_branch_gives_only_later_steps_have(tmp_path: Path) -> None:
+    given = "a: [s.mark_a], b: [{s.mark_b: {input: {rows: %s}, output: {marked: b}}}]"
+    for taken, missing in (("rows", []), ("marked", ["marked"])):
+        steps = f"- branch: {{router: [s.route], branches: {{{given % taken}}}}}\n"
+        path = pipeline(tmp_path, f"{steps}- s.lose: {{input: {{rows: marked}}}}\n", "s: s")
+        bound = Binder(pipeline_file.read(path), {"s": Rows([], [])}).bind()
+        assert [variable for _, variable in bound.missing] == missing
 
 
 def test_a_state_without_a_branch_names_its_row() -> None:

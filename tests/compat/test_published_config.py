@@ -171,9 +171,7 @@ def test_metrics_for_a_consistency_that_is_off_are_told(desk: Path) -> None:
         ("metrics_to_run_consistency: [citation_f1_score]", 5),
     ],
 )  # fmt: skip
-def test_only_first_runs_are_judged_unless_runs_are_compared(
-    options: str, n: int, desk: Path, capsys
-) -> None:
+def test_only_first_runs_are_judged_unless_runs_are_compared(options, n, desk, capsys) -> None:
     """Whatever the order of the file, run 1 is the first."""
     head, *rows = ANSWERS.splitlines()
     (desk / DATA).write_text("\n".join([head, *reversed(rows)]) + "\n")
@@ -214,9 +212,7 @@ def test_the_pages_trec_block_runs_as_printed(data: str, desk: Path, capsys) -> 
 
 
 @pytest.mark.parametrize(("data", "scored"), [(DATA, 2), ("answers.json", 1)])
-def test_the_pages_consistency_block_runs_as_printed(
-    data: str, scored: int, desk: Path, capsys
-) -> None:
+def test_the_pages_consistency_block_runs_as_printed(data, scored, desk, capsys) -> None:
     written(RECORDS, "answers.json")
     found = summary(capsys, data, "--config", str(written(PAGE_CONSISTENCY)))["consistency"]
     assert set(found["metrics"]) >= {"consistency_bert_score", "consistency_rouge_score"}
@@ -458,9 +454,7 @@ evaluator:
 
 @pytest.mark.parametrize("asked", [True, False])
 @pytest.mark.parametrize("where", ["beside", "working directory"])
-def test_bert_score_takes_a_folder_and_a_layer(
-    desk: Path, monkeypatch: pytest.MonkeyPatch, where: str, asked: bool
-) -> None:
+def test_bert_score_takes_a_folder_and_a_layer(desk, monkeypatch, where, asked) -> None:
     text = PAGE_CONSISTENCY.replace("xlm-roberta-large", "enc")
     if not asked:
         text = text.replace("          rescale_with_baseline: true\n", "")
@@ -474,9 +468,10 @@ def test_bert_score_takes_a_folder_and_a_layer(
         file.values["consistency_metrics"][0] == f"runs_bertscore(model={folder},rescale=false).f"
     )
     assert any("there is no baseline for this model" in note for note in file.notes)
-    path.write_text(text.replace('lang: "en"', "layer: 3"))
-    (metric, *_) = read_config(path).values["consistency_metrics"]
-    assert metric == f"runs_bertscore(model={folder},layer=3,rescale=false).f"
+    for layer in (3, 0):
+        path.write_text(text.replace('lang: "en"', f"layer: {layer}"))
+        (metric, *_) = read_config(path).values["consistency_metrics"]
+        assert metric == f"runs_bertscore(model={folder},layer={layer},rescale=false).f"
 
 
 def test_golden_answers_are_a_suite_with_judge_embedder_and_queries(desk: Path) -> None:
@@ -492,6 +487,7 @@ def test_golden_answers_are_a_suite_with_judge_embedder_and_queries(desk: Path) 
     assert values["suite"] == ["golden"] and values["judge"] == ["openai:gpt-4o-mini"]
     assert values["embedder"] == "openai:text-embedding-3-small"
     assert Path(values["references"]).name == "queries.csv"
+    assert "references" not in read_config(written(text), {"references": "mine.csv"}).values
 
 
 LINES = [*TOOL.splitlines(), *TOOL_LIST.splitlines(), *PAGE_CONSISTENCY.splitlines()]
@@ -508,9 +504,7 @@ ODD_VALUES = (
     st.lists(st.sampled_from([*LINES, *ODD]), max_size=12),
     st.lists(st.tuples(st.integers(0, 11), st.sampled_from(ODD_VALUES)), max_size=3),
 )
-def test_whatever_a_file_holds_its_mistakes_are_sentences(
-    lines: list[str], changes: list[tuple[int, str]]
-) -> None:
+def test_whatever_a_file_holds_its_mistakes_are_sentences(lines, changes) -> None:
     for at, value in changes:
         if at < len(lines):
             lines[at] = f"{lines[at].partition(':')[0]}: {value}"

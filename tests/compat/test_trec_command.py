@@ -128,9 +128,7 @@ def test_several_runs_are_compared_with_the_last_one_over_all_judged_queries(tre
         ("--correction none", "without a correction"),
     ],
 )  # fmt: skip
-def test_a_comparison_says_its_correction_and_what_is_significant(
-    trec: Trec, words: str, name: str
-) -> None:
+def test_a_comparison_says_its_correction_and_what_is_significant(trec, words, name) -> None:
     """Twenty queries: nDCG differs on all of them, RR on none."""
     queries = [f"q{at}" for at in range(20)]
     Path("qrels").write_text("".join(f"{q} 0 a 1\n{q} 0 b 1\n" for q in queries))
@@ -216,6 +214,8 @@ def test_unjudged_documents_are_removed(trec: Trec) -> None:
     assert plain["measures"]["recip_rank"]["all"] == pytest.approx(1 / 3)
     assert found["measures"]["recip_rank"]["all"] == pytest.approx(1 / 2)
     assert found["measures"]["num_ret"]["all"] == 2
+    first = trec.json("qrels old.run -J -M 2 -m num_ret")  # as trec_eval: the depth comes first
+    assert first["measures"]["num_ret"]["all"] == 1
 
 
 def test_one_query_can_be_looked_at(trec: Trec) -> None:

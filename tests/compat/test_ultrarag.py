@@ -70,9 +70,7 @@ def test_no_answer_is_in_no_mean_and_no_gold_answer_counts_0_as_published() -> N
         (["a"], [["a"]], "acc", "metrics is a text, 'acc'"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_scored_is_refused(
-    answers: list[str], golds: list[list[str]], metrics: list[str], complaint: str
-) -> None:
+def test_what_cannot_be_scored_is_refused(answers, golds, metrics, complaint) -> None:
     with pytest.raises(ArgumentError) as error:
         ultrarag.evaluate(answers, golds, metrics)
     assert complaint in str(error.value)
@@ -91,6 +89,19 @@ def test_only_what_was_asked_for_is_given(shared: Path) -> None:
     assert ultrarag.evaluate_trec(run, qrels, ["map"], [])["eval_res"] == {
         "map": pytest.approx(0.1523, abs=5e-5)
     }
+
+
+def test_two_runs_are_tested_over_the_queries_that_either_has(tmp_path: Path) -> None:
+    """A has 17 of 18 judged queries and B 16 of these: the 17th counts 0 for B."""
+    lines = {"qrels": [f"q{n} 0 a 1" for n in range(18)]}
+    lines["new"] = [f"q{n} Q0 a 1 1 A" for n in range(17)]
+    lines["old"] = [f"q{n} Q0 {name} 1 {ord(name)} B" for n in range(16) for name in "ab"]
+    paths = [str(tmp_path / name) for name in ("new", "old", "qrels")]
+    for path in paths:
+        Path(path).write_text("\n".join(lines[Path(path).name]) + "\n")
+    found = ultrarag.evaluate_trec_pvalue(*paths, ["mrr"], n_resamples=99)["eval_res"]["mrr"]
+    means = {"A_mean": 1.0, "B_mean": 8 / 17, "diff": 9 / 17}
+    assert found == pytest.approx({**means, "p_value": 0.01, "significant": True})
 
 
 def data(path: Path, *records: dict[str, object]) -> str:
@@ -126,7 +137,7 @@ def test_shuffling_and_limiting_keep_rows_together(tmp_path: Path) -> None:
     found = ultrarag.get_data({**asked, "seed": 7})
     assert found["b"] == [2 * n for n in found["a"]]
     assert len(found["a"]) == 20
-    assert found["a"] != sorted(found["a"])
+    assert found["a"] != sorted(found["a"]) and max(found["a"]) >= 20
     assert found == ultrarag.get_data({**asked, "seed": 7})
     assert found != ultrarag.get_data({**asked, "seed": 8})
 
@@ -159,9 +170,7 @@ def test_json_and_parquet_hold_the_same(tmp_path: Path) -> None:
         ({"seed": "x"}, "benchmark.seed must be a valid integer, not 'x'"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_refused(
-    change: dict[str, object], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_read_is_refused(change, complaint, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     data(tmp_path / "a.jsonl", *RECORDS)
     (tmp_path / "a.csv").write_text("question\n")

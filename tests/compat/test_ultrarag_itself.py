@@ -60,9 +60,7 @@ def evaluated(python: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
 
 @needs_bare
 @pytest.mark.parametrize("found_by", ["path", "name", "link", "first line"])
-def test_our_evaluation_finds_the_python_that_has_ragassay(
-    place: Path, monkeypatch: pytest.MonkeyPatch, found_by: str
-) -> None:
+def test_our_evaluation_finds_the_python_that_has_ragassay(place, monkeypatch, found_by) -> None:
     scripts = place / "scripts"
     scripts.mkdir()
     command = scripts / "ragassay"
@@ -85,9 +83,7 @@ def test_our_evaluation_finds_the_python_that_has_ragassay(
 
 @needs_bare
 @pytest.mark.parametrize("named", [None, BARE, "/no/such/python"])
-def test_our_evaluation_says_where_it_finds_no_ragassay(
-    place: Path, monkeypatch: pytest.MonkeyPatch, named: str | None
-) -> None:
+def test_our_evaluation_says_where_it_finds_no_ragassay(place, monkeypatch, named) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     if named is not None:
         monkeypatch.setenv("RAGASSAY_PYTHON", named)

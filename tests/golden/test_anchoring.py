@@ -252,9 +252,7 @@ def aligner(documents: dict[str, Document]) -> ChunkAligner:
 
 
 @given(data=st.data())
-def test_any_piece_is_found_whatever_its_whitespace(
-    documents: dict[str, Document], aligner: ChunkAligner, data: st.DataObject
-) -> None:
+def test_any_piece_is_found_whatever_its_whitespace(documents, aligner, data) -> None:
     name = data.draw(st.sampled_from(sorted(documents)))
     text = documents[name].text
     start = data.draw(st.integers(0, len(text) - 200))
@@ -279,9 +277,7 @@ def test_a_changed_chunk_is_found_by_what_it_kept(documents: dict[str, Document]
     assert aligner.counts["changed"] == 1
 
 
-def test_what_the_documents_lack_is_counted_and_keeps_no_offsets(
-    documents: dict[str, Document],
-) -> None:
+def test_what_the_documents_lack_is_counted_and_keeps_no_offsets(documents) -> None:
     aligner = ChunkAligner(documents)
     invented = "Quartz clocks were repaired by the seven keepers of the northern lighthouse."
     found = aligner.passage(Passage(invented, document="library", start=3, end=9))

@@ -13,10 +13,12 @@ import pytest
 
 import ragassay
 from ragassay.base.errors import InputError
+from ragassay.base.sample import Answer, Answerability, Passage, Sample, Turn
 from ragassay.cli.command_line import call
 from ragassay.golden import schema
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem
+from ragassay.golden.golden_join import joined
 from ragassay.golden.golden_parts import sampled, split
 from ragassay.review.review_store import ReviewStore, version_of
 
@@ -122,6 +124,28 @@ def test_answers_are_joined_by_id_and_only_accepted_items_count(desk: Path) -> N
         ragassay.evaluate(answers, metrics=["em"], golden="golden")
     drafts = ragassay.evaluate(answers, metrics=["em"], golden="golden", golden_drafts=True)
     assert drafts.summary.n_samples == 1
+
+
+def test_the_set_says_what_is_right_and_the_sample_what_was_asked(tmp_path: Path) -> None:
+    item = GoldenItem(
+        id="q1", query="When?", history=[Turn("user", "Hello.")], references=["nine", "9"],
+        negative_references=[{"text": "ten"}], answerability="answerable", language="en",
+        metadata={"team": "north"}, type="factual", status="accepted",
+    )  # fmt: skip
+    GoldenSet(tmp_path, [item]).save()
+    asked: dict[str, Any] = {"query": "when", "history": (Turn("user", "The pool?"),)}
+    said: dict[str, Any] = {"id": "q1", "answer": Answer("At nine."), "passages": (Passage("a"),)}
+    wrong = {"references": ("ten", "x"), "reference_groups": (("ten",), ("x",))}
+    about = {"metadata": {"team": "south", "cost": 1}, "language": "de"}
+    right = {
+        "references": ("nine", "9"), "negative_references": ("ten",), "language": "en",
+        "answerability": Answerability.ANSWERABLE,
+        "metadata": {"team": "north", "type": "factual", "origin": "human", "cost": 1},
+    }  # fmt: skip
+    (full,) = joined([Sample(**said, **asked, **wrong, **about)], tmp_path)
+    assert full == Sample(**said, **asked, **right)
+    (bare,) = joined([Sample(**said)], tmp_path)
+    assert (bare.query, bare.history) == ("When?", (Turn("user", "Hello."),))
 
 
 def test_a_system_is_asked_the_accepted_items(desk: Path) -> None:
@@ -353,9 +377,7 @@ def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[s
          "has no text"),
     ],
 )  # fmt: skip
-def test_what_an_item_cannot_hold_is_named_by_line_and_field(
-    fields: dict[str, object], told: str, pool: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_an_item_cannot_hold_is_named_by_line_and_field(fields, told, pool, capsys) -> None:
     assert imports([{"id": "a", "query": "Q?"}, {"id": "b", "query": "R?", **fields}], "made") == 2
     err = " ".join(capsys.readouterr().err.split())
     assert f"q.jsonl, line 2, {told}" in err and "defect" not in err

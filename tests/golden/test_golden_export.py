@@ -26,7 +26,7 @@ ITEMS = (
         query='How tall, in metres, is "the tower"?',
         references=["330 metres, says\tthe plate", "It is 330 metres high."],
         negative_references=[NegativeReference(text="300 metres", kind="inaccurate", by="Ann")],
-        gold=[TALL, GoldSpan.of("tower", TEXT, 30, 49)],
+        gold=[GoldSpan.of("tower", TEXT, 30, 49), TALL],
         answerability="answerable",
         type="factual",
         tags=["a", "b"],
@@ -67,7 +67,7 @@ def test_what_is_exported_is_read_again(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["ragas", "deepeval"])
 def test_texts_of_gold_are_kept_where_the_format_has_a_place(kind: str, tmp_path: Path) -> None:
     first, second = formats.read(written(tmp_path, kind))
-    assert [one.text for one in first.gold or ()] == [TALL.text, TEXT[30:49]]
+    assert [one.text for one in first.gold or ()] == [TEXT[30:49], TALL.text]
     assert not second.gold
 
 

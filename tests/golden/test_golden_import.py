@@ -199,7 +199,7 @@ def test_gold_is_found_whatever_white_space_and_markup_and_else_kept(desk: Path,
     for item in items.values():
         for span in item.gold or ():
             assert MANUAL[span.start : span.end] == span.text
-    kept = {key: unplaced(one) for key, one in items.items() if not one.gold}
+    kept = {key: unplaced(one) for key, one in items.items() if one.gold is None}
     assert {key: [one["text"] for one in ones] for key, ones in kept.items()} == {
         key: [texts[key]] for key in ("number", "part", "twice", "none")
     }
@@ -221,9 +221,7 @@ def test_gold_is_found_whatever_white_space_and_markup_and_else_kept(desk: Path,
         (0, 21, "The sauna is 4 euros."),
     ],
 )  # fmt: skip
-def test_gold_at_a_wrong_place_is_put_where_its_text_stands(
-    desk: Path, start: int, end: int, text: str
-) -> None:
+def test_gold_at_a_wrong_place_is_put_where_its_text_stands(desk, start, end, text) -> None:
     gold = {"document": "pool", "start": start, "end": end, "text": text}
     (item,) = made([{"id": "a", "query": "What?", "gold": [gold]}])
     [span] = item.gold or ()
@@ -248,8 +246,6 @@ def test_columns_name_every_field_of_an_item_and_of_a_span(desk: Path) -> None:
         ("references", "write FIELD=COLUMN, as in references=answer"),
     ],
 )
-def test_a_column_or_field_that_is_not_there_is_told(
-    desk: Path, named: str, told: str, capsys
-) -> None:
+def test_a_column_or_field_that_is_not_there_is_told(desk, named, told, capsys) -> None:
     made("id,query,Stelle\na,When?,x\n", "--columns", named, code=2)
     assert told in " ".join(capsys.readouterr().err.split())

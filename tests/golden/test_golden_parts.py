@@ -47,6 +47,8 @@ def item(name: str, *texts: str, query: str = "", grade: int = 1, **fields: obje
 def test_spans_of_one_sentence_belong_together(one: str, other: str, are_together: bool) -> None:
     first, second = groups([item("a", one), item("b", other)], document(TEXT))
     assert (first == second) is are_together
+    parts = [item("a", TEXT), item("b", "The pool"), item("c", "A towel"), item("d", "No dogs")]
+    assert set(groups(parts, document(TEXT))) == {0}  # all share characters with the first
 
 
 def test_what_is_graded_as_not_relevant_links_nothing() -> None:

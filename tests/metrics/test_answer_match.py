@@ -91,9 +91,7 @@ def test_a_judge_that_fails_is_no_mismatch() -> None:
         (made(), Reason.NOT_APPLICABLE), (made(references=("", "  ")), Reason.NOT_APPLICABLE),
     ],
 )  # fmt: skip
-def test_without_its_parts_a_sample_is_unscored_and_nobody_is_asked(
-    sample: Sample, reason: Reason
-) -> None:
+def test_without_its_parts_a_sample_is_unscored_and_nobody_is_asked(sample, reason) -> None:
     judge = Matcher()
     assert outcome(sample, judge).reason is reason and not judge.asked
 
@@ -132,9 +130,7 @@ def test_instructions_of_ones_own_reach_the_judge_and_the_signature(no_metric_le
     assert len({strict.signature, other.signature, warm.signature}) == 3
 
 
-def test_a_prompt_from_a_text_file_is_a_metric_named_after_it(
-    tmp_path: Path, no_metric_left: None
-) -> None:
+def test_a_prompt_from_a_text_file_is_a_metric_named_after_it(tmp_path, no_metric_left) -> None:
     path = tmp_path / "very strict.txt"
     path.write_text("Only (!) the same words match, nothing else.\n")
     metric = load_judge_prompt(path)

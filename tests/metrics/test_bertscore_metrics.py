@@ -73,9 +73,7 @@ def test_a_layer_that_nobody_recommends_must_be_named_where_values_are_rescaled(
         type(naming.parse("bertscore.f"))(model="a,b", layer=1)
 
 
-def test_a_model_is_read_at_its_last_layer_where_none_is_named_and_none_recommended(
-    bert: str,
-) -> None:
+def test_a_model_is_read_at_its_last_layer_where_none_is_named_and_none_recommended(bert) -> None:
     one = sample("the small river", "a river that is small")
     layers = Encoder(ModelOptions(), Weights.parse(bert), None).model.config.num_hidden_layers
     models = Models(ModelOptions())
@@ -99,6 +97,14 @@ def test_the_best_of_several_references_counts_as_in_bert_score(bert: str) -> No
         found = outcome(f"bertscore(model={bert},layer=2).{part}", sample(answer, *references))
         assert found.value == pytest.approx(value.item(), abs=CLOSE)
         assert found.parts[part] == found.value and len(found.parts["values"]) == 4
+
+
+def test_precision_recall_and_f_each_have_a_best_reference_of_their_own(bert: str) -> None:
+    longer, shorter = f"{SENTENCES[0]} {SENTENCES[1]}", " ".join(SENTENCES[0].split()[:2])
+    found = outcome(f"bertscore(model={bert},layer=0).r", sample(SENTENCES[0], longer, shorter))
+    (p, r, f), (p_short, r_short, f_short) = found.parts["values"]
+    assert p > p_short and r < r_short == found.value
+    assert (found.parts["p"], found.parts["f"]) == (p, max(f, f_short))
 
 
 def test_p_r_and_f_share_one_comparison(bert: str) -> None:

@@ -101,6 +101,8 @@ def test_chunks_are_the_same_by_id_or_by_text_directly_or_through_a_third() -> N
     )
     assert len({labels[i] for i in (0, 1, 2, 4)}) == 1
     assert labels[3] not in labels[:3]
+    spaced = sample(["alpha  beta"], ["alpha beta"])  # as published, strings are compared
+    assert (value("ChunkP@1", spaced), value("precision_at_k_exact@1", spaced)) == (1.0, 0.0)
     # Empty texts do not make chunks the same.
     assert len(set(same_chunks([Passage(text=""), Passage(text=" "), Passage(text="")]))) == 3
 
@@ -175,9 +177,7 @@ def test_values_are_bounded_and_junk_raises_none(retrieved, gold, junk) -> None:
         ("recall_at_k_exact@3", [], ["A"], 0.0),
     ],
 )
-def test_what_counts_as_a_hit(
-    metric: str, retrieved: list[str], gold: list[str], expected: float
-) -> None:
+def test_what_counts_as_a_hit(metric, retrieved, gold, expected) -> None:
     assert value(metric, sample(retrieved, gold)) == expected
 
 

@@ -52,7 +52,7 @@ def cut(found: tuple[Statement, ...]) -> list[tuple[str, list[str]]]:
         ("A fact [2](https://example.org/a).", ["2"]), (r"A fact \[1\].", ["1"]),
         ("A fact <sup>[1]</sup>.", ["1"]), ("A fact ^[1]^.", ["1"]), ("A fact (3).", ["3"]),
         ("A fact (Source 3)", ["source3"]), ("[1] A fact", ["1"]), ("- [1] A fact", ["1"]),
-        ("A fact `[1]`.", ["1"]),
+        ("A fact `[1]`.", ["1"]), ("A fact (2), which is so [1].", ["1"]),
     ],
 )  # fmt: skip
 def test_every_form_of_citation_is_understood(text: str, cited: list[str]) -> None:
@@ -161,9 +161,7 @@ def test_a_long_text_of_one_piece_is_cut(piece: str, n: int) -> None:
         ("A [1]. B", [("A", ["[1]"]), (". B", [])]),
     ],
 )  # fmt: skip
-def test_the_published_parts_are_cut_as_the_tool_cuts_them(
-    text: str, expected: list[tuple[str, list[str]]]
-) -> None:
+def test_the_published_parts_are_cut_as_the_tool_cuts_them(text, expected) -> None:
     assert cut(published_parts(text)) == expected
 
 
@@ -184,11 +182,11 @@ def test_the_published_parts_are_cut_as_the_tool_cuts_them(
         (("d2", "d3"), ("[1]", "[2]", "[3]"), [0, 1, 1]),  # [3] is no rank
         (("7", "1"), ("[1]", "[2]", "[3]"), [1, None, None]),
         (("[3]", "[1]"), ("[1]", "[2]", "[3]"), [1, None, 0]),
+        (("x", "y", "y"), ("y", "[Y]"), [1, 1]),  # the first of those with one id
+        (("doc-5", "source-5"), ("[5]", "[doc 5]"), [0, 0]),
     ],
 )
-def test_a_citation_means_an_id_or_a_rank(
-    ids: tuple[str | None, ...], keys: tuple[str, ...], found: list[int | None]
-) -> None:
+def test_a_citation_means_an_id_or_a_rank(ids, keys, found) -> None:
     citable = Citable(tuple(Passage("t", id=name) for name in ids))
     assert [citable.find(key) for key in keys] == found
 

@@ -205,9 +205,7 @@ CITED_AS = {
 @pytest.mark.parametrize(
     ("names", "mark"), [(names, mark) for names, marks in CITED_AS.items() for mark in marks]
 )
-def test_a_mark_cites_the_document_that_it_names_whatever_stands_beside(
-    names: tuple[str, str], mark: str
-) -> None:
+def test_a_mark_cites_the_document_that_it_names_whatever_stands_beside(names, mark) -> None:
     passages = (Passage("x", id="c17", document=names[0], names=names[1:]), Passage("y", id="z"))
     (cited, *_) = citation_parser.parts(f"The depot is in Leeds {mark}.", passages)
     found = {at for key in cited.citations for at in Citable(passages).find_all(key)}

@@ -197,6 +197,8 @@ def test_conditional_idk_is_enough_to_condition(label: str, conditional: int, id
     one = sample(label, conditional_idk=conditional, RL_F=OWN)
     assert outcome("RL_F_idk", one).value == idk_condition(OWN, idk, label)
     assert isinstance(judged("idk_eval", one, Scripted(Reason.TIMEOUT)), Unscored)
+    both = sample(label, conditional_idk=conditional, idk_eval=1 - idk, RL_F=OWN)
+    assert outcome("RL_F_idk", both).value == idk_condition(OWN, 1 - idk, label)
 
 
 @pytest.mark.parametrize("label", KNOWN)
@@ -292,9 +294,7 @@ def test_given_conditioned_values_that_contradict_the_label_are_counted_and_told
         ("BertKPrec", [0.5, 0.5, 0.5], "one number of at most 1, or one for each text"),
     ],
 )  # fmt: skip
-def test_impossible_given_values_are_counted_and_told(
-    field: str, value: list[Any], rule: str
-) -> None:
+def test_impossible_given_values_are_counted_and_told(field, value, rule) -> None:
     given = {"BertscoreR": 0.5, "BertKPrec": 0.5, "RB_llm": 0.5, "RL_F": 0.5, "idk_eval": 0}
     samples = [replace(sample("ANSWERABLE", **given), id=f"q{n}") for n in range(40)]
     wrong = [replace(one, given={**one.given, field: value}) for one in samples]

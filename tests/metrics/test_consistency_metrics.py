@@ -114,9 +114,7 @@ def test_labels_flip_and_have_no_spread() -> None:
         ("a b c", "c b a", 1 / 3), ("a b c a", "c a b", 2 / 3),
     ],
 )  # fmt: skip
-def test_rouge_l_of_open_rag_eval_counts_distinct_words_in_both_directions(
-    one: str, other: str, p: float
-) -> None:
+def test_rouge_l_of_open_rag_eval_counts_distinct_words_in_both_directions(one, other, p) -> None:
     for pair in ((one, other), (other, one)):
         found = said("runs_rouge_ore.p", group(*pair))
         assert found.value == pytest.approx(p, abs=1e-12)

@@ -130,9 +130,7 @@ def test_a_value_outside_the_range_is_refused(value: float) -> None:
         (Unscored(Reason.NOT_APPLICABLE, "mine"), Reason.NOT_APPLICABLE, "mine"),
     ],
 )  # fmt: skip
-def test_what_is_no_number_is_unscored_with_its_reason(
-    value: Any, reason: Reason, words: str
-) -> None:
+def test_what_is_no_number_is_unscored_with_its_reason(value, reason, words) -> None:
     import re
 
     said = outcome_of(value)
@@ -231,9 +229,7 @@ def em(answer):
         (is_short.function, {"name": "not a name"}, "cannot be a metric's name"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_a_metric_is_refused(
-    function: Any, options: dict[str, Any], words: str
-) -> None:
+def test_what_cannot_be_a_metric_is_refused(function, options, words) -> None:
     with pytest.raises(UsageError, match=words):
         ragassay.metric(**options)(function)
 

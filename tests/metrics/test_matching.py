@@ -168,9 +168,7 @@ def test_the_corrected_metrics_order_themselves(answer: list[str], golds: list[l
         ("Python 3.10", "Python 3.1"), ("1,250", "1.25"),
     ],
 )  # fmt: skip
-def test_answers_that_differ_by_a_sign_or_a_letter_are_not_equal(
-    answer: str, reference: str
-) -> None:
+def test_answers_that_differ_by_a_sign_or_a_letter_are_not_equal(answer, reference) -> None:
     assert value("exact_match", answer, reference) == 0
     assert value("exact_match", answer, answer) == value("exact_match", reference, reference) == 1
     assert value("token_f1.f", answer, reference) < 1

@@ -150,9 +150,7 @@ def test_rb_llm_of_a_panel_is_the_published_median(votes: tuple[int, ...], wante
         *((name, Sample(id="q", query="a"), Reason.MISSING_INPUT) for name in JUDGED),
     ],
 )
-def test_what_is_missing_is_said_and_nobody_is_asked(
-    name: str, one: Sample, reason: Reason
-) -> None:
+def test_what_is_missing_is_said_and_nobody_is_asked(name, one, reason) -> None:
     judge = Scripted(Reason.REFUSED)
     found = judged(name, one, judge)
     assert isinstance(found, Unscored) and found.reason is reason and not judge.questions
@@ -216,9 +214,7 @@ NULLS = (None, [None], [], [None, None])
         ("late: very", Unscored(Reason.UNDEFINED, "late: very")),
     ],
 )
-def test_a_null_that_the_record_explains_is_what_it_says(
-    name: str, null: Any, why: str, wanted: Unscored
-) -> None:
+def test_a_null_that_the_record_explains_is_what_it_says(name, null, why, wanted) -> None:
     judge = Scripted(Reason.REFUSED)
     one = replace(sample(**{name: null}), given_unscored={name: why})
     assert judged(name, one, judge) == wanted and not judge.questions
@@ -341,9 +337,7 @@ def test_the_ranking_score_is_in_the_summary_where_its_means_are_whole() -> None
 
 
 @pytest.mark.parametrize(("given", "value"), [(1.0000004768, 1.0), (-1e-7, 0.0), (0.25, 0.25)])
-def test_a_given_value_beyond_its_range_by_a_rounding_error_is_the_bound(
-    given: float, value: float
-) -> None:
+def test_a_given_value_beyond_its_range_by_a_rounding_error_is_the_bound(given, value) -> None:
     record = {"id": "1", "query": "Q?", "answer": "A.", "passages": ["A."]}
     result = ragassay.evaluate([record | {"metrics": {"RL_F": [given]}}], ["RL_F"])
     assert result.summary.metrics["RL_F"].mean == value

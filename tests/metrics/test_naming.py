@@ -87,9 +87,7 @@ def test_a_result_keeps_the_name_as_it_was_typed() -> None:
         ("BLEU(smooth={})", "floor", "x"), ("nDCG{}", "@5", "(gain=exp,gains=1:2) (k=5)@9"),
     ],
 )  # fmt: skip
-def test_a_parameter_is_taken_up_to_its_limits_and_refused_beyond(
-    name: str, allowed: str, refused: str
-) -> None:
+def test_a_parameter_is_taken_up_to_its_limits_and_refused_beyond(name, allowed, refused) -> None:
     for value in allowed.split():
         naming.parse(name.format(value))
     for value in refused.split():

@@ -107,9 +107,7 @@ LABELLED = st.lists(
 
 
 @given(LABELLED)
-def test_strict_never_exceeds_lenient_and_the_tool_agrees_where_both_kinds_are_there(
-    pairs: list[tuple[Any, Any]],
-) -> None:
+def test_strict_never_exceeds_lenient_and_the_tool_agrees_where_both_kinds_are_there(pairs) -> None:
     labels, held = zip(*pairs, strict=True)
     for which in ("all", "vital", "weighted"):
         lenient = nugget_score(which, labels, held)  # type: ignore[arg-type]

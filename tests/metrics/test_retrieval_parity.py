@@ -87,9 +87,7 @@ def frames(qrels: Qrels, run: Run) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 @given(judgements, runs.filter(bool), st.randoms(use_true_random=False))
 @settings(max_examples=60)
-def test_frames_arrays_mappings_and_samples_give_the_same_bits(
-    qrels: Qrels, run: Run, random: Any
-) -> None:
+def test_frames_arrays_mappings_and_samples_give_the_same_bits(qrels, run, random) -> None:
     if not qrels.keys() & run.keys():
         return
     expected = values(ranking_sources.from_mappings(qrels, run))
@@ -129,9 +127,7 @@ def test_frames_arrays_mappings_and_samples_give_the_same_bits(
     st.dictionaries(documents, st.floats(allow_nan=False, allow_infinity=False), min_size=1),
     st.dictionaries(documents, st.integers(0, 2), min_size=1),
 )
-def test_ranks_are_score_then_document_both_descending_in_double_precision(
-    run: dict[str, float], gold: dict[str, int]
-) -> None:
+def test_ranks_are_score_then_document_both_descending_in_double_precision(run, gold) -> None:
     in_order = sorted(run, key=lambda d: (run[d], d.encode()), reverse=True)
     ranks = [rank for rank, document in enumerate(in_order, 1) if document in gold]
     for rankings in (

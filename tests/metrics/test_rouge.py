@@ -43,9 +43,7 @@ def test_the_best_reference_is_that_of_rouge_score(answer: str, references: list
 
 
 @given(texts, st.lists(texts, min_size=1, max_size=3))
-def test_ultrarags_rouge_is_rouge_score_on_its_normal_form(
-    answer: str, references: list[str]
-) -> None:
+def test_ultrarags_rouge_is_rouge_score_on_its_normal_form(answer, references) -> None:
     golds = [ultrarag_normal(text) for text in references]
     theirs = [SCORERS[True].score(gold, ultrarag_normal(answer)) for gold in golds]
     for ours, measure in (("rouge-1", "rouge1"), ("rouge-2", "rouge2"), ("rouge-l", "rougeL")):

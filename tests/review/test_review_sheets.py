@@ -201,9 +201,7 @@ def test_a_document_that_cannot_be_read_is_told_in_the_column_of_gold(tmp_path: 
 
 
 @pytest.mark.parametrize("answerability", ["answerable", "partial", ""])
-def test_an_answerable_item_without_references_is_not_accepted(
-    tmp_path: Path, answerability: str
-) -> None:
+def test_an_answerable_item_without_references_is_not_accepted(tmp_path, answerability) -> None:
     store, path = small(tmp_path / "g"), tmp_path / "s.xlsx"
     write_sheet(store, path)
     emptied = {"references": "", "answerability": answerability}

@@ -19,13 +19,13 @@ from reviewed_set import TEXT, item_of, small, version
 
 
 def test_an_accepted_item_names_its_reviewer_and_no_other_line_changes(tmp_path: Path) -> None:
-    store = small(tmp_path / "g")
+    store = small(tmp_path / "g", origin="synthetic")
     before = (tmp_path / "g/queries.jsonl").read_bytes().splitlines()
     store.review("i1", "ann", "accept", version(store, "i1"), seconds=12.34)
     after = (tmp_path / "g/queries.jsonl").read_bytes().splitlines()
     assert [a == b for a, b in zip(before, after, strict=True)] == [True, False, True]
     item = item_of(store, "i1")
-    assert (item.status, item.reviewer) == ("accepted", "ann")
+    assert (item.status, item.reviewer, item.origin) == ("accepted", "ann", "synthetic")
     assert item.verified_on == datetime.now(UTC).date()
     (line,) = (tmp_path / "g/reviews.jsonl").read_text().splitlines()
     kept = json.loads(line)
@@ -52,6 +52,9 @@ def test_an_edit_keeps_who_said_what_and_reads_new_spans_from_the_document(tmp_p
     ]
     (span,) = item.gold or ()
     assert span.text == "It closes at six." and span.before.endswith("🙂 ")
+    graded = {"gold": [{"document": "library", "start": 0, "end": 26, "grade": 2}]}
+    store.review("i1", "ann", "accept", version(store, "i1"), fields=graded)
+    assert [span.grade for span in item_of(store, "i1").gold or ()] == [2]
 
 
 @pytest.mark.parametrize(

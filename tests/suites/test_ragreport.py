@@ -219,7 +219,7 @@ def test_a_judge_that_fails_never_becomes_the_lowest_value() -> None:
 
 
 def test_attribution_numbers_chunks_from_one_in_their_order() -> None:
-    passages = tuple(Passage(text) for text in ("a", "b", "c", "d"))
+    passages = tuple(Passage(text) for text in ("a", "b", "", "d"))
     sample = dataclasses.replace(SAMPLE, passages=passages)
     judge = Told(report_on_context=context_report(4, 4, 60, [4, 1]))
     with Asker(judge) as asker:

@@ -59,9 +59,7 @@ def drafts(corpus: Corpus, code: str, word: str, kind: Kind = KIND) -> list[Draf
     ("code", "word"), [("en", " men"), ("de", "Männer"), ("fr", "hommes"), ("es", "hombres"),
                        ("zh", "男士")]
 )  # fmt: skip
-def test_a_group_that_is_favoured_stands_out_in_its_language(
-    code: str, word: str, tmp_path: Path
-) -> None:
+def test_a_group_that_is_favoured_stands_out_in_its_language(code, word, tmp_path) -> None:
     corpus = corpus_of(tmp_path / "docs", code)
     taken = drafts(corpus, code, word)
     assert len(taken) == 40

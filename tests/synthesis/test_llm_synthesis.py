@@ -100,12 +100,8 @@ class Desk:
         return [orjson.loads(line) for line in (self.folder / "rejected.jsonl").open("rb")]
 
     def sent(self, kind: str) -> list[dict[str, Any]]:
-        found = []
-        for body in self.server.bodies:
-            request = Request(body, b"", 0, 0, "")
-            if kind_of(request) == kind:
-                found.append(body)
-        return found
+        bodies = self.server.bodies
+        return [body for body in bodies if kind_of(Request(body, b"", 0, 0, "")) == kind]
 
 
 @pytest.fixture
@@ -194,9 +190,7 @@ def sees(request: Request) -> bool:
     ],
     ids=lambda one: one if isinstance(one, str) else "",
 )
-def test_what_is_wrong_with_a_draft_rejects_it(
-    desk: Desk, why: str, rule: Callable[[Request], Any]
-) -> None:
+def test_what_is_wrong_with_a_draft_rejects_it(desk, why, rule) -> None:
     def known(request: Request) -> Any:
         said = dict(request.fences)
         if kind_of(request) == "answer_match" and said["prediction"].strip() == "known":
@@ -247,12 +241,19 @@ def test_a_follow_up_has_the_first_turn_as_its_history(desk: Desk) -> None:
         if kind_of(request) == "write_query" and "earlier turns" in dict(request.fences):
             passage = dict(request.fences)["passage 1"]
             return {"query": ASKS + sentence_of(passage, 1).rsplit(" ", 1)[0] + "?"}
+        if kind_of(request) == "write_answer":  # a right answer is no wrong one
+            return {**said, "incomplete": f"{said['answer']} "}
         return said
 
     desk.server.settings.rule = rule
     mix = ("--mix", "shape=follow-up", "--mix", "answerability=answerable")
     items = desk.synthesize("--n", "4", *mix)
+    checked = [str(body["messages"]) for body in desk.sent("answer_from_passages")]
     for item in items:
+        # The checker sees the first turn too, with the spans and without.
+        times = sum(item.query in one and item.history[0].text in one for one in checked)
+        assert times == (1 if item.type == "yes-no" else 2)
+        assert [one.kind for one in item.negative_references] == ["inaccurate"]
         assert [one.speaker for one in item.history] == ["user", "agent"]
         assert item.history[0].text.startswith(ASKS) and item.history[0].text != item.query
 
@@ -336,10 +337,10 @@ def test_mix_and_style_guide_stand_in_the_prompt(desk: Desk, tmp_path: Path) -> 
     (tmp_path / "guide.txt").write_text("Address the city as you.\n")
     mix = [f"--mix={one}" for one in ("type=procedural", "language=Dutch", "length=long")]
     items = desk.synthesize("--n", "2", "--style-guide", "guide.txt", *mix)
-    for body in desk.sent("write_query"):
-        told = body["messages"][1]["content"]
+    for told in (body["messages"][1]["content"] for body in desk.sent("write_query")):
         for words in ("step by step", "Language: Dutch.", "17 to 35 words.", "Address the city"):
             assert words in told
+    assert all("Address the city" in str(body) for body in desk.sent("write_answer"))
     assert {(item.type, item.language) for item in items} == {("procedural", "Dutch")}
 
 

@@ -107,9 +107,7 @@ def test_a_number_that_names_something_is_not_asked_for(tmp_path: Path) -> None:
         ("A card takes 4 or 6 euros.", ""), ("Often a card costs 12 costs.", ""),
     ],
 )  # fmt: skip
-def test_a_value_is_asked_for_where_its_sentence_stands_alone(
-    tmp_path: Path, sentence: str, asked: str
-) -> None:
+def test_a_value_is_asked_for_where_its_sentence_stands_alone(tmp_path, sentence, asked) -> None:
     docs = documents_of(tmp_path / "docs", shop=f"# Shop\n\n{sentence}\n")
     drafts = OfflineGenerator(Corpus(load_documents(docs))).drafts(Mix.parse(["type=factual"]))
     told = [f"{one.references[0]}, not {one.negatives[0].text}" for one in drafts if one.answerable]
@@ -183,7 +181,7 @@ def test_rejections_are_kept_with_their_reason(tmp_path: Path) -> None:
     assert [*map(orjson.loads, (folder / "rejected.jsonl").open("rb"))][: len(records)] == records
 
 
-PLACES = [GoldSpan(document=name, start=0, end=4, text="Text") for name in "ab"]
+PLACES = [GoldSpan(document=name, start=0, end=4, text="Text") for name in "aab"]
 
 
 def draft(query: str, *kind: str, to: str = "Nine.", spans: int = 1, section: str = "") -> Draft:
@@ -210,8 +208,7 @@ def worded(n: int) -> str:
         *(("form", draft("When is it?", f"answerability={a}", spans=0)) for a in ("partial", "x")),
         ("", draft("When is it?", "answerability=unanswerable", to="", spans=0)),
         *(("form", draft("When is it?", to=given)) for given in ("Nine.| ", " |Nine.", " ")),
-        ("form", draft("When is it?", "shape=across")),
-        ("", draft("When is it?", "shape=across", spans=2)),
+        *((w, draft("When is it?", "shape=across", spans=n)) for n, w in ((2, "form"), (3, ""))),
         ("", draft("When is it?", "shape=across", "answerability=unanswerable", to="", spans=0)),
         ("leak", draft("Are there nine lanes?", to="Ten rings.|Nine lanes.")),
         ("", draft("Are there nine lanes?", to="Nine wide lanes.|The")),

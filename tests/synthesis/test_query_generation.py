@@ -54,9 +54,7 @@ def queries() -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def test_a_published_configuration_gives_a_golden_set_and_the_csv(
-    config: Path, server: LLMServer, capsys
-) -> None:
+def test_a_published_configuration_gives_a_golden_set_and_the_csv(config, server, capsys) -> None:
     assert call(["golden", "synthesize", str(config), "-o", "golden"]) == 0
     said = " ".join(capsys.readouterr().err.split())
     assert "questions_per_doc: has no effect" in said and "include_metadata: has no effect" in said
@@ -117,9 +115,7 @@ def test_rows_of_a_csv_are_documents(config: Path, tmp_path: Path) -> None:
         ("n_questions: 8", "n_questions: none", "n_questions"),
     ],
 )
-def test_a_wrong_file_is_told_with_its_place(
-    config: Path, capsys, old: str, new: str, said: str
-) -> None:
+def test_a_wrong_file_is_told_with_its_place(config, capsys, old, new, said) -> None:
     text = config.read_text()
     assert old in text
     config.write_text(text.replace(old, new, 1))

@@ -325,6 +325,8 @@ def answered(text: str, *references: str, **more: Any) -> Sample:
 def test_a_blank_answer_is_like_nothing_and_blank_references_say_nothing() -> None:
     (blank,) = scored("answer_similarity", answered(" \n", "a b"))
     assert blank.value == 0.0 and blank.explanation == "the answer is blank"
+    (third,) = scored("answer_similarity", answered("a b", "b", " ", "a b"))
+    assert third.value == pytest.approx(1.0) and third.parts["reference"] == 2
     (lost,) = scored("answer_similarity", answered("a", " ", ""))
     assert isinstance(lost, Unscored) and lost.reason is Reason.UNDEFINED
     (none,) = scored("answer_similarity", Sample(id="q", answer=Answer("a")))
