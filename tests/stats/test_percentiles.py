@@ -32,6 +32,20 @@ def test_too_few_values_have_no_interval(percent: float, fewest: int) -> None:
     assert percentile_interval(np.arange(float(fewest)), percent).low is not None
 
 
+@given(st.integers(2, 500), PERCENTS, st.sampled_from((0.52, 0.9, 0.95)))
+def test_the_bounds_are_the_closest_values_that_leave_out_no_more_than_the_tails(
+    n: int, percent: float, level: float
+) -> None:
+    """The binomial chance that so few values, or so many, lie below the percentile."""
+    tail, stats = (1 - level) / 2, pytest.importorskip("scipy.stats")
+    below = stats.binom.cdf(np.arange(-1, n + 1), n, percent / 100)  # fewer than 0, 1 ... n + 1
+    first = int((below <= tail).sum()) - 1
+    last = int((below < 1 - tail).sum())
+    found = percentile_interval(np.arange(1.0, n + 1), percent, level=level)
+    exists = first >= 1 and last <= n
+    assert (found.low, found.high) == ((first, last) if exists else (None, None))
+
+
 def test_repeats_count_as_what_they_are() -> None:
     """Three times the same values say no more than once."""
     rng = np.random.default_rng(3)

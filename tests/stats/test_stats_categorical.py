@@ -78,4 +78,6 @@ def test_the_interval_holds_the_value_is_repeatable_and_narrows_with_data() -> N
     assert agreement_interval(fleiss_kappa, counts) == (low, high)
     many = agreement_interval(fleiss_kappa, np.tile(counts, (20, 1))) or (0, 0)
     assert many[1] - many[0] < (high - low) / 2
-    assert agreement_interval(fleiss_kappa, np.array([[2, 0], [2, 0]])) is None
+    # Four of ten resamples have both of the items that say anything.
+    rare = np.array([[2, 0], [0, 2], *[[1, 0]] * 8])
+    assert fleiss_kappa(rare) == 1.0 and agreement_interval(fleiss_kappa, rare) is None

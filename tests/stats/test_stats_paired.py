@@ -19,8 +19,8 @@ def scores() -> tuple[np.ndarray, np.ndarray]:
     return np.clip(b + rng.normal(0.05, 0.2, b.shape), 0, 1), b
 
 
-def test_the_paired_t_test_is_scipys(scores) -> None:
-    a, b = scores
+def test_the_paired_t_test_is_scipys_whatever_the_scale_of_the_other_metrics(scores) -> None:
+    a, b = (side * np.array([[1.0], [2.0**50], [2.0**-50], [1.0]]) for side in scores)
     for row, found in enumerate(compare_pairs(a, b)):
         truth = stats.ttest_rel(a[row], b[row])
         assert found.t_p_value == pytest.approx(truth.pvalue, rel=1e-12)
