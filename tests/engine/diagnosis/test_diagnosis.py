@@ -15,6 +15,7 @@ from ragassay import Sample, UsageError, diagnose
 from ragassay.engine.diagnosis.decision_table import (
     CLASSES,
     FAILS,
+    SIGNALS,
     SignalValue,
     Thresholds,
     class_of,
@@ -22,12 +23,15 @@ from ragassay.engine.diagnosis.decision_table import (
     telling,
 )
 from ragassay.engine.diagnosis.moved_classes import moved
+from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.reports.model import Lines, Report
 from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report, verdict_of
+from ragassay.stats.intervals import mean_interval
 
 GOLD = "The mill closes at noon."
 OTHER = "The ferry runs until ten."
 METRICS = ["contains_answer", "token_f1.f", "RR"]
+SAMPLE = Sample(id="q", answer="a")
 
 
 def told(report: Report) -> str:
@@ -129,6 +133,21 @@ def test_a_headline_that_nobody_judged_goes_before_one_whose_judge_is_not_measur
     assert told(diagnosis_report(found)).endswith(f" {found.judged}")
     alone = diagnose(ragassay.evaluate(RUN, ["nuggets.all"]))
     assert alone.headline == "nuggets.all"
+    for n, headline in ((3, "contains_answer"), (4, "RR")):  # a value for half of the samples
+        data = [{**one, "references": []} for one in RUN[:n]] + RUN[n:]
+        found = diagnose(ragassay.evaluate(data, METRICS[::2]), complete=False)
+        assert found.headline == headline
+
+
+def test_shares_have_the_intervals_of_the_runs_level_and_conversations() -> None:
+    data = [record(f"c{at // 3}::{at % 3}", GOLD if at < 7 else OTHER) for at in range(12)]
+    found = diagnose(ragassay.evaluate(data, METRICS, level=0.8), complete=False)
+    (fault,), right = found.found, [float(at < 7) for at in range(12)]
+    clusters = [at // 3 for at in range(12)]
+    for one, values in ((found, right), (fault, [1.0 - value for value in right])):
+        expected = mean_interval(values, span=(0.0, 1.0), level=0.8, clusters=clusters)
+        assert (one.low, one.high) == (expected.low, expected.high)
+    assert (found.share_right, fault.share, found.level) == (7 / 12, 5 / 12, 0.8)
 
 
 @pytest.mark.parametrize("gold", [[], [{"id": "p0", "grade": 0}]])
@@ -311,10 +330,83 @@ def test_runs_that_were_not_computed_alike_say_so_and_test_no_class(tmp_path, mo
     assert moved(strict, strict).not_alike == ()
 
 
-def test_an_answer_that_is_half_right_was_not_invented_by_one_unsupported_claim() -> None:
-    values = {"right": 0.5, "supported": 0.9}
-    found = class_of(values, Sample(id="q"), True, Thresholds(), headline_only=False)
-    assert found is not None and found.name == "incomplete"
+SIGNS: list[tuple[str, dict[str, Any], float | None]] = [
+    ("rank", {"RR": 0.25}, 4.0), ("rank", {"RR": 0.0}, inf), ("rank", {"nDCG": 0.1}, 0.0),
+    ("rank", {"nDCG": 0.0}, inf), ("rank", {"nDCG": 0.5, "RR": 0.5}, 2.0),
+    ("rank", {"claim_recall": 0.5}, 0.0), ("rank", {"claim_recall": 0.49}, inf),
+    ("rank", {"umbrela_MRR": 0.5}, 2.0), ("rank", {"umbrela_P": 0.2}, 0.0),
+    ("rank", {"ragreport_usefulness": 3}, 0.0), ("rank", {"ragreport_usefulness": 2}, inf),
+    ("refused", {"idk_eval": 1.0}, 1.0), ("refused", {"idk_eval": 0.5}, 0.0),
+    ("refused", {"answered": False}, 1.0), ("refused", {"answered": True}, 0.0),
+    ("refused", {"no_answer": "no"}, 1.0), ("refused", {"no_answer": "yes"}, 0.0),
+    ("refused", {"idk_eval": None, "answered": False}, 1.0), ("refused", {"idk_eval": None}, None),
+    ("contradicted", {"ragreport_faithfulness": 2}, 1.0), ("supported", {"hhem": 0.7}, 0.7),
+    ("contradicted", {"ragreport_faithfulness": 3}, 0.0),
+    ("complete", {"reference_recall": 0.4}, 0.4),
+    ("complete", {"nuggets": 0.7}, 0.7), ("contradicted", {"contradicted": 0.3}, 0.3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("signal", "scores", "value"), SIGNS)
+def test_a_signal_is_read_from_the_first_metric_with_a_value(signal: str, scores, value) -> None:
+    def read(status: str) -> SignalValue | None:
+        rows = {name: ScoreRow("q", "", 0, name, score, status) for name, score in scores.items()}
+        return SIGNALS[signal].read(rows, {name: [name] for name in scores}, SAMPLE)
+
+    found = read("ok")
+    assert value is None if found is None else found.value == value
+    if "ragreport" in str(scores):  # the lowest grade that is published for a missing part
+        assert read("assumed") is None
+
+
+@pytest.mark.parametrize(
+    ("label", "of_right", "of_wrong"),
+    [("answerable", 0.0, 1.0), ("partial", 0.0, 1.0), ("unanswerable", 1.0, 0.0),
+     ("conversational", 1.0, 0.0), ("underspecified", None, None), (None, None, None)],
+)  # fmt: skip
+def test_whether_refusing_was_right_tells_with_the_label_what_was_done(
+    label: Any, of_right: float | None, of_wrong: float | None
+) -> None:
+    name, sample = "answerability_accuracy", Sample(id="q", answer="a", answerability=label)
+    for right, refused in ((True, of_right), (False, of_wrong)):
+        rows = {name: ScoreRow("q", "", 0, name, right, "ok")}
+        found = SIGNALS["refused"].read(rows, {name: [name]}, sample)
+        assert (found and found.value) == refused
+
+
+FAILED, W = {"answer": None, "failure": "down"}, ("unexplained", None)
+DECIDED: list[tuple[dict[str, float], dict[str, Any], str | None, str | None]] = [
+    # Signals, parts of the sample; the class where the headline fails, and where it does not.
+    ({}, FAILED, "no_reply", "no_reply"), ({}, {"failure": "slow"}, "unexplained", None),
+    ({"refused": 0}, {"answerability": "unanswerable"}, *["answered_unanswerable"] * 2),
+    ({"refused": 1}, {"answerability": "unanswerable"}, None, None),
+    ({"rank": inf}, {}, "not_retrieved", None), ({"rank": 4}, {}, "ranked_low", None),
+    ({"rank": 3}, {}, *W), ({"rank": 0}, {}, *W),
+    *(({"rank": rank}, {"answerability": "unanswerable"}, *W) for rank in (4, inf)),
+    *(({"refused": 1}, {"answerability": label}, "refused_answerable", None)
+      for label in (None, "answerable", "partial")),
+    ({"refused": 1}, {"answerability": "conversational"}, "unexplained", None),
+    ({"supported": 0.4}, {}, "invented", "invented"), ({"supported": 0.5}, {}, "invented", None),
+    ({"supported": 0.4}, {"answerability": "conversational"}, "unexplained", None),
+    ({"contradicted": 0.01}, {}, "invented", "invented"), ({"contradicted": 0}, {}, *W),
+    ({"right": 0.5, "supported": 0.9}, {}, "incomplete", None),
+    ({"right": 0.4, "supported": 0.9}, {}, "invented", None),
+    ({"cited": 0.49}, {}, "cited_wrongly", "cited_wrongly"), ({"cited": 0.5}, {}, *W),
+    ({"cited": 0.0, "refused": 1}, {"answerability": "conversational"}, *W),
+    ({"right": 0.5}, {}, "incomplete", None), ({"right": 0.4}, {}, *W),
+    ({"complete": 0.25}, {}, "incomplete", None), ({"complete": 0.2}, {}, *W),
+    ({"right": 0.9, "complete": 1}, {}, *W), ({"rank": 1, "complete": 1}, {}, *W),
+    ({"rank": 1, "right": 0.4, "complete": 0.9}, {}, "ignored", None),
+    ({"rank": 0, "complete": 0.2}, {}, "ignored", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("values", "parts", "failing", "fine"), DECIDED)
+def test_each_row_holds_from_the_value_on_that_the_table_has(values, parts, failing, fine) -> None:
+    sample = Sample(**{"id": "q", "answer": "a", **parts})
+    for below, expected in ((True, failing), (False, fine)):
+        found = class_of(values, sample, below, Thresholds(), headline_only=False)
+        assert (found and found.name) == expected
 
 
 @given(
@@ -357,7 +449,7 @@ PEOPLE = (
 JUDGED = ["contains_answer", "token_f1.f", "umbrela_MRR"]
 JUDGED += ["idk_eval", "faithfulness", "contradicted"]
 LOW, GOOD = ({"rank": SignalValue(rank, "grades")} for rank in (5.0, 1.0))
-SAMPLE, LIMITS = Sample(id="q", answer="a"), Thresholds()
+LIMITS = Thresholds()
 
 
 def of_job(at: int, *, right: bool) -> dict[str, Any]:

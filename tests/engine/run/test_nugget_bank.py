@@ -10,12 +10,14 @@ import pytest
 
 import ragassay
 from ragassay import InputError, Passage, Reason, Sample, UsageError
+from ragassay.base.sample import Turn
 from ragassay.base.score import Unscored
 from ragassay.cli.command_line import call
 from ragassay.engine.run.pooled_nuggets import pooled
 from ragassay.formats.nugget_bank_file import Nugget, NuggetBank, QueryNuggets
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
+from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.metrics.core import naming
 from scripted_judge import Scripted
 
@@ -58,13 +60,19 @@ def bank_of(samples: list[Sample], said: Scripted, names: str = "nuggets.all") -
 
 def test_a_bank_pools_the_passages_of_all_systems_and_repeats() -> None:
     said = Scripted(judge)
-    bank = bank_of([*TWO, sample("a", "other", id="q2", query="who?")], said)
-    assert list(bank) == ["q1", "q2"]
+    bare = Sample(id="q1", passages=(Passage(None, id="x"),), system="c")  # the others have both
+    later = sample("a", "other", id="q2", query="who?", history=(Turn("user", "first?"),))
+    bank = bank_of([bare, *TWO, later], said)
+    entries = [(name, one.query, one.failure) for name, one in bank.items()]
+    assert entries == [("q1", "what?", None), ("q2", "who?", None)]
     texts = [one.text for one in bank["q1"].nuggets]
     assert texts == ["v alpha", "v gamma", "v delta", "o beta"], "vital first, then in their order"
     assert [one.importance for one in bank["q1"].nuggets] == ["vital"] * 3 + ["okay"]
-    graded = [q.data["passage"] for q in said.questions if q.kind == "relevance_grade"]
-    assert sorted(graded) == sorted(["v alpha", "o beta", "noise", "v gamma", "v delta", "other"])
+    graded = [(q.passage, q.earlier) for q in said.questions if isinstance(q, RelevanceGrade)]
+    assert graded.pop() == ("other", ("first?",))
+    assert sorted(graded) == [
+        (one, ()) for one in ("noise", "o beta", "v alpha", "v delta", "v gamma")
+    ]
 
 
 def test_the_limits_are_those_of_the_metrics() -> None:
