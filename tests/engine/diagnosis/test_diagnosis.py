@@ -97,6 +97,10 @@ def test_a_refusal_is_right_for_an_unanswerable_query_and_wrong_for_another() ->
                for at, (answer, un) in enumerate(said)]  # fmt: skip
     found = diagnose(ragassay.evaluate(records, [*METRICS, "answerability_accuracy"]))
     assert list(found.classes) == ["refused_answerable", None, "answered_unanswerable", None]
+    some = ragassay.evaluate(
+        [records[0], record("bare", refusal)], ["f1", "answerability_accuracy"]
+    )
+    assert diagnose(some).classes == ["refused_answerable"] * 2  # also where there is no label
 
 
 WRONG = (
@@ -122,6 +126,19 @@ def test_an_answer_that_cites_nothing_is_not_cited_wrongly() -> None:
         assert list(found.classes) == [None, "cited_wrongly", "cited_wrongly"], metric
 
 
+def test_the_examples_of_a_class_have_the_lowest_values_and_those_without_one_come_last() -> None:
+    records = [
+        {**record("none", f"{OTHER} [99]"), "references": []},
+        record("high", f"{GOLD} [99]"),
+    ]
+    records += [record("low", f"{OTHER} [99]")]
+    result = ragassay.evaluate(records, ["contains_answer", "citation.f1"])
+    for n in (1, 2, 3):
+        (found,) = diagnose(result, complete=False, n_examples=n).found
+        assert [one.identity[0] for one in found.examples] == ["low", "high", "none"][:n]
+        assert (found.fault.name, found.n) == ("cited_wrongly", 3)
+
+
 def test_a_headline_that_nobody_judged_goes_before_one_whose_judge_is_not_measured() -> None:
     judged = ragassay.evaluate(RUN, ["nuggets.all", "RR"])
     found = diagnose(judged)
@@ -131,8 +148,11 @@ def test_a_headline_that_nobody_judged_goes_before_one_whose_judge_is_not_measur
     assert found.judged == found.to_json()["judged"]
     assert "nuggets.all: a hint" in found.judged
     assert told(diagnosis_report(found)).endswith(f" {found.judged}")
-    alone = diagnose(ragassay.evaluate(RUN, ["nuggets.all"]))
+    failed = {**record("failed", ""), "answer": None, "failure": "TIMEOUT"}
+    alone = diagnose(ragassay.evaluate([*RUN, failed], ["nuggets.all"]), complete=False)
     assert alone.headline == "nuggets.all"
+    hints = {one.fault.name: one.only_hint for one in alone.found}
+    assert hints == {"no_reply": False, "unexplained": True}  # the first is no judgment
     for n, headline in ((3, "contains_answer"), (4, "RR")):  # a value for half of the samples
         data = [{**one, "references": []} for one in RUN[:n]] + RUN[n:]
         found = diagnose(ragassay.evaluate(data, METRICS[::2]), complete=False)

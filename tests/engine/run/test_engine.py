@@ -149,15 +149,28 @@ def test_the_run_folder_keeps_its_contract(tmp_path: Path) -> None:
     assert config["signatures"]["em"].startswith("em|v")
 
 
-def test_the_fingerprint_is_that_of_the_data_and_of_what_is_joined(tmp_path: Path) -> None:
-    data, queries = tmp_path / "data.jsonl", tmp_path / "queries.csv"
+@pytest.mark.parametrize(
+    ("option", "file", "text"),
+    [
+        ("references", "queries.csv", "query_id,query,expected_answer\na,Who?,{}\n"),
+        ("qrels", "qrels.txt", "a 0 {} 1\n"),
+        ("golden", "queries.jsonl", '{{"id": "a", "query": "Who?", "references": ["{}"]}}\n'),
+    ],
+)
+def test_the_fingerprint_is_that_of_the_data_and_of_what_is_joined(
+    option: str, file: str, text: str, tmp_path: Path
+) -> None:
+    data, path = tmp_path / "data.jsonl", tmp_path / file
     data.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in RECORDS))
-    prints = set()
-    for expected in ("Ann Lee", "Bob", "Bob"):
-        queries.write_text(f"query_id,query,expected_answer\na,Who?,{expected}\n")
-        result = ragassay.evaluate(data, ["em"], references=str(queries))
-        prints.add(result.config["fingerprint"])
-    assert len(prints) == 2
+    given: dict[str, Any] = {option: str(tmp_path if option == "golden" else path)}
+    given, prints = given | {"golden_drafts": True}, []
+    for expected in ("Ann", "Bob", "Bob"):
+        path.write_text(text.format(expected))
+        prints.append(ragassay.evaluate(data, ["answer_words"], **given).config["fingerprint"])
+    assert prints[0] != prints[1] == prints[2]
+    data.write_bytes(data.read_bytes() + b"\n")
+    again = ragassay.evaluate(data, ["answer_words"], **given).config["fingerprint"]
+    assert again not in prints
 
 
 def test_an_option_is_set_on_the_metrics_that_know_its_value() -> None:
