@@ -28,6 +28,7 @@ from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window
 from ragassay.models.embedders.embedder import Embedded, Embedder
 from ragassay.models.run_models import Models
+from ragassay.transport import sending
 from run_process import Commands
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -165,6 +166,32 @@ def test_judge_and_embedder_share_one_ledger_and_one_budget(server: LLMServer) -
     reasons = {str(row.reason) for row in result.scores if row.value is None}
     assert "budget" in reasons
     assert server.stats()["requests"] == 5
+
+
+def test_each_option_of_a_run_reaches_the_embedders_endpoint(server, monkeypatch) -> None:
+    made, limiter = [], sending.Limiter
+    monkeypatch.setattr(
+        sending, "Limiter", lambda *a, **limits: made.append((*a, limits)) or limiter(*a, **limits)
+    )
+    to = {"embedder": f"{server.url}#m", "limit": 6}
+    given = {"embedder_prefix": "query: ", "embedder_dimensions": 4, "batch_size": 3}
+    given |= {"concurrency": 2, "rpm": 1e6, "tpm": 1e9}
+    texts = []
+    for more in ({}, {"refresh": True}, {}):  # renewed vectors are kept, too
+        ragassay.evaluate(str(TOWN), "answer_similarity", **to, **given, **more)
+        texts.append(server.stats()["texts"])
+    assert texts == [texts[0], 2 * texts[0], 2 * texts[0]] and texts[0] > 6
+    assert made == [(2, {"rpm": 1e6, "tpm": 1e9})] * 3
+    inputs = [body["input"] for body in server.bodies]
+    assert {body["dimensions"] for body in server.bodies} == {4}
+    assert max(map(len, inputs)) == 3
+    assert all(text.startswith("query: ") for several in inputs for text in several)
+    before = server.stats()["requests"]
+    over = ragassay.evaluate(
+        str(TOWN), "answer_similarity", **to, batch_size=1, concurrency=1, budget="1 calls"
+    )
+    assert server.stats()["requests"] == before + 1
+    assert over.summary.metrics["answer_similarity"].unscored["budget"] == over.summary.incomplete
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
