@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
 import ragassay
 from ragassay import Sample, UsageError, diagnose
 from ragassay.engine.diagnosis.decision_table import (
     CLASSES,
-    FAILS,
     SIGNALS,
     SignalValue,
     Thresholds,
@@ -31,7 +29,7 @@ from ragassay.stats.intervals import mean_interval
 GOLD = "The mill closes at noon."
 OTHER = "The ferry runs until ten."
 METRICS = ["contains_answer", "token_f1.f", "RR"]
-SAMPLE = Sample(id="q", answer="a")
+SAMPLE, LIMITS = Sample(id="q", answer="a"), Thresholds()
 
 
 def told(report: Report) -> str:
@@ -76,6 +74,8 @@ def test_each_failing_sample_is_in_one_class_and_right_answers_are_in_none() -> 
     assert [one.cost for one in found.found] == [pytest.approx(1 / 6)] * 4
     total = sum(one.cost or 0 for one in found.found)
     assert found.mean + total == pytest.approx(found.fine_mean)
+    cut = ragassay.evaluate(RUN, ["contains_answer", "nDCG@1", "nDCG@5", "nDCG@3"])
+    assert diagnose(cut, complete=False).sources["rank"] == {"nDCG@5": 6}  # it sees the most
 
 
 def test_a_fault_that_counts_by_itself_costs_nothing_in_a_headline_that_is_good() -> None:
@@ -429,37 +429,28 @@ def test_each_row_holds_from_the_value_on_that_the_table_has(values, parts, fail
         assert (found and found.name) == expected
 
 
-@given(
-    st.fixed_dictionaries(
-        {},
-        optional={
-            "rank": st.sampled_from([0.0, 1.0, 4.0, inf]),
-            "refused": st.sampled_from([0.0, 1.0]),
-            **dict.fromkeys(
-                ("contradicted", "supported", "cited", "right", "complete"), st.floats(0, 1)
-            ),
-        },
-    ),
-    st.sampled_from([None, "answerable", "partial", "unanswerable", "conversational"]),
-    st.booleans(),
-    st.booleans(),
-)
-def test_the_first_row_that_holds_decides(values, label: Any, below: bool, headline_only) -> None:
-    sample = Sample(id="q", answer="a", answerability=label)
-    found = class_of(values, sample, below, Thresholds(), headline_only=headline_only)
-    rightly = label == "unanswerable" and values.get("refused") == 1.0
-    if rightly or (not below and headline_only):
-        assert found is None
-    elif below:
-        assert found is not None
-    values = {**values, FAILS: float(below)}
-    if found in CLASSES:
-        earlier = CLASSES[: CLASSES.index(found)]
-        assert found.holds(values, sample, Thresholds())
-        assert below or found.own_fault
-        assert not any(
-            row.holds(values, sample, Thresholds()) for row in earlier if below or row.own_fault
-        )
+ROWS: list[tuple[str, dict[str, float], dict[str, Any]]] = [
+    ("no_reply", {}, FAILED), ("answered_unanswerable", {}, {"answerability": "unanswerable"}),
+    ("not_retrieved", {"rank": inf}, {}), ("ranked_low", {"rank": 9}, {}),
+    ("refused_answerable", {"refused": 1}, {}), ("invented", {"contradicted": 0.5}, {}),
+    ("cited_wrongly", {"cited": 0, "refused": 0}, {}), ("incomplete", {"right": 0.9}, {}),
+    ("ignored", {"rank": 1, "right": 0.1}, {}), ("unexplained", {}, {}),
+]  # fmt: skip
+
+
+def test_the_first_row_that_holds_decides() -> None:
+    """All later rows hold, too."""
+    assert [name for name, *_ in ROWS[:-1]] == [row.name for row in CLASSES]
+    values: dict[str, float] = {}
+    parts: dict[str, Any] = {"id": "q", "answer": "a"}
+    for name, own, of_sample in reversed(ROWS):
+        values, parts = {**values, **own}, {**parts, **of_sample}
+        if name == "answered_unanswerable":
+            values["refused"] = 0
+        found = class_of(values, Sample(**parts), True, LIMITS, headline_only=False)
+        assert found is not None and found.name == name
+        alone = class_of(values, Sample(**parts), False, LIMITS, headline_only=True)
+        assert alone is None
 
 
 PEOPLE = (
@@ -469,7 +460,6 @@ PEOPLE = (
 JUDGED = ["contains_answer", "token_f1.f", "umbrela_MRR"]
 JUDGED += ["idk_eval", "faithfulness", "contradicted"]
 LOW, GOOD = ({"rank": SignalValue(rank, "grades")} for rank in (5.0, 1.0))
-LIMITS = Thresholds()
 
 
 def of_job(at: int, *, right: bool) -> dict[str, Any]:
