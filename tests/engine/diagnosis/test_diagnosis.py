@@ -20,7 +20,7 @@ from ragassay.engine.diagnosis.decision_table import (
     not_telling,
     telling,
 )
-from ragassay.engine.diagnosis.moved_classes import moved
+from ragassay.engine.diagnosis.moved_classes import moved, with_change
 from ragassay.engine.results.score_rows import ScoreRow
 from ragassay.reports.model import Lines, Report
 from ragassay.reports.views.diagnosis_view import diagnosis_report, moved_report, verdict_of
@@ -288,7 +288,8 @@ def test_a_wrong_option_is_told(options: dict[str, Any], says: str) -> None:
 
 def test_a_change_is_told_by_the_samples_that_moved() -> None:
     after = [record("low", GOLD), record("none", OTHER, 0), *(RUN[at] for at in (0, 1, 4, 5))]
-    change = moved(ragassay.evaluate(after, METRICS), ragassay.evaluate(RUN, METRICS))
+    new, old = (ragassay.evaluate(data, METRICS) for data in (after, RUN))
+    change = moved(new, old)
     assert change.n == 6 and not change.unlike
     says = "contains_answer below 0.5, or another fault: 3 of 6 fail in the new run"
     assert told(moved_report(change)).startswith(says)
@@ -299,6 +300,23 @@ def test_a_change_is_told_by_the_samples_that_moved() -> None:
     assert change.transitions["not_retrieved", "ignored"] == 1
     assert sum(change.transitions.values()) == 6
     assert all(one.p_value is not None for one in change.classes)
+    strict = moved(new, old, headline="token_f1.f", below=0.9)
+    assert [(one.headline, one.below) for one in (strict.new, strict.old)] == [
+        ("token_f1.f", 0.9)
+    ] * 2
+
+
+@pytest.mark.parametrize(("by", "p_value"), [(None, 0.5), ("none", 2 / 64)])
+def test_the_turns_of_a_conversation_move_together(by: str | None, p_value: float) -> None:
+    sides = [[record(f"c{at // 3}::{at % 3}", said) for at in range(6)] for said in (GOLD, OTHER)]
+    runs = [ragassay.evaluate(side, METRICS, cluster_by=by) for side in sides]
+    change = moved(*runs)
+    assert change.right is not None and change.right.p_value == p_value
+    assert [one.p_value for one in change.classes] == [p_value]
+    larger = ragassay.evaluate([*sides[1], record("c2::0", OTHER)], METRICS)
+    for most, looked in ((6, False), (7, True), (None, True)):
+        found = with_change(ragassay.compare(runs[0], larger), most)
+        assert (found.change is not None) is looked
 
 
 def judged(verdicts: dict[str, bool | None], name: str, query: str = "q") -> ragassay.Result:
@@ -331,7 +349,7 @@ def test_a_sample_that_a_run_says_nothing_of_has_not_moved(tmp_path: Path, monke
     assert (only.name, only.new, only.old, only.left) == ("unexplained", 0, 1, 1)
     assert sum(change.transitions.values()) == 11 and only.p_value == 1.0
     assert "9 of these are left out: answer_match is unscored in one" in told(moved_report(change))
-    assert change.to_json()["n_unknown"] == 9
+    assert change.to_json()["n_unknown"] == moved(old, new).n_unknown == 9
 
 
 def test_runs_that_were_not_computed_alike_say_so_and_test_no_class(tmp_path, monkeypatch) -> None:
