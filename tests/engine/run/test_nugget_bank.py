@@ -14,6 +14,7 @@ from ragassay.base.sample import Turn
 from ragassay.base.score import Unscored
 from ragassay.cli.command_line import call
 from ragassay.engine.run.pooled_nuggets import pooled
+from ragassay.engine.run.rescoring import rescore
 from ragassay.formats.nugget_bank_file import Nugget, NuggetBank, QueryNuggets
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
@@ -104,6 +105,9 @@ def test_two_systems_are_measured_against_the_same_facts(tmp_path: Path) -> None
     assert found["a", 0, "nuggets.all"].value == 0.25
     assert found["b", 0, "nuggets.all"].value == 0.5
     assert found["b", 1, "nuggets.all"].value == 0.0, "an empty answer holds nothing"
+    for one in (result, ragassay.open_run(tmp_path / "run")):
+        again = rescore(one)
+        assert (again.n_scores, again.different, again.unmeasured) == (3, (), 0)
     kept = NuggetBank.read(tmp_path / "run" / "nuggets.jsonl")
     assert result.summary.nuggets == kept.hash == bank_of(TWO, Scripted(judge)).hash
 
