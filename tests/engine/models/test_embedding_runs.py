@@ -23,6 +23,8 @@ from ragassay.base.sample import Answer, GoldPassage, Passage, Sample
 from ragassay.base.score import Reason, Unscored
 from ragassay.base.yaml_files import value_of
 from ragassay.cli.command_line import call
+from ragassay.engine.config.config_paths import found_from, make_absolute, make_relative
+from ragassay.formats.sources.opening import STANDARD_INPUT
 from ragassay.judges.ledger.paid_answers import TABLE
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window
@@ -302,20 +304,41 @@ def test_a_dry_run_needs_no_key_and_makes_no_ledger() -> None:
     assert not Path(".ragassay").exists()
 
 
-def test_a_folder_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
-    from ragassay.engine.config.config_paths import make_absolute, make_relative
-
+def test_each_path_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
     (tmp_path / "models" / "m").mkdir(parents=True)
-    found = {"embedder": "models/m"}
+    Path("here.csv").touch()  # in the working directory only
+    given: dict[str, Any] = {
+        "data": [STANDARD_INPUT, "in.jsonl"], "references": "r.csv", "golden": "set",
+        "qrels": "q.txt", "nuggets": "bank.jsonl", "rubric": ["tone.yaml"], "judge_prompt": "p.txt",
+        "prompts": {"says_idk": "idk.txt"}, "models": {"a/b": "weights"}, "key_file": "key",
+        "judge": ["replay:people.jsonl", "Replay: b.jsonl"], "embedder": "models/m",
+        "output": "out", "ledger": "paid.sqlite",
+    }  # fmt: skip
+    moved = {
+        "data": [STANDARD_INPUT, "../in.jsonl"], "references": "../r.csv", "golden": "../set",
+        "qrels": "../q.txt", "nuggets": "../bank.jsonl", "rubric": ["../tone.yaml"],
+        "judge_prompt": "../p.txt", "prompts": {"says_idk": "../idk.txt"},
+        "models": {"a/b": "../weights"}, "key_file": "../key", "embedder": "../models/m",
+        "judge": ["replay:../people.jsonl", "Replay:../ b.jsonl"], "output": "../out",
+        "ledger": "../paid.sqlite",
+    }  # fmt: skip
+    found = dict(given)
     make_absolute(found, tmp_path)
-    assert found["embedder"] == str(tmp_path / "models" / "m")
-    make_relative(found, str(tmp_path / "out"))
-    assert found["embedder"] == str(Path("..", "models", "m"))
+    assert found["qrels"] == str(tmp_path / "q.txt")
+    make_relative(found, str(tmp_path / "runs"))
+    assert found == moved
+    words = {"judge": ["openai:m", "offline"], "nuggets": "pooled", "ledger": "postgresql://h/d"}
     for word in ("openai:text-embedding-3-small", "org/model"):
-        other = {"embedder": word}
+        other = words | {"embedder": word, "suite": ["qa"]}
         make_absolute(other, tmp_path)
         make_relative(other, str(tmp_path))
-        assert other["embedder"] == word
+        assert other == words | {"embedder": word, "suite": ["qa"]}
+    read = {"references": "here.csv", "qrels": "gone.txt", "output": "here.csv"}
+    make_absolute(read, tmp_path, found_from)
+    assert read == {
+        "references": str(Path("here.csv").absolute()), "qrels": str(tmp_path / "gone.txt"),
+        "output": str(tmp_path / "here.csv"),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("metric", ["ChunkP(by=cosine)@2", "recall_at_k_similarity@2"])

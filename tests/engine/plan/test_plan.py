@@ -243,6 +243,7 @@ def test_metrics_are_counted_alone_and_shared_questions_once() -> None:
     alone = {names: amount.calls for names, amount in plan.metrics.items()}
     nothing = plan_calls([Sample(id="bare")], {"a": Grades()}, Oracle())
     assert [*nothing.metrics] == [("a",)] and nothing.total.calls == Range(0, 0)
+    assert nothing.total.cost == Range(0, 0) and nothing.seconds == Range(0, 0)
     assert alone == {("a", "same"): Range(30, 30), ("b",): Range(10, 40)}
     assert plan.total.calls == Range(40, 40)
     most = plan_calls(make(10, systems=2, depth=1), {"b": Contrary()}, Oracle())
