@@ -242,6 +242,10 @@ def test_a_drop_needs_two_queries_and_a_range_for_what_is_missing() -> None:
     assert drop(run(*new * 20), old).passed is True
     lacking = drop(run(*new * 10), old)
     assert lacking.passed is None and "and may have any value" in lacking.why
+    unanswered = ragassay.Sample(id="39", query="q?")
+    owing = ragassay.evaluate([*list(run(*new * 20).samples)[:39], unanswered], ["words_in_all"])
+    for one in (drop(owing, old), drop(run(*new * 20), owing)):
+        assert (one.passed, one.unscored) == (None, 1) and "may have any value" in one.why
 
 
 def test_a_drop_is_not_excluded_by_leaving_queries_out() -> None:

@@ -391,6 +391,10 @@ def test_what_a_plan_cannot_count_is_named_and_what_it_did_not_walk_is_extrapola
     metrics = {"u": naming.parse("ragreport_usefulness"), "g": Grades()}
     plan = plan_calls(make(300), metrics, OfflineJudge())  # the first 256 of them are asked
     assert (plan.unsupported, plan.n_walked, plan.unbounded) == ({"u": 300}, 300, {})
+    with Planner({}, Oracle()) as planner:
+        planner.prepare("nugget bank", Grades(), make(300, depth=1))
+        plan = planner.plan()
+    assert plan.total.calls == plan.metrics[("nugget bank",)].calls == Range(300, 300)
 
 
 def test_the_plan_is_strict_json() -> None:

@@ -298,6 +298,8 @@ def test_repeats_of_a_query_are_one_cluster() -> None:
     one, many = clustered.summary.metrics["em"], pooled.summary.metrics["em"]
     assert one.mean == many.mean and one.n_clusters == 30
     assert one.high - one.low > 2 * (many.high - many.low)
+    sliced = ragassay.evaluate([{**r, "lot": "a"} for r in records], ["em"], slice_by="lot").summary
+    assert sliced.slices[0].metrics["em"] == sliced.metrics["em"] == one  # by query, too
 
 
 def test_clustering_is_switched_off_on_request_and_stays_off_when_the_run_is_read(tmp_path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import ragassay
 from ragassay.base.errors import UsageError
+from ragassay.stats.percentiles import percentile_interval
 
 
 def served(factor: float, n: int = 120, repeats: int = 1) -> list[dict[str, Any]]:
@@ -37,6 +38,12 @@ def test_a_percentile_is_a_metric_with_an_interval() -> None:
     assert (tail.metric, tail.aggregate) == ("latency(percentile=95)", "p95")
     quarter = result.summary.metrics["latency(percentile=75)"]
     assert quarter.mean == pytest.approx(float(np.percentile(latencies(data), 75)))
+    often = served(1.0, repeats=3)
+    found = ragassay.evaluate(often, "latency_p95", level=0.8).summary.metrics["latency_p95"]
+    expected = percentile_interval(
+        latencies(often), 95, level=0.8, clusters=[one["id"] for one in often]
+    )
+    assert (found.low, found.high, found.n_clusters) == (expected.low, expected.high, 120)
     mean = result.summary.metrics["latency"].mean
     assert mean == pytest.approx(float(np.mean(latencies(data))))
 
