@@ -89,16 +89,16 @@ def test_explain_shows_each_vote_with_model_cost_and_reply(voted: Path, capsys: 
 def test_what_is_explained_and_computed_again_is_all_that_a_score_rests_on(tmp_path: Path) -> None:
     grades = [dict.fromkeys(("match", "trust", "grade"), grade) for grade in (1, 3)]
     judge = Scripted(lambda question: grades["1968" in question.data["passage"]])
-    result = ragassay.evaluate(DATA, ["umbrela", "em"], judge=judge, save=tmp_path / "run")
+    result = ragassay.evaluate(DATA, ["umbrela", "em", "f1"], judge=judge, save=tmp_path / "run")
     (evidence,) = explain(result, "q1", "umbrela").scores
     assert (evidence.metric, evidence.row.value) == ("umbrela", 2.0)
     assert tuple(one["id"] for one in evidence.judge_answers) == evidence.row.evidence
     asked = [(one["data"]["passage"], one["answer"]["grade"]) for one in evidence.judge_answers]
     assert asked == [("A museum.", 1), (PASSAGE, 3)]
     whole = explain(result, "q1").to_json()
-    assert [one["score"]["metric"] for one in whole["scores"]] == ["umbrela", "em"]
+    assert [one["score"]["metric"] for one in whole["scores"]] == ["umbrela", "em", "f1"]
     assert whole["scores"][0]["signature"] == result.summary.metrics["umbrela"].signature
-    none = {"scores": 2, "judge_answers": 2, "unmeasured": 0, "different": []}
+    none = {"scores": 3, "judge_answers": 2, "unmeasured": 0, "different": []}
     for run in (result, open_run(tmp_path / "run")):
         assert rescoring.rescore(run).to_json() == none
     path = tmp_path / "run" / "scores.jsonl"

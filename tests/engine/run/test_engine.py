@@ -345,12 +345,19 @@ def test_the_intervals_of_slices_have_the_level_of_the_run(interval: Any) -> Non
 def test_a_run_folder_can_be_run_again_from_its_own_configuration(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
-    assert call(["run", "data.jsonl", "-m", "em", "--seed", "3", "-o", "runs/one"]) == 0
-    before = Path("runs/one/summary.json").read_bytes()
-    assert yaml.safe_load(Path("runs/one/run.yaml").read_text())["level"] == 0.95
+    words = ["--seed", "3", "--interval", "t", "--level", "0.9", "--where", "topic=x,y", "-n", "3"]
+    words += ["--slice-by", "topic", "--cluster-by", "topic", "-m", "em,answer_match"]
+    assert call(["run", "data.jsonl", *words, "-o", "runs/one"]) == 0
+    config = yaml.safe_load(Path("runs/one/run.yaml").read_text())
+    assert (config["level"], config["limit"], config["slice_by"]) == (0.9, 3, ["topic"])
+    assert config["judged_by"] == ragassay.open_run("runs/one").summary.judging.signature
     monkeypatch.chdir("/")
-    assert call(["run", str(tmp_path / "runs/one/run.yaml")]) == 0
-    assert (tmp_path / "runs/one/summary.json").read_bytes() == before
+    assert call(["run", str(tmp_path / "runs/one/run.yaml"), "-o", str(tmp_path / "two")]) == 0
+    one, two = (ragassay.open_run(tmp_path / name) for name in ("runs/one", "two"))
+    assert one.summary.metrics == two.summary.metrics and one.summary.slices == two.summary.slices
+    assert [*one.scores] == [*two.scores]
+    own = {"output": "../runs/one", "data": "../../data.jsonl"}
+    assert {**two.config, **own} == {**one.config, **own}
 
 
 def test_reports_of_an_older_run_do_not_stay_beside_a_newer_one(tmp_path: Path) -> None:

@@ -233,10 +233,12 @@ def test_a_bank_for_another_query_is_refused_and_both_are_shown(tmp_path: Path, 
 
 
 def test_a_bank_that_serves_no_query_of_the_data_is_said(tmp_path: Path) -> None:
-    path = write(tmp_path, {**ENTRY, "qid": "x7"})
     record = {"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert.", "passages": ["Dune"]}
-    found = ragassay.evaluate([record], ["nuggets.all", "answered"], nuggets=str(path)).summary
-    assert any("no nugget for any query" in w and "'x7'" in w for w in found.warnings)
+    empty = {"qid": "q1", "query": "Who wrote Dune?", "nuggets": []}
+    for more in ([], [empty]):
+        path = write(tmp_path, {**ENTRY, "qid": "x7"}, *more)
+        found = ragassay.evaluate([record], ["nuggets.all", "answered"], nuggets=str(path)).summary
+        assert any("no nugget for any query" in w and "'x7'" in w for w in found.warnings)
 
 
 def test_a_bank_goes_with_the_run_that_it_belonged_to(tmp_path: Path) -> None:
