@@ -78,15 +78,16 @@ def test_a_query_whose_references_decline_counts_as_unanswerable() -> None:
         {"id": f"{at}", "query": "Who wrote it?", "answer": "I do not know.", "references": [text]}
         for at, text in enumerate([*declining, *answers])
     ]
+    data.append({**data[0], "id": "either", "references": ["N/A", "Ann Lee."]})  # not all decline
     data.append({**data[0], "id": "labelled", "answerable": True})
     result = ragassay.evaluate(data)
     (note,) = (note for note in result.summary.notes if note.kind == "references_decline")
     assert note.counts == {"n": len(declining)}
     assert result.summary.metrics["refusals_right"].n_scored == len(declining) + 1
     # To decline is right there, and no reference is left that an answer would have to repeat.
-    assert result.summary.metrics["token_f1.f"].n_scored == len(answers) + 1
+    assert result.summary.metrics["token_f1.f"].n_scored == len(answers) + 2
     fine = [one is None for one in ragassay.diagnose(result).classes]
-    assert fine == [True] * len(declining) + [False] * (len(answers) + 1)
+    assert fine == [True] * len(declining) + [False] * (len(answers) + 2)
     # A published suite reads references as they are; a diagnosis understands them.
     named = ragassay.evaluate(data, "token_f1.f")
     assert all(sample.references for sample in named.samples)
