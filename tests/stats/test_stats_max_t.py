@@ -61,19 +61,6 @@ def test_eight_metrics_without_a_difference_are_rarely_called_different() -> Non
     assert false / 150 < 0.1  # 0.05 and three standard errors of 150 comparisons
 
 
-def test_near_twins_are_found_more_often_than_with_holm() -> None:
-    rng = np.random.default_rng(0)
-    found = {"maxt": 0, "holm": 0}
-    for _ in range(60):
-        d = rng.normal(0.09, 0.2, 40) + rng.normal(0, 0.03, (6, 40))
-        for correction in found:
-            results = compare_pairs(
-                d, np.zeros(d.shape), correction=correction, n_resamples=400, power=None
-            )
-            found[correction] += sum(result.p_adjusted <= 0.05 for result in results)
-    assert found["maxt"] > 1.1 * found["holm"]
-
-
 def test_a_yes_or_no_metric_counts_ties_half_whatever_stands_before_it() -> None:
     """A graded metric with the same statistic does not hand its whole ties on."""
     lost = np.where(np.arange(50) < 5, -1.0, 0.0)

@@ -305,28 +305,19 @@ def test_a_dry_run_needs_no_key_and_makes_no_ledger() -> None:
 
 
 def test_each_path_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
-    (tmp_path / "models" / "m").mkdir(parents=True)
+    (tmp_path / "@models").mkdir()
     Path("here.csv").touch()  # in the working directory only
     given: dict[str, Any] = {
-        "data": [STANDARD_INPUT, "in.jsonl"], "references": "r.csv", "golden": "set",
-        "qrels": "q.txt", "nuggets": "bank.jsonl", "rubric": ["tone.yaml"], "judge_prompt": "p.txt",
-        "prompts": {"says_idk": "idk.txt"}, "models": {"a/b": "weights"}, "key_file": "key",
-        "judge": ["replay:people.jsonl", "Replay: b.jsonl"], "embedder": "models/m",
-        "output": "out", "ledger": "paid.sqlite",
-    }  # fmt: skip
-    moved = {
-        "data": [STANDARD_INPUT, "../in.jsonl"], "references": "../r.csv", "golden": "../set",
-        "qrels": "../q.txt", "nuggets": "../bank.jsonl", "rubric": ["../tone.yaml"],
-        "judge_prompt": "../p.txt", "prompts": {"says_idk": "../idk.txt"},
-        "models": {"a/b": "../weights"}, "key_file": "../key", "embedder": "../models/m",
-        "judge": ["replay:../people.jsonl", "Replay:../ b.jsonl"], "output": "../out",
-        "ledger": "../paid.sqlite",
+        "data": [STANDARD_INPUT, "@.jsonl"], "references": "@.csv", "golden": "@", "qrels": "@.txt",
+        "nuggets": "@.jsonl", "rubric": ["@.yaml"], "judge_prompt": "@.txt", "key_file": "@",
+        "prompts": {"says_idk": "@.txt"}, "models": {"a/b": "@"}, "embedder": "@models",
+        "judge": ["replay:@.jsonl", "Replay:@"], "output": "@out", "ledger": "@.sqlite",
     }  # fmt: skip
     found = dict(given)
     make_absolute(found, tmp_path)
-    assert found["qrels"] == str(tmp_path / "q.txt")
+    assert found["qrels"] == str(tmp_path / "@.txt")
     make_relative(found, str(tmp_path / "runs"))
-    assert found == moved
+    assert found == orjson.loads(orjson.dumps(given).replace(b"@", b"../@"))
     words = {"judge": ["openai:m", "offline"], "nuggets": "pooled", "ledger": "postgresql://h/d"}
     for word in ("openai:text-embedding-3-small", "org/model"):
         other = words | {"embedder": word, "suite": ["qa"]}

@@ -25,11 +25,13 @@ from ragassay.engine.run.judge_session import open_session, options_of
 from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
 from ragassay.judges.judge_factory import JudgeOptions
 from ragassay.judges.offline.offline_judge import OfflineJudge
+from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, Attempt
 from ragassay.metrics.core.metric import register
 from ragassay.reports.text import wording
 from ragassay.reports.views import summary_view
+from scripted_judge import Scripted
 
 
 @register
@@ -129,6 +131,19 @@ def test_each_option_of_asking_reaches_the_judge(tmp_path: Path, monkeypatch) ->
         config, published = make_config(judge="openai"), [suites.get(name) for name in used]
         session = open_session(config, published, dry=True, environment={})
         assert session.judge.model == model
+
+
+def test_a_vote_that_a_panel_lost_leaves_the_run_incomplete_although_nothing_is_unscored() -> None:
+    said = {"answer_attempted": {"answered": "yes"}}
+    panel = Panel([Scripted(said), Scripted(said), Scripted(Reason.TIMEOUT)])
+    summary = ragassay.evaluate(records(4), ["test_tried"], judge=panel).summary
+    assert summary.metrics["test_tried"].n_scored == summary.incomplete == summary.lost_votes == 4
+    assert (summary.n_missing, summary.judging and summary.judging.lost_votes) == (
+        0,
+        {"timeout": 4},
+    )
+    (note,) = (one for one in summary.notes if one.kind == "votes_lost")
+    assert (note.counts["n"], note.counts["total"]) == (4, 12)
 
 
 def test_the_run_folder_holds_each_answer_once_and_scores_name_theirs(tmp_path: Path) -> None:

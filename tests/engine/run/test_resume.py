@@ -135,25 +135,6 @@ def test_a_run_that_is_killed_many_times_ends_with_the_same_scores_and_pays_once
     assert len(committed(ledger)) == QUESTIONS
 
 
-def test_a_run_that_is_killed_while_it_writes_its_folder_asks_nothing_again(
-    project: Path, server: LLMServer, commands: Commands
-) -> None:
-    ledger = project / "ledger.sqlite"
-    draw = random.Random(2)
-    for _ in range(2):
-        before = server.stats()["requests"]
-        commands.start(*words(server, "run"))
-        until(lambda: len(committed(ledger)) == QUESTIONS, commands.output())
-        time.sleep(draw.random() * 0.1)
-        commands.kill()  # or it was faster: then it is a whole run
-        assert server.stats()["requests"] - before in (0, QUESTIONS)
-    assert commands.run(*words(server, "run")) == 0
-    assert server.stats()["requests"] == QUESTIONS
-    assert commands.run(*words(server, "again")) == 0
-    assert server.stats()["requests"] == QUESTIONS
-    assert scores(project / "run") == scores(project / "again")
-
-
 def test_refresh_asks_everything_once_more(project, server: LLMServer, commands: Commands) -> None:
     assert commands.run(*words(server, "first")) == 0
     assert commands.run(*words(server, "second", "--refresh")) == 0
