@@ -271,15 +271,9 @@ def densities() -> Iterator[str]:
 def families() -> Iterator[str]:
     """Corrections, spreads, components and overlaps."""
     tests: list[list[float | None]] = [
-        [],
-        [None],
-        [0.04],
-        [0.01, 0.02, 0.03, None, 0.5],
-        [0.05, 0.05, 0.05],
-        [0.9, 0.011, 0.013, 0.04, 0.0],
-        [1.0, 1.0],
-        [0.02, 1.2],
-    ]
+        [], [None], [0.04], [0.01, 0.02, 0.03, None, 0.5], [0.05, 0.05, 0.05],
+        [0.9, 0.011, 0.013, 0.04, 0.0], [1.0, 1.0], [0.02, 1.2],
+    ]  # fmt: skip
     for p_values in tests:
         for name in ("holm", "bh"):
             correct = partial(adjusted_p, name=name)

@@ -17,13 +17,8 @@ VALUES = st.lists(NUMBERS, min_size=2, max_size=12)
 LISTS = st.lists(st.integers(0, 12), max_size=12, unique=True)
 
 SHROUT_FLEISS = [
-    [9, 2, 5, 8],
-    [6, 1, 3, 2],
-    [8, 4, 6, 8],
-    [7, 1, 2, 6],
-    [10, 5, 6, 9],
-    [6, 2, 4, 7],
-]
+    [9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7],
+]  # fmt: skip
 """Ratings of six targets by four judges (Shrout and Fleiss 1979, table 2); their ICC(1,1) is .17,
 the mean squares between and within targets 11.24 and 6.26."""
 

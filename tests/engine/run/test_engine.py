@@ -104,13 +104,8 @@ def test_samples_records_frames_and_files_give_the_same_scores(tmp_path: Path) -
     path.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in RECORDS))
     samples = ragassay.load(path)
     sources = [
-        RECORDS,
-        samples,
-        path,
-        str(path),
-        pandas.DataFrame(RECORDS),
-        polars.DataFrame(RECORDS),
-    ]
+        RECORDS, samples, path, str(path), pandas.DataFrame(RECORDS), polars.DataFrame(RECORDS),
+    ]  # fmt: skip
     means = {ragassay.evaluate(s, ["f1"]).summary.metrics["f1"].mean for s in sources}
     assert len(means) == 1
 
