@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import re
@@ -143,7 +144,10 @@ def test_a_record_in_which_columns_are_chosen_is_not_taken_for_what_stands_aroun
     assert (one.id, one.query) == ("2", "Wer?")
 
 
-def test_the_number_of_records_is_not_that_of_the_columns() -> None:
+def test_the_number_of_records_is_not_that_of_the_columns(tmp_path: Path) -> None:
+    for name, text, n in (("a.jsonl", bytes, 3), ("a.jsonl.gz", gzip.compress, None)):
+        (tmp_path / name).write_bytes(text(b'{"query": "a"}\n' * 3))
+        assert open_source(tmp_path / name, make_config()).count() == n
     assert open_source({"query": ["a", "b", "c"]}, make_config()).count() is None
     assert open_source([{"query": "a"}, {"query": "b"}], make_config()).count() == 2
 
@@ -455,7 +459,8 @@ def test_a_sheet_is_named(tmp_path: Path) -> None:
         error(path, sheet="note")
     )
     (one,) = load(path, notes=Notes(), sheet="notes", columns={"query": "x"})
-    assert one.query == "y"
+    (same,) = open_source(path, make_config(sheet="notes", columns={"query": "x"})).samples
+    assert one.query == same.query == "y"
 
 
 def test_gold_that_holds_a_list_of_answers_names_the_flag(tmp_path: Path) -> None:

@@ -89,11 +89,8 @@ def gold_run(answers: str, gold: str, given: str | None = None) -> ragassay.Resu
     """A run of queries whose gold is known (k), unknown (u) or known to be none (n, z); ``given``
     says for each whether the system was given a passage (g) or none (-)."""
     known = {
-        "k": [{"id": "p", "text": "Nine."}],
-        "n": [],
-        "z": [{"id": "p", "grade": 0}],
-        "u": None,
-    }
+        "k": [{"id": "p", "text": "Nine."}], "n": [], "z": [{"id": "p", "grade": 0}], "u": None,
+    }  # fmt: skip
     records = [
         {"id": f"q{at}", "query": "When?", "references": ["nine"], "gold": known[of],
          "answer": "It is nine." if one == "r" else "It is ten.",

@@ -51,13 +51,10 @@ def record(name: str, answer: str, gold_at: int | None = 0, **more: Any) -> dict
 
 
 RUN = [
-    record("fine", GOLD),
-    record("fine, gold last", GOLD, 4),
-    record("none", OTHER, None),
-    record("low", OTHER, 4),
-    record("ignored", "Ferries run until ten.", 1),
+    record("fine", GOLD), record("fine, gold last", GOLD, 4), record("none", OTHER, None),
+    record("low", OTHER, 4), record("ignored", "Ferries run until ten.", 1),
     record("half", "The mill closes.", 2),
-]
+]  # fmt: skip
 
 
 def test_each_failing_sample_is_in_one_class_and_right_answers_are_in_none() -> None:

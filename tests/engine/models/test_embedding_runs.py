@@ -91,11 +91,9 @@ def scored(metric: str, *samples: Sample, embedder: Embedder | None = None) -> l
 
 def sample(passages: Any, gold: Any, **more: Any) -> Sample:
     return Sample(
-        id="q",
-        passages=tuple(Passage(text=text) for text in passages),
-        gold=tuple(GoldPassage(text=text) for text in gold),
-        **more,
-    )
+        id="q", passages=tuple(Passage(text=text) for text in passages),
+        gold=tuple(GoldPassage(text=text) for text in gold), **more,
+    )  # fmt: skip
 
 
 def test_the_example_is_scored_from_text_alone_and_again_at_no_cost(server, capsys) -> None:
@@ -158,13 +156,9 @@ def test_an_endpoint_that_fails_leaves_the_rest_scored_and_the_run_incomplete(
 
 def test_judge_and_embedder_share_one_ledger_and_one_budget(server: LLMServer) -> None:
     result = ragassay.evaluate(
-        str(TOWN),
-        [BY_COSINE, "no_answer"],
-        judge=f"{server.url}#judge",
-        embedder=f"{server.url}#m",
-        limit=6,
-        budget="5 calls",
-    )
+        str(TOWN), [BY_COSINE, "no_answer"], judge=f"{server.url}#judge",
+        embedder=f"{server.url}#m", limit=6, budget="5 calls",
+    )  # fmt: skip
     reasons = {str(row.reason) for row in result.scores if row.value is None}
     assert "budget" in reasons
     assert server.stats()["requests"] == 5

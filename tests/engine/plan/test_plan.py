@@ -205,12 +205,9 @@ def holds(found: Range, value: float) -> bool:
 
 
 @given(
-    seed=st.integers(0, 1000),
-    n=st.integers(0, 12),
-    systems=st.integers(1, 3),
-    chosen=st.sets(st.sampled_from(sorted(ALL)), min_size=1),
-    fails=st.sampled_from([0.0, 0.2]),
-)
+    seed=st.integers(0, 1000), n=st.integers(0, 12), systems=st.integers(1, 3),
+    chosen=st.sets(st.sampled_from(sorted(ALL)), min_size=1), fails=st.sampled_from([0.0, 0.2]),
+)  # fmt: skip
 @settings(max_examples=60)
 def test_the_interval_holds_the_number_of_questions_whatever_the_judge_says(
     seed: int, n: int, systems: int, chosen: set[str], fails: float

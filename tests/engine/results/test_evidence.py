@@ -51,12 +51,9 @@ def voted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     base_folder = tmp_path_factory.mktemp("voted")
     with LLMServer(rule) as server:
         ragassay.evaluate(
-            DATA,
-            ["rb_llm", "umbrela"],
-            judge=[f"{server.url}#{model}" for model in RATINGS],
-            ledger=str(base_folder / "ledger.sqlite"),
-            save=base_folder / "run",
-        )
+            DATA, ["rb_llm", "umbrela"], judge=[f"{server.url}#{model}" for model in RATINGS],
+            ledger=str(base_folder / "ledger.sqlite"), save=base_folder / "run",
+        )  # fmt: skip
     yield base_folder
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.base.json_data import dumps
+from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.results.score_columns import SampleColumns, ScoreColumns
@@ -234,6 +235,10 @@ def test_a_summary_gives_a_metric_by_any_of_its_names() -> None:
     assert list(summary) == list(summary.metrics) and "em" in summary
     with pytest.raises(UsageError, match="'token_f2' is not in this run"):
         summary["token_f2"]
+    kept = replace(summary, notes=(Note("text", {"text": "one"}, severity="warning"),)).to_json()
+    assert Summary.from_json(kept).warnings == ("one",)
+    older = Summary.from_json(kept | {"warnings": ["one", "two"], "unknown": 1})
+    assert older.warnings == ("one", "two")
 
 
 def summary(incomplete: int = 0, n_scored: int = 1, **spent: object) -> Summary:
