@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, product
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -10,9 +14,10 @@ from typing import Any
 import pytest
 
 import ragassay
+from approved import check, number
 from ragassay import Sample, UsageError, diagnose
+from ragassay.base.sample import Answerability, GoldPassage
 from ragassay.engine.diagnosis.decision_table import (
-    CLASSES,
     SIGNALS,
     SignalValue,
     Thresholds,
@@ -365,107 +370,57 @@ def test_runs_that_were_not_computed_alike_say_so_and_test_no_class(tmp_path, mo
     assert moved(strict, strict).not_alike == ()
 
 
-SIGNS: list[tuple[str, dict[str, Any], float | None]] = [
-    ("rank", {"RR": 0.25}, 4.0), ("rank", {"RR": 0.0}, inf), ("rank", {"nDCG": 0.1}, 0.0),
-    ("rank", {"nDCG": 0.0}, inf), ("rank", {"nDCG": 0.5, "RR": 0.5}, 2.0),
-    ("rank", {"claim_recall": 0.5}, 0.0), ("rank", {"claim_recall": 0.49}, inf),
-    ("rank", {"umbrela_MRR": 0.5}, 2.0), ("rank", {"umbrela_P": 0.2}, 0.0),
-    ("rank", {"ragreport_usefulness": 3}, 0.0), ("rank", {"ragreport_usefulness": 2}, inf),
-    ("refused", {"idk_eval": 1.0}, 1.0), ("refused", {"idk_eval": 0.5}, 0.0),
-    ("refused", {"answered": False}, 1.0), ("refused", {"answered": True}, 0.0),
-    ("refused", {"no_answer": "no"}, 1.0), ("refused", {"no_answer": "yes"}, 0.0),
-    ("refused", {"idk_eval": None, "answered": False}, 1.0), ("refused", {"idk_eval": None}, None),
-    ("contradicted", {"ragreport_faithfulness": 2}, 1.0), ("supported", {"hhem": 0.7}, 0.7),
-    ("contradicted", {"ragreport_faithfulness": 3}, 0.0),
-    ("complete", {"reference_recall": 0.4}, 0.4),
-    ("complete", {"nuggets": 0.7}, 0.7), ("contradicted", {"contradicted": 0.3}, 0.3),
-]  # fmt: skip
+LABELS: tuple[Any, ...] = (None, *Answerability)
+LEVELS: dict[str, tuple[float, ...]] = {
+    "rank": (0, 1, 3, 4, inf), "refused": (0, 1), "contradicted": (0, 0.01), "cited": (0.49, 0.5),
+    "supported": (0.49, 0.5, 0.9, 1), "right": (0.49, 0.5), "complete": (0.24, 0.25, 1),
+}  # fmt: skip
+SCORES: tuple[Any, ...] = (None, 0, 0.25, 0.49, 0.5, 1, 2, 3, True, False, "no", "yes")
 
 
-@pytest.mark.parametrize(("signal", "scores", "value"), SIGNS)
-def test_a_signal_is_read_from_the_first_metric_with_a_value(signal: str, scores, value) -> None:
-    def read(status: str) -> SignalValue | None:
-        rows = {name: ScoreRow("q", "", 0, name, score, status) for name, score in scores.items()}
-        return SIGNALS[signal].read(rows, {name: [name] for name in scores}, SAMPLE)
-
-    found = read("ok")
-    assert value is None if found is None else found.value == value
-    if "ragreport" in str(scores):  # the lowest grade that is published for a missing part
-        assert read("assumed") is None
-
-
-@pytest.mark.parametrize(
-    ("label", "of_right", "of_wrong"),
-    [("answerable", 0.0, 1.0), ("partial", 0.0, 1.0), ("unanswerable", 1.0, 0.0),
-     ("conversational", 1.0, 0.0), ("underspecified", None, None), (None, None, None)],
-)  # fmt: skip
-def test_whether_refusing_was_right_tells_with_the_label_what_was_done(
-    label: Any, of_right: float | None, of_wrong: float | None
-) -> None:
-    name, sample = "answerability_accuracy", Sample(id="q", answer="a", answerability=label)
-    for right, refused in ((True, of_right), (False, of_wrong)):
-        rows = {name: ScoreRow("q", "", 0, name, right, "ok")}
-        found = SIGNALS["refused"].read(rows, {name: [name]}, sample)
-        assert (found and found.value) == refused
+def signals_read() -> Iterator[str]:
+    """The signal that each score gives: of a sample without gold, with gold, with none relevant."""
+    parts = {"precision": 0.3, "p": 0.4, "recall": 0.6, "r": 0.7, "hit_ranks": [5, 2]}
+    golds = (None, (GoldPassage(id="a"),), (GoldPassage(id="a", grade=0),))
+    for signal, (metric, _) in ((one, of) for one in SIGNALS.values() for of in one.sources):
+        for score, status in product(SCORES, ("ok", "assumed")):
+            row = ScoreRow("q", "", 0, metric, score, status, parts=parts)
+            rows, names = {"x": row, "y": replace(row, value=7.0)}, {metric: ["x", "y"]}
+            found = [signal.read(rows, names, replace(SAMPLE, gold=gold)) for gold in golds]
+            yield f"{signal.name} {metric} {score} {status}: {number(found)}"
+    for label, right in product(LABELS, (True, False)):
+        rows = {"m": ScoreRow("q", "", 0, "m", right, "ok")}
+        found = SIGNALS["refused"].read(rows, {"answerability_accuracy": ["m"]}, of_label(label))
+        yield f"answerability_accuracy {label} {right}: {number(found)}"
 
 
-FAILED, W = {"answer": None, "failure": "down"}, ("unexplained", None)
-DECIDED: list[tuple[dict[str, float], dict[str, Any], str | None, str | None]] = [
-    # Signals, parts of the sample; the class where the headline fails, and where it does not.
-    ({}, FAILED, "no_reply", "no_reply"), ({}, {"failure": "slow"}, "unexplained", None),
-    ({"refused": 0}, {"answerability": "unanswerable"}, *["answered_unanswerable"] * 2),
-    ({"refused": 1}, {"answerability": "unanswerable"}, None, None),
-    ({"rank": inf}, {}, "not_retrieved", None), ({"rank": 4}, {}, "ranked_low", None),
-    ({"rank": 3}, {}, *W), ({"rank": 0}, {}, *W),
-    *(({"rank": rank}, {"answerability": "unanswerable"}, *W) for rank in (4, inf)),
-    *(({"refused": 1}, {"answerability": label}, "refused_answerable", None)
-      for label in (None, "answerable", "partial")),
-    ({"refused": 1}, {"answerability": "conversational"}, "unexplained", None),
-    ({"supported": 0.4}, {}, "invented", "invented"), ({"supported": 0.5}, {}, "invented", None),
-    ({"supported": 0.4}, {"answerability": "conversational"}, "unexplained", None),
-    ({"contradicted": 0.01}, {}, "invented", "invented"), ({"contradicted": 0}, {}, *W),
-    ({"right": 0.5, "supported": 0.9}, {}, "incomplete", None),
-    ({"right": 0.4, "supported": 0.9}, {}, "invented", None),
-    ({"cited": 0.49}, {}, "cited_wrongly", "cited_wrongly"), ({"cited": 0.5}, {}, *W),
-    ({"cited": 0.0, "refused": 1}, {"answerability": "conversational"}, *W),
-    ({"right": 0.5}, {}, "incomplete", None), ({"right": 0.4}, {}, *W),
-    ({"complete": 0.25}, {}, "incomplete", None), ({"complete": 0.2}, {}, *W),
-    ({"right": 0.9, "complete": 1}, {}, *W), ({"rank": 1, "complete": 1}, {}, *W),
-    ({"rank": 1, "right": 0.4, "complete": 0.9}, {}, "ignored", None),
-    ({"rank": 0, "complete": 0.2}, {}, "ignored", None),
-]  # fmt: skip
+def classes_found() -> Iterator[str]:
+    """By one signal or two, the classes of a failing sample and of one that is fine: by label."""
+    single = [(name, value) for name, values in LEVELS.items() for value in values]
+    both = [pair for pair in combinations(single, 2) if pair[0][0] != pair[1][0]]
+    for values in map(dict, ((), *((one,) for one in single), *both)):
+        told = defaultdict(list)
+        for label in LABELS:
+            pair = [
+                class_of(values, of_label(label), below, LIMITS, headline_only=alone)
+                for below, alone in ((True, False), (False, False), (False, True))
+            ]
+            told[" / ".join(one.name if one else "-" for one in pair)].append(str(label))
+        yield f"{values}: " + "; ".join(f"{name} ({', '.join(of)})" for name, of in told.items())
+    for failure, answer in product((None, "down"), (None, "", "a")):
+        sample = Sample(id="q", answer=answer, failure=failure)
+        found = class_of({"refused": 0}, sample, True, LIMITS, headline_only=False)
+        yield f"{failure} {answer!r}: {found and found.name}"
 
 
-@pytest.mark.parametrize(("values", "parts", "failing", "fine"), DECIDED)
-def test_each_row_holds_from_the_value_on_that_the_table_has(values, parts, failing, fine) -> None:
-    sample = Sample(**{"id": "q", "answer": "a", **parts})
-    for below, expected in ((True, failing), (False, fine)):
-        found = class_of(values, sample, below, Thresholds(), headline_only=False)
-        assert (found and found.name) == expected
+def of_label(label: Any) -> Sample:
+    return replace(SAMPLE, answerability=label)
 
 
-ROWS: list[tuple[str, dict[str, float], dict[str, Any]]] = [
-    ("no_reply", {}, FAILED), ("answered_unanswerable", {}, {"answerability": "unanswerable"}),
-    ("not_retrieved", {"rank": inf}, {}), ("ranked_low", {"rank": 9}, {}),
-    ("refused_answerable", {"refused": 1}, {}), ("invented", {"contradicted": 0.5}, {}),
-    ("cited_wrongly", {"cited": 0, "refused": 0}, {}), ("incomplete", {"right": 0.9}, {}),
-    ("ignored", {"rank": 1, "right": 0.1}, {}), ("unexplained", {}, {}),
-]  # fmt: skip
-
-
-def test_the_first_row_that_holds_decides() -> None:
-    """All later rows hold, too."""
-    assert [name for name, *_ in ROWS[:-1]] == [row.name for row in CLASSES]
-    values: dict[str, float] = {}
-    parts: dict[str, Any] = {"id": "q", "answer": "a"}
-    for name, own, of_sample in reversed(ROWS):
-        values, parts = {**values, **own}, {**parts, **of_sample}
-        if name == "answered_unanswerable":
-            values["refused"] = 0
-        found = class_of(values, Sample(**parts), True, LIMITS, headline_only=False)
-        assert found is not None and found.name == name
-        alone = class_of(values, Sample(**parts), False, LIMITS, headline_only=True)
-        assert alone is None
+@pytest.mark.parametrize("made", [signals_read, classes_found])
+def test_signals_and_the_rows_of_the_table_are_as_they_were_approved(made, request) -> None:
+    path = Path(__file__).parents[1] / "approved" / f"{made.__name__}.txt"
+    check(path, made(), request.config.getoption("--approve"))
 
 
 PEOPLE = (

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sqlite3
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +23,11 @@ from ragassay.base.yaml_files import value_of
 from ragassay.cli.command_line import call
 from ragassay.engine.config.config_paths import found_from, make_absolute, make_relative
 from ragassay.formats.sources.opening import STANDARD_INPUT
-from ragassay.judges.ledger.paid_answers import TABLE
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window
 from ragassay.models.embedders.embedder import Embedded, Embedder
 from ragassay.models.run_models import Models
 from ragassay.transport import sending
-from run_process import Commands
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -188,42 +184,6 @@ def test_each_option_of_a_run_reaches_the_embedders_endpoint(server, monkeypatch
     )
     assert server.stats()["requests"] == before + 1
     assert over.summary.metrics["answer_similarity"].unscored["budget"] == over.summary.incomplete
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
-def test_a_run_that_is_killed_pays_for_nothing_twice_that_was_committed(server, tmp_path) -> None:
-    wanted = texts_of(BY_COSINE)
-    flags = ["--batch-size", "8", "-j", "2", "--ledger", "ledger.sqlite"]
-    with Commands(tmp_path) as commands:
-        server.settings.latency = 0.01
-        commands.start(*words(server, "one", BY_COSINE), *flags)
-        until(lambda: server.stats()["answered"] >= 6)
-        commands.kill()
-        until(lambda: server.stats()["in_flight"] == 0)
-        kept = committed(tmp_path / "ledger.sqlite")
-        # All that was answered, but for what was in flight.
-        assert server.stats()["texts"] - 2 * 8 <= kept < len(wanted)
-        before = server.stats()["texts"]
-        commands.start(*words(server, "one", BY_COSINE), *flags)
-        assert commands.wait() == 0
-    assert server.stats()["texts"] - before == len(wanted) - kept
-    assert committed(tmp_path / "ledger.sqlite") == len(wanted)
-    assert len(rows("one")) == 72
-
-
-def until(condition: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < give_up
-        time.sleep(0.001)
-
-
-def committed(ledger: Path) -> int:
-    connection = sqlite3.connect(ledger)
-    try:
-        return int(connection.execute(f"SELECT count(*) FROM {TABLE}").fetchone()[0])
-    finally:
-        connection.close()
 
 
 def test_rescore_takes_the_embedder_that_the_run_had(capsys: pytest.CaptureFixture) -> None:
