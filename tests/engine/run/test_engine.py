@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from ragassay.cli.command_line import call
 from ragassay.engine.comparison import gates
 from ragassay.engine.comparison.derived_runs import by_system
 from ragassay.engine.results.folders.run_folder import open_run
+from ragassay.engine.run.config_reading import is_for_a_key, read_filled, refuse_keys
 from ragassay.metrics.core.metric import SampleMetric, scored
 
 RECORDS = [
@@ -353,6 +355,28 @@ def test_a_run_folder_can_be_run_again_from_its_own_configuration(tmp_path, monk
     assert [*one.scores] == [*two.scores]
     own = {"output": "../runs/one", "data": "../../data.jsonl"}
     assert {**two.config, **own} == {**one.config, **own}
+
+
+KEYS = [
+    ("${oc.env:K}", True), ("${oc.env:K,null}", True), ("${K:-}", True), ("", True),
+    ("${K:-sk-1}", False), ("sk-1", False), ("Bearer ${K}", False),
+]  # fmt: skip
+
+
+def test_flags_win_over_a_file_and_keys_are_named_there_only(tmp_path, capsys) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text("metrics: [em]\nseed: ${UNSET_SEED}\nmodel_kwargs: {top_p: 0.5, seed: 1}\n")
+    (tmp_path / "data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
+    words = ["run", str(tmp_path / "data.jsonl"), "--config", str(config)]
+    assert call(words) == 2 and "UNSET_SEED, which is not set" in capsys.readouterr().err
+    words += ["--seed", "3", "--judge-seed", "9", "-o", str(tmp_path / "run")]
+    assert call(words) == 0
+    stored = ragassay.open_run(tmp_path / "run").config
+    assert (stored["seed"], stored["judge_seed"], stored["top_p"]) == (3, 9, 0.5)
+    for text, allowed in KEYS:
+        content = read_filled(f"judge: {{api_key: '{text}'}}", "c.yaml", leave=is_for_a_key)
+        with nullcontext() if allowed else pytest.raises(InputError, match="must not be in"):
+            refuse_keys(content)
 
 
 def test_reports_of_an_older_run_do_not_stay_beside_a_newer_one(tmp_path: Path) -> None:

@@ -193,28 +193,3 @@ def test_an_exported_ledger_replays_the_run_without_an_endpoint(project, server,
         [{**row, "judge": ""} for row in scores(project / name)] for name in ("first", "second")
     )
     assert first == second
-
-
-def test_a_ledger_that_cannot_grow_stops_the_run_before_it_pays_for_more(
-    project: Path, server: LLMServer, commands: Commands
-) -> None:
-    server.settings.latency = 0.01
-    ledger = project / "ledger.sqlite"
-    assert commands.run(*words(server, "run", "--limit", "2")) == 0
-    with sqlite3.connect(ledger) as connection:
-        # A trigger fails as a full disk does, for this one file.
-        connection.execute(
-            "CREATE TRIGGER full BEFORE INSERT ON paid_answers WHEN "
-            "(SELECT count(*) FROM paid_answers) >= 60 "
-            "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
-        )
-    connection.close()
-    assert commands.run(*words(server, "run")) == 2
-    assert "disk is full" in commands.output()
-    assert len(committed(ledger)) == 60
-    assert server.stats()["answered"] <= 60 + 4 * IN_FLIGHT
-    with sqlite3.connect(ledger) as connection:
-        connection.execute("DROP TRIGGER full")
-    connection.close()
-    assert commands.run(*words(server, "run")) == 0
-    assert len(committed(ledger)) == QUESTIONS
