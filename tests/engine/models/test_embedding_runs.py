@@ -260,7 +260,9 @@ def test_a_dry_run_needs_no_key_and_makes_no_ledger() -> None:
 
 def test_each_path_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
     (tmp_path / "@models").mkdir()
-    Path("here.csv").touch()  # in the working directory only
+    (base := tmp_path / "base").mkdir()
+    for path in ("here.csv", "both.csv", base / "both.csv"):
+        Path(path).touch()
     given: dict[str, Any] = {
         "data": [STANDARD_INPUT, "@.jsonl"], "references": "@.csv", "golden": "@", "qrels": "@.txt",
         "nuggets": "@.jsonl", "rubric": ["@.yaml"], "judge_prompt": "@.txt", "key_file": "@",
@@ -278,12 +280,11 @@ def test_each_path_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
         make_absolute(other, tmp_path)
         make_relative(other, str(tmp_path))
         assert other == words | {"embedder": word, "suite": ["qa"]}
-    read = {"references": "here.csv", "qrels": "gone.txt", "output": "here.csv"}
-    make_absolute(read, tmp_path, found_from)
-    assert read == {
-        "references": str(Path("here.csv").absolute()), "qrels": str(tmp_path / "gone.txt"),
-        "output": str(tmp_path / "here.csv"),
-    }  # fmt: skip
+    read = {"references": "here.csv", "golden": "both.csv", "qrels": "gone", "output": "here.csv"}
+    make_absolute(read, base, found_from)
+    here = Path("here.csv").absolute()  # what is read is looked for there, too
+    paths = (here, base / "both.csv", base / "gone", base / "here.csv")
+    assert [*read.values()] == [*map(str, paths)]
 
 
 @pytest.mark.parametrize("metric", ["ChunkP(by=cosine)@2", "recall_at_k_similarity@2"])

@@ -19,6 +19,8 @@ from ragassay.base.score import Outcome
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison import gates
 from ragassay.engine.comparison.derived_runs import by_system
+from ragassay.engine.config.metric_selection import default_suite
+from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.engine.run.config_reading import is_for_a_key, read_filled, refuse_keys
 from ragassay.metrics.core.metric import SampleMetric, scored
@@ -314,6 +316,18 @@ def test_clustering_is_switched_off_on_request_and_stays_off_when_the_run_is_rea
     assert ragassay.evaluate(turns, ["em"]).summary.metrics["em"].n_clusters == 3
     with pytest.raises(UsageError, match="cluster_by"):
         ragassay.evaluate(turns, ["em"], cluster_by="")
+
+
+SUITES = {"jsonl": "rag", "csv": "rag", "mtrag": "mtrag", "inspectorraget": "mtrag"}
+SUITES |= {"mlcube": "ragreport", "open_rag_eval": "trecrag", "trec_rag": "trecrag"}
+
+
+def test_where_no_suite_is_named_the_data_have_theirs() -> None:
+    for data_format, name in (SUITES | {"trec_run": "retrieval", "beir": "retrieval"}).items():
+        assert default_suite(make_config(), data_format).name == name
+    assert default_suite(make_config(qrels="q.txt"), "jsonl").name == "retrieval"
+    every, named = (ragassay.evaluate(RECORDS, "qa", **of) for of in ({}, {"metrics": "all"}))
+    assert every.summary.metrics == named.summary.metrics
 
 
 def test_an_unknown_option_names_the_nearest() -> None:
