@@ -238,7 +238,8 @@ def samples() -> Iterator[str]:
         for options in ({}, {"level": 0.5}, {"seed": 1}, {"n_resamples": 99}):
             found = result(categorical.agreement_interval, statistic, counts, **options)
             yield f"{result(statistic, counts)} {options}: {found}"
-    for n, level in product(((3, 10.0, 8, 5.0), (0, 1.0, 4, 2.0), (4, 2.0, 0, 1.0)), (0.95, 0.5)):
+    counted = (3, 10.0, 8, 5.0), (8, 5.0, 3, 10.0), (0, 1.0, 4, 2.0), (4, 2.0, 0, 1.0), (0, 1, 0, 1)
+    for n, level in product(counted, (0.95, 0.5)):
         yield f"{n} {level}: {result(categorical.rate_ratio, *n, level)}"
 
 

@@ -85,11 +85,9 @@ def scored(metric: str, *samples: Sample, embedder: Embedder | None = None) -> l
     return list(Window(samples, models=models).outcomes(naming.parse(metric)))
 
 
-def sample(passages: Any, gold: Any, **more: Any) -> Sample:
-    return Sample(
-        id="q", passages=tuple(Passage(text=text) for text in passages),
-        gold=tuple(GoldPassage(text=text) for text in gold), **more,
-    )  # fmt: skip
+def sample(passages: Any, gold: Any, more: Any = ()) -> Sample:
+    texts, golden = map(Passage, passages), (GoldPassage(text=text) for text in gold)
+    return Sample(id="q", passages=tuple(texts), gold=(*more, *golden))
 
 
 def test_the_example_is_scored_from_text_alone_and_again_at_no_cost(server, capsys) -> None:
@@ -292,23 +290,14 @@ def test_each_path_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
     ("one", "reason", "said"),
     [
         (
-            Sample(
-                id="q",
-                passages=(Passage(text="a"),),
-                gold=(GoldPassage(document="d", start=0, end=9), GoldPassage(text="a")),
-            ),
-            Reason.MISSING_INPUT,
-            "1 of 2 gold passages has no text.*Span",
+            sample(["a"], ["a"], more=(GoldPassage(document="d", start=0, end=9),)),
+            Reason.MISSING_INPUT, "1 of 2 gold passages has no text.*Span",
         ),
         (sample(["a"], [" "]), Reason.MISSING_INPUT, "1 of 1 gold"),
-        (
-            Sample(id="q", passages=(Passage(id="1"),), gold=(GoldPassage(text="a"),)),
-            Reason.MISSING_INPUT,
-            "1 of 1 passage has no text",
-        ),
+        (sample([None], ["a"]), Reason.MISSING_INPUT, "1 of 1 passage has no text"),
         (sample(["a"], []), Reason.NOT_APPLICABLE, "no relevant gold"),
     ],
-)
+)  # fmt: skip
 def test_what_has_no_text_is_unscored_and_says_why(metric, one: Sample, reason, said: str) -> None:
     (found,) = scored(metric, one)
     assert isinstance(found, Unscored) and found.reason is reason

@@ -15,16 +15,10 @@ from ragassay.texts.document_names import TURN_ID, conversations_of_ids
 def records(ids: list[str]) -> list[dict]:
     """Answers that are right in every second conversation, all its turns alike."""
     return [
-        {
-            "id": name,
-            "query": "Who?",
-            "answer": "Ann"
-            if int(name.strip("c").partition(":")[0].strip("<") or 0) % 2
-            else "Bob",
-            "references": ["Ann"],
-        }
+        {"id": name, "query": "Who?", "references": ["Ann"],
+         "answer": ("Bob", "Ann")[int(name.strip("c").partition(":")[0].strip("<") or 0) % 2]}
         for name in ids
-    ]
+    ]  # fmt: skip
 
 
 TURNS = [f"c{at}<::>{turn}" for at in range(20) for turn in range(1, 6)]

@@ -54,20 +54,6 @@ def test_a_gate_asks_of_a_percentile_like_of_a_mean() -> None:
     assert [one.passed for one in (*passed.gates, *failed.gates)] == [True, False]
 
 
-def test_a_slice_has_the_percentile_of_its_own_samples() -> None:
-    fast, slow = served(1.0, 40), served(9.0, 40)
-    for speed, records in (("fast", fast), ("slow", slow)):
-        for one in records:
-            one["id"] += speed
-            one["metadata"]["speed"] = speed
-    found = ragassay.evaluate([*fast, *slow], "latency_p95", slice_by=["speed"]).summary.slices
-    tails = {one.value: one.metrics["latency_p95"].mean for one in found}
-    assert tails == pytest.approx(
-        {name: float(np.percentile(latencies(data), 95))
-         for name, data in (("fast", fast), ("slow", slow))}
-    )  # fmt: skip
-
-
 def test_percentiles_are_compared_by_an_interval_and_get_no_verdict() -> None:
     fast, slow = (
         ragassay.evaluate(served(factor, repeats=2), ["latency", "latency_p95"])

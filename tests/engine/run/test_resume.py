@@ -135,15 +135,6 @@ def test_a_run_that_is_killed_many_times_ends_with_the_same_scores_and_pays_once
     assert len(committed(ledger)) == QUESTIONS
 
 
-def test_refresh_asks_everything_once_more(project, server: LLMServer, commands: Commands) -> None:
-    assert commands.run(*words(server, "first")) == 0
-    assert commands.run(*words(server, "second", "--refresh")) == 0
-    assert server.stats()["requests"] == 2 * QUESTIONS
-    assert set(server.state.bodies.values()) == {2}
-    assert commands.run(*words(server, "third")) == 0
-    assert server.stats()["requests"] == 2 * QUESTIONS
-
-
 def test_failures_that_would_come_again_are_kept_and_asked_again_only_on_demand(
     project: Path, server: LLMServer, commands: Commands
 ) -> None:
@@ -163,22 +154,6 @@ def test_failures_that_would_come_again_are_kept_and_asked_again_only_on_demand(
     assert server.stats()["requests"] == refused
     assert commands.run(*words(server, "fourth", "--retry-failed")) == 0
     assert server.stats()["requests"] == refused
-
-
-def test_failures_that_may_pass_are_not_kept(project, server, commands: Commands) -> None:
-    def faults(request: Any) -> str | None:
-        return "auth" if request.index >= 40 else None  # a key that is withdrawn midway
-
-    server.settings.faults = faults
-    assert commands.run(*words(server, "run")) == 3
-    asked = server.stats()["requests"]
-    assert asked < 40 + 5 * IN_FLIGHT < QUESTIONS, "a dead key is not tried to the end"
-    assert len(committed(project / "ledger.sqlite")) == 40
-
-    server.settings.faults = {}
-    assert commands.run(*words(server, "run")) == 0
-    assert server.stats()["answered"] == QUESTIONS
-    assert server.stats()["requests"] == asked + QUESTIONS - 40
 
 
 def test_an_exported_ledger_replays_the_run_without_an_endpoint(project, server, commands) -> None:
