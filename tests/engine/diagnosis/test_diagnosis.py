@@ -373,12 +373,10 @@ def signals_read() -> Iterator[str]:
             rows, names = {"x": row, "y": replace(row, value=7.0)}, {metric: ["x", "y"]}
             found = [signal.read(rows, names, replace(SAMPLE, gold=gold)) for gold in golds]
             yield f"{signal.name} {metric} {score} {status}: {number(found)}"
-    for label, right in product(LABELS, (True, False)):
+    for sample, right in product(LABELLED, (True, False)):
         rows = {"m": ScoreRow("q", "", 0, "m", right, "ok")}
-        found = SIGNALS["refused"].read(
-            rows, {"answerability_accuracy": ["m"]}, replace(SAMPLE, answerability=label)
-        )
-        yield f"answerability_accuracy {label} {right}: {number(found)}"
+        found = SIGNALS["refused"].read(rows, {"answerability_accuracy": ["m"]}, sample)
+        yield f"answerability_accuracy {sample.answerability} {right}: {number(found)}"
 
 
 def classes_found() -> Iterator[str]:
@@ -387,14 +385,13 @@ def classes_found() -> Iterator[str]:
     both = [pair for pair in combinations(single, 2) if pair[0][0] != pair[1][0]]
     for values in map(dict, ((), *((one,) for one in single), *both)):
         told = defaultdict(list)
-        for label in LABELS:
-            pair = [
-                class_of(
-                    values, replace(SAMPLE, answerability=label), below, LIMITS, headline_only=alone
-                )
+        for sample in LABELLED:
+            found = [
+                class_of(values, sample, below, LIMITS, headline_only=alone)
                 for below, alone in ((True, False), (False, False), (False, True))
             ]
-            told[" / ".join(one.name if one else "-" for one in pair)].append(str(label))
+            names = " / ".join(one.name if one else "-" for one in found)
+            told[names].append(str(sample.answerability))
         yield f"{values}: " + "; ".join(f"{name} ({', '.join(of)})" for name, of in told.items())
     for failure, answer in product((None, "down"), (None, "", "a")):
         sample = Sample(id="q", answer=answer, failure=failure)

@@ -105,7 +105,9 @@ def test_two_systems_are_measured_against_the_same_facts(tmp_path: Path) -> None
     assert found["a", 0, "nuggets.all"].value == 0.25
     assert found["b", 0, "nuggets.all"].value == 0.5
     assert found["b", 1, "nuggets.all"].value == 0.0, "an empty answer holds nothing"
-    for one in (result, ragassay.open_run(tmp_path / "run")):
+    memory = ragassay.evaluate(TWO, "nuggets.all", judge=Scripted(judge), nuggets="pooled")
+    memory.save(tmp_path / "kept")
+    for one in (memory, *(ragassay.open_run(tmp_path / name) for name in ("run", "kept"))):
         again = rescore(one)
         assert (again.n_scores, again.different, again.unmeasured) == (3, (), 0)
     kept = NuggetBank.read(tmp_path / "run" / "nuggets.jsonl")
