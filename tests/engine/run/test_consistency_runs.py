@@ -77,6 +77,8 @@ def test_runs_are_grouped_in_whatever_order_they_come(data: Path) -> None:
     assert of(found, "a", "consistency_em.flip") == 1.0
     assert found.summary.metrics["consistency_em.flip"].mean == 0.5
     assert found.summary.metrics["consistency_em.mean"].bounds == (0.0, 1.0)
+    talks = inner(ragassay.evaluate(records(conversation="c"), ["em", "consistency"]))
+    assert talks.config["cluster_by"] == "conversation"
 
 
 def test_memory_and_folder_say_the_same(data: Path, tmp_path: Path) -> None:
