@@ -76,13 +76,13 @@ def test_where_nothing_was_scored_the_note_says_the_cause_or_points_to_the_data(
 
 ANSWER = {"answer": "Ann", "references": ["Ann"], "query": "Who?"}
 CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], int]] = [
-    ([{**ANSWER, "conversation": "c"}] * 2, ["em"], {"one_cluster": {"n": 2, "by": "conversation"}},
-     0),
-    ([{**ANSWER, "conversation": "c"}], ["em"], {}, 0),
-    ([ANSWER, {"query": "?"}, {"failure": "down."}, {"failure": "late."}, {"failure": "late."}],
-     ["em"], {"without_answer": {"n": 4, "total": 5, "why": " (2 late, 1 down)"}}, 0),
+    (2 * (C := [{**ANSWER, "conversation": "c"}]), ["em"],
+     {"one_cluster": {"n": 2, "by": "conversation"}}, 0), (C, ["em"], {}, 0),
+    ([ANSWER, {"query": "?"}, {"failure": "down."}, *[{"failure": "late."}] * 2, {"answer": ""}],
+     ["em"], {"without_answer": {"n": 4, "total": 6, "why": " (2 late, 1 down)"}}, 0),
     ([{"passages": ["a"], "gold": ["a"]}], ["ChunkP@1"], {}, 0),  # it needs no answer
-    ([ANSWER | {"answerable": True}, ANSWER], ["answerability_accuracy", "rb_llm_idk"], {}, 1),
+    ([ANSWER, *({**one, "answerable": True} for one in (ANSWER, {"answer": "a"}))],
+     ["answerability_accuracy", "rb_llm_idk"], {}, 1),  # one label lacks
     ([ANSWER, ANSWER | {"id": "b"}], [Brittle(), "em"],
      {"metric_failed": {"sample": "'b'", "why": "brittle broke down: ZeroDivisionError: oops"}}, 1),
 ]  # fmt: skip
