@@ -26,12 +26,6 @@ def test_the_percentile_lies_between_its_bounds_and_these_are_values(values, per
         assert found.low <= found.mean * (1 + 1e-12) and found.mean <= found.high * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(("percent", "fewest"), [(50, 6), (95, 72), (99, 368)])
-def test_too_few_values_have_no_interval(percent: float, fewest: int) -> None:
-    assert percentile_interval(np.arange(fewest - 1.0), percent).low is None
-    assert percentile_interval(np.arange(float(fewest)), percent).low is not None
-
-
 @given(st.integers(2, 500), PERCENTS, st.sampled_from((0.52, 0.9, 0.95)))
 def test_the_bounds_are_the_closest_values_that_leave_out_no_more_than_the_tails(
     n: int, percent: float, level: float
