@@ -62,6 +62,7 @@ def test_metadata_wins_over_ids() -> None:
     run = ragassay.evaluate(found, ["em"])
     assert run.summary.metrics["em"].n_clusters == 4
     assert "the ids hold it" not in run.summary.averaged_over
+    assert "conversation" not in {one.column for one in run.summary.slices}
     # A sample that names none is one by itself, whatever its id.
     named = [{"id": name, "answer": "x", "references": ["x"]} for name in ("1", "2", "c")]
     named = [one | ({} if one["id"] == "c" else {"conversation": "c"}) for one in named]
