@@ -145,13 +145,11 @@ def test_a_score_that_the_judge_or_the_system_owes_may_be_anything(why: Reason) 
 
 def test_a_gate_prints_the_bound_that_it_looks_at() -> None:
     found = decided("low(f1)>=0.9", [1.0] * 29)
-    assert found.value == pytest.approx(0.05 ** (1 / 29))
     assert found.sentence == "gate low(f1)>=0.9: passed, one-sided 95 % bounds 0.9019 and 1.0000"
     failed = decided("low(f1)>=0.99", [0.0] * 30)
     assert failed.sentence.endswith("FAILED, one-sided 95 % bounds 0.0000 and 0.0950")
     owed = decided("f1>=0.6", [0.65] * 10, 1)
     assert "mean 0.6500, between 0.5909 and 0.6818 with the missing scores" in owed.sentence
-    assert "too few samples to tell" in decided("low(f1)>=0.99", [1.0] * 3).sentence
     assert "; 1 sample without a score counts at the worst and the best" in owed.sentence
 
 
