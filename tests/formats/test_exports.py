@@ -324,9 +324,7 @@ def test_a_trace_without_content_is_left_out_and_told(tmp_path: Path) -> None:
     ([{"eval": {}, "status": "success", "samples": [4]}], "'samples': the sample is no object"),
     ([{"testCases": [4]}], "field 'testCases': the test case is no object"),
 ])  # fmt: skip
-def test_a_faulty_export_is_an_error_that_says_where(
-    tmp_path: Path, records: list[Any], said: str
-) -> None:
+def test_a_faulty_export_is_an_error_that_says_where(tmp_path, records: list[Any], said) -> None:
     assert said in error(write(tmp_path / "a.jsonl", *records))
 
 

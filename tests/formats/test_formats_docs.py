@@ -17,9 +17,7 @@ EXAMPLES = re.findall(r"^```(\w+) (\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DO
 
 
 @pytest.mark.parametrize(("language", "name", "content"), EXAMPLES)
-def test_every_example_is_read_as_what_it_is_called(
-    tmp_path: Path, language: str, name: str, content: str
-) -> None:
+def test_every_example_is_read_as_what_it_is_called(tmp_path, language, name, content) -> None:
     path = tmp_path / f"example.{language}"
     path.write_text(content, encoding="utf-8")
     assert detect(path).name == name

@@ -68,9 +68,7 @@ def one(record: dict[str, Any], **options: Any) -> Sample:
 @pytest.mark.parametrize(("field", "name", "value", "expected"), [
     (f, name, v, e) for f, names, v, e in PUBLISHED_NAMES for name in names.split()
 ])  # fmt: skip
-def test_every_published_name_is_understood(
-    field: str, name: str, value: Any, expected: Any
-) -> None:
+def test_every_published_name_is_understood(field, name, value, expected) -> None:
     others = {key: "y" for key in ("id", "query", "metadata.note") if key != field}
     assert getattr(one({**others, name: value}), field) == expected
 

@@ -42,9 +42,7 @@ def written(tmp_path: Path, content: str, name: str = "a.csv") -> Path:
 
 @pytest.mark.parametrize("delimiter", [",", ";", "|", "\t"])
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-def test_tables_are_read_whatever_stands_between_cells(
-    tmp_path: Path, delimiter: str, ending: str
-) -> None:
+def test_tables_are_read_whatever_stands_between_cells(tmp_path, delimiter, ending) -> None:
     rows = [["id", "query", "answer"], ["1", "line\none", f"with {delimiter}"], ["2", "b", ""]]
     buffer = io.StringIO()
     csv.writer(buffer, delimiter=delimiter, lineterminator=ending).writerows(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import re
@@ -47,9 +48,7 @@ SPLIT = {"columns": list(COLUMNS), "index": [0, 1], "data": [[*row.values()] for
 
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize("content", [COLUMNS, BY_ROW, SPLIT])
-def test_json_that_holds_columns_is_read_as_its_rows(
-    tmp_path: Path, content: Any, indent: int | None
-) -> None:
+def test_json_that_holds_columns_is_read_as_its_rows(tmp_path, content, indent: int | None) -> None:
     path = tmp_path / "table.json"
     path.write_text(json.dumps(content, indent=indent))
     assert read(path) == EXPECTED
@@ -141,6 +140,9 @@ def test_a_record_in_which_columns_are_chosen_is_not_taken_for_what_stands_aroun
 
 
 def test_the_number_of_records_is_not_that_of_the_columns(tmp_path: Path) -> None:
+    for name, text, n in (("a.jsonl", bytes, 3), ("a.jsonl.gz", gzip.compress, None)):
+        (tmp_path / name).write_bytes(text(b'{"query": "a"}\n' * 3))
+        assert open_source(tmp_path / name, make_config()).count() == n
     assert open_source({"query": ["a", "b", "c"]}, make_config()).count() is None
     assert open_source([{"query": "a"}, {"query": "b"}], make_config()).count() == 2
     (tmp_path / "a.jsonl").write_text('{"query": "a"}\n{"query": "b"}')  # without an end
@@ -456,7 +458,8 @@ def test_a_sheet_is_named(tmp_path: Path) -> None:
         error(path, sheet="note")
     )
     (one,) = load(path, notes=Notes(), sheet="notes", columns={"query": "x"})
-    assert one.query == "y"
+    (same,) = open_source(path, make_config(sheet="notes", columns={"query": "x"})).samples
+    assert one.query == same.query == "y"
 
 
 def test_gold_that_holds_a_list_of_answers_names_the_flag(tmp_path: Path) -> None:

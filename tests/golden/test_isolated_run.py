@@ -15,13 +15,14 @@ from ragassay.cli.command_line import call
 from ragassay.engine.diagnosis.isolated_run import isolated
 
 
-def run(folder: Path, answers: str) -> ragassay.Result:
+def run(folder: Path, answers: str, repeats: int = 1) -> ragassay.Result:
     """A run whose answers are right (r), wrong (w) or missing (-), query by query."""
     said = {"r": "It is nine.", "w": "It is ten.", "-": None}
     records = [
-        {"id": f"q{at}", "query": "When?", "answer": said[one], "references": ["nine"]}
+        {"id": f"q{at // repeats}", "repeat": at % repeats, "query": "When?", "answer": said[one],
+         "references": ["nine"]}
         for at, one in enumerate(answers)
-    ]
+    ]  # fmt: skip
     return ragassay.evaluate(records, metrics=["contains_answer"], save=folder)
 
 
@@ -43,6 +44,17 @@ def test_each_query_has_its_class(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "3 of 7  right with the gold passages only: retrieval failed  (q2, q3, q4)" in out
     assert call(["golden", "isolate", *words, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["queries"]["generation"] == ["q5"]
+
+
+def test_repeats_count_by_their_mean_and_not_where_one_is_unscored(tmp_path: Path) -> None:
+    full, alone = run(tmp_path / "full", "rwwwr-", 2), run(tmp_path / "alone", "rwrrrr", 2)
+    found = isolated(full, alone, "contains_answer")
+    assert {kind: names for kind, names in found.queries.items() if names} == {
+        "right": ("q0",), "retrieval": ("q1",),
+    }  # fmt: skip
+    assert (found.unscored, found.threshold) == (1, 0.5)
+    stricter = isolated(full, alone, "contains_answer", 0.6)
+    assert stricter.queries["generation"] == ("q0",)
 
 
 def test_a_metric_that_a_run_lacks_is_named(tmp_path: Path) -> None:
@@ -74,9 +86,11 @@ def test_runs_that_are_not_what_they_are_taken_for_are_refused(tmp_path: Path) -
 
 
 def gold_run(answers: str, gold: str, given: str | None = None) -> ragassay.Result:
-    """A run of queries whose gold is known (k), unknown (u) or known to be none (n); ``given`` says
-    for each whether the system was given a passage (g) or none (-)."""
-    known = {"k": [{"id": "p", "text": "Nine."}], "n": [], "u": None}
+    """A run of queries whose gold is known (k), unknown (u) or known to be none (n, z); ``given``
+    says for each whether the system was given a passage (g) or none (-)."""
+    known = {
+        "k": [{"id": "p", "text": "Nine."}], "n": [], "z": [{"id": "p", "grade": 0}], "u": None,
+    }  # fmt: skip
     records = [
         {"id": f"q{at}", "query": "When?", "references": ["nine"], "gold": known[of],
          "answer": "It is nine." if one == "r" else "It is ten.",
@@ -109,7 +123,7 @@ def test_gold_is_known_by_the_records_or_by_what_the_system_was_given() -> None:
 
     assert unknown("ku", None) == ("q1",)
     assert unknown("ku", "gg") == ()
-    assert unknown("nn", "--") == (), "none is relevant, and that is known"
+    assert unknown("nz", "--") == (), "none is relevant, and that is known"
     assert unknown("kk", "g-") == ("q1",), "its gold has no text, so the system was given none"
     assert unknown("uu", None) == (), "the runs say of no query what its gold is"
     with pytest.raises(UsageError, match="gold passages of no query of the two runs are known"):

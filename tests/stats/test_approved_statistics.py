@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from approved import check, number, result
-from ragassay.stats import distributions
+from ragassay.stats import categorical, distributions
 from ragassay.stats.corrections import adjusted_p, decision_levels, max_t
 from ragassay.stats.intervals import (
     METHODS,
@@ -30,8 +30,10 @@ from ragassay.stats.intervals import (
     skewed_bounds,
 )
 from ragassay.stats.paired import CORRECTIONS, compare_pairs, detectable
+from ragassay.stats.percentiles import percentile_difference, percentile_interval
 from ragassay.stats.repeats import icc1, jaccard, rank_biased_overlap, spread, variance_components
 from ragassay.stats.sign_flip import sign_flips
+from ragassay.stats.welch import compare_samples
 
 APPROVED = Path(__file__).parent / "approved"
 INF = math.inf
@@ -198,6 +200,49 @@ def flips() -> Iterator[str]:
         yield f"detectable {row} {alpha} {wanted}: {' '.join(found)}"
 
 
+def samples() -> Iterator[str]:
+    """Percentiles, means of independent samples, agreement of labels and rates."""
+    wide = [at * 0.618034 % 1 + at / 300 for at in range(400)]
+    rows = {**ROWS, "wide": wide, "tied": repeated(A[1].tolist(), 12)}
+    uneven = {name: clusters_of(len(row)) for name, row in rows.items()}
+    for (name, row), percent, level in product(rows.items(), (5, 50, 95, 99.5), (0.95, 0.5)):
+        made = partial(percentile_interval, row, percent, level=level)
+        threes = [at // 3 for at in range(len(row))]
+        found = [result(made, clusters=labels) for labels in (None, uneven[name], threes)]
+        yield f"{name}, {percent}, {level}: {' '.join(found)}"
+    codes = {name: np.unique(labels, return_inverse=True)[1] for name, labels in uneven.items()}
+    sides = [("wide", "tied"), ("tied", "wide"), ("many", "half at an end"), ("two", "many")]
+    for (one, other), percent, level in product(sides, (50, 95), (0.95, 0.6)):
+        made = partial(
+            percentile_difference, rows[one], rows[other], percent, level=level,
+            units_a=np.arange(len(rows[one])), units_b=np.arange(len(rows[other])),
+        )  # fmt: skip
+        found = [result(made, n_resamples=80, seed=seed) for seed in (0, 1)]
+        clustered = {"units_a": codes[one], "units_b": codes[other]}
+        found += [result(made, n_resamples=n, **clustered) for n in (81, 1_500)]
+        yield f"{one}, {other}, {percent}, {level}: {' '.join(found)}"
+    a, b = (
+        [(rows[name], labels.get(name)) for name in names]
+        for names, labels in (
+            (("wide", "equal", "many", "one", "skewed", "many"), {"many": uneven["many"]}),
+            (("tied", "zeros", "graded", "many", "wide", "none"), {"tied": uneven["tied"]}),
+        )
+    )
+    some = [True, True, False, True, True, True]
+    for correction, level, tested in product(("holm", "bh", "none"), (0.95, 0.5), (None, some)):
+        options = {"correction": correction, "level": level, "tested": tested}
+        for made in compare_samples(a, b, **options):
+            yield f"{correction}, {level}, {tested is None}: {number(made)}"
+    counts = np.array([[3, 0, 1], [2, 2, 0], [0, 0, 5], [1, 0, 0], [0, 2, 0]])
+    for statistic in (categorical.fleiss_kappa, categorical.krippendorff_alpha):
+        for options in ({}, {"level": 0.5}, {"seed": 1}, {"n_resamples": 99}):
+            found = result(categorical.agreement_interval, statistic, counts, **options)
+            yield f"{result(statistic, counts)} {options}: {found}"
+    counted = (3, 10.0, 8, 5.0), (8, 5.0, 3, 10.0), (0, 1.0, 4, 2.0), (4, 2.0, 0, 1.0), (0, 1, 0, 1)
+    for n, level in product(counted, (0.95, 0.5)):
+        yield f"{n} {level}: {result(categorical.rate_ratio, *n, level)}"
+
+
 def densities() -> Iterator[str]:
     """Distributions over their whole domain."""
     shown = partial(result, digits=12)
@@ -227,15 +272,9 @@ def densities() -> Iterator[str]:
 def families() -> Iterator[str]:
     """Corrections, spreads, components and overlaps."""
     tests: list[list[float | None]] = [
-        [],
-        [None],
-        [0.04],
-        [0.01, 0.02, 0.03, None, 0.5],
-        [0.05, 0.05, 0.05],
-        [0.9, 0.011, 0.013, 0.04, 0.0],
-        [1.0, 1.0],
-        [0.02, 1.2],
-    ]
+        [], [None], [0.04], [0.01, 0.02, 0.03, None, 0.5], [0.05, 0.05, 0.05],
+        [0.9, 0.011, 0.013, 0.04, 0.0], [1.0, 1.0], [0.02, 1.2],
+    ]  # fmt: skip
     for p_values in tests:
         for name in ("holm", "bh"):
             correct = partial(adjusted_p, name=name)
@@ -271,7 +310,10 @@ def families() -> Iterator[str]:
         yield result(rank_biased_overlap, "a", "b", p)
 
 
+EVERY = [intervals, bounds_of_units, pairs, flips, samples, densities, families]
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("made", [intervals, bounds_of_units, pairs, flips, densities, families])
+@pytest.mark.parametrize("made", EVERY)
 def test_statistics_are_as_they_were_approved(made: Callable[[], Iterator[str]], request) -> None:
     check(APPROVED / f"{made.__name__}.txt", made(), request.config.getoption("--approve"))

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from ragassay.stats.corrections import adjusted_p, max_t
-from ragassay.stats.paired import compare_pairs
 from ragassay.stats.sign_flip import sign_flips
 
 
@@ -38,40 +37,6 @@ def test_a_twin_costs_nothing() -> None:
     assert found == [pytest.approx(flips.p_values[0])] * 3
     assert levels[0] == pytest.approx(0.05, abs=0.001)
     assert adjusted_p(flips.p_values.tolist(), "holm")[0] == pytest.approx(3 * flips.p_values[0])
-
-
-def test_the_scale_of_a_metric_does_not_matter() -> None:
-    rng = np.random.default_rng(1)
-    d = rng.normal(0.05, 0.2, (5, 40))
-    scaled = d * np.array([1e6, 100, 1e-6, 1, 7])[:, None]
-    assert max_t(sign_flips(d), range(5))[0] == pytest.approx(
-        max_t(sign_flips(scaled), range(5))[0]
-    )
-
-
-def test_eight_metrics_without_a_difference_are_rarely_called_different() -> None:
-    rng = np.random.default_rng(0)
-    false = 0
-    for _ in range(150):
-        d = rng.normal(0, 0.2, (8, 30)) * np.array([1, 1, 1, 1, 100, 100, 100, 100])[:, None]
-        false += any(
-            result.p_adjusted <= 0.05
-            for result in compare_pairs(d, np.zeros(d.shape), n_resamples=400, power=None)
-        )
-    assert false / 150 < 0.1  # 0.05 and three standard errors of 150 comparisons
-
-
-def test_near_twins_are_found_more_often_than_with_holm() -> None:
-    rng = np.random.default_rng(0)
-    found = {"maxt": 0, "holm": 0}
-    for _ in range(60):
-        d = rng.normal(0.09, 0.2, 40) + rng.normal(0, 0.03, (6, 40))
-        for correction in found:
-            results = compare_pairs(
-                d, np.zeros(d.shape), correction=correction, n_resamples=400, power=None
-            )
-            found[correction] += sum(result.p_adjusted <= 0.05 for result in results)
-    assert found["maxt"] > 1.1 * found["holm"]
 
 
 def test_a_yes_or_no_metric_counts_ties_half_whatever_stands_before_it() -> None:

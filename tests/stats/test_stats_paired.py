@@ -19,8 +19,8 @@ def scores() -> tuple[np.ndarray, np.ndarray]:
     return np.clip(b + rng.normal(0.05, 0.2, b.shape), 0, 1), b
 
 
-def test_the_paired_t_test_is_scipys(scores) -> None:
-    a, b = scores
+def test_the_paired_t_test_is_scipys_whatever_the_scale_of_the_other_metrics(scores) -> None:
+    a, b = (side * np.array([[1.0], [2.0**50], [2.0**-50], [1.0]]) for side in scores)
     for row, found in enumerate(compare_pairs(a, b)):
         truth = stats.ttest_rel(a[row], b[row])
         assert found.t_p_value == pytest.approx(truth.pvalue, rel=1e-12)
@@ -67,28 +67,6 @@ def test_twins_have_one_interval_whatever_their_order() -> None:
     assert len({(one.low, one.high, one.p_adjusted) for one in found}) == 1
     [alone] = compare_pairs(values[0], np.zeros(14), spans=[(0, 1)])
     assert (found[0].low, found[0].p_adjusted) == (alone.low, alone.p_adjusted)
-
-
-def test_a_metric_that_is_not_tested_weakens_no_other() -> None:
-    rng = np.random.default_rng(0)
-    a = rng.normal([[0.09], [0.0], [0.0], [0.0]], 0.2, (4, 40))
-    b = np.zeros(a.shape)
-    [alone] = compare_pairs(a[0], b[0], correction="holm")
-    tested = compare_pairs(a, b, correction="holm", tested=[True, False, False, False])
-    assert tested[0].p_adjusted == alone.p_adjusted
-    assert (tested[0].low, tested[0].high) == (alone.low, alone.high)
-    assert [found.p_adjusted for found in tested[1:]] == [None] * 3
-    assert compare_pairs(a, b, correction="holm")[0].p_adjusted > alone.p_adjusted
-
-
-def test_one_sided_bounds_are_not_corrected() -> None:
-    rng = np.random.default_rng(0)
-    a = rng.normal(0.05, 0.2, (6, 40))
-    [alone] = compare_pairs(a[0], np.zeros(40))
-    together = compare_pairs(a, np.zeros(a.shape))[0]
-    assert (together.least, together.most) == (alone.least, alone.most)
-    two_sided = compare_pairs(a[0], np.zeros(40), level=0.9)[0]
-    assert (alone.least, alone.most) == (two_sided.low, two_sided.high)
 
 
 @pytest.mark.parametrize(("n", "too_few"), [(5, True), (6, False)])

@@ -78,6 +78,7 @@ def test_a_query_whose_references_decline_counts_as_unanswerable() -> None:
         {"id": f"{at}", "query": "Who wrote it?", "answer": "I do not know.", "references": [text]}
         for at, text in enumerate([*declining, *answers])
     ]
+    data.append({**data[0], "id": "either", "references": ["N/A", "Ann Lee."]})  # not all decline
     data.append({**data[0], "id": "labelled", "answerable": True})
     result = ragassay.evaluate(data)
     (note,) = (note for note in result.summary.notes if note.kind == "references_decline")
@@ -85,9 +86,9 @@ def test_a_query_whose_references_decline_counts_as_unanswerable() -> None:
     assert not any("that say only 'N/A'" in str(one) for one in result.summary.notes)  # said once
     assert result.summary.metrics["refusals_right"].n_scored == len(declining) + 1
     # To decline is right there, and no reference is left that an answer would have to repeat.
-    assert result.summary.metrics["token_f1.f"].n_scored == len(answers) + 1
+    assert result.summary.metrics["token_f1.f"].n_scored == len(answers) + 2
     fine = [one is None for one in ragassay.diagnose(result).classes]
-    assert fine == [True] * len(declining) + [False] * (len(answers) + 1)
+    assert fine == [True] * len(declining) + [False] * (len(answers) + 2)
     # A published suite reads references as they are; a diagnosis understands them.
     named = ragassay.evaluate(data, "token_f1.f")
     assert all(sample.references for sample in named.samples)
@@ -98,14 +99,14 @@ def test_what_the_offline_judge_is_not_known_to_answer_well_is_left_to_an_llm(mo
     # Calls and costs are named on machines that lack the package for endpoints, too.
     monkeypatch.setattr("ragassay.transport.endpoints.http_chats.find_spec", lambda name: None)
     record = {key: GOLD[key] for key in ("id", "query", "answer", "references", "passages")}
-    (note,) = (n for n in ragassay.evaluate([record]).summary.notes if n.kind == "metrics_need_llm")
-    assert note.names == (
-        *("context_precision", "context_recall", "answer_relevance", "answer_correctness"),
-    )
-    assert note.counts["calls"] >= 4 and 0 < note.counts["cost"] < 0.01
-    assert list(means(ragassay.evaluate([record]))) == [
-        *("faithfulness", "token_f1.f", "citation_f1", "answered")
-    ]
+    data = [{**record, "id": f"{at}", "query": f"Who wrote {at}?"} for at in range(10)]
+    runs = [ragassay.evaluate(data[:n]).summary for n in (1, 5, 10)]
+    notes = [n for run in runs for n in run.notes if n.kind == "metrics_need_llm"]
+    note, calls = notes[0], [one.counts["calls"] for one in notes]
+    names = "context_precision context_recall answer_relevance answer_correctness"
+    assert " ".join(note.names) == names and 0 < note.counts["cost"] < 0.01
+    assert calls[0] >= 4 and calls[2] == 2 * calls[1] > calls[0]  # five are walked
+    assert [*runs[0].metrics] == ["faithfulness", "token_f1.f", "citation_f1", "answered"]
     assert set(note.names) <= means(ragassay.evaluate([record], judge=Scripted(REPLIES))).keys()
 
 

@@ -80,9 +80,7 @@ def test_a_hint_has_a_direction_where_the_interval_excludes_zero() -> None:
 
 
 @pytest.mark.parametrize(("worse", "passed"), [(8, None), (30, False), (0, True)])
-def test_a_finding_that_is_a_hint_leaves_the_gate_undecided(
-    worse: int, passed: bool | None
-) -> None:
+def test_a_finding_that_is_a_hint_leaves_the_gate_undecided(worse, passed: bool | None) -> None:
     found = with_not_worse(compare_arrays(["m"], *doubtful(worse)))
     kinds = {note["kind"] for note in found.to_json()["notes"]}
     assert found.gates[0].passed is passed and ("few_differ" in kinds) == (passed is None)

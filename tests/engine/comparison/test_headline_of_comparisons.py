@@ -77,6 +77,16 @@ def test_a_rise_of_what_should_be_low_is_a_fall() -> None:
     assert len(worst_queries(worse, worse.gates[0], 99)) == 30, "what got better is not among them"
 
 
+@pytest.mark.parametrize(("high", "named"), [(4.0, ["b"]), (5.0, [])])
+def test_a_fall_is_a_share_of_the_scale(high: float, named: list[str]) -> None:
+    @ragassay.metric(name="scaled", high=high)
+    def scaled(answer: str) -> float:
+        return float(answer == "yes")
+
+    new, old = run(UP, "new", [scaled]), run(DOWN, "old", [scaled])
+    assert [note.counts["value"] for note in fallen(ragassay.compare(new, old))] == named
+
+
 def test_no_slice_is_named_where_the_runs_are_not_comparable() -> None:
     old = run(DOWN, "old", history=[{"speaker": "user", "text": "Hello"}])
     assert fallen(ragassay.compare(run(UP, "new"), old, force=True)) == []

@@ -142,10 +142,11 @@ def test_what_two_systems_left_out_for_other_reasons_is_owed_by_both() -> None:
 )
 def test_a_finding_that_what_one_system_left_out_refutes_is_a_hint(new, old: str, verdict) -> None:
     found, _, worse = compared(new, old)
-    (difference,) = found.differences
+    (difference,), (mirrored,) = found.differences, compared(old, new)[0].differences
     assert difference.verdict == verdict and difference.significant_adjusted
     is_hint = verdict == "indicative"
     assert difference.hint == ("better" if is_hint else None)
+    assert mirrored.verdict == (verdict if is_hint else "worse")
     assert ("left_out" in {note.kind for note in found.notes}) == is_hint
     assert worse.passed is (None if is_hint else True)
 

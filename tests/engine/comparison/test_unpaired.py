@@ -68,10 +68,17 @@ def test_conversations_are_tested_together() -> None:
         ragassay.evaluate([r for r in records if r["id"].startswith(week)], NAMES)
         for week in ("a-", "b-")
     ]
-    found = ragassay.compare(*runs, unpaired=True)
-    assert (found.n_clusters, found.only_a) == (80, 120)
-    for one, other in zip(found.differences, alone.differences, strict=True):
-        assert one.p_value == pytest.approx(other.p_value)
+    twice = [
+        ragassay.evaluate([{**r, "id": r["id"].replace("#", "/"), "repeat": k, "query": "?"}
+                           for r in records if r["id"].startswith(week) for k in range(2)], NAMES,
+                          cluster_by="conversation")
+        for week in ("a-", "b-")
+    ]  # fmt: skip
+    for pair in (runs, twice):
+        found = ragassay.compare(*pair, unpaired=True)
+        assert (found.n_clusters, found.only_a) == (80, 120)
+        for one, other in zip(found.differences, alone.differences, strict=True):
+            assert one.p_value == pytest.approx(other.p_value)
 
 
 def test_a_gate_fails_where_the_mean_is_worse_and_is_undecided_where_scores_are_missing() -> None:
@@ -85,4 +92,6 @@ def test_a_gate_fails_where_the_mean_is_worse_and_is_undecided_where_scores_are_
     unanswered = [ragassay.Sample(id=f"x{at}", query="?", references=("Leeds",)) for at in range(9)]
     same = run("47", 200, 0.6)
     assert gate(new, same).passed is True
-    assert gate(ragassay.evaluate([*new.samples, *unanswered], NAMES), same).passed is None
+    owing = ragassay.evaluate([*new.samples, *unanswered], NAMES)
+    for one in (gate(owing, same), gate(same, owing)):
+        assert (one.passed, one.unscored) == (None, 18)

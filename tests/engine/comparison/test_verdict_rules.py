@@ -303,6 +303,9 @@ def test_a_drop_where_lower_is_better_is_a_rise() -> None:
     assert [gate.passed for gate in found.gates] == [False, True]
     assert [gate.drop for gate in found.gates] == pytest.approx([0.4, 0.4])
     assert ragassay.compare(old, new, fail_if_drop="share_wrong>0.1").gates[0].drop < 0
+    same = ragassay.compare(old, old, fail_if_drop=["share_wrong>0.05", "share_wrong>0.1"])
+    assert [gate.passed for gate in same.gates] == [None, True]  # 0.05 ** (1 / 40) = 0.928
+    assert same.gates[1].drop_bounds == pytest.approx((0.0, 1 - 0.05 ** (1 / 40)))
 
 
 @pytest.mark.parametrize(
@@ -312,10 +315,12 @@ def test_a_drop_where_lower_is_better_is_a_rise() -> None:
         ("em<0.1", "is no margin"), ("em>1.5", "no two values of em are 1.5 apart"),
         ("f1>0.1", "'f1' is not in what"),
         ("answer_words>3", "neither direction of answer_words is better"),
+        ("rated_here>4.5", "no two values of rated_here are 4.5 apart; it runs from 1 to 5"),
     ],
 )  # fmt: skip
 def test_a_margin_that_makes_no_sense_is_refused(text: str, says: str) -> None:
-    run = ragassay.evaluate(records(GOOD), ["em", "answer_words"])
+    rated = ragassay.metric(name="rated_here", low=1.0, high=5.0)(lambda answer: 3.0)
+    run = ragassay.evaluate(records(GOOD), ["em", "answer_words", rated])
     with pytest.raises(UsageError, match=says):
         ragassay.compare(run, run, fail_if_drop=text)
     (whole,) = ragassay.compare(run, run, fail_if_drop="em > 1").gates

@@ -45,6 +45,7 @@ CHANGES = [
     (OLD, "w" * 4 + "r" * 56 + "u" * 20, "worse", None, (4, 20), "Worse: 75 % of"),
     ("w" * 4 + "r" * 40 + "w" * 16 + "u" * 20, OLD, "no difference shown", None, (4, 4), "No diff"),
     (INVENTED, OLD, "indicative", "worse", (0, 15), "Worse (only a hint): 56 %"),
+    (OLD, INVENTED, "indicative", "better", (15, 0), "Better (only a hint): 75 %"),
     # A verdict where it is one without the samples that the offline judge decides, too.
     ("r" * 56 + "w" * 4 + "u" * 20, OLD[:-5] + "i" * 5, "better", None, (21, 0), "Better: 95 %"),
 ]  # fmt: skip
@@ -62,8 +63,8 @@ def test_a_comparison_says_first_whether_more_answers_are_right(
     assert (right.why is not None) == (hint is not None)
     assert comparison_report(found).verdict == verdicts(found)[0] and says in verdicts(found)[0]
     (gate,) = (gated := with_not_worse(found)).gates
-    assert gate.passed is (False if worse else None if hint else True)
-    assert gate.metrics == ((RIGHT["answers"],) if worse or hint else ())
+    assert gate.passed is (False if worse else None if hint == "worse" else True)
+    assert gate.metrics == ((RIGHT["answers"],) if worse or hint == "worse" else ())
     worst = [line[5:17] for line in worst_queries(gated, gate, 1)]
     assert worst == ["became wrong"] * len(gate.metrics)
     trusted = compared(new, old, trust_offline=True)[0].findings[0]

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sqlite3
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +21,13 @@ from ragassay.base.sample import Answer, GoldPassage, Passage, Sample
 from ragassay.base.score import Reason, Unscored
 from ragassay.base.yaml_files import value_of
 from ragassay.cli.command_line import call
-from ragassay.judges.ledger.paid_answers import TABLE
+from ragassay.engine.config.config_paths import found_from, make_absolute, make_relative
+from ragassay.formats.sources.opening import STANDARD_INPUT
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window
 from ragassay.models.embedders.embedder import Embedded, Embedder
 from ragassay.models.run_models import Models
-from run_process import Commands
+from ragassay.transport import sending
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -86,13 +85,9 @@ def scored(metric: str, *samples: Sample, embedder: Embedder | None = None) -> l
     return list(Window(samples, models=models).outcomes(naming.parse(metric)))
 
 
-def sample(passages: Any, gold: Any, **more: Any) -> Sample:
-    return Sample(
-        id="q",
-        passages=tuple(Passage(text=text) for text in passages),
-        gold=tuple(GoldPassage(text=text) for text in gold),
-        **more,
-    )
+def sample(passages: Any, gold: Any, more: Any = ()) -> Sample:
+    texts, golden = map(Passage, passages), (GoldPassage(text=text) for text in gold)
+    return Sample(id="q", passages=tuple(texts), gold=(*more, *golden))
 
 
 def test_the_example_is_scored_from_text_alone_and_again_at_no_cost(server, capsys) -> None:
@@ -154,52 +149,38 @@ def test_an_endpoint_that_fails_leaves_the_rest_scored_and_the_run_incomplete(
 
 def test_judge_and_embedder_share_one_ledger_and_one_budget(server: LLMServer) -> None:
     result = ragassay.evaluate(
-        str(TOWN),
-        [BY_COSINE, "no_answer"],
-        judge=f"{server.url}#judge",
-        embedder=f"{server.url}#m",
-        limit=6,
-        budget="5 calls",
-    )
+        str(TOWN), [BY_COSINE, "no_answer"], judge=f"{server.url}#judge",
+        embedder=f"{server.url}#m", limit=6, budget="5 calls",
+    )  # fmt: skip
     reasons = {str(row.reason) for row in result.scores if row.value is None}
     assert "budget" in reasons
     assert server.stats()["requests"] == 5
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
-def test_a_run_that_is_killed_pays_for_nothing_twice_that_was_committed(server, tmp_path) -> None:
-    wanted = texts_of(BY_COSINE)
-    flags = ["--batch-size", "8", "-j", "2", "--ledger", "ledger.sqlite"]
-    with Commands(tmp_path) as commands:
-        server.settings.latency = 0.01
-        commands.start(*words(server, "one", BY_COSINE), *flags)
-        until(lambda: server.stats()["answered"] >= 6)
-        commands.kill()
-        until(lambda: server.stats()["in_flight"] == 0)
-        kept = committed(tmp_path / "ledger.sqlite")
-        # All that was answered, but for what was in flight.
-        assert server.stats()["texts"] - 2 * 8 <= kept < len(wanted)
-        before = server.stats()["texts"]
-        commands.start(*words(server, "one", BY_COSINE), *flags)
-        assert commands.wait() == 0
-    assert server.stats()["texts"] - before == len(wanted) - kept
-    assert committed(tmp_path / "ledger.sqlite") == len(wanted)
-    assert len(rows("one")) == 72
-
-
-def until(condition: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < give_up
-        time.sleep(0.001)
-
-
-def committed(ledger: Path) -> int:
-    connection = sqlite3.connect(ledger)
-    try:
-        return int(connection.execute(f"SELECT count(*) FROM {TABLE}").fetchone()[0])
-    finally:
-        connection.close()
+def test_each_option_of_a_run_reaches_the_embedders_endpoint(server, monkeypatch) -> None:
+    made, limiter = [], sending.Limiter
+    monkeypatch.setattr(
+        sending, "Limiter", lambda *a, **limits: made.append((*a, limits)) or limiter(*a, **limits)
+    )
+    to = {"embedder": f"{server.url}#m", "limit": 6}
+    given = {"embedder_prefix": "query: ", "embedder_dimensions": 4, "batch_size": 3}
+    given |= {"concurrency": 2, "rpm": 1e6, "tpm": 1e9}
+    texts = []
+    for more in ({}, {"refresh": True}, {}):  # renewed vectors are kept, too
+        ragassay.evaluate(str(TOWN), "answer_similarity", **to, **given, **more)
+        texts.append(server.stats()["texts"])
+    assert texts == [texts[0], 2 * texts[0], 2 * texts[0]] and texts[0] > 6
+    assert made == [(2, {"rpm": 1e6, "tpm": 1e9})] * 3
+    inputs = [body["input"] for body in server.bodies]
+    assert {body["dimensions"] for body in server.bodies} == {4}
+    assert max(map(len, inputs)) == 3
+    assert all(text.startswith("query: ") for several in inputs for text in several)
+    before = server.stats()["requests"]
+    over = ragassay.evaluate(
+        str(TOWN), "answer_similarity", **to, batch_size=1, concurrency=1, budget="1 calls"
+    )
+    assert server.stats()["requests"] == before + 1
+    assert over.summary.metrics["answer_similarity"].unscored["budget"] == over.summary.incomplete
 
 
 def test_rescore_takes_the_embedder_that_the_run_had(capsys: pytest.CaptureFixture) -> None:
@@ -274,20 +255,32 @@ def test_a_dry_run_needs_no_key_and_makes_no_ledger() -> None:
     assert not Path(".ragassay").exists()
 
 
-def test_a_folder_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
-    from ragassay.engine.config.config_paths import make_absolute, make_relative
-
-    (tmp_path / "models" / "m").mkdir(parents=True)
-    found = {"embedder": "models/m"}
+def test_each_path_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
+    (tmp_path / "@models").mkdir()
+    (base := tmp_path / "base").mkdir()
+    for path in ("here.csv", "both.csv", base / "both.csv"):
+        Path(path).touch()
+    given: dict[str, Any] = {
+        "data": [STANDARD_INPUT, "@.jsonl"], "references": "@.csv", "golden": "@", "qrels": "@.txt",
+        "nuggets": "@.jsonl", "rubric": ["@.yaml"], "judge_prompt": "@.txt", "key_file": "@",
+        "prompts": {"says_idk": "@.txt"}, "models": {"a/b": "@"}, "embedder": "@models",
+        "judge": ["replay:@.jsonl", "Replay:@"], "output": "@out", "ledger": "@.sqlite",
+    }  # fmt: skip
+    found = dict(given)
     make_absolute(found, tmp_path)
-    assert found["embedder"] == str(tmp_path / "models" / "m")
-    make_relative(found, str(tmp_path / "out"))
-    assert found["embedder"] == str(Path("..", "models", "m"))
+    make_relative(found, str(tmp_path / "runs"))
+    assert found == orjson.loads(orjson.dumps(given).replace(b"@", b"../@"))
+    words = {"judge": ["openai:m", "offline"], "nuggets": "pooled", "ledger": "postgresql://h/d"}
     for word in ("openai:text-embedding-3-small", "org/model"):
-        other = {"embedder": word}
+        other = words | {"embedder": word, "suite": ["qa"]}
         make_absolute(other, tmp_path)
         make_relative(other, str(tmp_path))
-        assert other["embedder"] == word
+        assert other == words | {"embedder": word, "suite": ["qa"]}
+    read = {"references": "here.csv", "golden": "both.csv", "qrels": "gone", "output": "here.csv"}
+    make_absolute(read, base, found_from)
+    here = Path("here.csv").absolute()  # what is read is looked for there, too
+    paths = (here, base / "both.csv", base / "gone", base / "here.csv")
+    assert [*read.values()] == [*map(str, paths)]
 
 
 @pytest.mark.parametrize("metric", ["ChunkP(by=cosine)@2", "recall_at_k_similarity@2"])
@@ -295,23 +288,14 @@ def test_a_folder_in_a_configuration_is_relative_to_it(tmp_path: Path) -> None:
     ("one", "reason", "said"),
     [
         (
-            Sample(
-                id="q",
-                passages=(Passage(text="a"),),
-                gold=(GoldPassage(document="d", start=0, end=9), GoldPassage(text="a")),
-            ),
-            Reason.MISSING_INPUT,
-            "1 of 2 gold passages has no text.*Span",
+            sample(["a"], ["a"], more=(GoldPassage(document="d", start=0, end=9),)),
+            Reason.MISSING_INPUT, "1 of 2 gold passages has no text.*Span",
         ),
         (sample(["a"], [" "]), Reason.MISSING_INPUT, "1 of 1 gold"),
-        (
-            Sample(id="q", passages=(Passage(id="1"),), gold=(GoldPassage(text="a"),)),
-            Reason.MISSING_INPUT,
-            "1 of 1 passage has no text",
-        ),
+        (sample([None], ["a"]), Reason.MISSING_INPUT, "1 of 1 passage has no text"),
         (sample(["a"], []), Reason.NOT_APPLICABLE, "no relevant gold"),
     ],
-)
+)  # fmt: skip
 def test_what_has_no_text_is_unscored_and_says_why(metric, one: Sample, reason, said: str) -> None:
     (found,) = scored(metric, one)
     assert isinstance(found, Unscored) and found.reason is reason

@@ -107,6 +107,15 @@ class Probing(Contrary):
 
 
 @dataclass(frozen=True)
+class Open(_Ours):
+    """Does not say how often it asks about passages."""
+
+    asks = (SaysIdk, RelevanceGrade)
+    name = "open"
+    judge = Contrary.judge
+
+
+@dataclass(frozen=True)
 class Breaking(_Ours):
     name = "breaking"
 
@@ -196,12 +205,9 @@ def holds(found: Range, value: float) -> bool:
 
 
 @given(
-    seed=st.integers(0, 1000),
-    n=st.integers(0, 12),
-    systems=st.integers(1, 3),
-    chosen=st.sets(st.sampled_from(sorted(ALL)), min_size=1),
-    fails=st.sampled_from([0.0, 0.2]),
-)
+    seed=st.integers(0, 1000), n=st.integers(0, 12), systems=st.integers(1, 3),
+    chosen=st.sets(st.sampled_from(sorted(ALL)), min_size=1), fails=st.sampled_from([0.0, 0.2]),
+)  # fmt: skip
 @settings(max_examples=60)
 def test_the_interval_holds_the_number_of_questions_whatever_the_judge_says(
     seed: int, n: int, systems: int, chosen: set[str], fails: float
@@ -234,6 +240,7 @@ def test_metrics_are_counted_alone_and_shared_questions_once() -> None:
     alone = {names: amount.calls for names, amount in plan.metrics.items()}
     nothing = plan_calls([Sample(id="bare")], {"a": Grades()}, Oracle())
     assert [*nothing.metrics] == [("a",)] and nothing.total.calls == Range(0, 0)
+    assert nothing.total.cost == Range(0, 0) and nothing.seconds == Range(0, 0)
     assert alone == {("a", "same"): Range(30, 30), ("b",): Range(10, 40)}
     assert plan.total.calls == Range(40, 40)
     most = plan_calls(make(10, systems=2, depth=1), {"b": Contrary()}, Oracle())
@@ -328,6 +335,9 @@ def test_the_slowest_model_of_a_panel_counts_by_its_median(monkeypatch) -> None:
     panel = Panel([type("Other", (Oracle,), {"model": name})() for name in timed])
     slowest = Throughput.of(panel, make_config(), object())  # type: ignore[arg-type]
     assert (slowest.seconds, slowest.measured) == (3.0, True)
+    timed |= {name: [] for name in timed}
+    assumed = Throughput.of(panel, make_config(), object())  # type: ignore[arg-type]
+    assert (assumed.seconds, assumed.measured) == (2.0, False)
 
 
 def test_a_budget_fits_by_its_worst_limit() -> None:
@@ -338,6 +348,10 @@ def test_a_budget_fits_by_its_worst_limit() -> None:
     assert fit(total, "5.00") == "fits"
     assert fit(total, "5.00, 9 calls") == "does not fit"
     assert fit(total, "10 tokens") == "does not fit"
+    tokens = dataclasses.replace(total, input_tokens=Range(5, 5), output_tokens=Range(3, 9))
+    assert [fit(tokens, f"{n} tokens") for n in (7, 8, 13, 14)] == [
+        "does not fit", "may not fit", "may not fit", "fits",
+    ]  # fmt: skip
     unpriced = dataclasses.replace(total, cost=None)
     assert fit(unpriced, "5.00") == "no price known"
     assert fit(unpriced, "40 calls") == "fits"
@@ -363,6 +377,21 @@ def test_a_metric_that_breaks_down_is_told_and_costs_the_plan_nothing_else() -> 
     assert plan.total.calls == Range(12, 12)
     ((detail, n),) = plan.failed.items()
     assert n == 4 and "RuntimeError: no good" in detail
+
+
+def test_what_a_plan_cannot_count_is_named_and_what_it_did_not_walk_is_extrapolated() -> None:
+    plan = plan_calls(make(3), {"open": Open(), "contrary": Contrary()}, Oracle())
+    assert plan.unbounded == {"open": ("relevance_grade",)}
+    assert [(note.kind, note.counts["kinds"]) for note in plan.notes] == [
+        ("plan_unbounded", "relevance_grade")
+    ]
+    metrics = {"u": naming.parse("ragreport_usefulness"), "g": Grades()}
+    plan = plan_calls(make(300), metrics, OfflineJudge())  # the first 256 of them are asked
+    assert (plan.unsupported, plan.n_walked, plan.unbounded) == ({"u": 300}, 300, {})
+    with Planner({}, Oracle()) as planner:
+        planner.prepare("nugget bank", Grades(), make(300, depth=1))
+        plan = planner.plan()
+    assert plan.total.calls == plan.metrics[("nugget bank",)].calls == Range(300, 300)
 
 
 def test_the_plan_is_strict_json() -> None:

@@ -37,12 +37,9 @@ def data(tmp_path: Path) -> Path:
 
 def options(server: LLMServer, data: Path, suite: str, **more: Any) -> dict[str, Any]:
     return {
-        "data": str(data),
-        "suite": [suite],
-        "judge": [f"{server.url}#model"],
-        "ledger": str(data.parent / "ledger.sqlite"),
-        **more,
-    }
+        "data": str(data), "suite": [suite], "judge": [f"{server.url}#model"],
+        "ledger": str(data.parent / "ledger.sqlite"), **more,
+    }  # fmt: skip
 
 
 def planned(server: LLMServer, data: Path, suite: str, **more: Any) -> Preview:

@@ -21,6 +21,7 @@ from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.engine.results.result import Result
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.rescoring import explain
+from ragassay.judges.offline import LONGEST
 from ragassay.metrics.core import metric
 from ragassay.metrics.core.metric import Window, scored
 from ragassay.metrics.grounding.hallucination import Hhem
@@ -50,12 +51,9 @@ def voted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     base_folder = tmp_path_factory.mktemp("voted")
     with LLMServer(rule) as server:
         ragassay.evaluate(
-            DATA,
-            ["rb_llm", "umbrela"],
-            judge=[f"{server.url}#{model}" for model in RATINGS],
-            ledger=str(base_folder / "ledger.sqlite"),
-            save=base_folder / "run",
-        )
+            DATA, ["rb_llm", "umbrela"], judge=[f"{server.url}#{model}" for model in RATINGS],
+            ledger=str(base_folder / "ledger.sqlite"), save=base_folder / "run",
+        )  # fmt: skip
     yield base_folder
 
 
@@ -83,6 +81,35 @@ def test_explain_shows_each_vote_with_model_cost_and_reply(voted: Path, capsys: 
     assert full.count("system:") == 1  # all four saw the same
     assert full.count("reply:") == 4
     assert PASSAGE in " ".join(full.split())
+
+
+def test_what_is_explained_and_computed_again_is_all_that_a_score_rests_on(tmp_path: Path) -> None:
+    grades = [dict.fromkeys(("match", "trust", "grade"), grade) for grade in (1, 3)]
+    judge = Scripted(lambda question: grades["1968" in question.data["passage"]])
+    result = ragassay.evaluate(DATA, ["umbrela", "em", "f1"], judge=judge, save=tmp_path / "run")
+    (evidence,) = explain(result, "q1", "umbrela").scores
+    assert (evidence.metric, evidence.row.value) == ("umbrela", 2.0)
+    assert tuple(one["id"] for one in evidence.judge_answers) == evidence.row.evidence
+    asked = [(one["data"]["passage"], one["answer"]["grade"]) for one in evidence.judge_answers]
+    assert asked == [("A museum.", 1), (PASSAGE, 3)]
+    whole = explain(result, "q1").to_json()
+    assert [one["score"]["metric"] for one in whole["scores"]] == ["umbrela", "em", "f1"]
+    assert whole["scores"][0]["signature"] == result.summary.metrics["umbrela"].signature
+    none = {"scores": 3, "judge_answers": 2, "unmeasured": 0, "different": []}
+    for run in (result, open_run(tmp_path / "run")):
+        assert rescoring.rescore(run).to_json() == none
+    path = tmp_path / "run" / "scores.jsonl"
+    path.write_text(path.read_text().replace('"em","value":0.0', '"em","value":1.0'))
+    again = rescoring.rescore(open_run(tmp_path / "run"))
+    assert [*rescoring.differing(again.different)] == ["q1: em was 1.0, and is 0.0"]
+    (pair,) = again.to_json()["different"]
+    assert [pair[side]["value"] for side in ("stored", "recomputed")] == [1.0, 0.0]
+
+
+def test_a_text_that_the_offline_judge_does_not_read_is_named() -> None:
+    data = {**DATA[0], "passages": ["x" * (LONGEST + 1), PASSAGE]}
+    (evidence,) = explain(ragassay.evaluate([data], "umbrela"), "q1").scores
+    assert [one.get("cut") for one in evidence.judge_answers] == [["passage"], None]
 
 
 @dataclass(frozen=True)
@@ -154,5 +181,5 @@ def test_a_sample_that_is_not_there_or_there_twice_is_said_with_what_there_is() 
     assert str(caught.value) == (
         "2 samples have the id 'q1': --system '' --repeat 0; --system '' --repeat 1. Say which one."
     )
-    assert explain(found, "q1", repeat=1).sample.repeat == 1
+    assert [explain(found, "q1", repeat=at).sample.repeat for at in (0, 1)] == [0, 1]
     assert explain(found, "q2", system="a b").sample.system == "a b"

@@ -15,18 +15,12 @@ SAID = "The system gave no answer: 6 of 6 samples are failures (5 connection: it
 
 
 def records(up: bool) -> list[dict[str, Any]]:
-    answered = {"answer": "Frank", "passages": [{"id": "d1", "text": "a text"}]}
+    found = {"answer": "Frank", "passages": [{"id": "d1", "text": "a text"}]}
+    lost = ({"failure": f"connection: {why}."} for why in ("late", *["it is down"] * 5))
     return [
-        {
-            "id": f"q{n}",
-            "query": f"What is {n}?",
-            "references": ["Frank"],
-            "gold": [{"id": "d1"}],
-            **(
-                answered if up else {"failure": f"connection: {'late' * (n == 0) or 'it is down'}."}
-            ),
-        }
-        for n in range(6)
+        {"id": f"q{n}", "query": f"What is {n}?", "references": ["Frank"], "gold": [{"id": "d1"}]}
+        | (found if up else failure)
+        for n, failure in enumerate(lost)
     ]
 
 

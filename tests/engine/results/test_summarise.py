@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 import ragassay
 from ragassay.base.errors import UsageError
 from ragassay.base.json_data import dumps
+from ragassay.base.note import Note
 from ragassay.base.sample import Sample
 from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.engine.results.score_columns import SampleColumns, ScoreColumns
@@ -145,8 +146,8 @@ def test_slices_come_largest_first_and_equal_ones_by_name() -> None:
     found = slice_summaries(data, [metric()], IntervalOptions())
     assert [(one.value, one.n) for one in found] == [("c", 3), ("b", 2), ("a", 1), ("d", 1)]
     assert [one.metrics["f1"].mean for one in found] == [1.0, 0.5, 0.0, 0.0]
-    sums = slice_summaries(data, [metric("sum")], IntervalOptions())
-    assert [dict(one.metrics) for one in sums] == [{}] * 4, "a sum has no slices"
+    some = slice_summaries(data, [metric("sum")], IntervalOptions(), {"q0", "q1", "q2"})
+    assert [(one.n, dict(one.metrics)) for one in some] == [(2, {}), (1, {})]  # none of a sum
 
 
 @pytest.mark.parametrize(
@@ -233,6 +234,10 @@ def test_a_summary_gives_a_metric_by_any_of_its_names() -> None:
     assert list(summary) == list(summary.metrics) and "em" in summary
     with pytest.raises(UsageError, match="'token_f2' is not in this run"):
         summary["token_f2"]
+    kept = replace(summary, notes=(Note("text", {"text": "one"}, severity="warning"),)).to_json()
+    assert Summary.from_json(kept).warnings == ("one",)
+    older = Summary.from_json(kept | {"warnings": ["one", "two"], "unknown": 1})
+    assert older.warnings == ("one", "two")
 
 
 def summary(incomplete: int = 0, n_scored: int = 1, **spent: object) -> Summary:

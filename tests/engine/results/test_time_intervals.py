@@ -93,3 +93,8 @@ def test_the_first_run_of_a_query_is_that_of_each_system(limit: int | None, tmp_
         source = open_source(data, make_config(limit=limit), first_runs=True)
         found = [(sample.system, sample.repeat) for sample in source.samples]
         assert found == [("a", 0), ("b", 1)][:limit]
+    timed = [{**record, "timestamp": at} for at, record in enumerate(records)]
+    for data in (timed, str(file_of(timed, tmp_path))):
+        source = open_source(data, make_config(limit=limit, to_timestamp=2), first_runs=True)
+        found = [(sample.system, sample.repeat) for sample in source.samples]
+        assert found == [("a", 0), ("b", 2)][:limit]  # the first within the interval

@@ -19,6 +19,7 @@ from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.result import Result
 from ragassay.engine.run.rescoring import explain, rescore
 from ragassay.reports.run_reports import write_reports
+from ragassay.stats.repeats import variance_components
 
 DATA: list[dict[str, Any]] = [
     {"id": "a", "repeat": 0, "answer": "Paris", "lang": "en"},
@@ -68,11 +69,16 @@ def test_runs_are_grouped_in_whatever_order_they_come(data: Path) -> None:
     first, second = found.samples
     assert [run.repeat for run in first.runs] == [run.repeat for run in second.runs] == [0, 1, 2]
     assert first.given["scores"]["em"] == [1.0, 0.0, 1.0]
+    # What all runs have in common is the query's.
+    assert (first.metadata, first.runs[0].query) == ({"lang": "en"}, None)
+    assert [run.metadata for run in first.runs] == [{"latency": at} for at in (0, 3, 5)]
     assert of(found, "a", "consistency_em.mean") == pytest.approx(2 / 3)
     assert of(found, "a", "consistency_em.variance") == pytest.approx(1 / 3)
     assert of(found, "a", "consistency_em.flip") == 1.0
     assert found.summary.metrics["consistency_em.flip"].mean == 0.5
     assert found.summary.metrics["consistency_em.mean"].bounds == (0.0, 1.0)
+    talks = inner(ragassay.evaluate(records(conversation="c"), ["em", "consistency"]))
+    assert talks.config["cluster_by"] == "conversation"
 
 
 def test_memory_and_folder_say_the_same(data: Path, tmp_path: Path) -> None:
@@ -150,8 +156,10 @@ def test_systems_are_looked_at_apart(tmp_path: Path) -> None:
     found = inner(result)
     assert found.summary.n_samples == 12 and found.summary.n_queries == 6
     assert {run.system for sample in found.samples for run in sample.runs} == {"s", "t"}
-    parts = found.summary.variances["f1"]
-    assert parts.system is not None and parts.query_system is not None
+    values, columns = result.columns.values("f1"), result.columns
+    queries, systems = ([identity[at] for identity in columns.identities] for at in (0, 1))
+    expected = variance_components(values, queries, systems)
+    assert found.summary.variances == {"f1": expected} and expected.query != expected.system
     from ragassay.reports.tables.published_csv import write_consistency
 
     write_consistency(result, tmp_path / "consistency.csv")
@@ -282,6 +290,11 @@ def test_what_is_looked_at_can_be_chosen(data: Path) -> None:
     assert list(other.metrics) == [
         "consistency_rouge_score", "runs_rbo(p=0.5)", "consistency_em.consistency_adjusted_index",
     ]  # fmt: skip
+    of = {"consistency_of": ["em"], "consistency_metrics": ["runs_median", "runs_range"]}
+    middle = inner(ragassay.evaluate(data, ["em", "consistency"], **of)).summary.metrics
+    assert {name: (one.bounds, one.higher_is_better) for name, one in middle.items()} == {
+        "consistency_em.median": ((0.0, 1.0), True), "consistency_em.max_min": ((0.0, None), False),
+    }  # fmt: skip
     single = ragassay.evaluate(data, ["f1", "runs_cv(of=em)"])
     assert list(inner(single).summary.metrics) == ["consistency_em.cv"]
     assert list(single.summary.metrics) == ["f1", "em"]
@@ -330,3 +343,5 @@ def test_where_each_run_failed_the_reason_is_the_system() -> None:
     assert result.consistency is not None
     (told,) = result.consistency.summary.warnings
     assert told.startswith("The system gave no answer: 1 of 1 sample is a failure (1 timeout")
+    mixed = [*records, {"id": "a", "query": "Who?", "repeat": 2, "answer": "Ann"}]
+    assert inner(ragassay.evaluate(mixed, ["consistency"])).summary.failures == {}

@@ -15,16 +15,10 @@ from ragassay.texts.document_names import TURN_ID, conversations_of_ids
 def records(ids: list[str]) -> list[dict]:
     """Answers that are right in every second conversation, all its turns alike."""
     return [
-        {
-            "id": name,
-            "query": "Who?",
-            "answer": "Ann"
-            if int(name.strip("c").partition(":")[0].strip("<") or 0) % 2
-            else "Bob",
-            "references": ["Ann"],
-        }
+        {"id": name, "query": "Who?", "references": ["Ann"],
+         "answer": ("Bob", "Ann")[int(name.strip("c").partition(":")[0].strip("<") or 0) % 2]}
         for name in ids
-    ]
+    ]  # fmt: skip
 
 
 TURNS = [f"c{at}<::>{turn}" for at in range(20) for turn in range(1, 6)]
@@ -68,6 +62,7 @@ def test_metadata_wins_over_ids() -> None:
     run = ragassay.evaluate(found, ["em"])
     assert run.summary.metrics["em"].n_clusters == 4
     assert "the ids hold it" not in run.summary.averaged_over
+    assert "conversation" not in {one.column for one in run.summary.slices}
     # A sample that names none is one by itself, whatever its id.
     named = [{"id": name, "answer": "x", "references": ["x"]} for name in ("1", "2", "c")]
     named = [one | ({} if one["id"] == "c" else {"conversation": "c"}) for one in named]

@@ -90,10 +90,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("summary.json", lambda body: {**body, "suite": {}}),
         ("summary.json", lambda body: {**body, "n_samples": "many"}),
         ("summary.json", lambda body: {**body, "metrics": {"f1": {"bounds": [0, 1]}}}),
-        ("summary.json", lambda body: {**body, "judging": []}),
-        ("summary.json", lambda body: []),
+        ("summary.json", lambda body: {**body, "judging": []}), ("summary.json", lambda body: []),
     ],
-)
+)  # fmt: skip
 def test_a_damaged_run_folder_is_one_sentence_for_every_command(
     finished, tmp_path, complaint, file, change
 ) -> None:

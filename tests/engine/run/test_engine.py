@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,10 @@ from ragassay.base.score import Outcome
 from ragassay.cli.command_line import call
 from ragassay.engine.comparison import gates
 from ragassay.engine.comparison.derived_runs import by_system
+from ragassay.engine.config.metric_selection import default_suite
+from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.folders.run_folder import open_run
+from ragassay.engine.run.config_reading import is_for_a_key, read_filled, refuse_keys
 from ragassay.metrics.core.metric import SampleMetric, scored
 
 RECORDS = [
@@ -72,16 +76,16 @@ def test_where_nothing_was_scored_the_note_says_the_cause_or_points_to_the_data(
 
 ANSWER = {"answer": "Ann", "references": ["Ann"], "query": "Who?"}
 CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], int]] = [
-    ([{**ANSWER, "conversation": "c"}] * 2, ["em"], {"one_cluster": {"n": 2, "by": "conversation"}},
-     0),
-    ([{**ANSWER, "conversation": "c"}], ["em"], {}, 0),
-    ([ANSWER, {"query": "?"}, {"failure": "down."}, {"failure": "late."}, {"failure": "late."}],
-     ["em"], {"without_answer": {"n": 4, "total": 5, "why": " (2 late, 1 down)"}}, 0),
+    (2 * (C := [{**ANSWER, "conversation": "c"}]), ["em"],
+     {"one_cluster": {"n": 2, "by": "conversation"}}, 0), (C, ["em"], {}, 0),
+    ([ANSWER, {"query": "?"}, {"failure": "down."}, *[{"failure": "late."}] * 2, {"answer": ""}],
+     ["em"], {"without_answer": {"n": 4, "total": 6, "why": " (2 late, 1 down)"}}, 0),
     ([{"query": "?", "references": ["Ann"], "bot": "Ann"}], ["em"],
      {"without_answer": {"n": 1, "total": 1, "why": ""},
       "columns_without_field": {"flags": "answer=COLUMN"}}, 0),
     ([{"passages": ["a"], "gold": ["a"], "x": "a"}], ["ChunkP@1"], {}, 0),  # it needs no answer
-    ([ANSWER | {"answerable": True}, ANSWER], ["answerability_accuracy", "rb_llm_idk"], {}, 1),
+    ([ANSWER, *({**one, "answerable": True} for one in (ANSWER, {"answer": "a"}))],
+     ["answerability_accuracy", "rb_llm_idk"], {}, 1),  # one label lacks
     ([ANSWER, ANSWER | {"id": "b"}], [Brittle(), "em"],
      {"metric_failed": {"sample": "'b'", "why": "brittle broke down: ZeroDivisionError: oops"}}, 1),
 ]  # fmt: skip
@@ -107,14 +111,10 @@ def test_samples_records_frames_and_files_give_the_same_scores(tmp_path: Path) -
     path.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in RECORDS))
     samples = ragassay.load(path)
     sources = [
-        RECORDS,
-        samples,
-        path,
-        str(path),
-        pandas.DataFrame(RECORDS),
-        polars.DataFrame(RECORDS),
-    ]
-    assert len({ragassay.evaluate(s, ["f1"]).summary.metrics["f1"].mean for s in sources}) == 1
+        RECORDS, samples, path, str(path), pandas.DataFrame(RECORDS), polars.DataFrame(RECORDS),
+    ]  # fmt: skip
+    means = {ragassay.evaluate(s, ["f1"]).summary.metrics["f1"].mean for s in sources}
+    assert len(means) == 1
 
 
 def test_the_run_folder_reads_back_as_the_same_result(tmp_path: Path) -> None:
@@ -151,15 +151,28 @@ def test_the_run_folder_keeps_its_contract(tmp_path: Path) -> None:
     assert config["signatures"]["em"].startswith("em|v")
 
 
-def test_the_fingerprint_is_that_of_the_data_and_of_what_is_joined(tmp_path: Path) -> None:
-    data, queries = tmp_path / "data.jsonl", tmp_path / "queries.csv"
+@pytest.mark.parametrize(
+    ("option", "file", "text"),
+    [
+        ("references", "queries.csv", "query_id,query,expected_answer\na,Who?,{}\n"),
+        ("qrels", "qrels.txt", "a 0 {} 1\n"),
+        ("golden", "queries.jsonl", '{{"id": "a", "query": "Who?", "references": ["{}"]}}\n'),
+    ],
+)
+def test_the_fingerprint_is_that_of_the_data_and_of_what_is_joined(
+    option: str, file: str, text: str, tmp_path: Path
+) -> None:
+    data, path = tmp_path / "data.jsonl", tmp_path / file
     data.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in RECORDS))
-    prints = set()
-    for expected in ("Ann Lee", "Bob", "Bob"):
-        queries.write_text(f"query_id,query,expected_answer\na,Who?,{expected}\n")
-        result = ragassay.evaluate(data, ["em"], references=str(queries))
-        prints.add(result.config["fingerprint"])
-    assert len(prints) == 2
+    given: dict[str, Any] = {option: str(tmp_path if option == "golden" else path)}
+    given, prints = given | {"golden_drafts": True}, []
+    for expected in ("Ann", "Bob", "Bob"):
+        path.write_text(text.format(expected))
+        prints.append(ragassay.evaluate(data, ["answer_words"], **given).config["fingerprint"])
+    assert prints[0] != prints[1] == prints[2]
+    data.write_bytes(data.read_bytes() + b"\n")
+    again = ragassay.evaluate(data, ["answer_words"], **given).config["fingerprint"]
+    assert again not in prints
 
 
 def test_an_option_is_set_on_the_metrics_that_know_its_value() -> None:
@@ -287,6 +300,11 @@ def test_repeats_of_a_query_are_one_cluster() -> None:
     one, many = clustered.summary.metrics["em"], pooled.summary.metrics["em"]
     assert one.mean == many.mean and one.n_clusters == 30
     assert one.high - one.low > 2 * (many.high - many.low)
+    data = [{**record, "lot": "a"} for record in records]
+    for options in ({}, {"level": 0.8}, {"interval": "t"}):
+        sliced = ragassay.evaluate(data, ["em"], slice_by="lot", **options).summary
+        assert sliced.slices[0].metrics == sliced.metrics  # by query, and at the run's level
+        assert (sliced.metrics["em"] == one) == (not options)
 
 
 def test_clustering_is_switched_off_on_request_and_stays_off_when_the_run_is_read(tmp_path) -> None:
@@ -306,6 +324,18 @@ def test_clustering_is_switched_off_on_request_and_stays_off_when_the_run_is_rea
         ragassay.evaluate(turns, ["em"], cluster_by="")
 
 
+SUITES = {"jsonl": "rag", "csv": "rag", "mtrag": "mtrag", "inspectorraget": "mtrag"}
+SUITES |= {"mlcube": "ragreport", "open_rag_eval": "trecrag", "trec_rag": "trecrag"}
+
+
+def test_where_no_suite_is_named_the_data_have_theirs() -> None:
+    for data_format, name in (SUITES | {"trec_run": "retrieval", "beir": "retrieval"}).items():
+        assert default_suite(make_config(), data_format).name == name
+    assert default_suite(make_config(qrels="q.txt"), "jsonl").name == "retrieval"
+    every, named = (ragassay.evaluate(RECORDS, "qa", **of) for of in ({}, {"metrics": "all"}))
+    assert every.summary.metrics == named.summary.metrics
+
+
 def test_an_unknown_option_names_the_nearest() -> None:
     with pytest.raises(UsageError, match="Did you mean 'cluster_by'"):
         ragassay.evaluate(RECORDS, ["em"], clusterby="x")
@@ -313,31 +343,44 @@ def test_an_unknown_option_names_the_nearest() -> None:
         ragassay.evaluate(RECORDS, ["em"], limit=0)
 
 
-@pytest.mark.parametrize("interval", ["auto", "t"])
-def test_the_intervals_of_slices_have_the_level_of_the_run(interval: Any) -> None:
-    records = [
-        {"id": str(at), "answer": "a b"[: 1 + at % 3], "references": ["a b"], "topic": "x"}
-        for at in range(30)
-    ]
-
-    def width(level: float) -> float:
-        options: Any = {"interval": interval, "level": level, "slice_by": ["topic"]}
-        [only] = ragassay.evaluate(records, ["f1"], **options).summary.slices
-        mean = only.metrics["f1"]
-        return mean.high - mean.low
-
-    assert width(0.5) < width(0.95) < width(0.99)
-
-
 def test_a_run_folder_can_be_run_again_from_its_own_configuration(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
-    assert call(["run", "data.jsonl", "-m", "em", "--seed", "3", "-o", "runs/one"]) == 0
-    before = Path("runs/one/summary.json").read_bytes()
-    assert yaml.safe_load(Path("runs/one/run.yaml").read_text())["level"] == 0.95
+    words = ["--seed", "3", "--interval", "t", "--level", "0.9", "--where", "topic=x,y", "-n", "3"]
+    words += ["--slice-by", "topic", "--cluster-by", "topic", "-m", "em,answer_match"]
+    assert call(["run", "data.jsonl", *words, "-o", "runs/one"]) == 0
+    config = yaml.safe_load(Path("runs/one/run.yaml").read_text())
+    assert (config["level"], config["limit"], config["slice_by"]) == (0.9, 3, ["topic"])
+    assert config["judged_by"] == ragassay.open_run("runs/one").summary.judging.signature
     monkeypatch.chdir("/")
-    assert call(["run", str(tmp_path / "runs/one/run.yaml")]) == 0
-    assert (tmp_path / "runs/one/summary.json").read_bytes() == before
+    assert call(["run", str(tmp_path / "runs/one/run.yaml"), "-o", str(tmp_path / "two")]) == 0
+    one, two = (ragassay.open_run(tmp_path / name) for name in ("runs/one", "two"))
+    assert one.summary.metrics == two.summary.metrics and one.summary.slices == two.summary.slices
+    assert [*one.scores] == [*two.scores]
+    own = {"output": "../runs/one", "data": "../../data.jsonl"}
+    assert {**two.config, **own} == {**one.config, **own}
+
+
+KEYS = [
+    ("${oc.env:K}", True), ("${oc.env:K,null}", True), ("${K:-}", True), ("", True),
+    ("${K:-sk-1}", False), ("sk-1", False), ("Bearer ${K}", False),
+]  # fmt: skip
+
+
+def test_flags_win_over_a_file_and_keys_are_named_there_only(tmp_path, capsys) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text("metrics: [em]\nseed: ${UNSET_SEED}\nmodel_kwargs: {top_p: 0.5, seed: 1}\n")
+    (tmp_path / "data.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in RECORDS))
+    words = ["run", str(tmp_path / "data.jsonl"), "--config", str(config)]
+    assert call(words) == 2 and "UNSET_SEED, which is not set" in capsys.readouterr().err
+    words += ["--seed", "3", "--judge-seed", "9", "-o", str(tmp_path / "run")]
+    assert call(words) == 0
+    stored = ragassay.open_run(tmp_path / "run").config
+    assert (stored["seed"], stored["judge_seed"], stored["top_p"]) == (3, 9, 0.5)
+    for text, allowed in KEYS:
+        content = read_filled(f"judge: {{api_key: '{text}'}}", "c.yaml", leave=is_for_a_key)
+        with nullcontext() if allowed else pytest.raises(InputError, match="must not be in"):
+            refuse_keys(content)
 
 
 def test_reports_of_an_older_run_do_not_stay_beside_a_newer_one(tmp_path: Path) -> None:

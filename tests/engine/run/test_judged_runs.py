@@ -7,24 +7,31 @@ import threading
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 
 import ragassay
 from attempt_metric import AttemptMetric
+from ragassay import suites
 from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
+from ragassay.engine.config.run_config import make_config
 from ragassay.engine.results.folders.run_folder import open_run
 from ragassay.engine.run import prepared_run, rescoring
+from ragassay.engine.run.judge_session import open_session, options_of
 from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
+from ragassay.judges.judge_factory import JudgeOptions
 from ragassay.judges.offline.offline_judge import OfflineJudge
+from ragassay.judges.panel import Panel
 from ragassay.judges.question import Question
 from ragassay.judges.questions.answering import AnswerAttempted, Attempt
 from ragassay.metrics.core.metric import register
 from ragassay.reports.text import wording
 from ragassay.reports.views import summary_view
+from scripted_judge import Scripted
 
 
 @register
@@ -101,6 +108,42 @@ def test_the_signature_names_judge_and_prompt() -> None:
     signature = result.summary.metrics["test_tried"].signature
     assert signature == f"test_tried|v1|answer_attempted:{prompt}|judge=rule"
     assert result.config["signatures"]["test_tried"] == signature
+
+
+def test_each_option_of_asking_reaches_the_judge(tmp_path: Path, monkeypatch) -> None:
+    given: dict[str, Any] = {
+        "concurrency": 1, "rpm": 2.0, "tpm": 3.0, "timeout": 4.0, "temperature": 0.5, "top_p": 0.6,
+        "presence_penalty": 0.7, "frequency_penalty": 0.8, "max_tokens": 9, "key_file": "k",
+        "key_variable": "V", "price": "1,2", "quorum": 2, "judge_name": "n", "language": "de",
+    }  # fmt: skip
+    assert options_of(make_config(**given, judge_seed=5)) == JudgeOptions(**given, seed=5)
+    assert options_of(make_config(), dry=True) == JudgeOptions(dry=True)
+    again, failed = {"refresh": True}, {"retry_failed": True}
+    for chosen, reuse in ((again, "nothing"), (failed, "answers"), (again | failed, "nothing")):
+        assert options_of(make_config(**chosen)).reuse == reuse
+    for option in (given | {"concurrency": None}, {"rpm": 2.0}, again):
+        with pytest.raises(UsageError, match="comes ready made"):
+            open_session(make_config(**option), (), Rule())
+    to_embedder = {"concurrency": 1, "rpm": 2.0, "budget": "1.00", "refresh": True}
+    open_session(make_config(**to_embedder, embedder="http://h/v1#m"), (), Rule())
+    monkeypatch.chdir(tmp_path)
+    for used, model in ((["qa", "trecrag"], "gpt-4o"), (["qa"], "gpt-4o-mini")):
+        config, published = make_config(judge="openai"), [suites.get(name) for name in used]
+        session = open_session(config, published, dry=True, environment={})
+        assert session.judge.model == model
+
+
+def test_a_vote_that_a_panel_lost_leaves_the_run_incomplete_although_nothing_is_unscored() -> None:
+    said = {"answer_attempted": {"answered": "yes"}}
+    panel = Panel([Scripted(said), Scripted(said), Scripted(Reason.TIMEOUT)])
+    summary = ragassay.evaluate(records(4), ["test_tried"], judge=panel).summary
+    assert summary.metrics["test_tried"].n_scored == summary.incomplete == summary.lost_votes == 4
+    assert (summary.n_missing, summary.judging and summary.judging.lost_votes) == (
+        0,
+        {"timeout": 4},
+    )
+    (note,) = (one for one in summary.notes if one.kind == "votes_lost")
+    assert (note.counts["n"], note.counts["total"]) == (4, 12)
 
 
 def test_the_run_folder_holds_each_answer_once_and_scores_name_theirs(tmp_path: Path) -> None:

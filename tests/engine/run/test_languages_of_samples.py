@@ -96,6 +96,8 @@ def test_metrics_that_find_no_words_in_a_script_are_told(language: str) -> None:
     named = set(re.split(r",? ", told[0].partition(". For")[0])) & {*ALL} if told else set()
     assert named == BLIND[language]
     assert summary.metrics["token_f1.f"].mean > 0.3
+    alone = ragassay.evaluate([{**record, "references": ["7"]}], ALL).summary
+    assert [text for text in alone.warnings if "not find words" in text] == told
 
 
 ENGLISH = {"query": "How tall is the tower?", "answer": "The tower is 314 metres tall."}

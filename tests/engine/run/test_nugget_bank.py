@@ -10,12 +10,15 @@ import pytest
 
 import ragassay
 from ragassay import InputError, Passage, Reason, Sample, UsageError
+from ragassay.base.sample import Turn
 from ragassay.base.score import Unscored
 from ragassay.cli.command_line import call
 from ragassay.engine.run.pooled_nuggets import pooled
+from ragassay.engine.run.rescoring import rescore
 from ragassay.formats.nugget_bank_file import Nugget, NuggetBank, QueryNuggets
 from ragassay.judges.asking import Asker
 from ragassay.judges.question import Question
+from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.metrics.core import naming
 from scripted_judge import Scripted
 
@@ -58,13 +61,19 @@ def bank_of(samples: list[Sample], said: Scripted, names: str = "nuggets.all") -
 
 def test_a_bank_pools_the_passages_of_all_systems_and_repeats() -> None:
     said = Scripted(judge)
-    bank = bank_of([*TWO, sample("a", "other", id="q2", query="who?")], said)
-    assert list(bank) == ["q1", "q2"]
+    bare = Sample(id="q1", passages=(Passage(None, id="x"),), system="c")  # the others have both
+    later = sample("a", "other", id="q2", query="who?", history=(Turn("user", "first?"),))
+    bank = bank_of([bare, *TWO, later], said)
+    entries = [(name, one.query, one.failure) for name, one in bank.items()]
+    assert entries == [("q1", "what?", None), ("q2", "who?", None)]
     texts = [one.text for one in bank["q1"].nuggets]
     assert texts == ["v alpha", "v gamma", "v delta", "o beta"], "vital first, then in their order"
     assert [one.importance for one in bank["q1"].nuggets] == ["vital"] * 3 + ["okay"]
-    graded = [q.data["passage"] for q in said.questions if q.kind == "relevance_grade"]
-    assert sorted(graded) == sorted(["v alpha", "o beta", "noise", "v gamma", "v delta", "other"])
+    graded = [(q.passage, q.earlier) for q in said.questions if isinstance(q, RelevanceGrade)]
+    assert graded.pop() == ("other", ("first?",))
+    assert sorted(graded) == [
+        (one, ()) for one in ("noise", "o beta", "v alpha", "v delta", "v gamma")
+    ]
 
 
 def test_the_limits_are_those_of_the_metrics() -> None:
@@ -96,6 +105,11 @@ def test_two_systems_are_measured_against_the_same_facts(tmp_path: Path) -> None
     assert found["a", 0, "nuggets.all"].value == 0.25
     assert found["b", 0, "nuggets.all"].value == 0.5
     assert found["b", 1, "nuggets.all"].value == 0.0, "an empty answer holds nothing"
+    memory = ragassay.evaluate(TWO, "nuggets.all", judge=Scripted(judge), nuggets="pooled")
+    memory.save(tmp_path / "kept")
+    for one in (memory, *(ragassay.open_run(tmp_path / name) for name in ("run", "kept"))):
+        again = rescore(one)
+        assert (again.n_scores, again.different, again.unmeasured) == (3, (), 0)
     kept = NuggetBank.read(tmp_path / "run" / "nuggets.jsonl")
     assert result.summary.nuggets == kept.hash == bank_of(TWO, Scripted(judge)).hash
 
@@ -221,10 +235,12 @@ def test_a_bank_for_another_query_is_refused_and_both_are_shown(tmp_path: Path, 
 
 
 def test_a_bank_that_serves_no_query_of_the_data_is_said(tmp_path: Path) -> None:
-    path = write(tmp_path, {**ENTRY, "qid": "x7"})
     record = {"id": "q1", "query": "Who wrote Dune?", "answer": "Herbert.", "passages": ["Dune"]}
-    found = ragassay.evaluate([record], ["nuggets.all", "answered"], nuggets=str(path)).summary
-    assert any("no nugget for any query" in w and "'x7'" in w for w in found.warnings)
+    empty = {"qid": "q1", "query": "Who wrote Dune?", "nuggets": []}
+    for more in ([], [empty]):
+        path = write(tmp_path, {**ENTRY, "qid": "x7"}, *more)
+        found = ragassay.evaluate([record], ["nuggets.all", "answered"], nuggets=str(path)).summary
+        assert any("no nugget for any query" in w and "'x7'" in w for w in found.warnings)
 
 
 def test_a_bank_goes_with_the_run_that_it_belonged_to(tmp_path: Path) -> None:

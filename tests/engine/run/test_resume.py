@@ -135,34 +135,6 @@ def test_a_run_that_is_killed_many_times_ends_with_the_same_scores_and_pays_once
     assert len(committed(ledger)) == QUESTIONS
 
 
-def test_a_run_that_is_killed_while_it_writes_its_folder_asks_nothing_again(
-    project: Path, server: LLMServer, commands: Commands
-) -> None:
-    ledger = project / "ledger.sqlite"
-    draw = random.Random(2)
-    for _ in range(2):
-        before = server.stats()["requests"]
-        commands.start(*words(server, "run"))
-        until(lambda: len(committed(ledger)) == QUESTIONS, commands.output())
-        time.sleep(draw.random() * 0.1)
-        commands.kill()  # or it was faster: then it is a whole run
-        assert server.stats()["requests"] - before in (0, QUESTIONS)
-    assert commands.run(*words(server, "run")) == 0
-    assert server.stats()["requests"] == QUESTIONS
-    assert commands.run(*words(server, "again")) == 0
-    assert server.stats()["requests"] == QUESTIONS
-    assert scores(project / "run") == scores(project / "again")
-
-
-def test_refresh_asks_everything_once_more(project, server: LLMServer, commands: Commands) -> None:
-    assert commands.run(*words(server, "first")) == 0
-    assert commands.run(*words(server, "second", "--refresh")) == 0
-    assert server.stats()["requests"] == 2 * QUESTIONS
-    assert set(server.state.bodies.values()) == {2}
-    assert commands.run(*words(server, "third")) == 0
-    assert server.stats()["requests"] == 2 * QUESTIONS
-
-
 def test_failures_that_would_come_again_are_kept_and_asked_again_only_on_demand(
     project: Path, server: LLMServer, commands: Commands
 ) -> None:
@@ -184,22 +156,6 @@ def test_failures_that_would_come_again_are_kept_and_asked_again_only_on_demand(
     assert server.stats()["requests"] == refused
 
 
-def test_failures_that_may_pass_are_not_kept(project, server, commands: Commands) -> None:
-    def faults(request: Any) -> str | None:
-        return "auth" if request.index >= 40 else None  # a key that is withdrawn midway
-
-    server.settings.faults = faults
-    assert commands.run(*words(server, "run")) == 3
-    asked = server.stats()["requests"]
-    assert asked < 40 + 5 * IN_FLIGHT < QUESTIONS, "a dead key is not tried to the end"
-    assert len(committed(project / "ledger.sqlite")) == 40
-
-    server.settings.faults = {}
-    assert commands.run(*words(server, "run")) == 0
-    assert server.stats()["answered"] == QUESTIONS
-    assert server.stats()["requests"] == asked + QUESTIONS - 40
-
-
 def test_an_exported_ledger_replays_the_run_without_an_endpoint(project, server, commands) -> None:
     server.settings.faults = lambda request: "refusal" if request.digest[0] < 20 else None
     assert commands.run(*words(server, "first")) == 3
@@ -212,28 +168,3 @@ def test_an_exported_ledger_replays_the_run_without_an_endpoint(project, server,
         [{**row, "judge": ""} for row in scores(project / name)] for name in ("first", "second")
     )
     assert first == second
-
-
-def test_a_ledger_that_cannot_grow_stops_the_run_before_it_pays_for_more(
-    project: Path, server: LLMServer, commands: Commands
-) -> None:
-    server.settings.latency = 0.01
-    ledger = project / "ledger.sqlite"
-    assert commands.run(*words(server, "run", "--limit", "2")) == 0
-    with sqlite3.connect(ledger) as connection:
-        # A trigger fails as a full disk does, for this one file.
-        connection.execute(
-            "CREATE TRIGGER full BEFORE INSERT ON paid_answers WHEN "
-            "(SELECT count(*) FROM paid_answers) >= 60 "
-            "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
-        )
-    connection.close()
-    assert commands.run(*words(server, "run")) == 2
-    assert "disk is full" in commands.output()
-    assert len(committed(ledger)) == 60
-    assert server.stats()["answered"] <= 60 + 4 * IN_FLIGHT
-    with sqlite3.connect(ledger) as connection:
-        connection.execute("DROP TRIGGER full")
-    connection.close()
-    assert commands.run(*words(server, "run")) == 0
-    assert len(committed(ledger)) == QUESTIONS

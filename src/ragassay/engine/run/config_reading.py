@@ -281,10 +281,10 @@ def read_config(
             )
             raise file.wrong_key((key,), f"unknown key {key!r}", hint)
     try:
-        values = RunConfig(**body)
+        values = RunConfig(**{key: body[key] for key in body if flags.get(key) is None})
     except ValidationError as error:
         raise file.wrong_key(*mistakes(error)[0]) from error
-    own = {key: getattr(values, key) for key in body}
+    own = {key: getattr(values, key) for key in body if key in values.model_fields_set}
     make_absolute(own, source.parent, found_from)
     file.values |= own
     return file
