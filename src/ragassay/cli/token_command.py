@@ -39,7 +39,7 @@ def create(given: Given) -> None:
 
         key, expires = None, None if given.days is None else time.time() + given.days * DAY_S
         if given.project is not None:
-            key = next((one.id for one in list_projects(opened) if one.name == given.project), None)
+            key = next((p.id for p in list_projects(opened) if p.name == given.project), None)
             if key is None:
                 raise UsageError(f"There is no project {given.project!r}.")
         made, value = create_token(opened, given.name, given.scope, key, expires)

@@ -90,7 +90,7 @@ def consistency_report(summary: Summary) -> Report:
     icc = any(name in summary.variances for name in spreads)
     if icc:
         known = (summary.variances.get(name) for name in spreads)
-        columns[Column("ICC", drop=3)] = [wording.number(one.icc if one else None) for one in known]
+        columns[Column("ICC", drop=3)] = [wording.number(c.icc if c else None) for c in known]
     kinds = {"pairs_of_runs": pairs, "spread_of_runs": spreads, "own_count": own, "icc": icc}
     notes = [sentence("values_over", what=summary.averaged_over)]
     notes += [sentence(kind) for kind, holds in kinds.items() if holds]

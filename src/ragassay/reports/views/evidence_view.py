@@ -283,7 +283,7 @@ class _Scores:
             yield Cell(" · ".join(filter(None, known)), style="dim")
         if self._full and prompt:
             yield from (
-                self.field(one["role"], one["content"]) for one in record.get("messages", ())
+                self.field(said["role"], said["content"]) for said in record.get("messages", ())
             )
         if facts and (self._full or record.get("answer") is None):
             yield self.field("reply", record.get("reply") or "")

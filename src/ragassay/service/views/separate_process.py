@@ -34,7 +34,7 @@ def make_file(make: Callable[..., bytes], store: Store, *reports: str, **argumen
     from ragassay.service.store.reports import get_report
 
     headlines = [get_report(store, key).headline or {} for key in reports]
-    n = sum(max((metric["n_total"] for metric in one.values()), default=0) for one in headlines)
+    n = sum(max((metric["n_total"] for metric in each.values()), default=0) for each in headlines)
     if n < LARGE:
         return make(store, *reports, **arguments)
     call = (store.address, make.__module__, make.__name__, reports, arguments)
