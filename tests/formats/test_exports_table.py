@@ -76,6 +76,7 @@ def test_traces_and_their_observations_may_be_two_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("around", "said"), [
     ([{"meta": {"page": 2, "limit": 1, "totalItems": 3, "totalPages": 3}}], "(of 3): 1"),
     ([{"meta": {"page": page, "totalPages": 2}} for page in (1, 2)], None),
+    ([{"meta": {"page": 1, "totalPages": 2}}] * 2, "(of 2): 1"),  # of two lists
     ([{"cursors": {"next": "x", "prev": None}, "parsed_query": "q"}], "(of several): 1"),
     ([{"cursors": {"next": "x"}}, {"cursors": {"next": None}}], None),
     ([{"next_cursor": "x"}, {"next_cursor": "y"}], "(of several): 2"),

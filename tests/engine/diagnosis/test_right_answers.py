@@ -87,6 +87,9 @@ def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> Non
                            for at in range(20)], ["faithfulness", "answered"])
         for said in ("The ferry ran until ten in 1970.", "I do not know.")
     )  # fmt: skip
+    mostly = [*list(new.samples)[:2], *list(old.samples)[2:]]  # two claim something
+    found = ragassay.diagnose(ragassay.evaluate(mostly, ["faithfulness", "answered"]))
+    assert (found.headline, found.n_scored, found.n_refusals_unknown) == ("faithfulness", 2, 18)
     found = with_change(ragassay.compare(new, old))
     change, right = found.change, found.findings[0]
     assert change is not None and change.n_unknown == 0

@@ -145,7 +145,7 @@ def rescore(given: Given) -> int:
     return show.INCOMPLETE if rescored.different else show.OK
 
 
-@command("compare", names=("suite", "columns", "judge", "budget"))
+@command("compare", names=("suite", "columns", "references", "judge", "budget"))
 def compare(given: Given) -> int:
     """Compare run folders or files of answers, query by query: NEW first, OLD (the baseline) last.
 
@@ -232,7 +232,8 @@ def _pairs(given: Given) -> list[tuple[Result, Result]]:
     files = [run for run in runs if run.is_file()]
     data = [*files, *(run for run in runs if run.is_dir() and formats.files_of(run) != [run])]
     if given.run_options and not data:
-        raise UsageError("--suite, --columns, --judge and --budget are for files of answers.")
+        flags = ", ".join(f"--{name}" for name in given.run_options)
+        raise UsageError(f"{flags}: for files of answers, not for run folders.")
     if formats.share_traces(files, columns=given.run_options.get("columns")):
         raise UsageError(
             f"Some of {', '.join(map(str, files))} hold parts of the same traces. Put the files of "

@@ -14,6 +14,7 @@ from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.note import Displayed, Note, joined
 from ragassay.base.printable import excerpt
 from ragassay.base.sample import Identity, Sample
+from ragassay.base.score import Reason
 from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.diagnosis import decision_table as table
 from ragassay.engine.results.result import Result
@@ -133,6 +134,11 @@ class Diagnosis(Displayed):
         return f"<Diagnosis {self.name!r}: {failing} headline={self.headline}>"
 
     @property
+    def by_words(self) -> bool:
+        """Whether the headline compares words."""
+        return self.headline.partition(".")[0] in OF_WORDS
+
+    @property
     def counts(self) -> list[tuple[str, str, int]]:
         """Name, title and number of samples of each class that occurs."""
         return [(found.fault.name, found.fault.title, found.n) for found in self.found]
@@ -184,15 +190,17 @@ EXCERPT = 160
 
 def headline_of(result: Result) -> str | None:
     """The metric that a diagnosis takes as its headline: the first of `HEADLINES` that has a value
-    for at least half of the samples; ``None`` where the run has none. One by the offline judge
-    whose agreement with people is not known or not sufficient is taken where there is no other."""
+    for at least half of the samples that have one (a refusal claims nothing that could be
+    supported); ``None`` where the run has none. One by the offline judge whose agreement with
+    people is not known or not sufficient is taken where there is no other."""
     metrics = result.summary.metrics
     names = table.names_by_metric(metrics)
     fit = [
         shown
         for wanted in HEADLINES
         for shown in names.get(wanted, ())
-        if metrics[shown].mean is not None and 2 * metrics[shown].n_scored >= metrics[shown].n_total
+        if (m := metrics[shown]).mean is not None
+        and 2 * m.n_scored >= m.n_total - m.unscored.get(Reason.NOTHING_CLAIMED, 0)
     ]
     judged = ((shown, judge_agreement(metrics[shown])) for shown in fit)
     trusted = (shown for shown, by in judged if by is None or not by.indicative)

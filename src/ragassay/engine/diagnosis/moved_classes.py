@@ -184,8 +184,7 @@ def moved(
     if first.measures in RIGHT and not not_alike and decided:
         # A finding is a verdict where it is one without the samples that fail by a doubtful judge,
         # or by words alone.
-        by_words = first.only_hint and not first.judged
-        weak = hints | {fault.name for fault in occurring if by_words and not fault.own_fault}
+        weak = hints | {row.name for row in occurring if first.by_words and not row.own_fault}
         firm = [weak.isdisjoint(both) for both in zip(before, after, strict=True)]
         (test,), (alone,) = tested([FINE]), tested([FINE], firm)
         found, shown = (

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -161,7 +161,7 @@ class Mapper:
         )
         self.nothing_known: InputError | None = None
         self._several = self._has_begun = False
-        self._pages: Counter[int] = Counter()  # that were read, by how many there are
+        self._pages = defaultdict[int, set[object]](set)  # that were read, by how many there are
         self._meanings: dict[str, str] = {}
         self._places: dict[int, tuple[Path | None, int]] = {}
 
@@ -226,9 +226,9 @@ class Mapper:
             for part in ("number", "total", "next")
         )
         if isinstance(number, int) and isinstance(total, int):
-            self._pages[total] += 1
+            self._pages[total].add(number)  # also of another list, as of steps beside traces
         else:  # where one page has no next one, all were read
-            self._pages[0 if more else 1] += 1
+            self._pages[0 if more else 1].add(object())
         if beside and total is None and more is None:
             self.tell("around_records", around=", ".join(map(repr, beside)))
 
@@ -276,9 +276,9 @@ class Mapper:
         cut = self.splitter
         if cut.separator and cut.uncut and not cut.has_cut:
             self._notes.tell("no_separator", count=cut.uncut, separator=cut.separator)
-        for total, n_read in self._pages.items():
-            if n_read < total or (not total and 1 not in self._pages):
-                self._notes.tell("pages", count=n_read, of=total or "several")
+        for total, read in self._pages.items():
+            if len(read) < total or (not total and 1 not in self._pages):
+                self._notes.tell("pages", count=len(read), of=total or "several")
         for note in self._notes if self._warns else ():
             warn_user(f"{called(about)}: {note}")
 

@@ -10,7 +10,7 @@ from ragassay.base.note import joined
 from ragassay.base.printable import few, grouped, share
 from ragassay.engine.comparison.derived_runs import shown_queries
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
-from ragassay.engine.diagnosis.diagnosing import OF_WORDS, ClassFound, Diagnosis
+from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
@@ -42,7 +42,7 @@ def _means(diagnosis: Diagnosis) -> str:
     means = f"{diagnosis.headline} below {diagnosis.below:g}"
     if diagnosis.headline_only:
         return means
-    if diagnosis.headline.partition(".")[0] in OF_WORDS:
+    if diagnosis.by_words:
         means += " and no match with a reference"
     return f"{means}, or another fault"
 
@@ -61,12 +61,15 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     if diagnosis.share_right is None or low is None or high is None:
         return ""
     interval = f" [{low * 100:.0f} to {high * 100:.0f} %]"
-    interval += f" ({wording.HINT})" * diagnosis.only_hint
+    words = ": right answers in other words count as wrong" * diagnosis.by_words
+    interval += f" ({wording.HINT}{words})" * diagnosis.only_hint
     right = round(diagnosis.share_right, 2)
     said = [sentence(f"{diagnosis.measures}_right", share=right, interval=interval)]
     for most in diagnosis.found[:1]:
         title = f"{most.fault.title[0].lower()}{most.fault.title[1:]}"
-        said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n))
+        weak = most.only_hint or (diagnosis.by_words and not most.fault.own_fault)
+        hint = f", {wording.HINT}" * weak
+        said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n, hint=hint))
     n = diagnosis.n_refusals_unknown
     return " ".join([*said, *[sentence("refusals_unknown", n=n)] * bool(n)])
 
@@ -119,7 +122,8 @@ def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
         )
         for found in diagnosis.found
     )
-    means = [sentence("right_means", names=[diagnosis.headline])]
+    match = " or by a match with a reference" * diagnosis.by_words
+    means = [sentence("right_means", names=[diagnosis.headline], match=match)]
     means = means if diagnosis.measures == "answers" else []
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
     first = Cell(f"{failing} fail", link="filter:fails" if linked else "")
