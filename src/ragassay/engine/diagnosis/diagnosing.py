@@ -255,8 +255,11 @@ def diagnosis_of(
     idle = {(item.fault, item.metric) for item in (*left_out, *also_not_telling)}
     for row, (sample, known) in enumerate(_samples(result, names, added)):
         signals = dict(table.telling(known, sample, limits, idle))
-        if matches[row] and "supported" in signals and signals["supported"].metric in doubtful:
-            del signals["supported"]  # what a reference says too was not invented
+        if matches[row] or (good[row] and measures == "answers" and not by_words):
+            # What a reference says too was not invented, whatever a doubtful judge says.
+            for name in {"supported", "contradicted"} & signals.keys():
+                if signals[name].metric in doubtful:
+                    del signals[name]
         parts |= table.parts_of(sample)
         for name, signal in signals.items():
             sources[name][signal.metric] += 1

@@ -283,7 +283,11 @@ class Comparison(Displayed):
         rows = [
             {"metric": d.name, "new": d.a_mean, "old": d.b_mean, "difference": d.diff}
             | {name: getattr(d, name) for name in _IN_FRAMES}
-            | {"verdict": HINT if d.verdict == "indicative" else d.verdict}
+            | {
+                "verdict": (HINT if d.hint else "no difference shown")
+                if d.verdict == "indicative"
+                else d.verdict
+            }
             for d in self.differences
         ]
         return polars.DataFrame(rows, infer_schema_length=None)
