@@ -96,9 +96,9 @@ def test_reasons_and_labels_are_in_the_readers_words() -> None:
 
 
 def test_the_sentence_of_a_run_says_where_it_is_only_a_hint() -> None:
-    data = [{"id": f"{n}", "query": "Where?", "answer": "By it.", "references": ["By it."]}
-            for n in range(3)]  # fmt: skip
-    for metric, hinted in (("answer_match", True), ("contains_answer", False)):
+    data = [{"id": f"{n}", "query": "Where?", "answer": "By it.", "references": ["By it."],
+             "given": {"RB_llm": 1.0}} for n in range(3)]  # fmt: skip
+    for metric, hinted in (("answer_match", True), ("contains_answer", True), ("rb_llm", False)):
         diagnosis = ragassay.diagnose(ragassay.evaluate(data, [metric]))
         assert diagnosis.only_hint is hinted
         assert (wording.HINT in verdict_of(diagnosis)) is hinted

@@ -128,6 +128,14 @@ def test_an_empty_answer_is_none_and_no_refusal_of_an_answerable_query(label, fa
         assert found.classes == [fault, None], headline
 
 
+def test_an_answer_that_its_judge_found_right_was_not_invented_by_the_offline_judge() -> None:
+    said = {"query": "When?", "answer": "It shuts at seven in the evening.", "references": ["19"]}
+    said["passages"] = ["It closes at 19:00."]
+    data = [{"id": f"{rb}", **said, "given": {"RB_llm": rb}} for rb in (1.0, 0.0)]
+    found = diagnose(ragassay.evaluate(data, ["rb_llm", "faithfulness"]))
+    assert found.classes == [None, "invented"]
+
+
 WRONG = (
     "The mill closes at eleven.",
     "You have to be there by eleven.",

@@ -19,7 +19,8 @@ def compared(new: str, old: str, **options: bool) -> tuple[ragassay.Comparison, 
     """Two runs of right (r), wrong (w) and declined (d) answers; of unanswerable queries that get
     an answer (i) or a refusal (u)."""
     said = {"r": "It opened in 1965.", "w": "It opened in 1970.", "i": "It opened in 1970."}
-    facts = {kind: {"references": ["It opened in 1965"]} for kind in "rwd"}
+    facts = {kind: {"references": ["It opened in 1965"], "given": {"RB_llm": float(kind == "r")}}
+             for kind in "rwd"}  # fmt: skip
     runs = []
     for kinds in (new, old):
         data = [
@@ -27,7 +28,7 @@ def compared(new: str, old: str, **options: bool) -> tuple[ragassay.Comparison, 
             | facts.get(kind, {"answerability": "UNANSWERABLE"})
             for at, kind in enumerate(kinds)
         ]
-        runs.append(ragassay.evaluate(data, ["contains_answer", "refusals_right", same]))
+        runs.append(ragassay.evaluate(data, ["rb_llm", "refusals_right", same]))
     found = with_change(ragassay.compare(*runs, primary="same", **options))
     assert found.change is not None and found.change.right is not None
     return found, found.change

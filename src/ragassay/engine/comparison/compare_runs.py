@@ -165,12 +165,13 @@ def compare(
     clusters, clustered_by = matched.clusters
     draws: dict[str, Any] = {"clusters": clusters, "n_resamples": n_resamples}
     draws |= {"seed": seed, "level": level}
+    at = [k for k, name in enumerate(means) if not tested or name in tested]
     by_n = grouped((int(matched.left_by_both(name, alike=True).sum()), name) for name in names)
     brought = [
         *(Note("inapplicable_to_both", {"n": n}, (*by_n[n],), "detail") for n in by_n if n),
         *(note for note in b.summary.notes if note.kind == MATCHED),
         *against,
-        *only_in_one(a, b, means, matched.queries, mask_a, mask_b),
+        *only_in_one(a, b, [means[k] for k in at], matched.queries, mask_a[at], mask_b[at]),
         *incomplete_runs(a, b),
     ]
     comparison = compare_arrays(

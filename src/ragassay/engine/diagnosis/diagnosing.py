@@ -136,7 +136,7 @@ class Diagnosis(Displayed):
     @property
     def by_words(self) -> bool:
         """Whether the headline compares words."""
-        return self.headline.partition(".")[0] in OF_WORDS
+        return self.headline.partition(".")[0] in BY_WORDS
 
     @property
     def counts(self) -> list[tuple[str, str, int]]:
@@ -180,9 +180,12 @@ MEASURES = {
 }
 """What a headline measures where it does not say which answers are right."""
 
-OF_WORDS = ("token_f1", "f1", "rougeL", "rouge-l")
-"""Headlines that compare words, which other words for the same lower: their verdict is a hint, and
-an answer that matches a reference does not fail by them."""
+BY_OVERLAP = ("token_f1", "f1", "rougeL", "rouge-l")
+"""Headlines by the share of the same words: an answer that matches a reference does not fail by
+them."""
+
+BY_WORDS = ("contains_answer", "covers_answer", "acc", *BY_OVERLAP)
+"""Headlines that compare words, which other words for the same lower: their verdict is a hint."""
 
 EXCERPT = 160
 """Characters of a query or an answer in an example."""
@@ -233,8 +236,9 @@ def diagnosis_of(
     metrics = {**(added.summary.metrics if added else {}), **result.summary.metrics}
     names = table.names_by_metric(metrics)
     matches = np.zeros(len(columns), np.bool_)
-    by_words = table.canonical_name(metric.metric) in OF_WORDS
-    if by_words and not headline_only:
+    name_of_headline = table.canonical_name(metric.metric)
+    by_overlap, by_words = name_of_headline in BY_OVERLAP, name_of_headline in BY_WORDS
+    if by_overlap and not headline_only:
         matches[:] = [_matches(sample) for sample, _ in _samples(result, names, added)]
         low &= ~matches
     faults: list[table.FaultClass | None] = []
@@ -255,11 +259,17 @@ def diagnosis_of(
     idle = {(item.fault, item.metric) for item in (*left_out, *also_not_telling)}
     for row, (sample, known) in enumerate(_samples(result, names, added)):
         signals = dict(table.telling(known, sample, limits, idle))
-        if matches[row] or (good[row] and measures == "answers" and not by_words):
-            # What a reference says too was not invented, whatever a doubtful judge says.
-            for name in {"supported", "contradicted"} & signals.keys():
-                if signals[name].metric in doubtful:
-                    del signals[name]
+        # What a reference says too was not invented, whatever a comparison of words says; nor does
+        # such a comparison contradict what a judge found right.
+        is_good = good[row] and measures == "answers"
+        outvoted = {
+            "supported": matches[row] or (is_good and not by_overlap),
+            "contradicted": is_good and not by_words,
+        }
+        for name in [name for name in outvoted if name in signals and outvoted[name]]:
+            by = judged.get(signals[name].metric)
+            if by is None or by.indicative:
+                del signals[name]
         parts |= table.parts_of(sample)
         for name, signal in signals.items():
             sources[name][signal.metric] += 1

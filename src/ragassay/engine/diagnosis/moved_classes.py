@@ -182,9 +182,12 @@ def moved(
     classes = tuple(sorted(classes, key=lambda row: (-abs(row.diff or 0.0), -(row.diff or 0.0))))
     right = None
     if first.measures in RIGHT and not not_alike and decided:
-        # A finding is a verdict where it is one without the samples that fail by a doubtful judge,
-        # or by words alone.
-        weak = hints | {row.name for row in occurring if first.by_words and not row.own_fault}
+        # A finding is a verdict where it is one without the samples that fail by a doubtful judge:
+        # that of the headline, or of a fault that counts however good the headline is.
+        weak = {
+            row.name for row in occurring
+            if (row.name in hints if row.own_fault else first.only_hint)
+        }  # fmt: skip
         firm = [weak.isdisjoint(both) for both in zip(before, after, strict=True)]
         (test,), (alone,) = tested([FINE]), tested([FINE], firm)
         found, shown = (

@@ -10,7 +10,7 @@ from ragassay.base.note import joined
 from ragassay.base.printable import few, grouped, share
 from ragassay.engine.comparison.derived_runs import shown_queries
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
-from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
+from ragassay.engine.diagnosis.diagnosing import BY_OVERLAP, ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
@@ -42,7 +42,7 @@ def _means(diagnosis: Diagnosis) -> str:
     means = f"{diagnosis.headline} below {diagnosis.below:g}"
     if diagnosis.headline_only:
         return means
-    if diagnosis.by_words:
+    if diagnosis.headline.partition(".")[0] in BY_OVERLAP:
         means += " and no match with a reference"
     return f"{means}, or another fault"
 
@@ -122,7 +122,7 @@ def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
         )
         for found in diagnosis.found
     )
-    match = " or by a match with a reference" * diagnosis.by_words
+    match = " or a match with a reference" * (diagnosis.headline.partition(".")[0] in BY_OVERLAP)
     means = [sentence("right_means", names=[diagnosis.headline], match=match)]
     means = means if diagnosis.measures == "answers" else []
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
@@ -219,7 +219,8 @@ def _moved_notes(change: Moved, judges: bool) -> Iterator[str]:
         yield sentence("classes_unlike", metrics=", ".join(change.unlike))
     for run, diagnosis in (("new", change.new), ("old", change.old)):
         yield from (f"In the {run} run: {line}" for line in _idle_lines(diagnosis))
-    notes = (*change.new.judge_notes, *change.old.judge_notes) if judges else ()
+    right = [change.right.why] if change.right is not None and change.right.why else []
+    notes = (*right, *change.new.judge_notes, *change.old.judge_notes) if judges else ()
     yield from map(str, joined(notes))
 
 
