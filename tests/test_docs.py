@@ -187,9 +187,7 @@ def check_made(request: pytest.FixtureRequest, path: Path, mark: str, text: str)
         ("docs/judges.md", "1.0 python:my_judges"),
     ],
 )
-def test_the_python_of_a_page_runs(
-    name: str, printed: str, desk: Path, capsys, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_python_of_a_page_runs(name, printed, desk, capsys, monkeypatch) -> None:
     monkeypatch.syspath_prepend(str(desk))
     found = blocks(ROOT / name, "python")
     for file, body in found:

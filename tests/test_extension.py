@@ -84,9 +84,7 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (metrics, METRIC.replace('"shout"', '"em"'), "Two metrics are called 'em'"),
     ],
 )
-def test_a_name_that_is_taken_is_refused(
-    added: Path, package: ModuleType, source: str, message: str
-) -> None:
+def test_a_name_that_is_taken_is_refused(added, package: ModuleType, source, message) -> None:
     folder = added / package.__name__
     (folder / "zz_again.py").write_text(source)
     for cache in (naming._import_all, suites.all_suites, formats.all_formats):

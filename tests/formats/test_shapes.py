@@ -256,9 +256,7 @@ LINES = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS)
 
 @pytest.mark.parametrize(("name", "content"), [("a.csv", TABLE), ("a.jsonl", LINES)])
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
-def test_a_byte_order_mark_names_the_encoding(
-    tmp_path: Path, name: str, content: str, encoding: str
-) -> None:
+def test_a_byte_order_mark_names_the_encoding(tmp_path, name, content, encoding) -> None:
     path = tmp_path / name
     path.write_bytes(content.encode(encoding))
     assert read(path) == EXPECTED
@@ -318,9 +316,7 @@ def test_a_sheet_is_read_row_by_row(tmp_path: Path) -> None:
     ([["id", "query"], [1, True]], "line 2, field 'query': the flag true"),
     ([["id", "query"]], "no sheet holds a header and a row"),
 ])  # fmt: skip
-def test_a_faulty_sheet_is_an_error_that_says_where(
-    tmp_path: Path, rows: list[list[Any]], said: str
-) -> None:
+def test_a_faulty_sheet_is_an_error_that_says_where(tmp_path, rows: list[list[Any]], said) -> None:
     assert said in error(sheet(tmp_path / "a.xlsx", rows))
 
 

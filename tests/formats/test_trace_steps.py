@@ -94,9 +94,7 @@ def of_evaluation_data(given: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("turns", HISTORIES)
 @pytest.mark.parametrize("name", ["chat_history", "history"])
 @pytest.mark.parametrize("made", [of_langsmith, of_langfuse, of_phoenix, of_evaluation_data])
-def test_turns_beside_the_question_are_the_history(
-    made: Any, name: str, turns: list[Any], tmp_path: Path
-) -> None:
+def test_turns_beside_the_question_are_the_history(made, name, turns: list[Any], tmp_path) -> None:
     """They were left out, and suggested as passages."""
     path = tmp_path / "a.jsonl"
     one = one_sample(path, made({"input": Q, name: turns}))

@@ -62,9 +62,7 @@ def test_where_tabs_separate_the_columns_ids_may_hold_spaces(tmp_path: Path, cha
     ("q1\tQ0\td\t1\t2.5\ttag\tmore", 7, trec_files.read_run),
 ])  # fmt: skip
 @pytest.mark.parametrize("at", [1, 3])
-def test_a_line_with_more_columns_is_an_error_with_its_number(
-    tmp_path: Path, line: str, n: int, read, at: int
-) -> None:
+def test_a_line_with_more_columns_is_an_error_with_its_number(tmp_path, line, n, read, at) -> None:
     good = "q1 0 a 1" if read is trec_files.read_qrels else "q1 Q0 a 1 2.5 tag"
     lines = [good, good.replace("q1", "q2"), good.replace("q1", "q3")]
     lines[at - 1] = line
@@ -181,9 +179,7 @@ def ids_by_rank(*passages: object) -> list[str | None]:
     ("first", "second"), [(2, 1), ("2", "1"), (2.0, "1"), (10, 9), ("10", "9"), (1, -1)]
 )
 @pytest.mark.parametrize("name", ["rank", "Rank"])
-def test_passages_stand_in_the_order_of_their_rank(
-    name: str, first: object, second: object
-) -> None:
+def test_passages_stand_in_the_order_of_their_rank(name, first: object, second: object) -> None:
     assert ids_by_rank({"id": "a", name: first}, {"id": "b", name: second}) == ["b", "a"]
     assert ids_by_rank({"id": "a", name: second}, {"id": "b", name: first}) == ["a", "b"]
     assert ids_by_rank({"id": "a", name: None}, {"id": "b", name: None}) == ["a", "b"]
