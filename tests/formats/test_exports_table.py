@@ -67,10 +67,15 @@ def test_traces_and_their_observations_may_be_two_files(tmp_path: Path) -> None:
         assert (sample.id, sample.query, sample.answer_text) == ("t", "Who?", "I.")
         assert [passage.text for passage in sample.passages or ()] == texts
         assert any("only name their steps: 1" in note for note in notes) is (files == traces)
-    with pytest.raises(
-        InputError, match=r"'o1' .* already given in line 1 of .*observations\.json"
-    ):
+        assert not any("that are not there" in note for note in notes)
+    said = r"'o1' .* already given in line 1 of .*observations\.json"
+    with pytest.raises(InputError, match=said):
         load([traces, steps, steps])
+    steps.write_text(
+        json.dumps([{**step, "traceId": f"other {at}", "id": f"{at}"} for at in (0, 1)])
+    )
+    load([traces, steps], notes=(notes := Notes()))
+    assert any("beside steps of 2 traces that are not there: 1" in note for note in notes)
 
 
 @pytest.mark.parametrize(("around", "said"), [

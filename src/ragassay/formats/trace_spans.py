@@ -80,6 +80,9 @@ def samples(listed: Iterable[Span], mapper: Mapper) -> Iterator[Sample]:
     for step in steps:
         name = step.trace or [step.id, *_above(step.id, parents)][-1]
         traces.setdefault(name, []).append(step)
+    lone = sum(len(steps) == 1 and name in by_id for name, steps in traces.items())
+    if lone and (n := sum(name not in by_id for name in traces)):
+        mapper.tell("traces_apart", count=lone, n=n)
     for name, steps in traces.items():
         ids = {step.id for step in steps}
         outermost = [step for step in steps if step.parent is None or step.parent not in ids]

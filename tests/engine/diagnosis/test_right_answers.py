@@ -71,7 +71,8 @@ def test_a_comparison_says_first_whether_more_answers_are_right(
     worst = [line[5:17] for line in worst_queries(gated, gate, 1)]
     assert worst == ["became wrong"] * len(gate.metrics)
     trusted = compared(new, old, trust_offline=True)[0].findings[0]
-    assert (trusted.verdict, trusted.why) == (hint or verdict, None)
+    assert (trusted.verdict, trusted.why is not None) == (hint or verdict, hint is not None)
+    assert trusted.why is None or trusted.why.kind == "offline_trusted"
 
 
 def test_inventions_in_place_of_refusals_are_named_though_as_many_are_right() -> None:
