@@ -80,9 +80,8 @@ def test_a_missing_part_is_unscored_as_with_built_in_metrics(gone: str, reason: 
 
 
 def test_name_parameters_range_and_direction() -> None:
-    assert (str(is_short), is_short.title, is_short.says) == (
-        *("is_short", "Is the answer short?", "flag"),
-    )
+    about = (str(is_short), is_short.title, is_short.says)
+    assert about == ("is_short", "Is the answer short?", "flag")
     told = is_short.details, is_short.formula, is_short.misleads
     assert told == ("At most so many words.", "1 if words <= most, else 0", "")
     assert str(parse("is_short(most=1)")) == "is_short(most=1)"

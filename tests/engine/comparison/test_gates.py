@@ -191,9 +191,8 @@ def test_a_system_is_not_shown_to_be_no_worse_by_leaving_queries_out() -> None:
         assert "Make both runs of the same queries" in gate.sentence
     both = not_worse([*old[:20], *[None] * 10], old)
     assert both.unscored == 2 * 20
-    assert (
-        "20 scores are missing in one of the runs and the new run lacks 10 queries" in both.sentence
-    )
+    lacks = "20 scores are missing in one of the runs and the new run lacks 10 queries"
+    assert lacks in both.sentence
     # Few enough that A could not be shown to be worse were all of them wrong; queries that B gave
     # no answer to; queries that A alone has.
     assert not_worse(old[:38], old).passed is True

@@ -252,9 +252,8 @@ def test_labels_that_matched_no_question_are_counted_and_the_first_is_named(tmp_
     judge = replay(tmp_path, ann, corrected, other, recorded)
     judge.known(RelevanceGrade(QUERY, OTHER))  # a plan asks nothing
     (said,) = answered(judge, QUESTION)
-    assert said == (
-        "labels.jsonl: 1 of 3 labels matched no question of the run; the first is in line 3"
-    )
+    left = "1 of 3 labels matched no question of the run; the first is in line 3"
+    assert said == f"labels.jsonl: {left}"
     assert answered(judge, RelevanceGrade(QUERY, OTHER)) == ()
     panel = Panel([replay(tmp_path, other)])
     assert panel.remarks()[0].startswith("labels.jsonl: 1 of 1 label matched no question")
