@@ -124,9 +124,7 @@ KEYS = st.text(st.characters(exclude_characters=".[]|$?'\"", codec="utf-8"), min
 
 
 @given(st.lists(KEYS | st.integers(0, 3), min_size=1, max_size=5), st.text())
-def test_a_written_path_leads_to_the_value_that_it_was_made_for(
-    steps: list[str | int], words: str
-) -> None:
+def test_a_written_path_leads_to_the_value_that_it_was_made_for(steps, words) -> None:
     value: Any = words
     for step in reversed(steps):
         value = {step: value} if isinstance(step, str) else [None] * step + [value]

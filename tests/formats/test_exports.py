@@ -78,8 +78,9 @@ FOUND = [
 ]
 PHOENIX = [
     phoenix("rag", "CHAIN", None, **{"input.value": Q, "output.value": A, "session.id": "s"}),
-    phoenix("search", "RETRIEVER", "rag", **{"input.value": Q, "retrieval.documents": FOUND}),
-]
+    phoenix("search", "RETRIEVER", "rag",
+            **{"input.value": Q, "retrieval.documents": FOUND, "user.id": "u"}),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
@@ -98,6 +99,7 @@ def test_phoenix_spans_in_every_file(tmp_path: Path, suffix: str) -> None:
     (one,) = read(path, "phoenix")
     is_expected(one)
     assert (one.passages or ())[0].score == 0.5 and one.metadata["conversation_id"] == "s"
+    assert one.metadata["user_id"] == "u", "of whichever step has it"
 
 
 def otlp(*spans: dict[str, Any]) -> dict[str, Any]:
@@ -118,9 +120,7 @@ def otlp_span(name: str, parent: str, at: int, **attributes: Any) -> dict[str, A
 
 
 @pytest.mark.parametrize("given", [None, "", "{}"])
-def test_a_retrieval_whose_documents_are_not_exported_says_nothing(
-    tmp_path: Path, given: str | None
-) -> None:
+def test_a_retrieval_whose_documents_are_not_exported_says_nothing(tmp_path, given) -> None:
     root = otlp_span("rag", "", 0, **{"input.value": Q, "output.value": A})
     output = {} if given is None else {"output.value": given}
     hidden = {

@@ -88,9 +88,7 @@ def test_traces_and_their_observations_may_be_two_files(tmp_path: Path) -> None:
     ([{"hasMore": True}], "(of several): 1"),
     ([{"hasMore": False}], None),
 ])  # fmt: skip
-def test_pages_of_an_export_that_are_missing_are_told(
-    tmp_path: Path, around: list[dict[str, Any]], said: str | None
-) -> None:
+def test_pages_of_an_export_that_are_missing_are_told(tmp_path, around, said) -> None:
     for at, beside in enumerate(around):
         run = {"id": f"r{at}", "run_type": "chain", "inputs": {"question": "Who?"}}
         (tmp_path / f"{at}.json").write_text(json.dumps({"data": [run], **beside}))

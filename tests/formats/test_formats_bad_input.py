@@ -132,9 +132,7 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
 
 
 @pytest.mark.parametrize(("file", "content", "said"), BROKEN, ids=[said for *_, said in BROKEN])
-def test_a_broken_file_is_an_error_that_says_where(
-    tmp_path: Path, file: str, content: str | bytes, said: str
-) -> None:
+def test_a_broken_file_is_an_error_that_says_where(tmp_path, file, content, said) -> None:
     path = tmp_path / file
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     assert said in error(path)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from pathlib import Path
-from typing import Any
 
 from hypothesis import HealthCheck, given, settings, strategies as st
 
@@ -39,9 +37,7 @@ records = st.dictionaries(names | st.text(max_size=3), values, max_size=6)
 
 @settings(max_examples=200, deadline=None)
 @given(records, st.none() | st.just("|"))
-def test_any_record_is_a_sample_or_an_input_error(
-    record: dict[str, Any], separator: str | None
-) -> None:
+def test_any_record_is_a_sample_or_an_input_error(record, separator) -> None:
     try:
         samples = list(from_records([record], separator=separator, notes=Notes()))
     except InputError as error:
@@ -68,9 +64,7 @@ contents = st.lists(pieces, max_size=12).map(b"".join) | st.binary(max_size=30)
     max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(contents, st.booleans(), st.none() | st.sampled_from(sorted(all_formats())))
-def test_any_file_gives_samples_or_an_input_error(
-    tmp_path: Path, content: bytes, packed: bool, name: str | None
-) -> None:
+def test_any_file_gives_samples_or_an_input_error(tmp_path, content, packed, name) -> None:
     path = tmp_path / "file"
     path.write_bytes(gzip.compress(content) if packed else content)
     try:

@@ -263,9 +263,7 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("record", "expected"), READ)
-def test_a_record_of_any_published_shape_is_read(
-    record: dict[str, Any], expected: dict[str, Any]
-) -> None:
+def test_a_record_of_any_published_shape_is_read(record, expected) -> None:
     asks = {"query", "inputs", "input", "messages", "User Input"} & record.keys()
     sample = one({**({} if asks else {"query": "q"}), **record})
     assert {field: getattr(sample, field) for field in expected} == expected
@@ -328,9 +326,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("record", "said"), REFUSED)
-def test_a_record_that_cannot_be_read_is_refused_with_its_field(
-    record: dict[str, Any], said: str
-) -> None:
+def test_a_record_that_cannot_be_read_is_refused_with_its_field(record, said) -> None:
     with pytest.raises(InputError, match=said):
         one({**({} if {"messages"} & record.keys() else {"query": "q"}), **record})
 

@@ -73,9 +73,7 @@ def test_outputs_with_documents_are_answers_unless_they_are_named_as_expected(tm
 
 
 @pytest.mark.parametrize("more", [{}, {"run_type": "chain"}])
-def test_references_of_another_name_are_told_and_can_be_named(
-    tmp_path: Path, more: dict[str, Any]
-) -> None:
+def test_references_of_another_name_are_told_and_can_be_named(tmp_path, more) -> None:
     held = {"who": "Austen", "how": "plain"}
     record = {"id": "a", "inputs": {"question": Q}, "outputs": {"answer": A}, **more}
     path, notes = jsonl(tmp_path / "a.jsonl", {**record, "reference_outputs": held}), Notes()

@@ -65,9 +65,7 @@ def test_columns_of_different_lengths_are_told_with_their_lengths(tmp_path, name
 
 
 @pytest.mark.parametrize("indent", [None, 2])
-def test_a_list_beside_what_describes_it_is_read_as_the_records(
-    tmp_path: Path, indent: int | None
-) -> None:
+def test_a_list_beside_what_describes_it_is_read_as_the_records(tmp_path, indent) -> None:
     content = {"description": "All answers.", "items": ROWS, "meta": {"made_by": "our tool"}}
     path = tmp_path / "export.json"
     path.write_text(json.dumps(content, indent=indent))

@@ -166,6 +166,9 @@ def test_a_value_that_is_no_number_is_named_with_query_and_document(
     problem = f"query 'q2', document 'c': {said} was given where a finite number is expected"
     with pytest.raises(InputError, match=problem):
         read(path)
+    table = {"q_id": ["q", "q"], "doc_id": ["a", "b"], "score": [1.0, float("nan")]}
+    with pytest.raises(InputError, match=r"line 2, .*document 'b': the number nan was given"):
+        read(parquet(pl.DataFrame(table), tmp_path / "nan.parquet"))
     with pytest.raises(InputError, match=problem):
         list(ragassay.load(path, gold=write(tmp_path / "qrels", "q2 0 b 1\n")))
 

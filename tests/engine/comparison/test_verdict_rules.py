@@ -127,9 +127,7 @@ def test_a_verdict_rests_on_labels_by_people_a_lower_bound_and_the_language(
     assert gates.results_of(gate)[0].passed is (True if verdict == "better" else None)
 
 
-def test_what_one_run_has_in_another_language_gets_no_verdict(
-    judged, table: list[Agreement]
-) -> None:
+def test_what_one_run_has_in_another_language_gets_no_verdict(judged, table) -> None:
     table.append(row())
     better, worse = judged
     entry = replace(worse.summary.metrics["answer_match"], language="")

@@ -36,6 +36,7 @@ from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric, scored
+from ragassay.reports.views.plan_view import call_part
 from ragassay.transport.providers_and_prices import Price, price_of
 from ragassay.transport.sending import MOST
 from valid_answers import largest, smallest
@@ -310,6 +311,13 @@ def test_time_follows_calls_concurrency_and_limits() -> None:
         make(10), {"grades": Grades()}, Oracle(), throughput=Throughput(concurrency=10)
     )
     assert plan.seconds == Range(6.0, 6.0)
+    both = {"grades": Grades(), "b": Contrary()}
+    plan = plan_calls(make(10), both, Oracle(), throughput=Throughput(concurrency=10))
+    assert [row.cells[-1].text for row in call_part(plan).blocks[0].rows] == [
+        "6 s",
+        "2 s – 8 s",
+        "8 s",
+    ]
 
 
 @pytest.mark.parametrize(
