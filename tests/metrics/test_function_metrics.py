@@ -195,6 +195,17 @@ def test_an_asynchronous_function_is_called_side_by_side_also_inside_a_loop() ->
         return [row.value for row in ragassay.evaluate(data, [waits]).scores]
 
     assert asyncio.run(main()) == [0.5, None, 0.5, None] and waiting == 3
+    running: list[int] = [0]
+
+    @ragassay.metric
+    async def counts(answer):
+        running.append(running[-1] + 1)
+        await asyncio.sleep(0.01)
+        running.append(running[-1] - 1)
+        return 1.0
+
+    ragassay.evaluate([{"id": f"{n}", "answer": "x"} for n in range(80)], [counts])
+    assert max(running) == 64  # as docs/own-metrics.md says
 
 
 def one_arg(answr):

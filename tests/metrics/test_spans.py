@@ -98,6 +98,8 @@ def test_ndcg_over_characters_by_hand() -> None:
     # 25 + 25 / log2(3), for the second passage adds what the first lacks
     assert value("CharNDCG", sample([half, whole], gold)) == pytest.approx(0.8154648767857288)
     assert value("CharNDCG@1", sample([none, whole], gold)) == 0.0
+    # Of the first passage alone, which has as many as its size allows.
+    assert value("CharNDCG@1", sample([("d", 100, 110), whole], gold)) == 1.0
     # The ideal begins with the largest passage, which holds all of it.
     assert value("CharNDCG", sample([("d", 0, 10), whole], gold)) == pytest.approx(0.6309297535)
 

@@ -9,6 +9,7 @@ NAMES = DocumentNames(
     {
         "pool": "pool.md", "guides/pool": "guides/pool.pdf", "guides/sauna": "guides/sauna.md",
         "old/sauna": "old/sauna.md", "v1.2": "v1.2.md", "release-1": "release-1.md",
+        "plan": "plans/Plan.PDF",
     }
 )  # fmt: skip
 
@@ -23,7 +24,7 @@ NAMES = DocumentNames(
     ("sauna.md", {"guides/sauna", "old/sauna"}), ("sauna", {"guides/sauna", "old/sauna"}),
     ("pool.txt", set()), ("ol.md", set()), ("other/sauna.md", set()),  # other files
     ("v1.2.md", {"v1.2"}), ("", set()), ("/", set()),
-    ("release-1.2", set()),  # .2 is no ending
+    ("release-1.2", set()), ("plans/Plan", {"plan"}),  # .2 is no ending, .PDF is one
 ])  # fmt: skip
 def test_a_name_means_the_document_whose_path_it_shares(name: str, found: set[str]) -> None:
     assert set(NAMES.find(name)) == found

@@ -181,6 +181,10 @@ def test_each_option_of_a_run_reaches_the_embedders_endpoint(server, monkeypatch
     )
     assert server.stats()["requests"] == before + 1
     assert over.summary.metrics["answer_similarity"].unscored["budget"] == over.summary.incomplete
+    asked = server.stats()["texts"]
+    assert call(["ledger", "prune", "--kind", "embedding"]) == 0
+    ragassay.evaluate(str(TOWN), "answer_similarity", **to, **given)
+    assert server.stats()["texts"] == asked + texts[0]
 
 
 def test_rescore_takes_the_embedder_that_the_run_had(capsys: pytest.CaptureFixture) -> None:

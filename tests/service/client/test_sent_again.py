@@ -101,18 +101,21 @@ def test_what_may_be_done_once_only_is_not_sent_again(client: Client, proxy: Los
 
 
 def test_what_reached_nobody_is_sent_again_and_what_a_slow_service_may_do_is_not() -> None:
-    for error, once, is_again in (
-        (httpx2.ConnectTimeout, True, True), (httpx2.ConnectError, True, True),
-        (httpx2.ReadError, False, True), (httpx2.ReadError, True, False),
-        (httpx2.RemoteProtocolError, False, True), (httpx2.ReadTimeout, False, False),
+    gone, slow = httpx2.ReadError("lost"), httpx2.ReadTimeout("lost")
+    refused = {status: httpx2.Response(status) for status in (502, 503, 504)}
+    for answer, once, is_again in (
+        (httpx2.ConnectTimeout("lost"), True, True), (httpx2.ConnectError("lost"), True, True),
+        (gone, False, True), (gone, True, False), (slow, False, False),
+        (httpx2.RemoteProtocolError("lost"), False, True), (refused[503], True, True),
+        (refused[502], True, False), (refused[504], True, False), (refused[502], False, True),
     ):  # fmt: skip
         attempts = _attempts(Call("POST", "/x", lambda body: body, once=once), "/x")
         assert next(attempts) == 0.0
         if is_again:
-            assert attempts.send(error("lost")) == PAUSES_S[0]
+            assert attempts.send(answer) == PAUSES_S[0]
         else:
             with pytest.raises(Unreachable):
-                attempts.send(error("lost"))
+                attempts.send(answer)
 
 
 def test_a_service_that_stays_away_is_unreachable(client: Client, proxy: LossyProxy) -> None:

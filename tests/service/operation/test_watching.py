@@ -158,11 +158,12 @@ def test_lines_of_text_hold_the_same_and_no_line_can_be_forged(capsys) -> None:
 
 
 def test_what_waits_is_counted(store: Store) -> None:
-    first, second = a_job(store), a_job(store)
+    first, second, third = (a_job(store) for _ in range(3))  # the third waits for less long
     assert Queue(store, "w").take() is not None
     with store.writing() as connection:
         connection.exec_driver_sql(f"UPDATE jobs SET updated = 1000 WHERE id = '{second}'")
     found = samples(metrics_text(Counter(), store))
     jobs = [found["ragassay_jobs", f'status="{one}"'] for one in ("starting", "idle", "error")]
-    assert jobs == [1, 1, 0] and found["ragassay_queue_age_seconds", ""] > 1e9
+    assert jobs == [1, 2, 0] and found["ragassay_queue_age_seconds", ""] > 1e9
+    assert get_job(store, third).status == "idle"
     assert get_job(store, first).status == "starting"
