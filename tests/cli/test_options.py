@@ -52,17 +52,14 @@ def test_each_option_is_a_flag_of_run(name: str) -> None:
     assert name in run.__signature__.parameters
 
 
-@pytest.mark.parametrize(
-    ("text", "good"),
-    [
-        ("data: a.jsonl\nsuite: qa\nfail_under: f1>=0.5\nbudget: 5.0", True),
-        ("from_timestamp: '2026-01-02'\nks: [1, 5]\nmodel_kwargs: {top_p: 0.9}", True),
-        ("key_map: {answer: pred}\noptions: {min_grade: 2}", True),
-        ("slice_by: turn\ncolumns:\noptions:\nseed: '100'\nlevel: ${LEVEL}", True),
-        ("sute: qa", False), ("level: 2", False), ("ks: [[1]]", False), ("interval: exact", False),
-        ("model_kwargs: {heat: 1}", False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "good"), [
+    ("data: a.jsonl\nsuite: qa\nfail_under: f1>=0.5\nbudget: 5.0", True),
+    ("from_timestamp: '2026-01-02'\nks: [1, 5]\nmodel_kwargs: {top_p: 0.9}", True),
+    ("key_map: {answer: pred}\noptions: {min_grade: 2}", True),
+    ("slice_by: turn\ncolumns:\noptions:\nseed: '100'\nlevel: ${LEVEL}", True),
+    ("sute: qa", False), ("level: 2", False), ("ks: [[1]]", False), ("interval: exact", False),
+    ("model_kwargs: {heat: 1}", False),
+])  # fmt: skip
 def test_the_schema_takes_what_a_file_may_say(text: str, good: bool) -> None:
     checker = jsonschema.Draft202012Validator(json_schema())
     assert checker.is_valid(yaml.safe_load(text)) == good
@@ -121,36 +118,33 @@ BAD_FILES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("frobnicate", "Unknown command"), ("compare", "Command"),
-        ("run x --frob", "Unknown option"), ("run data.jsonl --limit two", "Invalid value"),
-        ("compare x --slice-by=a", "Unknown option: --slice-by. Compare the"),
-        ("run data.jsonl --suite qaa", "Did you mean 'qa'"),
-        ("run data.jsonl --budget abc", "--budget: 'abc' is not a budget"),
-        ("run data.jsonl --budget=-5", "--budget: '-5' is not a budget"),
-        ("run data.jsonl --budget '5 apples'", "--budget: '5 apples' is not a budget"),
-        ("run data.jsonl --price cheap", "--price: a price is two numbers"),
-        ("run data.jsonl -j 0", "--concurrency (-j): "),
-        ("run data.jsonl --limit 0", "--limit (-n): "),
-        ("run data.jsonl --columns answer", "--columns 'answer': write FIELD=COLUMN"),
-        ("run data.jsonl --option a=1 --option a=2", "--option: two values are named for a"),
-        ("run data.jsonl --option a", "--option 'a': write NAME=VALUE, as in min_grade=2"),
-        ("run data.jsonl --ks 1,x", "--ks '1,x': write whole numbers"),
-        ("run data.jsonl --level 2", "--level: must be less than 1"),
-        ("run data.jsonl --from yesterday", "--from: 'yesterday' is no point in time"),
-        ("run data.jsonl --temperature -1", "--temperature: "),
-        *((f"run data.jsonl {flag} '{name}'", "a name is empty (an unset variable?)")
-          for flag in ("--suite", "--judge")
-          for name in ("", " ", "openai:gpt-4o,", "replay:a.jsonl,,offline")),
-        ("run absent -s qa -o out", "absent"),
-        *((f"run {name}.jsonl -s qa -o out", f"{name}.jsonl") for name in BAD_FILES),
-        *((f"run {name}.jsonl -s qa", "line 2") for name in ("garbage", "twice")),
-        ("run data.jsonl -m em -o nan.jsonl", "is a file, not a folder"),
-        ("run data.jsonl -m em -o nan.jsonl/below", "cannot be written"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "said"), [
+    ("frobnicate", "Unknown command"), ("compare", "Command"),
+    ("run x --frob", "Unknown option"), ("run data.jsonl --limit two", "Invalid value"),
+    ("compare x --slice-by=a", "Unknown option: --slice-by. Compare the"),
+    ("run data.jsonl --suite qaa", "Did you mean 'qa'"),
+    ("run data.jsonl --budget abc", "--budget: 'abc' is not a budget"),
+    ("run data.jsonl --budget=-5", "--budget: '-5' is not a budget"),
+    ("run data.jsonl --budget '5 apples'", "--budget: '5 apples' is not a budget"),
+    ("run data.jsonl --price cheap", "--price: a price is two numbers"),
+    ("run data.jsonl -j 0", "--concurrency (-j): "),
+    ("run data.jsonl --limit 0", "--limit (-n): "),
+    ("run data.jsonl --columns answer", "--columns 'answer': write FIELD=COLUMN"),
+    ("run data.jsonl --option a=1 --option a=2", "--option: two values are named for a"),
+    ("run data.jsonl --option a", "--option 'a': write NAME=VALUE, as in min_grade=2"),
+    ("run data.jsonl --ks 1,x", "--ks '1,x': write whole numbers"),
+    ("run data.jsonl --level 2", "--level: must be less than 1"),
+    ("run data.jsonl --from yesterday", "--from: 'yesterday' is no point in time"),
+    ("run data.jsonl --temperature -1", "--temperature: "),
+    *((f"run data.jsonl {flag} '{name}'", "a name is empty (an unset variable?)")
+      for flag in ("--suite", "--judge")
+      for name in ("", " ", "openai:gpt-4o,", "replay:a.jsonl,,offline")),
+    ("run absent -s qa -o out", "absent"),
+    *((f"run {name}.jsonl -s qa -o out", f"{name}.jsonl") for name in BAD_FILES),
+    *((f"run {name}.jsonl -s qa", "line 2") for name in ("garbage", "twice")),
+    ("run data.jsonl -m em -o nan.jsonl", "is a file, not a folder"),
+    ("run data.jsonl -m em -o nan.jsonl/below", "cannot be written"),
+])  # fmt: skip
 @pytest.mark.usefixtures("data")
 def test_every_error_is_one_sentence_of_one_style_whoever_judges(words, said: str, capsys) -> None:
     for name, content in BAD_FILES.items():
@@ -188,14 +182,11 @@ def test_the_completions_of_the_shell_know_every_option(tmp_path: Path, capsys) 
     assert str(place) in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("words", "quiet", "left"),
-    [
-        ("run a.jsonl -q", True, "run a.jsonl"), ("-q ask", True, "ask"),
-        ("trec -q qrels run", False, "trec -q qrels run"),
-        ("trec --quiet qrels", True, "trec qrels"), ("run -- -q", False, "run -- -q"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "quiet", "left"), [
+    ("run a.jsonl -q", True, "run a.jsonl"), ("-q ask", True, "ask"),
+    ("trec -q qrels run", False, "trec -q qrels run"),
+    ("trec --quiet qrels", True, "trec qrels"), ("run -- -q", False, "run -- -q"),
+])  # fmt: skip
 def test_q_is_short_for_quiet_but_where_a_command_has_it(words: str, quiet, left: str) -> None:
     options, rest = read(words.split())
     assert (options.quiet, rest) == (quiet, left.split())

@@ -69,63 +69,60 @@ LIMITS = Thresholds(low_rank=5, max_contradicted=0.1, min_supported=0.6, min_cit
 FLAGS = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in vars(LIMITS).items())
 
 
-@pytest.mark.parametrize(
-    ("words", "place", "arguments", "options"),
-    [
-        (
-            f"diagnose new old --headline em --below 0.4 --headline-only --examples 1 {FLAGS}",
-            "engine.diagnosis.moved_classes.diagnose", ("run new", "run old"),
-            {"headline": "em", "below": 0.4, "headline_only": True, "thresholds": LIMITS,
-             "n_examples": 1},
-        ),
-        (
-            "explain new q17 em --system s --repeat 2", "engine.run.rescoring.explain",
-            ("run new", "q17", "em"), {"system": "s", "repeat": 2},
-        ),
-        (
-            "golden isolate full alone -m em --threshold 0.7",
-            "engine.diagnosis.isolated_run.isolated", ("run full", "run alone", "em", 0.7), {},
-        ),
-        (
-            "models check hhem --device cpu --dtype float16",
-            "engine.models.model_survey.check",
-            ("hhem", ModelOptions(device="cpu", dtype="float16")), {},
-        ),
-        (
-            "ask queries.jsonl -t a:b -t c:d -o out.jsonl --repeat 3 -j 4 --rpm 5 --timeout 6"
-            " --retries 7 --history own --refresh --stream --key-file k --gold-passages"
-            " --budget '8 calls' --limit 9 --ledger l.sqlite", "targets.ask_run.open_asking",
-            (Path("queries.jsonl"), ["a:b", "c:d"]),
-            {**ASKED, "limit": 9, "ledger": "l.sqlite", "output": Path("out.jsonl"),
-             "tell_drafts": True},
-        ),
-        (
-            "ledger export --ledger l.sqlite --failed --messages",
-            "judges.ledger.ledger_admin.export", (Selection(failed=True),), {"messages": True},
-        ),
-        (
-            "mtrag idk tasks.jsonl -i in.jsonl -o out.jsonl --evaluators c.yaml --published"
-            " --cluster-by topic --refresh --device cpu --judge offline",
-            "compat.mtrag.mtrag_steps.run_steps",
-            (StepOptions("idk", Path("in.jsonl"), Path("out.jsonl"), Path("tasks.jsonl"),
-                         Path("c.yaml"), True, {}, True, ModelOptions(device="cpu"), "topic"),), {},
-        ),
-        (
-            "golden sample golden 1 -o part --by type,style --seed 7 --where t=a,r",
-            "golden.golden_parts.sampled", (ITEMS[:1], 1, ["type", "style"], 7), {},
-        ),
-        (
-            "golden split golden --into x=0.3,y=0.7 --by style --seed 7 --where t!=a",
-            "golden.golden_parts.split", (ITEMS[1:2], {"x": 0.3, "y": 0.7}, ["style"], 7, [0]), {},
-        ),
-        (
-            "golden import in.jsonl --documents documents -o new --accept --encoding cp1252"
-            " --columns references=a --columns references=b", "golden.golden_import.imported",
-            (Path("in.jsonl"), ANY),
-            {"accept": True, "columns": {"references": ["a", "b"]}, "encoding": "cp1252"},
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "place", "arguments", "options"), [
+    (
+        f"diagnose new old --headline em --below 0.4 --headline-only --examples 1 {FLAGS}",
+        "engine.diagnosis.moved_classes.diagnose", ("run new", "run old"),
+        {"headline": "em", "below": 0.4, "headline_only": True, "thresholds": LIMITS,
+         "n_examples": 1},
+    ),
+    (
+        "explain new q17 em --system s --repeat 2", "engine.run.rescoring.explain",
+        ("run new", "q17", "em"), {"system": "s", "repeat": 2},
+    ),
+    (
+        "golden isolate full alone -m em --threshold 0.7",
+        "engine.diagnosis.isolated_run.isolated", ("run full", "run alone", "em", 0.7), {},
+    ),
+    (
+        "models check hhem --device cpu --dtype float16",
+        "engine.models.model_survey.check",
+        ("hhem", ModelOptions(device="cpu", dtype="float16")), {},
+    ),
+    (
+        "ask queries.jsonl -t a:b -t c:d -o out.jsonl --repeat 3 -j 4 --rpm 5 --timeout 6"
+        " --retries 7 --history own --refresh --stream --key-file k --gold-passages"
+        " --budget '8 calls' --limit 9 --ledger l.sqlite", "targets.ask_run.open_asking",
+        (Path("queries.jsonl"), ["a:b", "c:d"]),
+        {**ASKED, "limit": 9, "ledger": "l.sqlite", "output": Path("out.jsonl"),
+         "tell_drafts": True},
+    ),
+    (
+        "ledger export --ledger l.sqlite --failed --messages",
+        "judges.ledger.ledger_admin.export", (Selection(failed=True),), {"messages": True},
+    ),
+    (
+        "mtrag idk tasks.jsonl -i in.jsonl -o out.jsonl --evaluators c.yaml --published"
+        " --cluster-by topic --refresh --device cpu --judge offline",
+        "compat.mtrag.mtrag_steps.run_steps",
+        (StepOptions("idk", Path("in.jsonl"), Path("out.jsonl"), Path("tasks.jsonl"),
+                     Path("c.yaml"), True, {}, True, ModelOptions(device="cpu"), "topic"),), {},
+    ),
+    (
+        "golden sample golden 1 -o part --by type,style --seed 7 --where t=a,r",
+        "golden.golden_parts.sampled", (ITEMS[:1], 1, ["type", "style"], 7), {},
+    ),
+    (
+        "golden split golden --into x=0.3,y=0.7 --by style --seed 7 --where t!=a",
+        "golden.golden_parts.split", (ITEMS[1:2], {"x": 0.3, "y": 0.7}, ["style"], 7, [0]), {},
+    ),
+    (
+        "golden import in.jsonl --documents documents -o new --accept --encoding cp1252"
+        " --columns references=a --columns references=b", "golden.golden_import.imported",
+        (Path("in.jsonl"), ANY),
+        {"accept": True, "columns": {"references": ["a", "b"]}, "encoding": "cp1252"},
+    ),
+])  # fmt: skip
 def test_every_option_reaches_what_does_the_work(taken, words, place, arguments, options) -> None:
     Path("documents").mkdir()
     (Path("documents") / "ferry.md").write_text("The town runs it.")

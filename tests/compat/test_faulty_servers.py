@@ -67,14 +67,11 @@ def complaint(capfd: pytest.CaptureFixture[str]) -> Complaint:
     return said
 
 
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        ("complains-latin-1", "the server ended. Its last words: 'mod\ufffdle absent'."),
-        ("refuses-to-list", "no licence."),
-        ("other-protocol", "Unsupported protocol version from the server: 1999-01-01."),
-    ],
-)
+@pytest.mark.parametrize(("fault", "words"), [
+    ("complains-latin-1", "the server ended. Its last words: 'mod\ufffdle absent'."),
+    ("refuses-to-list", "no licence."),
+    ("other-protocol", "Unsupported protocol version from the server: 1999-01-01."),
+])  # fmt: skip
 def test_a_server_that_does_not_start(fault: str, words: str, complaint: Complaint) -> None:
     write(with_fault(fault))
     assert complaint() == (

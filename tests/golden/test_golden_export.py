@@ -92,6 +92,10 @@ def test_a_beir_folder_is_judged_by(tmp_path: Path) -> None:
     corpus = json.loads((folder / "corpus.jsonl").read_text())
     assert corpus == {"_id": "tower", "title": "", "text": TEXT}
     assert (folder / "qrels/test.tsv").read_text() == ("query-id\tcorpus-id\tscore\nq1\ttower\t2\n")
+    turned = ITEMS[0].model_copy(
+        update={"gold": (ITEMS[0].gold or [])[::-1]}
+    )  # the highest grade of a span counts
+    assert written(tmp_path, "qrels", (turned,)).read_text() == "q1 0 tower 2\n"
     (folder / "run.trec").write_text("q1 Q0 tower 1 0.9 bm25\n")
     (sample,) = formats.read(folder)
     assert sample.query == ITEMS[0].query
