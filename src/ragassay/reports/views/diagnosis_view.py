@@ -67,8 +67,7 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     said = [sentence(f"{diagnosis.measures}_right", share=right, interval=interval)]
     for most in diagnosis.found[:1]:
         title = f"{most.fault.title[0].lower()}{most.fault.title[1:]}"
-        weak = most.only_hint or (diagnosis.by_words and not most.fault.own_fault)
-        hint = f", {wording.HINT}" * weak
+        hint = f", {wording.HINT}" * most.only_hint
         said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n, hint=hint))
     n = diagnosis.n_refusals_unknown
     return " ".join([*said, *[sentence("refusals_unknown", n=n)] * bool(n)])
