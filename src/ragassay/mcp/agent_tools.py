@@ -306,7 +306,7 @@ def _reporting(context: AgentContext) -> Callable[[float, float | None, str], No
         if now - last >= EVERY_S or done == of:
             last = now
             told = context.report_progress(done, of, sentence)
-            # Judged samples are finished in a thread that is none of the server's.
+            # Judged samples finish in the judge's thread, where the server's loop is not.
             asyncio.run_coroutine_threadsafe(told, loop).result()
 
     return report
