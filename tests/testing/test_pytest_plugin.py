@@ -336,11 +336,13 @@ def test_a_query_of_two_tests_is_two_runs_and_two_of_one_id_are_refused(pytester
     done.stdout.fnmatch_lines(["ragassay: Tests handed in two queries with the id '1': 'a?' and *"])
 
 
-@pytest.mark.parametrize(
-    ("body", "ret"), [("pass", 1), ("import pytest; pytest.skip('no key')", 0)], ids=["ran", "not"]
-)
-def test_a_gate_of_nothing_handed_in_is_no_success(pytester, session, body: str, ret) -> None:
-    pytester.makeini("[pytest]\nragassay_gates = em>=0.5\n")
+@pytest.mark.parametrize(("body", "ini", "ret"), [
+    ("pass", "gates = em>=0.5", 1),
+    ("import pytest; pytest.skip('no key')", "gates = em>=0.5", 0),
+    ("rag_eval.gate('em>=0.5')", "gates =", 1),
+])  # fmt: skip
+def test_a_gate_of_nothing_handed_in_is_no_success(pytester, session, body, ini, ret) -> None:
+    pytester.makeini(f"[pytest]\nragassay_{ini}\n")
     pytester.makepyfile(f"def test_it(rag_eval): {body}\ndef test_other(): pass")
     done = session()
     assert done.ret == ret

@@ -111,7 +111,7 @@ def validate(given: Given) -> int:
     """Read DATA (or what a YAML configuration names) to its end and say what is in it.
 
     Shows how many samples each metric applies to, which suites the data suit, and which columns
-    hold no field and what they may be (--columns). Exit code 2: the data has a fault; its file,
+    were not read and what they may be (--columns). Exit code 2: the data has a fault; its file,
     line and field are named. Exit code 3: no metric of the run can be scored.
 
     ```sh
@@ -171,7 +171,7 @@ def _preview(
         show.report(preview_report(plan))
         if placement is not None and placement.unplaced:
             names = (name or "'' (without a name)" for name in placement.unplaced)
-            show.lines("", f"columns that hold no field: {', '.join(names)}")
+            show.lines("", f"columns that were not read: {', '.join(names)}")
         if placement is not None and (perhaps := _suggestions(placement)):
             show.lines(f"perhaps: {perhaps}")
     show.warn(plan.warnings)

@@ -55,7 +55,6 @@ from ragassay.engine.run.scoring import (
     record_warnings,
 )
 from ragassay.engine.run.source import Data, Source, format_of, open_source, paths_of
-from ragassay.formats.format_words import words_of
 from ragassay.judges import Judge
 from ragassay.judges.asking import AnswerOrFailure, Asker
 from ragassay.judges.judge import to_record
@@ -269,9 +268,6 @@ class PreparedRun:
             if not collected.columns.identities:
                 raise InputError("holds no samples", path=source.title)
             remarks = recorded()
-            if collected.n_declining:  # the note on these samples says it
-                told, _ = words_of("notes")["declining_words"]
-                remarks = [remark for remark in remarks if told not in remark]
             remarks += [] if asker is None else asker.judge.remarks()
             remarks += [] if models is None else models.remarks()
             summary = collected.summary(

@@ -50,9 +50,7 @@ Record = Mapping[str, Any]
 _MOST_PATHS = 20
 """Paths that are listed where no column is known."""
 
-_DECLINING = frozenset({"n/a", "#n/a", "null", "<na>"})
-"""Those of the words for a missing value that decline, where they are a reference."""
-_MISSING = _DECLINING | {"nan", "none", "nat"}
+_MISSING = frozenset({"n/a", "#n/a", "null", "<na>", "nan", "none", "nat"})
 """What programs write for a missing value, where the text holds nothing else."""
 
 
@@ -419,10 +417,8 @@ class Mapper:
         }
         for subject, texts in texts_of.items():
             words = (text.strip().casefold() for text in texts if text and len(text) < 8)
-            for word in filter(_MISSING.__contains__, words):
-                declines = subject == "references" and word in _DECLINING
-                kind = "declining_words" if declines else "missing_words"
-                self.tell(kind, line, subject=subject)
+            for _ in filter(_MISSING.__contains__, words):
+                self.tell("missing_words", line, subject=subject)
 
 
 _ELSEWHERE = "Of questions with what is expected, give the file with --references."

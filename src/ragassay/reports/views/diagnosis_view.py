@@ -134,7 +134,7 @@ def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
 
 
 def diagnosis_report(diagnosis: Diagnosis) -> Report:
-    """A run's diagnosis: the classes with counts and costs, examples and advice."""
+    """A run's diagnosis: the classes with counts, what mending one gains, examples and advice."""
     unscored, names = diagnosis.n - diagnosis.n_scored, [diagnosis.headline]
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
     first = [sentence("failing", share=failing, means=_means(diagnosis))]
@@ -156,14 +156,14 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
                 notes.append(sentence("cost_of_unscored", mark=wording.NOTHING, names=names))
         interval = f"interval, {wording.percent(diagnosis.level)}"
         columns = [Column("class", "name"), Column("n"), Column("share"),
-                   Column(interval, drop=1, under="share"), Column("cost")]  # fmt: skip
+                   Column(interval, drop=1, under="share"), Column("if fixed")]  # fmt: skip
         rows = (
             (
                 class_found.fault.title,
                 f"{class_found.n:,}",
                 f"{class_found.share:.1%}",
                 wording.bounds(class_found.low, class_found.high),
-                wording.number(class_found.cost),
+                wording.number(class_found.cost, sign=True),
             )
             for class_found in diagnosis.found
         )
