@@ -102,6 +102,17 @@ def test_runs_that_share_no_id_are_matched_by_questions_that_both_ask_once(tmp_p
         ragassay.compare(new, reworded)
 
 
+def test_a_comparison_names_who_was_asked_in_each_run() -> None:
+    data = records([True] * 4, passages=["yes"])
+    asked = ragassay.evaluate(data, ["faithfulness"])
+    given = ragassay.evaluate([{**row, "given": {"RL_F": 1.0}} for row in data], ["faithfulness"])
+    judge = asked.summary["faithfulness"].judge
+    for a, b, says in ((asked, given, f"A: {judge}, B: -"), (given, asked, f"A: -, B: {judge}"),
+                       (asked, asked, judge), (given, given, "")):  # fmt: skip
+        for options in ({}, {"unpaired": True}):
+            assert ragassay.compare(a, b, force=True, **options).judged_by == says
+
+
 def test_where_both_runs_are_clustered_the_larger_clusters_count() -> None:
     data = records([True] * 12)
     for at, record in enumerate(data):

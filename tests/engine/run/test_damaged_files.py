@@ -84,6 +84,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("scores.jsonl", lambda record: []),
         ("scores.jsonl", lambda record: {**record, "value": ["x"]}),
+        *(
+            ("scores.jsonl", lambda record, other=other: {**record, **other})
+            for other in ({"sample": "q1"}, {"system": "x"}, {"repeat": 1}, {"metric": "f1"})
+        ),
+        ("scores.jsonl", lambda record: {**record, "value": None, "reason": "x"}),
         ("scores.jsonl", lambda record: {**record, "sample": None}),
         ("scores.jsonl", lambda record: {**record, "evidence": [1]}),
         ("scores.jsonl", lambda record: {**record, "parts": 3}),
