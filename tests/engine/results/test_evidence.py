@@ -22,13 +22,14 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.rescoring import explain
 from ragassay.judges.offline import LONGEST
+from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.metrics.core import metric
 from ragassay.metrics.core.metric import Window, scored
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.models.weights.weight_files import Unavailable
 from scripted_judge import Scripted
 
-RATINGS = {"first": 2, "second": 7, "third": 8, "fourth": 3}
+RATINGS = {"first": 2, "second": 7, "third": 8, "Qwen-4": 3}
 DATA = [
     {
         "id": "q1", "query": "When was the bridge opened?", "answer": "In 1968.",
@@ -66,6 +67,10 @@ def test_a_panels_scores_are_computed_again_from_its_votes(voted: Path) -> None:
     assert scores(open_run(run)) == {"rb_llm": 0.5, "umbrela": 2.0}  # 5 is between 3 and 7
     assert next(iter(open_run(run).scores)).explanation == "votes: 2, 7, 8, 3"
     assert call(["rescore", run]) == 0
+    # The prompts of all of them are in the signature.
+    prompts = sorted(RelevanceGrade("", "").prompt_hash(model) for model in ("first", "Qwen-4"))
+    signature = open_run(run).summary["umbrela"].signature
+    assert f"|relevance_grade:{'+'.join(prompts)}|judge=" in signature
 
 
 def test_explain_shows_each_vote_with_model_cost_and_reply(voted: Path, capsys: Any) -> None:
