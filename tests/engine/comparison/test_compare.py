@@ -107,6 +107,7 @@ def test_a_comparison_names_who_was_asked_in_each_run() -> None:
     asked = ragassay.evaluate(data, ["faithfulness"])
     given = ragassay.evaluate([{**row, "given": {"RL_F": 1.0}} for row in data], ["faithfulness"])
     judge = asked.summary["faithfulness"].judge
+    assert "judge=" not in given.summary["faithfulness"].signature  # nobody's judgment is in it
     for a, b, says in ((asked, given, f"A: {judge}, B: -"), (given, asked, f"A: -, B: {judge}"),
                        (asked, asked, judge), (given, given, "")):  # fmt: skip
         for options in ({}, {"unpaired": True}):

@@ -24,15 +24,12 @@ from ragassay.stats.intervals import mean_interval
 COMPUTED = {"f1": "f1", "P(rel=2)@5": "P(rel=2)@5"}
 
 
-@pytest.mark.parametrize(
-    ("text", "parsed"),
-    [
-        ("f1>=0.6", gates.Gate("f1", "mean", ">=", 0.6)),
-        (" low(f1) > .5", gates.Gate("f1", "low", ">", 0.5)),
-        ("P(rel=2)@5<=0.2", gates.Gate("P(rel=2)@5", "mean", "<=", 0.2)),
-        ("high(P(rel=2)@5)<1e-1", gates.Gate("P(rel=2)@5", "high", "<", 0.1)),
-    ],
-)
+@pytest.mark.parametrize(("text", "parsed"), [
+    ("f1>=0.6", gates.Gate("f1", "mean", ">=", 0.6)),
+    (" low(f1) > .5", gates.Gate("f1", "low", ">", 0.5)),
+    ("P(rel=2)@5<=0.2", gates.Gate("P(rel=2)@5", "mean", "<=", 0.2)),
+    ("high(P(rel=2)@5)<1e-1", gates.Gate("P(rel=2)@5", "high", "<", 0.1)),
+])  # fmt: skip
 def test_a_gate_reads_back(text: str, parsed: gates.Gate) -> None:
     assert gates.parse(text) == parsed
     assert gates.parse(str(parsed)) == parsed
@@ -221,6 +218,8 @@ def test_a_drop_needs_two_queries_and_a_range_for_what_is_missing() -> None:
 
     few = drop(run("a b"), run("a b"))
     assert (few.passed, few.why) == (None, "fewer than two common queries have a score")
+    none = drop(ragassay.evaluate([{"id": "0", "query": "q?"}], [words_in_all]), run("a b"))
+    assert (none.passed, none.drop, none.why) == (None, None, few.why)
     assert "fewer" not in drop(run("a b", "a"), run("a b", "a")).why
     old, new = run(*["a b", "a b c"] * 20), ["a b c", "a b"]
     assert drop(run(*new * 20), old).passed is True

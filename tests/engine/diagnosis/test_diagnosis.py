@@ -289,17 +289,14 @@ def test_a_metric_that_is_unscored_in_all_samples_gets_another_one() -> None:
     assert missing["invented"].metrics == ("faithfulness", "contradicted")
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"headline": "contains"}, "no metric 'contains'"),
-        ({"headline": "answer_words"}, "cannot be the headline"),
-        ({"below": 1.5}, r"--below is 1.5; contains_answer is from 0 to 1"),
-        ({"below": 0}, r"--below is 0; contains_answer is from 0 to 1"),
-        ({"thresholds": {"min_cited": 2}}, "--min-cited is 2"),
-        ({"thresholds": {"low_rank": 0}}, "--low-rank is 0"),
-    ],
-)
+@pytest.mark.parametrize(("options", "says"), [
+    ({"headline": "contains"}, "no metric 'contains'"),
+    ({"headline": "answer_words"}, "cannot be the headline"),
+    ({"below": 1.5}, r"--below is 1.5; contains_answer is from 0 to 1"),
+    ({"below": 0}, r"--below is 0; contains_answer is from 0 to 1"),
+    ({"thresholds": {"min_cited": 2}}, "--min-cited is 2"),
+    ({"thresholds": {"low_rank": 0}}, "--low-rank is 0"),
+])  # fmt: skip
 def test_a_wrong_option_is_told(options: dict[str, Any], says: str) -> None:
     result = ragassay.evaluate(RUN, [*METRICS, "answer_words"])
     with pytest.raises(UsageError, match=says):

@@ -88,8 +88,9 @@ CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], in
     ([{"passages": ["a"], "gold": ["a"], "x": "a"}], ["ChunkP@1"], {}, 0),  # it needs no answer
     ([ANSWER, *({**one, "answerable": True} for one in (ANSWER, {"answer": "a"}))],
      ["answerability_accuracy", "rb_llm_idk"], {}, 1),  # one label lacks
-    ([ANSWER, ANSWER | {"id": "b2"}, ANSWER | {"id": "b"}], [Brittle(), "em"],  # the first is named
-     {"metric_failed": {"sample": "'b2'", "why": "brittle broke down: ZeroDivisionError: oops"}}, 2),
+    ([ANSWER, ANSWER | {"id": "b2"}, ANSWER | {"id": "b"}], [Brittle(), "em"],
+     {"metric_failed": {"sample": "'b2'", "why": "brittle broke down: ZeroDivisionError: oops"}},
+     2),  # the first is named
 ]  # fmt: skip
 
 
@@ -153,14 +154,11 @@ def test_the_run_folder_keeps_its_contract(tmp_path: Path) -> None:
     assert config["signatures"]["em"].startswith("em|v")
 
 
-@pytest.mark.parametrize(
-    ("option", "file", "text"),
-    [
-        ("references", "queries.csv", "query_id,query,expected_answer\na,Who?,{}\n"),
-        ("qrels", "qrels.txt", "a 0 {} 1\n"),
-        ("golden", "queries.jsonl", '{{"id": "a", "query": "Who?", "references": ["{}"]}}\n'),
-    ],
-)
+@pytest.mark.parametrize(("option", "file", "text"), [
+    ("references", "queries.csv", "query_id,query,expected_answer\na,Who?,{}\n"),
+    ("qrels", "qrels.txt", "a 0 {} 1\n"),
+    ("golden", "queries.jsonl", '{{"id": "a", "query": "Who?", "references": ["{}"]}}\n'),
+])  # fmt: skip
 def test_the_fingerprint_is_that_of_the_data_and_of_what_is_joined(
     option: str, file: str, text: str, tmp_path: Path
 ) -> None:
