@@ -179,14 +179,10 @@ def check_made(request: pytest.FixtureRequest, path: Path, mark: str, text: str)
         assert now == page, "run pytest tests/test_docs.py --approve"
 
 
-@pytest.mark.parametrize(
-    ("name", "printed"),
-    [
-        ("README.md", "faithfulness"),
-        ("docs/python.md", "em"),
-        ("docs/judges.md", "1.0 python:my_judges"),
-    ],
-)
+@pytest.mark.parametrize(("name", "printed"), [
+    ("README.md", "faithfulness"), ("docs/python.md", "em"),
+    ("docs/judges.md", "1.0 python:my_judges"),
+])  # fmt: skip
 def test_the_python_of_a_page_runs(name, printed, desk, capsys, monkeypatch) -> None:
     monkeypatch.syspath_prepend(str(desk))
     found = blocks(ROOT / name, "python")

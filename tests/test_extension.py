@@ -76,14 +76,11 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         cache.cache_clear()
 
 
-@pytest.mark.parametrize(
-    ("package", "source", "message"),
-    [
-        (suites, SUITE.replace('"loud"', '"qa"'), "Two suites are called 'qa'"),
-        (formats, FORMAT.replace('"shout"', '"csv"'), "Two formats are called 'csv'"),
-        (metrics, METRIC.replace('"shout"', '"em"'), "Two metrics are called 'em'"),
-    ],
-)
+@pytest.mark.parametrize(("package", "source", "message"), [
+    (suites, SUITE.replace('"loud"', '"qa"'), "Two suites are called 'qa'"),
+    (formats, FORMAT.replace('"shout"', '"csv"'), "Two formats are called 'csv'"),
+    (metrics, METRIC.replace('"shout"', '"em"'), "Two metrics are called 'em'"),
+])  # fmt: skip
 def test_a_name_that_is_taken_is_refused(added, package: ModuleType, source, message) -> None:
     folder = added / package.__name__
     (folder / "zz_again.py").write_text(source)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from ragassay.base.errors import InputError
@@ -31,6 +29,10 @@ def test_anchors_are_counted_with_all_that_they_stand_for() -> None:
         value_of("a: &a [*a]\n", "a.yaml")
 
 
-def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_no_part_of_the_text_and_half_a_character_is_none(tmp_path) -> None:
     (tmp_path / "a.yaml").write_text("a: 1\n", encoding="utf-8-sig")
     assert text_of(tmp_path / "a.yaml") == "a: 1\n"
+    assert value_of(r'"\ud83d\ude00": "\ud83d\ude00"', "a.json") == {"😀": "😀"}
+    with pytest.raises(InputError, match=r"half a character.*Write the whole character") as caught:
+        value_of('a:\n  b: "\\ud83d"', "a.json")
+    assert (caught.value.line, caught.value.field) == (2, "a.b")

@@ -133,7 +133,7 @@ def sign_flips(
     drawn = _all_patterns(table) if exact else _random_patterns(table, n_resamples, seed)
     slack = np.maximum(ROUNDING, 4 * np.finfo(float).eps * n_clusters) * np.abs(rows).sum(axis=1)
     if tolerance is not None:
-        slack = np.maximum(slack, np.asarray(tolerance, dtype=np.float64))
+        slack = np.maximum(slack, tolerance)
     return SignFlips(
         sums=drawn[:, :n_rows],
         sizes=drawn[:, n_rows:],

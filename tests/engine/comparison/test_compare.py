@@ -7,7 +7,7 @@ import pytest
 
 import ragassay
 from ragassay.base.errors import UsageError
-from ragassay.engine.comparison.derived_runs import aligned, by_system
+from ragassay.engine.comparison.derived_runs import aligned, by_system, of_queries
 from ragassay.engine.comparison.differences import MatchedRuns
 from ragassay.engine.diagnosis.decision_table import UNEXPLAINED
 from ragassay.engine.diagnosis.moved_classes import moved
@@ -74,9 +74,11 @@ def test_only_common_queries_are_compared_and_the_rest_is_counted() -> None:
     assert (mirrored.n_common, mirrored.only_a, mirrored.only_b) == (4, 0, 2)
     a, b = f"{old.name} (new)", f"{new.name} (old)"
     assert f"2 queries are in {b} only; {a} lacks them." in mirrored.warnings
-    other = ragassay.evaluate(records([True], prefix="z", query="Another question?"), ["em"])
-    with pytest.raises(UsageError, match="no query in common"):
-        ragassay.compare(new, other)
+    before = [{"speaker": "user", "text": "Hello"}]  # with other turns, it is another question
+    for more in ({"query": "Another question?"}, {"history": before}):
+        other = ragassay.evaluate([{**records([True], prefix="z")[0], **more}], ["em"])
+        with pytest.raises(UsageError, match="no query in common"):
+            ragassay.compare(new, other)
 
 
 def test_runs_that_share_no_id_are_matched_by_questions_that_both_ask_once(tmp_path: Path) -> None:
@@ -100,6 +102,18 @@ def test_runs_that_share_no_id_are_matched_by_questions_that_both_ask_once(tmp_p
         ragassay.compare(new, reworded)
 
 
+def test_a_comparison_names_who_was_asked_in_each_run() -> None:
+    data = records([True] * 4, passages=["yes"])
+    asked = ragassay.evaluate(data, ["faithfulness"])
+    given = ragassay.evaluate([{**row, "given": {"RL_F": 1.0}} for row in data], ["faithfulness"])
+    judge = asked.summary["faithfulness"].judge
+    assert "judge=" not in given.summary["faithfulness"].signature  # nobody's judgment is in it
+    for a, b, says in ((asked, given, f"A: {judge}, B: -"), (given, asked, f"A: -, B: {judge}"),
+                       (asked, asked, judge), (given, given, "")):  # fmt: skip
+        for options in ({}, {"unpaired": True}):
+            assert ragassay.compare(a, b, force=True, **options).judged_by == says
+
+
 def test_where_both_runs_are_clustered_the_larger_clusters_count() -> None:
     data = records([True] * 12)
     for at, record in enumerate(data):
@@ -108,6 +122,8 @@ def test_where_both_runs_are_clustered_the_larger_clusters_count() -> None:
     for pair in (runs, runs[::-1]):
         found = ragassay.compare(*pair)
         assert (found.n_clusters, found.clustered_by) == (3, "user")
+    only = of_queries(runs[1], ["q0", "q1", "q4"])
+    assert (only.summary.averaged_over, only.summary["em"].n_clusters) == ("3 queries, by user", 2)
 
 
 def test_a_query_that_a_run_lacks_has_its_cluster_in_the_other_or_is_one_by_itself() -> None:

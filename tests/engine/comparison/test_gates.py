@@ -24,15 +24,12 @@ from ragassay.stats.intervals import mean_interval
 COMPUTED = {"f1": "f1", "P(rel=2)@5": "P(rel=2)@5"}
 
 
-@pytest.mark.parametrize(
-    ("text", "parsed"),
-    [
-        ("f1>=0.6", gates.Gate("f1", "mean", ">=", 0.6)),
-        (" low(f1) > .5", gates.Gate("f1", "low", ">", 0.5)),
-        ("P(rel=2)@5<=0.2", gates.Gate("P(rel=2)@5", "mean", "<=", 0.2)),
-        ("high(P(rel=2)@5)<1e-1", gates.Gate("P(rel=2)@5", "high", "<", 0.1)),
-    ],
-)
+@pytest.mark.parametrize(("text", "parsed"), [
+    ("f1>=0.6", gates.Gate("f1", "mean", ">=", 0.6)),
+    (" low(f1) > .5", gates.Gate("f1", "low", ">", 0.5)),
+    ("P(rel=2)@5<=0.2", gates.Gate("P(rel=2)@5", "mean", "<=", 0.2)),
+    ("high(P(rel=2)@5)<1e-1", gates.Gate("P(rel=2)@5", "high", "<", 0.1)),
+])  # fmt: skip
 def test_a_gate_reads_back(text: str, parsed: gates.Gate) -> None:
     assert gates.parse(text) == parsed
     assert gates.parse(str(parsed)) == parsed
@@ -60,15 +57,22 @@ def test_a_gate_that_decides_nothing_is_refused_with_what_to_write(text, span, s
 def test_a_gate_on_a_metric_that_is_not_computed_is_refused_with_the_nearest() -> None:
     assert gates.resolve(["F1>=0.5"], COMPUTED, ["qa"])[0].metric == "f1"
     assert len(gates.resolve(["f1>=1", "f1<=0"], COMPUTED, ["qa"], {"f1": (0, 1)})) == 2
-    with pytest.raises(UsageError, match=r"'em' is not in what this run computes.*There are: f1"):
-        gates.resolve(["em>=0.5"], COMPUTED, ["qa"])
+    many = {f"m{n}": f"m{n}" for n in range(21)}
+    for name, computed, says in (
+        ("answer_relevance", COMPUTED, r"\. There are: f1"),  # ours, so no advice on other tools
+        ("m10x", many, r"\. Did you mean 'm10'.* 21; --dry-run lists"),
+    ):  # fmt: skip
+        with pytest.raises(UsageError, match=rf"'{name}' is not in what this run computes{says}"):
+            gates.resolve([f"{name}>=0.5"], computed, ["qa"])
 
 
 def test_a_gate_may_use_any_name_of_its_metric() -> None:
     computed = {"RB_agg": "rb_agg", "RR": "RR"}
-    texts = ["rb_agg>=0.5", "mrr>=0.5", "RBalg<1"]
-    found = gates.resolve(texts, computed | {"x": "rb_agg_idk"}, ["mtrag"])
-    assert [gate.metric for gate in found] == ["RB_agg", "RR", "x"]
+    # What another tool's name stands for may depend on the data.
+    computed |= {"x": "rb_agg_idk", "context_recall": "claim_recall"}
+    texts = ["rb_agg>=0.5", "mrr>=0.5", "RBalg<1", "contextual_recall>0"]
+    found = gates.resolve(texts, computed, ["mtrag"])
+    assert [gate.metric for gate in found] == ["RB_agg", "RR", "x", "context_recall"]
 
 
 def scores(
@@ -214,6 +218,8 @@ def test_a_drop_needs_two_queries_and_a_range_for_what_is_missing() -> None:
 
     few = drop(run("a b"), run("a b"))
     assert (few.passed, few.why) == (None, "fewer than two common queries have a score")
+    none = drop(ragassay.evaluate([{"id": "0", "query": "q?"}], [words_in_all]), run("a b"))
+    assert (none.passed, none.drop, none.why) == (None, None, few.why)
     assert "fewer" not in drop(run("a b", "a"), run("a b", "a")).why
     old, new = run(*["a b", "a b c"] * 20), ["a b c", "a b"]
     assert drop(run(*new * 20), old).passed is True

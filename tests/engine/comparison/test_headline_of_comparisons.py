@@ -117,6 +117,7 @@ def test_where_all_queries_are_too_few_the_sentence_says_how_many_are_enough() -
 
 
 def test_a_query_whose_id_is_a_hash_is_shown_by_its_text() -> None:
-    run = ragassay.evaluate([{"query": "Who?", "answer": "Ann", "references": ["Ann"]}], ["em"])
-    ((made, *_),) = run.columns.identities
+    data = [{"query": "Who?", "answer": "A", "references": ["A"]}, {"id": "q-1", "query": "When?"}]
+    run = ragassay.evaluate(data, ["em"])
+    made = run.columns.identities[0][0]
     assert shown_queries(run, [made, "q-1"]) == {made: "'Who?'", "q-1": "q-1"}

@@ -306,16 +306,13 @@ def test_a_drop_where_lower_is_better_is_a_rise() -> None:
     assert same.gates[1].drop_bounds == pytest.approx((0.0, 1 - 0.05 ** (1 / 40)))
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("em", "Write METRIC>SIZE"), ("em=>0.2", "is no margin"), ("em>0", "size above 0"),
-        ("em<0.1", "is no margin"), ("em>1.5", "no two values of em are 1.5 apart"),
-        ("f1>0.1", "'f1' is not in what"),
-        ("answer_words>3", "neither direction of answer_words is better"),
-        ("rated_here>4.5", "no two values of rated_here are 4.5 apart; it runs from 1 to 5"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "says"), [
+    ("em", "Write METRIC>SIZE"), ("em=>0.2", "is no margin"), ("em>0", "size above 0"),
+    ("em<0.1", "is no margin"), ("em>1.5", "no two values of em are 1.5 apart"),
+    ("f1>0.1", "'f1' is not in what"),
+    ("answer_words>3", "neither direction of answer_words is better"),
+    ("rated_here>4.5", "no two values of rated_here are 4.5 apart; it runs from 1 to 5"),
+])  # fmt: skip
 def test_a_margin_that_makes_no_sense_is_refused(text: str, says: str) -> None:
     rated = ragassay.metric(name="rated_here", low=1.0, high=5.0)(lambda answer: 3.0)
     run = ragassay.evaluate(records(GOOD), ["em", "answer_words", rated])

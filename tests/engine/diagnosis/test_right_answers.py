@@ -37,6 +37,12 @@ def compared(new: str, old: str, **options: bool) -> tuple[ragassay.Comparison, 
 def test_from_one_fault_to_another_nothing_became_wrong() -> None:
     _, change = compared("rrrrww", "rrrrwd")
     assert change.broken == () and ("refused_answerable" in {was for was, _ in change.transitions})
+    asked = {"query": "When?", "gold": [{"id": "a"}]}
+    data = ([{"id": f"{n}", **asked, "passages": [{"id": one}]} for n in range(9)] for one in "ba")
+    found = ragassay.compare(*(ragassay.evaluate(side, "RR") for side in data))
+    gated = with_not_worse(with_change(found))
+    assert gated.change is not None and gated.change.right is None  # which is said of answers only
+    assert worst_queries(gated, gated.gates[0], 1) == ["0: RR 0.0000, before 1.0000"]
 
 
 OLD = "r" * 40 + "w" * 20 + "u" * 20

@@ -34,19 +34,15 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(tiny_encoder(tmp_path_factory.mktemp("tiny") / "m", "bert"))
 
 
-@pytest.mark.parametrize(
-    ("name", "held", "said"),
-    [
-        ("model.safetensors", None, "incomplete metadata"),
-        ("model.safetensors", b"garbage" * 99, "header too large"),
-        ("pytorch_model.bin", b"garbage" * 99, "it is damaged, or holds other things"),
-        ("pytorch_model.bin", b"cos\nsystem\n(S'exit 1'\ntR.", "it is damaged, or holds other"),
-        ("pytorch_model.bin", b"", "cannot be read"),
-        ("model.safetensors.index.json", b"{", "Expecting property name"),
-        ("config.json", b"{", "not a valid JSON file"),
-        ("tokenizer.json", b"{", "tokeniser"),
-    ],
-)
+@pytest.mark.parametrize(("name", "held", "said"), [
+    ("model.safetensors", None, "incomplete metadata"),
+    ("model.safetensors", b"garbage" * 99, "header too large"),
+    ("pytorch_model.bin", b"garbage" * 99, "it is damaged, or holds other things"),
+    ("pytorch_model.bin", b"cos\nsystem\n(S'exit 1'\ntR.", "it is damaged, or holds other"),
+    ("pytorch_model.bin", b"", "cannot be read"),
+    ("model.safetensors.index.json", b"{", "Expecting property name"),
+    ("config.json", b"{", "not a valid JSON file"), ("tokenizer.json", b"{", "tokeniser"),
+])  # fmt: skip
 def test_a_damaged_file_is_named_with_what_to_do_and_counts_as_an_accident(
     tiny: Path, tmp_path: Path, name: str, held: bytes | None, said: str
 ) -> None:

@@ -25,15 +25,12 @@ def test_an_outcome_rests_on_whom_the_record_names_and_on_the_judge_where_it_was
     assert judges_of(Unscored(Reason.TIMEOUT, "", evidence=("1",)), "run") == "run"
 
 
-@pytest.mark.parametrize(
-    ("n_given", "n_scored", "judges", "parts"),
-    [
-        (3, 3, {"a": 1, "run": 2}, ("given=all", "judge=a+run")),
-        (2, 3, {"a": 1, "run": 2}, ("given=some", "given_by=a")),
-        (2, 3, {RECORD: 2}, ("given=some",)),
-        (2, 3, {RECORD: 1, "a": 1}, ("given=some", "given_by=a+record")),
-    ],
-)
+@pytest.mark.parametrize(("n_given", "n_scored", "judges", "parts"), [
+    (3, 3, {"a": 1, "run": 2}, ("given=all", "judge=a+run")),
+    (2, 3, {"a": 1, "run": 2}, ("given=some", "given_by=a")),
+    (2, 3, {RECORD: 2}, ("given=some",)),
+    (2, 3, {RECORD: 1, "a": 1}, ("given=some", "given_by=a+record")),
+])  # fmt: skip
 def test_a_signature_says_how_much_was_given_and_by_whom(n_given, n_scored, judges, parts) -> None:
     assert given_parts(Tally(n_scored, n_given, {}, {}, judges), "run") == parts
 

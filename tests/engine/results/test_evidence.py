@@ -22,13 +22,14 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.run import rescoring
 from ragassay.engine.run.rescoring import explain
 from ragassay.judges.offline import LONGEST
+from ragassay.judges.questions.grading import RelevanceGrade
 from ragassay.metrics.core import metric
 from ragassay.metrics.core.metric import Window, scored
 from ragassay.metrics.grounding.hallucination import Hhem
 from ragassay.models.weights.weight_files import Unavailable
 from scripted_judge import Scripted
 
-RATINGS = {"first": 2, "second": 7, "third": 8, "fourth": 3}
+RATINGS = {"first": 2, "second": 7, "third": 8, "Qwen-4": 3}
 DATA = [
     {
         "id": "q1", "query": "When was the bridge opened?", "answer": "In 1968.",
@@ -49,7 +50,7 @@ def rule(request: Request) -> Any:
 def voted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with a panel's run and its ledger."""
     base_folder = tmp_path_factory.mktemp("voted")
-    with LLMServer(rule) as server:
+    with LLMServer(rule, rejects=("seed", "presence_penalty")) as server:
         ragassay.evaluate(
             DATA, ["rb_llm", "umbrela"], judge=[f"{server.url}#{model}" for model in RATINGS],
             ledger=str(base_folder / "ledger.sqlite"), save=base_folder / "run",
@@ -66,6 +67,11 @@ def test_a_panels_scores_are_computed_again_from_its_votes(voted: Path) -> None:
     assert scores(open_run(run)) == {"rb_llm": 0.5, "umbrela": 2.0}  # 5 is between 3 and 7
     assert next(iter(open_run(run).scores)).explanation == "votes: 2, 7, 8, 3"
     assert call(["rescore", run]) == 0
+    # The prompts of all of them are in the signature, and what the endpoint does not take.
+    prompts = sorted(RelevanceGrade("", "").prompt_hash(model) for model in ("first", "Qwen-4"))
+    signature = open_run(run).summary["umbrela"].signature
+    without = "-presence_penalty-seed|judge="
+    assert f"|relevance_grade:{'+'.join(prompts)}{without}" in signature
 
 
 def test_explain_shows_each_vote_with_model_cost_and_reply(voted: Path, capsys: Any) -> None:
@@ -109,6 +115,7 @@ def test_what_is_explained_and_computed_again_is_all_that_a_score_rests_on(tmp_p
 def test_a_text_that_the_offline_judge_does_not_read_is_named() -> None:
     data = {**DATA[0], "passages": ["x" * (LONGEST + 1), PASSAGE]}
     (evidence,) = explain(ragassay.evaluate([data], "umbrela"), "q1").scores
+    assert f"|relevance_grade:v{RelevanceGrade.version}|judge=offline" in evidence.signature
     assert [one.get("cut") for one in evidence.judge_answers] == [["passage"], None]
 
 

@@ -51,13 +51,10 @@ def test_a_run_says_it_in_place_of_tables(runs: Path, capsys: pytest.CaptureFixt
     assert SAID in page and 'id="metrics"' not in page and 'id="browse"' in page
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["diagnose", "down"], ["diagnose", "down", "--headline", "exact_match"],
-        ["diagnose", "up", "down"], ["compare", "down", "up"], ["compare", "up", "down"],
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("words", [
+    ["diagnose", "down"], ["diagnose", "down", "--headline", "exact_match"],
+    ["diagnose", "up", "down"], ["compare", "down", "up"], ["compare", "up", "down"],
+])  # fmt: skip
 def test_it_is_neither_diagnosed_nor_compared(runs: Path, capsys, words: list[str]) -> None:
     named = [str(runs / word) if word in ("up", "down") else word for word in words]
     assert call(named) == 2

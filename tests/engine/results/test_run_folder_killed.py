@@ -52,14 +52,10 @@ def letters(folder: Path) -> set[str]:
     return seen
 
 
-@pytest.mark.parametrize(
-    ("suites", "how"),
-    [
-        ((["qa"], ["qa"]), "run"),
-        ((["qa", "consistency"], ["qa"]), "save"),
-        ((["qa"], ["qa", "consistency"]), "run"),
-    ],
-)
+@pytest.mark.parametrize(("suites", "how"), [
+    ((["qa"], ["qa"]), "run"), ((["qa", "consistency"], ["qa"]), "save"),
+    ((["qa"], ["qa", "consistency"]), "run"),
+])  # fmt: skip
 def test_whenever_a_run_is_killed_its_folder_is_of_one_run_or_does_not_read_as_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suites: tuple[list[str], list[str]], how: str
 ) -> None:

@@ -150,14 +150,10 @@ def test_slices_come_largest_first_and_equal_ones_by_name() -> None:
     assert [(one.n, dict(one.metrics)) for one in some] == [(2, {}), (1, {})]  # none of a sum
 
 
-@pytest.mark.parametrize(
-    ("values", "aggregate", "names"),
-    [
-        ([1.0] * 58 + [0.97, 0.95], "mean", ["f1"]),
-        ([1.0] * 58 + [0.97, 0.5], "geometric", []),
-        ([0.1, 0.9] * 30, "mean", []),
-    ],
-)
+@pytest.mark.parametrize(("values", "aggregate", "names"), [
+    ([1.0] * 58 + [0.97, 0.95], "mean", ["f1"]), ([1.0] * 58 + [0.97, 0.5], "geometric", []),
+    ([0.1, 0.9] * 30, "mean", []),
+])  # fmt: skip
 def test_a_mean_near_the_end_of_its_range_is_named_as_crowded(values, aggregate, names) -> None:
     data = columns([f"q{at}" for at in range(60)], values)
     assert summarise(data, [metric(aggregate)], IntervalOptions())[1] == tuple(names)
@@ -193,13 +189,10 @@ def test_a_column_is_a_slice_where_its_values_are_at_most_twenty_and_half_as_man
     assert ("topic" in scores.slices) is is_slice
 
 
-@pytest.mark.parametrize(
-    ("value", "slices"),
-    [
-        (["a", "b", "a"], {"a": 1, "b": 1}), (["a", 0.5], {}), ([], {}), (0.5, {}), ("", {}),
-        (True, {"true": 1}), (7, {"7": 1}), ("x" * 60, {"x" * 60: 1}), ("x" * 61, {}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("value", "slices"), [
+    (["a", "b", "a"], {"a": 1, "b": 1}), (["a", 0.5], {}), ([], {}), (0.5, {}), ("", {}),
+    (True, {"true": 1}), (7, {"7": 1}), ("x" * 60, {"x" * 60: 1}), ("x" * 61, {}),
+])  # fmt: skip
 def test_a_sample_is_in_the_slice_of_each_short_label_of_its_own(value: object, slices) -> None:
     data = ScoreColumns(["f1"])
     collected = SampleColumns(data, ["topic"], None)
@@ -210,13 +203,10 @@ def test_a_sample_is_in_the_slice_of_each_short_label_of_its_own(value: object, 
     assert {one.value: one.n for one in found} == slices
 
 
-@pytest.mark.parametrize(
-    ("queries", "clusters"),
-    [
-        (["a", "b", "c"], None), (["a", "b", "c", "b"], [0, 1, 2, 1]), (["a", "a"], [0, 0]),
-        (["b", "a", "b", "a"], [0, 1, 0, 1]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("queries", "clusters"), [
+    (["a", "b", "c"], None), (["a", "b", "c", "b"], [0, 1, 2, 1]), (["a", "a"], [0, 0]),
+    (["b", "a", "b", "a"], [0, 1, 0, 1]),
+])  # fmt: skip
 def test_one_repeated_query_is_enough_to_cluster_by_query(queries: list[str], clusters) -> None:
     data = columns(queries)
     found = sample_clusters(data)

@@ -300,15 +300,12 @@ def test_what_is_looked_at_can_be_chosen(data: Path) -> None:
     assert list(single.summary.metrics) == ["f1", "em"]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"consistency_metrics": ["em"]}, "--consistency-of em"),
-        ({"consistency_of": ["runs_rbo"]}, "compares runs itself"),
-        ({"consistency_of": ["emm"]}, "Unknown metric 'emm'"),
-        ({"options": {"persistence": 1}}, "No metric of this run has the parameter"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    ({"consistency_metrics": ["em"]}, "--consistency-of em"),
+    ({"consistency_of": ["runs_rbo"]}, "compares runs itself"),
+    ({"consistency_of": ["emm"]}, "Unknown metric 'emm'"),
+    ({"options": {"persistence": 1}}, "No metric of this run has the parameter"),
+])  # fmt: skip
 def test_what_cannot_be_meant_is_a_usage_error(options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         select_metrics(make_config(suite=["qa", "consistency"], **options), "jsonl")

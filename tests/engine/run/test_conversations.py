@@ -24,13 +24,10 @@ def records(ids: list[str]) -> list[dict]:
 TURNS = [f"c{at}<::>{turn}" for at in range(20) for turn in range(1, 6)]
 
 
-@pytest.mark.parametrize(
-    ("name", "found"),
-    [
-        ("a<::>1", "a"), ("a::12", "a"), ("a::b::3", "a::b"), ("a<::>x", None), ("a::", None),
-        ("::3", None), ("a:3", None), ("plain", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "found"), [
+    ("a<::>1", "a"), ("a::12", "a"), ("a::b::3", "a::b"), ("a<::>x", None), ("a::", None),
+    ("::3", None), ("a:3", None), ("plain", None),
+])  # fmt: skip
 def test_an_id_holds_a_conversation_and_a_turn(name: str, found: str | None) -> None:
     turn = TURN_ID.fullmatch(name)
     assert (turn and turn["conversation"]) == found

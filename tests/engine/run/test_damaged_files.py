@@ -84,6 +84,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("scores.jsonl", lambda record: []),
         ("scores.jsonl", lambda record: {**record, "value": ["x"]}),
+        *(
+            ("scores.jsonl", lambda record, other=other: {**record, **other})
+            for other in ({"sample": "q1"}, {"system": "x"}, {"repeat": 1}, {"metric": "f1"})
+        ),
+        ("scores.jsonl", lambda record: {**record, "value": None, "reason": "x"}),
         ("scores.jsonl", lambda record: {**record, "sample": None}),
         ("scores.jsonl", lambda record: {**record, "evidence": [1]}),
         ("scores.jsonl", lambda record: {**record, "parts": 3}),
@@ -135,17 +140,14 @@ def _first(change: Callable[[Any], Any]) -> Callable[[bytes], bytes]:
     return changed
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        *(None, lambda body: b"", lambda body: b"\x8f\x00\xff\n\x12" * 99, lambda body: body[:-9]),
-        lambda body: body.split(b"\n", 1)[1],
-        *(_first(lambda record: []), _first(lambda record: {**record, "id": ["x"]})),
-        *(_first(lambda record: {**record, "judge": None}), _first(lambda record: {"id": "x"})),
-        _first(lambda record: {**record, "messages": ["x"]}),
-        _first(lambda record: {**record, "votes": [3]}),
-    ],
-)
+@pytest.mark.parametrize("change", [
+    *(None, lambda body: b"", lambda body: b"\x8f\x00\xff\n\x12" * 99, lambda body: body[:-9]),
+    lambda body: body.split(b"\n", 1)[1],
+    *(_first(lambda record: []), _first(lambda record: {**record, "id": ["x"]})),
+    *(_first(lambda record: {**record, "judge": None}), _first(lambda record: {"id": "x"})),
+    _first(lambda record: {**record, "messages": ["x"]}),
+    _first(lambda record: {**record, "votes": [3]}),
+])  # fmt: skip
 def test_damaged_answers_are_one_sentence_for_every_command(
     judged, tmp_path, complaint, change
 ) -> None:

@@ -35,7 +35,7 @@ RECORDS = [
 
 @dataclass(frozen=True)
 class Brittle(SampleMetric):
-    """Breaks down on one sample."""
+    """Breaks down on some samples."""
 
     name = "brittle"
     title = "Breaks on b"
@@ -43,7 +43,7 @@ class Brittle(SampleMetric):
     source = "test"
 
     def score_sample(self, sample: Sample) -> Outcome:
-        if sample.id == "b":
+        if sample.id.startswith("b"):
             raise ZeroDivisionError("oops")
         return scored(1.0)
 
@@ -67,8 +67,10 @@ def test_a_metric_that_breaks_down_costs_one_sample_and_marks_the_run_incomplete
 
 
 def test_where_nothing_was_scored_the_note_says_the_cause_or_points_to_the_data() -> None:
-    lacking = ragassay.evaluate([{"id": "a", "answer": "x"}], ["em"]).summary
-    assert [note.kind for note in lacking.notes] == ["nothing_scored_look"]
+    data = [{"id": "a", "answer": "x"}, {"id": "b", "references": ["x"]}]
+    note, second = ragassay.evaluate(data, ["em"]).summary.notes
+    assert (note.kind, second.kind) == ("nothing_scored_look", "without_answer")
+    assert note.counts["cause"] == ": the sample has no reference answer"  # of the first
     broken = ragassay.evaluate(RECORDS[1:2], [Brittle()]).summary
     assert [note.kind for note in broken.notes] == ["nothing_scored"]
     assert "ZeroDivisionError" in str(broken.notes[0])
@@ -86,8 +88,9 @@ CASES: list[tuple[list[dict[str, Any]], list[Any], dict[str, dict[str, Any]], in
     ([{"passages": ["a"], "gold": ["a"], "x": "a"}], ["ChunkP@1"], {}, 0),  # it needs no answer
     ([ANSWER, *({**one, "answerable": True} for one in (ANSWER, {"answer": "a"}))],
      ["answerability_accuracy", "rb_llm_idk"], {}, 1),  # one label lacks
-    ([ANSWER, ANSWER | {"id": "b"}], [Brittle(), "em"],
-     {"metric_failed": {"sample": "'b'", "why": "brittle broke down: ZeroDivisionError: oops"}}, 1),
+    ([ANSWER, ANSWER | {"id": "b2"}, ANSWER | {"id": "b"}], [Brittle(), "em"],
+     {"metric_failed": {"sample": "'b2'", "why": "brittle broke down: ZeroDivisionError: oops"}},
+     2),  # the first is named
 ]  # fmt: skip
 
 
@@ -151,14 +154,11 @@ def test_the_run_folder_keeps_its_contract(tmp_path: Path) -> None:
     assert config["signatures"]["em"].startswith("em|v")
 
 
-@pytest.mark.parametrize(
-    ("option", "file", "text"),
-    [
-        ("references", "queries.csv", "query_id,query,expected_answer\na,Who?,{}\n"),
-        ("qrels", "qrels.txt", "a 0 {} 1\n"),
-        ("golden", "queries.jsonl", '{{"id": "a", "query": "Who?", "references": ["{}"]}}\n'),
-    ],
-)
+@pytest.mark.parametrize(("option", "file", "text"), [
+    ("references", "queries.csv", "query_id,query,expected_answer\na,Who?,{}\n"),
+    ("qrels", "qrels.txt", "a 0 {} 1\n"),
+    ("golden", "queries.jsonl", '{{"id": "a", "query": "Who?", "references": ["{}"]}}\n'),
+])  # fmt: skip
 def test_the_fingerprint_is_that_of_the_data_and_of_what_is_joined(
     option: str, file: str, text: str, tmp_path: Path
 ) -> None:

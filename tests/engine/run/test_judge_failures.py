@@ -47,18 +47,15 @@ def outputs(
     return terminal, summary
 
 
-@pytest.mark.parametrize(
-    ("settings", "reason", "says"),
-    [
-        ({"models": ["good-model"]}, "auth", "does not know the model 'm2'"),
-        ({"faults": {"quota": 1.0}}, "auth", "has no credit left|gives no credit"),
-        ({"faults": {"error_503": 1.0}}, "server error", "failed (503)"),
-        ({"faults": {"rate_limit": 1.0}}, "rate limited", "for its rate (429)"),
-        ({"faults": {"hang": 1.0}}, "timeout", "did not answer within 0.5 seconds"),
-        ({"faults": {"refusal": 1.0}}, "refused", "the model declined"),
-        ({"faults": {"context_too_long": 1.0}}, "context too long", "maximum context length"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "reason", "says"), [
+    ({"models": ["good-model"]}, "auth", "does not know the model 'm2'"),
+    ({"faults": {"quota": 1.0}}, "auth", "has no credit left|gives no credit"),
+    ({"faults": {"error_503": 1.0}}, "server error", "failed (503)"),
+    ({"faults": {"rate_limit": 1.0}}, "rate limited", "for its rate (429)"),
+    ({"faults": {"hang": 1.0}}, "timeout", "did not answer within 0.5 seconds"),
+    ({"faults": {"refusal": 1.0}}, "refused", "the model declined"),
+    ({"faults": {"context_too_long": 1.0}}, "context too long", "maximum context length"),
+])  # fmt: skip
 def test_the_reason_is_told_where_another_metric_scored(
     settings: dict[str, Faults], reason: str, says: str, data: Path, capsys
 ) -> None:
@@ -72,13 +69,10 @@ def test_the_reason_is_told_where_another_metric_scored(
     assert ("--retry-failed asks again." in terminal) == (reason == "refused")
 
 
-@pytest.mark.parametrize(
-    ("settings", "why"),
-    [
-        ({"rule": lambda request: "{}"}, "the model gave no usable reply to 16 questions"),
-        ({"faults": lambda request: "error_500"}, "16 requests in a row failed in the same way"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "why"), [
+    ({"rule": lambda request: "{}"}, "the model gave no usable reply to 16 questions"),
+    ({"faults": lambda request: "error_500"}, "16 requests in a row failed in the same way"),
+])  # fmt: skip
 def test_why_the_asking_ended_is_told(settings, why: str, tmp_path: Path, capsys) -> None:
     path = tmp_path / "many.jsonl"
     records = ({**RECORD, "id": f"q{at}", "answer": f"Herbert {at}."} for at in range(120))

@@ -300,8 +300,8 @@ def _mapping(content: Marked, key: str) -> dict[str, Any]:
 
 def checked(file: ConfigFile, flags: Mapping[str, Any] | None = None) -> RunConfig:
     """The configuration of file and flags; flags win. Notes of the file become warnings."""
-    given = {key: value for key, value in (flags or {}).items() if value is not None}
-    config = make_config(**(file.values | given))
+    given = flags or {}
+    config = make_config(**{**file.values, **given})
     if error := _mistake(config):
         place = _place_of(error, config, [*file.values, *given])
         if not place or place[0] in given:
