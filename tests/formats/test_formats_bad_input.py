@@ -110,6 +110,7 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     ),
     ("a.jsonl", ONE + '["a"]\n', "line 2: a list was given where a record is expected"),
     ("a.jsonl", ONE + "null\n", "line 2: nothing was given where a record is expected"),
+    ("a.jsonl", '{"id": 1, "references": ["a", null]}', "'references': a reference is null"),
     *(
         (
             "a.jsonl",
