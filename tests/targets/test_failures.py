@@ -105,8 +105,6 @@ def test_a_target_that_cannot_be_asked_is_refused(desk, monkeypatch, capsys, tar
         "needs": "import not_installed_here",
     }.items():
         Path(f"{name}.py").write_text(body)
-    for name in ("mine", "broken", "script", "needs"):
-        monkeypatch.delitem(__import__("sys").modules, name, raising=False)
     assert call(["ask", "queries.jsonl", "--target", target]) == 2
     assert said in capsys.readouterr().err
     assert not Path("answers.jsonl").exists()
