@@ -118,7 +118,7 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
     # Ids and repeats.
     *(({"id": value}, {"id": "7"}) for value in (7, 7.0, "7")),
     *(({"query_run": n}, {"repeat": int(n) - 1}) for n in (1, 2, "3")),
-    ({"repeat": 2, "query_run": 3}, {"repeat": 2}),
+    ({"repeat": 2, "query_run": 3}, {"repeat": 2}), ({"repeat": None}, {"repeat": 0}),
     # Answers and references.
     ({"answer": None}, {"answer": None}),
     ({"answer": ""}, {"answer": Answer("")}),

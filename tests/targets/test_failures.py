@@ -213,10 +213,8 @@ def test_no_secret_of_a_mapping_is_shown_or_kept(desk, monkeypatch, capsys, requ
         assert call(["ask", "queries.jsonl", "--target", "mine.yaml"]) == 3
         assert server.asked
     said = capsys.readouterr()
-    kept = [
-        path.read_bytes() for path in desk.rglob("*") if path.suffix != ".yaml" and path.is_file()
-    ]
-    held = b"".join([*kept, said.out.encode(), said.err.encode()])
+    files = [path for path in desk.rglob("*") if path.is_file() and path.suffix != ".yaml"]
+    held = b"".join([*(path.read_bytes() for path in files), said.out.encode(), said.err.encode()])
     assert b"no access for" in held or "sse" in request_part
     if "Bearer ${" in request_part:
         assert server.headers[0]["Authorization"] == "Bearer very-secret-key-123"

@@ -282,8 +282,8 @@ def answer(question: str, history: list[dict[str, str]] | None = None) -> dict[s
 
 
 @app.tool()
-def plain(text: str) -> str:
-    if text == "And now?":
+def plain(asked: str, depth: int = 3) -> str:
+    if asked == "And now?":
         return "in words"
     raise ValueError("never")
 
@@ -334,14 +334,16 @@ def test_langchain_runnables_by_their_methods() -> None:
             yield Message("3.", {"input_tokens": 4, "output_tokens": 2})
 
     class Retrieval:
+        input_keys = ("topic", "text")  # of which none is known to be the query
+
         def invoke(self, asked: Any) -> Any:
-            return {"result": "sync", "source_documents": [(Document("b"), 0.25)]}
+            return {"result": asked.upper(), "source_documents": [(Document("b"), 0.25)]}
 
     answers = ask(QUERIES, {"chain": Chain(), "model": Model(), "sync": Retrieval()})
     chain, model, sync = answers.samples
     history = [("human", "First?"), ("ai", "Yes.")]
     assert given == [{"input": "And now?", "chat_history": history}, "And now?"]
-    assert chain.answer_text == model.answer_text == "It is 3." and sync.answer_text == "sync"
+    assert chain.answer_text == model.answer_text == "It is 3." and sync.answer_text == "AND NOW?"
     assert chain.passages is not None and sync.passages is not None
     first = chain.passages[0]
     assert (first.id, first.text, first.document, first.score) == ("a", "text a", "a.md", 0.4)

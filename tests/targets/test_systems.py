@@ -20,13 +20,7 @@ from ragassay.targets import target
 from ragassay.targets.ask_run import read_queries
 from ragassay.targets.asking.ask_summary import asked_report, failure_lines, summarise
 from ragassay.targets.asking.system import SystemAccount, distinct_failures, told
-from ragassay.targets.reply_shapes import (
-    SystemReply,
-    kind_of,
-    number_of,
-    reply_of,
-    shown as beginning,
-)
+from ragassay.targets.reply_shapes import SystemReply, kind_of, number_of, reply_of, shown as begun
 from ragassay.targets.target import CutReplyError, Request, question_among
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints import EndpointError
@@ -156,7 +150,7 @@ def test_numbers_kinds_and_beginnings_are_read_as_what_they_are() -> None:
     assert [number_of(value) for value in good] == [0.0, 3.0, 2.5, 1.5, 1.0]
     bad = [True, "3", -1, math.nan, math.inf, None, [1], -0.1]
     assert [number_of(value) for value in bad] == [None] * len(bad)
-    assert [beginning(text) for text in ("x" * 200, "x" * 201, " a\n b")] == [
+    assert [begun(text) for text in ("x" * 200, "x" * 201, " a\n b")] == [
         "x" * 200, f"{'x' * 199}…", "a b",
     ]  # fmt: skip
     assert [kind_of(value) for value in (None, "", {}, 1.5, ())] == [

@@ -161,7 +161,7 @@ def _plan_of(
     samples = len(queries) * options.repeat
     from_ledger = 0 if options.refresh else len(measured)
     to_send = samples - from_ledger
-    latencies = [row["latency"] for row in measured if "latency" in row]
+    latencies = [row["latency"] for row in measured]
     costs = [row["cost"] for row in measured if "cost" in row]
     step = 0.0 if options.rpm is None else 60.0 / options.rpm
     bounds = [max(0.0, to_send * step - max(step, BURST_S))] if step else []
