@@ -245,9 +245,11 @@ def test_inspect_archives_that_are_damaged_are_refused_with_the_command_that_hel
     assert "unpacks to more than 100 times its size" in error(path)
     path.write_bytes(b"PK\x03\x04" + bytes(50))
     assert "inspect log convert LOG --to json" in error(path)
-    assert "the log has no samples" in error(
-        write(tmp_path / "b.json", {"eval": {}, "status": "error", "samples": []})
-    )
+    log = {"eval": {}, "status": "error", "samples": []}
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps(log))
+    for empty in (path, write(tmp_path / "b.json", log)):
+        assert "the log has no samples" in error(empty)
 
 
 def promptfoo(index: int, **more: Any) -> dict[str, Any]:

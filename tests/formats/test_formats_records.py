@@ -118,7 +118,7 @@ READ: list[tuple[dict[str, Any], dict[str, Any]]] = [
     # Ids and repeats.
     *(({"id": value}, {"id": "7"}) for value in (7, 7.0, "7")),
     *(({"query_run": n}, {"repeat": int(n) - 1}) for n in (1, 2, "3")),
-    ({"repeat": 2, "query_run": 3}, {"repeat": 2}),
+    ({"repeat": 2, "query_run": 3}, {"repeat": 2}), ({"repeat": None}, {"repeat": 0}),
     # Answers and references.
     ({"answer": None}, {"answer": None}),
     ({"answer": ""}, {"answer": Answer("")}),
@@ -274,7 +274,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         ({"id": value}, "line 1, field 'id'.*id is expected")
         for value in (True, 7.5, 2.0**60, ["a"])
     ),
-    ({"repeat": 0, "query_run": 3}, "run number is 3, but repeat is 0"),
+    ({"repeat": 0, "query_run": 3}, "field 'query_run'.*run number is 3, but repeat is 0"),
     *(
         ({"references": value}, "line 1, field 'references'")
         for value in ([True], True, [None], [["a"], "b"], [{"x": 1}], 1e300)
@@ -285,13 +285,13 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         ({"passages": [{"text": "a", "score": value}]}, "line 1, field .*score")
         for value in (float("nan"), float("inf"), "high", True)
     ),
-    ({"contexts": ["a", "b"], "retrieved_context_ids": ["x"]}, "1 id for 2 passages"),
+    ({"contexts": ["a", "b"], "retrieved_context_ids": ["x"]}, "_ids'.*1 id for 2 passages"),
     ({"contexts": ["a", "b"], "retrieved_ids": []}, "0 ids for 2 passages"),
     (
         {"passages": {"a": "x", "b": "y"}, "retrieved_ids": ["b", "a"]},
         "has the id 'a', and this list has 'b' for it",
     ),
-    ({"passages": ["x", "y"], "run": {"a": 0.1, "b": 0.9}}, "in different orders"),
+    ({"passages": ["x", "y"], "run": {"a": 0.1, "b": 0.9}}, "field 'run'.*in different orders"),
     ({"run": {"a": float("nan"), "b": -1.0}}, "field 'run': the passage 'a' has no score"),
     ({"gold": [17]}, "field 'gold'.*gold_ids"),
     (  # a record that retrieved none of its gold could not be told from one of texts

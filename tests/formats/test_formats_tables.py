@@ -187,7 +187,7 @@ def test_a_parquet_file_gives_the_same_samples(tmp_path: Path) -> None:
 
 
 def test_a_parquet_file_is_read_in_slices_and_its_rows_are_numbered(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
+    path = tmp_path / "a[1].parquet"
     ids = [*range(10_000), 4]
     pl.DataFrame({"id": ids, "query": ["q"] * len(ids)}).write_parquet(path, row_group_size=777)
     with pytest.raises(InputError, match=r"line 10001.*'4'.*already given in line 5"):

@@ -424,9 +424,10 @@ def test_a_beir_folder_with_a_run_has_texts_and_judgements(beir: Path) -> None:
 def test_a_beir_folder_holds_the_runs_of_several_systems(beir: Path) -> None:
     (beir / "runs").mkdir()
     for name in ("a", "b"):
-        (beir / "runs" / name).write_text(f"q1 Q0 d1 1 2.0 {name}\n")
-    assert [(one.id, one.system) for one in read(beir)] == [
-        *(("q1", "a"), ("q2", "a"), ("q1", "b"), ("q2", "b"))
+        (beir / "runs" / name).write_text(f"q1 Q0 d2 1 2.0 {name}\n")
+    # What no run retrieved has its text, too.
+    assert [(one.id, one.system, [g.text for g in one.gold or ()]) for one in read(beir)] == [
+        *(("q1", "a", ["T\nx"]), ("q2", "a", [None]), ("q1", "b", ["T\nx"]), ("q2", "b", [None]))
     ]
     (beir / "runs" / "b").write_text("q1 Q0 d1 1 2.0 a\n")
     assert "was already given" in error(beir)

@@ -132,7 +132,7 @@ def test_gold_is_known_by_the_records_or_by_what_the_system_was_given() -> None:
 
 QUERIES = [
     {"id": "a", "query": "When?", "references": ["nine"],
-     "gold": [{"document": "d", "start": 0, "end": 13, "text": "Open at nine."}]},
+     "gold": [{"document": "d", "start": 0, "end": 13, "text": "Open at nine."}, {"id": "g"}]},
     {"id": "b", "query": "Where?", "references": ["here"],
      "gold": [{"document": "d", "start": 14, "end": 24, "text": "It is far."},
               {"document": "d", "start": 30, "end": 35, "text": "Noise", "grade": 0}]},

@@ -12,7 +12,7 @@ import pytest
 
 import ragassay
 from llm_server import LLMServer
-from ragassay.base.errors import InputError, RagassayWarning
+from ragassay.base.errors import InputError, RagassayWarning, UsageError
 from ragassay.cli.command_line import call
 from ragassay.formats import load
 from ragassay.golden.golden_folder import GoldenSet
@@ -69,6 +69,9 @@ def test_what_is_wrong_with_the_evaluation_shows_before_asking(monkeypatch, caps
         words = ["--suite", "trecrag", "--judge", "openai:gpt-4o"]
         assert call(["ask", "queries.jsonl", "--target", "mine.yaml", *words]) == 2
         assert not server.asked and "OPENAI_API_KEY" in capsys.readouterr().err
+    monkeypatch.setenv("OPENAI_API_KEY", "of-the-process")
+    with pytest.raises(UsageError, match="OPENAI_API_KEY"):
+        ragassay.evaluate("queries.jsonl", judge="openai:gpt-4o", environment={})
 
 
 def test_samples_are_read_in_their_order_as_often_as_wanted_while_others_are_asked() -> None:
@@ -119,6 +122,7 @@ def test_passages_are_found_in_the_documents_of_a_golden_set_that_is_asked(golde
     Path("mine.py").write_text(f"FACTS = {FACTS}\ndef answer(query):\n    return " + (
         "{'answer': '', 'passages': [{'id': '1', 'text': FACTS[int(query.split()[1][0])]}]}\n"
     ))  # fmt: skip
+    done: list[int] = []
     command = ["ask", "golden", "--target", "mine:answer", "--suite", "chunks", "--save", "asked"]
     assert call(command) == 0
     assert call(["run", "answers.jsonl", "--golden", "golden", "-s", "chunks", "-o", "run"]) == 0
@@ -127,8 +131,10 @@ def test_passages_are_found_in_the_documents_of_a_golden_set_that_is_asked(golde
     assert asked["metrics"] == run["metrics"] and asked["warnings"] == run["warnings"]
 
     with pytest.warns(RagassayWarning, match="1 draft of golden left out"):
-        result = ragassay.evaluate(golden, "chunks", system=retrieves)
-    assert result.summary.metrics["SpanR@5"].mean == 1.0
+        about: Any = {"name": "mine", "limit": 1, "progress": done.append}
+        result = ragassay.evaluate(golden, "chunks", system=retrieves, **about)
+    assert result.summary.metrics["SpanR@5"].mean == 1.0 and result.summary.title == "mine"
+    assert result.summary.n_samples == done[-1] == 1
 
 
 def test_drafts_that_are_left_out_are_told(golden: Path, capsys) -> None:

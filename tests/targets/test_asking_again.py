@@ -100,8 +100,7 @@ def test_what_is_not_asked_again_keeps_its_failure() -> None:
     assert "the budget is spent" in told[-1]
     assert "out of memory" in (late.samples[4].failure or "")
     assert [(one.kind, one.counts["n"]) for one in late.summaries["always"].notes] == [
-        ("ask_failed_before", 2),
-        ("ask_not_asked_again", 3),
+        *(("ask_failed_before", 2), ("ask_not_asked_again", 3))
     ]
     result = ragassay.evaluate(late.samples, "error_rate")
     assert result.summary.metrics["error_rate"].mean == pytest.approx(5 / 60)

@@ -82,8 +82,7 @@ version: [meta.version, meta.v]
         assert server.asked[0]["turns"] == MESSAGES[:-1] and server.asked[0]["all"] == [MESSAGES, 0]
     assert sample.system == "shop" and sample.passages is not None and sample.answer is not None
     assert [(p.id, p.text, p.start, p.end) for p in sample.passages] == [
-        ("a", "text a", 3, 9),
-        ("b", "", None, None),
+        *(("a", "text a", 3, 9), ("b", "", None, None))
     ]
     assert sample.answer.statements[0].citations == ("a",)
     asked = sample.metadata["asked"]
@@ -246,6 +245,7 @@ def test_a_mapping_is_known_by_all_that_it_says_but_its_name() -> None:
     changes += ["stream: sse", "stream: lines", "stream: lines\nend_mark: e"]
     assert len(set(map(known, changes))) == len(changes)
     assert known("name: other") == known("")
+    assert known("params: {a: 1, b: 2}") == known("params: {b: 2, a: 1}")
 
 
 def test_a_command_that_hangs_is_killed_with_what_it_started() -> None:
@@ -282,8 +282,8 @@ def answer(question: str, history: list[dict[str, str]] | None = None) -> dict[s
 
 
 @app.tool()
-def plain(text: str) -> str:
-    if text == "And now?":
+def plain(asked: str, depth: int = 3) -> str:
+    if asked == "And now?":
         return "in words"
     raise ValueError("never")
 
@@ -334,14 +334,16 @@ def test_langchain_runnables_by_their_methods() -> None:
             yield Message("3.", {"input_tokens": 4, "output_tokens": 2})
 
     class Retrieval:
+        input_keys = ("topic", "text")  # of which none is known to be the query
+
         def invoke(self, asked: Any) -> Any:
-            return {"result": "sync", "source_documents": [(Document("b"), 0.25)]}
+            return {"result": asked.upper(), "source_documents": [(Document("b"), 0.25)]}
 
     answers = ask(QUERIES, {"chain": Chain(), "model": Model(), "sync": Retrieval()})
     chain, model, sync = answers.samples
     history = [("human", "First?"), ("ai", "Yes.")]
     assert given == [{"input": "And now?", "chat_history": history}, "And now?"]
-    assert chain.answer_text == model.answer_text == "It is 3." and sync.answer_text == "sync"
+    assert chain.answer_text == model.answer_text == "It is 3." and sync.answer_text == "AND NOW?"
     assert chain.passages is not None and sync.passages is not None
     first = chain.passages[0]
     assert (first.id, first.text, first.document, first.score) == ("a", "text a", "a.md", 0.4)
@@ -408,11 +410,11 @@ def test_the_example_systems_are_asked_and_compared(town: str, monkeypatch) -> N
     ('loaded\n{\n  "answer": "No."\n}\n', "the answer: 'loaded'"),
     ('{"answer": "No."}\ndone in 3 s', "the answer: 'done in 3 s'"),
     ('{"level": "info"}\n  {"text": "No.", "contexts": ["p"]}', '\'{"level": "info"}\''),
-    ("{curly} words", ""), ('Send this:\n{"text": "hello"}', ""), ('It is {"answer": 42}.', ""),
+    ("{x} words", ""), ('Send:\n{"text": "hello"}', ""), ('So {"answer": 42}.', ""), ("[1]", ""),
 ])  # fmt: skip
 def test_a_system_writes_a_text_or_a_whole_object_and_nothing_beside_it(written, failure) -> None:
     if not failure:
-        assert read_text(written) == written
+        assert read_text(written) == read_text(f" {written}\n") == written
         return
     with pytest.raises(EndpointError) as caught:
         read_text(written)

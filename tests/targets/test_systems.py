@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 from decimal import Decimal
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from ragassay.base.errors import UsageError
+from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Answer, Passage, Sample, Statement, Turn
 from ragassay.base.score import Reason
 from ragassay.targets import target
 from ragassay.targets.ask_run import read_queries
 from ragassay.targets.asking.ask_summary import asked_report, failure_lines, summarise
 from ragassay.targets.asking.system import SystemAccount, distinct_failures, told
-from ragassay.targets.reply_shapes import (
-    SystemReply,
-    kind_of,
-    number_of,
-    read_text,
-    reply_of,
-    shown as beginning,
-)
+from ragassay.targets.reply_shapes import SystemReply, kind_of, number_of, reply_of, shown as begun
 from ragassay.targets.target import CutReplyError, Request, question_among
 from ragassay.transport.budget import Budget
 from ragassay.transport.endpoints import EndpointError
@@ -98,8 +93,9 @@ READ: list[tuple[Any, dict[str, Any]]] = [
     ({"answer": [{"text": "a", "citations": ["y"]}], "citations": ["x"], "sources": "one"},
      {"text": "a", "passages": (Passage(id="one"),), "cites": ("y",)}),
     ({"answer": "a", "passages": [SimpleNamespace(
-        page_content="p", metadata={"document": "d", "file_name": "f", "source": "s"})]},
-     {"text": "a", "passages": (Passage("p", document="d"),)}),
+        page_content="p", metadata={"document": "d", "file_name": "f", "source": "s"}),
+        SimpleNamespace(page_content="p"), SimpleNamespace(node_id="n", text="t", metadata=None)]},
+     {"text": "a", "passages": (Passage("p", document="d"), Passage("p"), Passage("t", "n"))}),
     (Answer("so"), {"text": "so"}),
     (Sample(id="q", answer="so", passages=()), {"text": "so", "passages": ()}),  # type: ignore[arg-type]
     ({"content": "b", "result": "a"}, {"text": "a"}),
@@ -112,9 +108,9 @@ READ: list[tuple[Any, dict[str, Any]]] = [
     ({"answer": "a", "input_tokens": 0, "output_tokens": 0}, {"text": "a", "counted": True}),
     ({"answer": "a [1]", "citations": ["x"]}, {"text": "a [1]", "cites": ("x",)}),
     ({"answer": Answer("a", (Statement("a", ("y",)),))}, {"text": "a", "cites": ("y",)}),
-    ({"answer": "a", "source_nodes": [NODE, (NODE, 2), Passage("p", id="i")]},
+    ({"answer": "a", "source_nodes": [NODE, (NODE, 2), Passage("p", names=("T",))]},
      {"text": "a", "passages": (Passage("t", "n", 0.5, "s.md"), Passage("t", "n", 2.0, "s.md"),
-                                Passage("p", "i"))}),
+                                Passage("p", names=("T",)))}),
     (SimpleNamespace(content=["a ", {"text": "b"}, {"type": "x"}], usage_metadata=None,
                      response_metadata={"model": "m"}), {"text": "a b", "version": "m"}),
     (SimpleNamespace(text="a", additional_kwargs={"prompt_tokens": 1, "completion_tokens": 1}),
@@ -149,21 +145,12 @@ def test_what_is_no_reply_is_a_failure_with_its_reason(value: Any, reason: Reaso
     assert caught.value.reason is reason
 
 
-def test_numbers_texts_and_beginnings_are_read_as_what_they_are() -> None:
+def test_numbers_kinds_and_beginnings_are_read_as_what_they_are() -> None:
     good = [0, 3, 2.5, Decimal("1.5"), np.float32(1)]
     assert [number_of(value) for value in good] == [0.0, 3.0, 2.5, 1.5, 1.0]
     bad = [True, "3", -1, math.nan, math.inf, None, [1], -0.1]
     assert [number_of(value) for value in bad] == [None] * len(bad)
-    assert read_text(' {"answer": "x"}\n') == {"answer": "x"} and read_text(" so\n") == "so"
-    for text in ("[1]", '{"a": 1} and more', "{x} is a set", 'log\n{"text": "x"}'):
-        assert read_text(text) == text
-    for text, words in {
-        '{"answer": ': "begins as a JSON object", 'log\n{"answer": "x"}': "beside .* 'log'",
-        '{"text": "x", "contexts": []}\nbye': "beside .* 'bye'",
-    }.items():  # fmt: skip
-        with pytest.raises(EndpointError, match=words):
-            read_text(text)
-    assert [beginning(text) for text in ("x" * 200, "x" * 201, " a\n b")] == [
+    assert [begun(text) for text in ("x" * 200, "x" * 201, " a\n b")] == [
         "x" * 200, f"{'x' * 199}…", "a b",
     ]  # fmt: skip
     assert [kind_of(value) for value in (None, "", {}, 1.5, ())] == [
@@ -182,8 +169,13 @@ def test_failures_of_one_way_are_one_and_the_most_frequent_comes_first() -> None
 
 def test_the_first_queries_are_read_and_no_fewer_than_one() -> None:
     queries = [{"id": f"q{n}", "query": "Who?"} for n in range(3)]
-    assert [one.id for one in read_queries(queries, 2)] == ["q0", "q1"]
-    assert len(read_queries(queries)) == 3
+    Path("queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
+    for data in (queries, "queries.jsonl", "."):
+        assert [one.id for one in read_queries(data, 2)] == ["q0", "q1"]
+        assert len(read_queries(data)) == 3
+    Path("queries.jsonl").unlink()
+    with pytest.raises(InputError, match=r"without queries\.jsonl. Name the file"):
+        read_queries(".")
     with pytest.raises(UsageError, match="at least 1, not 0"):
         read_queries(queries, 0)
 

@@ -89,6 +89,11 @@ def test_pieces_that_a_path_finds_are_joined_to_the_answer(pieces, answer, strea
     assert ("first_token" in sample.metadata["asked"]) is bool(streamed and answer)
 
 
+def test_only_a_header_whose_name_says_so_holds_a_secret() -> None:
+    mapping = f"{PLAIN}headers: {{X-Index: oakhaven, X-Token: '', X-Key: hidden}}\n"
+    assert said(ask_served({"a": "a hidden oakhaven"}, mapping)) == ["a [key] oakhaven"]
+
+
 @pytest.mark.parametrize(("error", "is_answer"), [
     ("", False), ("error: []\n", True), ("error: fault?\n", True), ("error: code\n", False),
 ])  # fmt: skip

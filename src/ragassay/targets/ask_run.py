@@ -25,6 +25,7 @@ from ragassay.targets.asking.system import questions_of, read, request_of
 from ragassay.targets.asking.systems_run import SystemsRun
 from ragassay.targets.target import Target
 from ragassay.targets.target_factory import AskOptions, make_targets
+from ragassay.transport.sending import BURST_S
 
 if TYPE_CHECKING:
     from ragassay.engine.results.result import Result
@@ -160,9 +161,10 @@ def _plan_of(
     samples = len(queries) * options.repeat
     from_ledger = 0 if options.refresh else len(measured)
     to_send = samples - from_ledger
-    latencies = [row["latency"] for row in measured if "latency" in row]
+    latencies = [row["latency"] for row in measured]
     costs = [row["cost"] for row in measured if "cost" in row]
-    bounds = [] if options.rpm is None else [max(0.0, to_send - 1) * 60.0 / options.rpm]
+    step = 0.0 if options.rpm is None else 60.0 / options.rpm
+    bounds = [max(0.0, to_send * step - max(step, BURST_S))] if step else []
     bounds += [to_send * fmean(latencies) / options.concurrency] if latencies else []
     return AskPlan(
         system=target.name,

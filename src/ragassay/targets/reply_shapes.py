@@ -223,7 +223,7 @@ def _plain(item: Any) -> Any:
     if type(item) is dict or isinstance(item, str):
         return item
     if isinstance(item, Passage):
-        return {name: value for name, value in asdict(item).items() if value is not None}
+        return {**asdict(item), "names": [*item.names]}
     if isinstance(item, tuple) and len(item) == 2:  # LangChain's (document, score)
         return {**_plain(item[0]), "score": float(item[1])}
     if hasattr(item, "page_content"):
@@ -240,12 +240,12 @@ def _plain(item: Any) -> Any:
 
 
 def _record(text: str, name: Any, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    more = {
+    return {
+        "text": text,
         "document": metadata.get("document") or metadata.get("file_name") or metadata.get("source"),
         "id": name or metadata.get("id") or metadata.get("chunk_id"),
         "score": metadata.get("score"),
     }
-    return {"text": text, **{key: value for key, value in more.items() if value is not None}}
 
 
 def number_of(value: Any) -> float | None:

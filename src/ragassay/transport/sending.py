@@ -27,7 +27,7 @@ MOST = 64  # requests in flight to one endpoint, unless ``-j`` says otherwise
 _WAVES_TO_MOST = 32  # waves that it takes to grow from nothing to the most that is allowed
 
 _LESS_AFTER_FAILURE = 0.25  # what each failure takes from the concurrency
-_BURST_S = 5.0  # requests (or tokens) of so many seconds may go out together
+BURST_S = 5.0  # requests (or tokens) of so many seconds may go out together
 IN_A_ROW = 8  # fewest failures in a row, over the time of the endpoint's patience, that end a run
 
 ALIKE_IN_A_ROW = 16
@@ -394,7 +394,7 @@ class _Bucket:
 
     def __init__(self, limit: float, now: float, *, by_request: bool) -> None:
         least = 1.0 if by_request else 0.0
-        self._size = max(least, limit * _BURST_S / 60)
+        self._size = max(least, limit * BURST_S / 60)
         self._rate = (limit - self._size + least) / 60
         self._level, self._seen, self._by_request = self._size, now, by_request
 

@@ -328,8 +328,7 @@ class Mapper:
             if field in _READ:
                 parts[field] = _READ[field](value, key)
         own_id = parts.pop("id", None)
-        if "repeat" in values or "query_run" in values:
-            _set_repeat(parts, values)
+        _set_repeat(parts, values)
         for field in ("references", "reference_groups"):
             if field in values:
                 listed, parts["reference_groups"] = references(values[field][1], values[field][0])
@@ -355,8 +354,6 @@ class Mapper:
                 document for result in asked.results for document in step_contents.documents(result)
             ]
             parts["passages"] = passages.passages(documents, values.get("history", ("",))[0])
-        if asked.history:
-            parts["history"] = asked.history
         if metadata:
             parts["metadata"] = field_values.checked_depth(metadata, name or None)
         if not values.keys().isdisjoint(EMBEDDINGS):
@@ -371,7 +368,7 @@ class Mapper:
             # An empty answer beside an error message is none.
             is_own = values["failure"][0] == "failure"
             answer = None if parts["failure"] and not is_own else answer
-        parts |= {"query": asked.query, "answer": answer}
+        parts |= {"query": asked.query, "history": asked.history, "answer": answer}
         self._tell_missing_words(parts, line)
         return Sample(id=own_id or self.made_id(asked.query, asked.history, line), **parts)
 

@@ -161,8 +161,8 @@ _OTHERS = frozenset({".jsonl", ".json", ".md", ".tsv", ".gz", ".yaml"})
 
 def _read_beir(path: Path, mapper: Mapper) -> Iterator[Sample]:
     """A sample for each judged query and run, with the texts of queries and passages. The texts of
-    all passages that a run retrieved are held in memory. Where there is no run and queries alone
-    are wanted, a sample for each judged query."""
+    all passages that are retrieved or judged are held in memory. Where there is no run and queries
+    alone are wanted, a sample for each judged query."""
     mapper.refuse_columns("beir")
     runs = _runs(path)
     if not runs and not mapper.queries_alone:

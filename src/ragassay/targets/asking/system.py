@@ -26,7 +26,7 @@ from ragassay.targets.target import (
 from ragassay.transport.budget import Account, Reservation
 from ragassay.transport.endpoints import Completion, EndpointError
 from ragassay.transport.endpoints.endpoint import Stopped
-from ragassay.transport.sending import INTERRUPTED, UNUSABLE_IN_A_ROW, Sender, Tally
+from ragassay.transport.sending import UNUSABLE_IN_A_ROW, Sender, Tally
 
 ALIKE_ADDRESSES = 5
 """So many refusals of the address or the key in a row, before the first answer, end the asking of a
@@ -102,7 +102,7 @@ def _given_up(details: Sequence[str]) -> str:
 def told(error: EndpointError) -> str:
     """What a failure says, and what to do about it where that is known."""
     advice = _CUT if isinstance(error, CutReplyError) else _ADVICE.get(error.reason, "")
-    words = f"{error.detail.rstrip('.')}. {'' if error.detail == INTERRUPTED else advice}"
+    words = f"{error.detail.rstrip('.')}. {advice}"
     return words.rstrip().encode("utf-8", "replace").decode()  # it may quote anything
 
 

@@ -130,7 +130,7 @@ class SystemsRun:
 
     def _stop(self) -> None:
         for system in self._systems:
-            system.sender.stop(Reason.CONNECTION, INTERRUPTED)
+            system.sender.stop(Reason.STOPPED, INTERRUPTED)
 
     async def _ask_all(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -325,7 +325,7 @@ class SystemsRun:
         if sample.answer is None:
             kind, _, detail = str(sample.failure).partition(": ")
             if kind == STOPPED:
-                raise Stopped(Reason.CONNECTION, detail)
+                raise Stopped(Reason.STOPPED, detail)
             raise EndpointError(Reason(kind), f"its earlier turn {earlier.id!r} failed: {detail}")
         turns = Turn("user", earlier.query_text), Turn("agent", sample.answer.text)
         return (*sample.history, *turns)

@@ -220,8 +220,8 @@ def secrets_in_url(template: str) -> list[str]:
 
 
 def secrets_in(text: str) -> list[str]:
-    """The names of the variables that a text names and that are set."""
-    return [name for name, _ in _VARIABLE.findall(text) if os.environ.get(name)]
+    """The names of the variables that a text names."""
+    return [name for name, _ in _VARIABLE.findall(text)]
 
 
 def filled(value: Any, request: Request) -> Any:

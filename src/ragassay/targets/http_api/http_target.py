@@ -109,8 +109,8 @@ class HttpTarget(Target):
         # An answer may hold such a word, the name of an index, for another reason.
         in_url = [text for text in secrets_in_url(mapping.url) if _IS_KEY.fullmatch(text)]
         self.secrets = [*self._secrets, *(Secret(text, "the URL") for text in in_url)]
-        self._usage_paths = mapping.usage.model_dump(exclude_none=True)
-        self._passage_paths = (mapping.passage or PassagePaths()).model_dump(exclude_none=True)
+        self._usage_paths = mapping.usage.model_dump()
+        self._passage_paths = (mapping.passage or PassagePaths()).model_dump()
         self._session: aiohttp.ClientSession | None = None
         self._last_events, self._last_paths = end_marks(mapping.end_mark or ())
         self._ends_in_done = False
