@@ -105,6 +105,9 @@ def test_the_level_and_the_depth_are_honoured(trec: Trec) -> None:
     found = trec.json("qrels old.run -l 2 -M 1 -m num_rel,num_ret")
     assert found["measures"]["num_rel"]["all"] == 1
     assert found["measures"]["num_ret"]["all"] == 2
+    (comparison,) = trec.json("qrels new.run old.run -l 2")["comparisons"]
+    means = {d["name"]: d["A_mean"] for d in comparison["differences"]}
+    assert means["AP"] == pytest.approx(1 / 3), "only c is relevant at level 2"
 
 
 def test_several_runs_are_compared_with_the_last_one_over_all_judged_queries(trec: Trec) -> None:

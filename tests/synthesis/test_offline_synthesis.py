@@ -81,6 +81,11 @@ def test_a_value_is_asked_for_and_another_of_its_kind_is_wrong(tmp_path: Path) -
         true = draft.references[0].startswith("Yes.")
         assert (draft.query.split("that ")[1][:-1] in text.casefold()) == true
         assert draft.negatives[0].text == ("No." if true else "Yes.")
+    alike = documents_of(tmp_path / "alike", shop=text.replace("12", "four"))
+    docs, mix = Corpus(load_documents(alike)), Mix.parse(["type=factual"])
+    drafts = list(OfflineGenerator(docs).drafts(mix))
+    wrong = {one.references[0]: one.negatives[0].text for one in drafts if one.references}
+    assert (wrong["4 euros"], wrong["four euros"]) == ("5 euros", "five euros")
 
 
 def test_a_number_that_names_something_is_not_asked_for(tmp_path: Path) -> None:
