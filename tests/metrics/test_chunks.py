@@ -181,15 +181,17 @@ def test_what_counts_as_a_hit(metric, retrieved, gold, expected) -> None:
     assert value(metric, sample(retrieved, gold)) == expected
 
 
-@pytest.mark.parametrize(("vector", "expected"), [(1, 1.0), (0, 0.0)])
-def test_vectors_follow_the_grades_and_copies_of_gold(vector: int, expected: float) -> None:
+@pytest.mark.parametrize(("near", "expected"), [(0, (0, 0)), (1, (1 / 2, 0)), (3, (1 / 2, 1))])
+def test_vectors_follow_the_grades_and_copies_of_gold(near: int, expected: tuple) -> None:
+    texts = ("no", "yes", "yes", "best")
     one = Sample(
         id="q",
-        passages=(Passage(text="r"),),
-        gold=(GoldPassage(text="no", grade=0), *[GoldPassage(text="yes")] * 2),
-        given={"passage_embeddings": [EYE[vector]], "gold_embeddings": [EYE[0], EYE[1], EYE[1]]},
+        passages=(Passage(text=texts[near]),),
+        gold=tuple(GoldPassage(text=text, grade=at and at // 3 + 1) for at, text in enumerate(texts)),
+        given={"passage_embeddings": [EYE[near]], "gold_embeddings": [EYE[0], *EYE[1:2] * 2, EYE[3]]},
     )
-    assert value("ChunkR(by=cosine)@1", one) == expected
+    for by in ("", ",by=cosine"):
+        assert tuple(value(f"ChunkR(rel={rel}{by})@1", one) for rel in (1, 2)) == expected
 
 
 def test_gold_by_id_is_found_by_id() -> None:

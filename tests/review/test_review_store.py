@@ -208,7 +208,8 @@ def test_a_review_that_waited_cannot_be_taken_back_once_the_item_is_settled(tmp_
 
 def test_the_share_of_items_that_several_review_is_about_the_one_asked_for(tmp_path) -> None:
     store = small(tmp_path / "g")
-    settings = store.change_settings(overlap=0.2, people=3)
+    store.change_settings(people=3)
+    settings = store.change_settings(overlap=0.2)
     needs = [settings.needs(f"q{n}") for n in range(2_000)]
     assert set(needs) == {1, 3} and 320 < needs.count(3) < 480
     with pytest.raises(UsageError, match="--overlap"):
