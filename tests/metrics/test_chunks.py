@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -183,13 +184,10 @@ def test_what_counts_as_a_hit(metric, retrieved, gold, expected) -> None:
 
 @pytest.mark.parametrize(("near", "expected"), [(0, (0, 0)), (1, (1 / 2, 0)), (3, (1 / 2, 1))])
 def test_vectors_follow_the_grades_and_copies_of_gold(near: int, expected: tuple) -> None:
-    texts = ("no", "yes", "yes", "best")
-    one = Sample(
-        id="q",
-        passages=(Passage(text=texts[near]),),
-        gold=tuple(GoldPassage(text=text, grade=at and at // 3 + 1) for at, text in enumerate(texts)),
-        given={"passage_embeddings": [EYE[near]], "gold_embeddings": [EYE[0], *EYE[1:2] * 2, EYE[3]]},
-    )
+    texts, grades = ("no", "yes", "yes", "best"), (0, 1, 1, 2)
+    gold = tuple(GoldPassage(text=t, grade=grade) for t, grade in zip(texts, grades, strict=True))
+    one = embedded([EYE[near]], [EYE[texts.index(text)] for text in texts])
+    one = replace(one, passages=(Passage(text=texts[near]),), gold=gold)
     for by in ("", ",by=cosine"):
         assert tuple(value(f"ChunkR(rel={rel}{by})@1", one) for rel in (1, 2)) == expected
 

@@ -250,7 +250,7 @@ def test_a_line_that_was_never_finished_is_no_review_and_hides_no_other(tmp_path
     store.review("i2", "ann", "reject", version(store, "i2"))
     assert set(ReviewStore(tmp_path / "g").current().of) == {"i0", "i2"}
     assert "i2" in store.current().of
-    log.write_bytes(whole.removesuffix(b"\n"))  # an editor saved it: the line is whole
+    log.write_bytes(b"\n \n" + whole.removesuffix(b"\n"))  # an editor saved it: the line is whole
     assert set(store.current().of) == {"i0"}
     store.review("i1", "ann", "accept", version(store, "i1"))
     assert log.read_bytes().startswith(whole) and set(store.current().of) == {"i0", "i1"}
