@@ -188,9 +188,7 @@ def test_no_contexts_count_as_extractiveness_0() -> None:
     assert scored("RB_agg", unlike).value == 0.0
 
 
-def test_absent_contexts_are_missing_input_and_extractiveness_0_and_a_missing_model_is_not() -> (
-    None
-):
+def test_absent_contexts_are_missing_input_and_extractiveness_0_a_missing_model_is_not() -> None:
     absent = sample(passages=None, given={"BertscoreR": [0.5]})
     for field in ("BertKPrec", "Extractiveness_RougeL", "extractive_coverage"):
         outcome = score(field, absent)

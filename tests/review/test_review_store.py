@@ -46,10 +46,8 @@ def test_an_edit_keeps_who_said_what_and_reads_new_spans_from_the_document(tmp_p
     item = item_of(store, "i0")
     assert made.decision == "edit" and item.origin == "edited"
     assert item.references == ["six"] and item.tags == ["hours"]
-    assert [(one.text, one.by) for one in item.negative_references] == [
-        ("ten", "eve"),
-        ("nine", "ann"),
-    ]
+    said = [(one.text, one.by) for one in item.negative_references]
+    assert said == [("ten", "eve"), ("nine", "ann")]
     (span,) = item.gold or ()
     assert span.text == "It closes at six." and span.before.endswith("🙂 ")
     graded = {"gold": [{"document": "library", "start": 0, "end": 26, "grade": 2}]}
@@ -126,9 +124,8 @@ def outcome_is_sound(folder: Path, n: int) -> None:
     assert len(items) == n
     assert all(one.status == "accepted" and one.tags == [one.reviewer] for one in items)
     log = [json.loads(line) for line in (folder / "reviews.jsonl").read_text().splitlines()]
-    assert sorted((one["item"], one["reviewer"]) for one in log) == sorted(
-        (one.id, one.reviewer) for one in items
-    )
+    reviews = sorted((one["item"], one["reviewer"]) for one in log)
+    assert reviews == sorted((one.id, one.reviewer) for one in items)
 
 
 def test_processes_never_write_over_each_other(tmp_path: Path) -> None:

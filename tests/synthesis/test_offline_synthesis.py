@@ -58,10 +58,8 @@ def test_thirty_items_are_drafts_with_spans_where_the_documents_have_them(tmp_pa
         assert bool(item.gold) == bool(item.references) == (item.answerability == "answerable")
     kinds = Counter((item.type, str(item.answerability)) for item in items)
     assert kinds == {
-        ("factual", "answerable"): 17,
-        ("yes-no", "answerable"): 7,
-        ("factual", "unanswerable"): 6,
-    }
+        ("factual", "answerable"): 17, ("yes-no", "answerable"): 7, ("factual", "unanswerable"): 6,
+    }  # fmt: skip
     assert {name for item in items for name in (s.document for s in item.gold or ())} == set(
         documents
     )
@@ -105,6 +103,7 @@ def test_a_number_that_names_something_is_not_asked_for(tmp_path: Path) -> None:
         ("the pool has 9 lanes.", ""), ("The pool (old) has 9 lanes.", ""),
         ("A card takes 4 to 6 euros.", ""), ("A card takes between 4 and 6 euros.", ""),
         ("A card takes 4 or 6 euros.", ""), ("Often a card costs 12 costs.", ""),
+        ("Cards cost four euros here. It is 4 euros.", "four euros, not five euros"),
     ],
 )  # fmt: skip
 def test_a_value_is_asked_for_where_its_sentence_stands_alone(tmp_path, sentence, asked) -> None:
