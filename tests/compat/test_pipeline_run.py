@@ -202,13 +202,15 @@ def test_a_dry_run_lists_what_the_tools_of_each_step_take_and_give(words: Path) 
     ]  # fmt: skip
 
 
-def test_what_only_changed_a_server_is_done_again(words: Path) -> None:
-    path = pipeline(words, "- words.remember\n- words.split\n- words.recall\n")
+@pytest.mark.parametrize(("asked", "remembered"), [("words", ["!"]), ("more", [])])
+def test_what_only_changed_a_server_is_done_again_for_later_steps(words, asked, remembered) -> None:
+    steps = f"- words.remember\n- words.split\n- {asked}.recall\n"
+    path = pipeline(words, steps, "{words: servers/words, more: servers/words}")
     pipelines.run(path)
     told = Told()
     again = pipelines.run(path, pipelines.Options(begin="3"), told)
-    assert again.variables["remembered"] == ["!"]
-    assert told.ran == ["1/3 words.remember", "3/3 words.recall"]
+    assert again.variables["remembered"] == remembered
+    assert told.ran == ["1/3 words.remember"] * len(remembered) + [f"3/3 {asked}.recall"]
 
 
 PLAIN = """

@@ -257,13 +257,9 @@ def test_preferences_of_sub_groups_hold_together(trec: Trec) -> None:
 def test_values_become_deviations_from_a_mean(trec: Trec) -> None:
     Path("z").write_text("q1 map 0.5 0.25\nq2 map 1 0\nq3 map 0.9 0\n")
     out, err = trec.said("--format trec_eval qrels new.run -q -m map,num_q -Z z")
-    values = [line.split() for line in out.splitlines()]
-    assert values[:3] == [
-        ["Zmap", "q1", "2.0000"],
-        ["Zmap", "q2", "0.0000"],
-        ["Zmap", "q3", "-1000000.0000"],
-    ]
-    assert ["Znum_q", "all", "3.0000"] in values
+    values = [" ".join(line.split()) for line in out.splitlines()]
+    assert values[:3] == ["Zmap q1 2.0000", "Zmap q2 0.0000", "Zmap q3 -1000000.0000"]
+    assert "Znum_q all 3.0000" in values
     assert "1 value without a mean" in err
 
 

@@ -60,10 +60,8 @@ def test_columns_of_a_gold_span_are_one(desk: Path, capsys) -> None:
     )
     first, second, third = made(table)
     spans = [one for item in (first, second) for one in item.gold or ()]
-    assert [(one.document, one.start, one.end) for one in spans] == [
-        ("pool", 0, 23),
-        ("pool", 24, 45),
-    ]
+    assert {one.document for one in spans} == {"pool"}
+    assert [(one.start, one.end) for one in spans] == [(0, 23), (24, 45)]
     assert third.gold is None
     assert all(one.metadata == {"team": "x"} for one in (first, second))
     capsys.readouterr()

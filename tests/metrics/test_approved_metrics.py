@@ -207,7 +207,8 @@ def rankings() -> Iterator[str]:
     asked: list[tuple[list[str], dict[str, Any]]] = [
         ([], {}), (["official"], {"rel": 2}), (["set"], {"n_docs": 100}), (["P.5,10", "map"], {}),
         (["P.5", "P.2"], {}), (["P.2.7,.5"], {}), (["P.x"], {}), (["P."], {}),
-        (["ndcg.1=3,2=9"], {}), (["utility.1,-1"], {}), (["utility.1,-1,0,0"], {"n_docs": 9}),
+        (["ndcg.1=3,2=9", "G.1=3", "dcg.1=3", "ideal_dcg.1=3", "ndcg_rel.1=3", "Rndcg.1=3"], {}),
+        (["utility.1,-1"], {}), (["utility.1,-1,0,0"], {"n_docs": 9}),
         (["rbp.p=0.5", "rbp_resid"], {}), (["rbp.0.5"], {}), (["map.5"], {}),
         (["iprec_at_recall.0.25"], {}), (["nDCG@5,P@3", "nDCG@5"], {}),
         (["recall", "mrr"], {"ks": [2, 3]}), (["recall"], {"ultrarag": True}),

@@ -58,11 +58,8 @@ def outcome(name: str, one: Sample, models: Models | None = None) -> Any:
 
 def test_a_layer_that_nobody_recommends_must_be_named_where_values_are_rescaled() -> None:
     assert naming.parse("bertscore(model=a/b).f").scale.layer is None  # type: ignore[attr-defined]
-    for name in (
-        "bertscore(model=a/b,rescale=true).f",
-        "rb_agg(model=a/b)",
-        "passage_bertscore(model=a/b)",
-    ):
+    unknown = ("bertscore(model=a/b,rescale=true).f", "rb_agg(model=a/b)")
+    for name in (*unknown, "passage_bertscore(model=a/b)"):
         with pytest.raises(UsageError, match="no layer is recommended for the model a/b"):
             naming.parse(name)
     assert naming.parse("bertscore(model=roberta-large).f").scale.layer == 17  # type: ignore[attr-defined]
@@ -130,9 +127,8 @@ def test_empty_and_missing_texts_have_a_declared_result(bert: str) -> None:
 
 def test_a_cut_text_is_named_in_the_explanation(bert: str) -> None:
     found = outcome(f"bertscore(model={bert},layer=2).f", sample(LONG, "a novel", LONG))
-    assert found.explanation == (
-        "cut to the 64 tokens that the model takes: the answer, reference 2"
-    )
+    said = "cut to the 64 tokens that the model takes: the answer, reference 2"
+    assert found.explanation == said
 
 
 def test_what_does_not_fit_is_an_accident_with_one_clear_sentence(bert: str, tmp_path) -> None:
@@ -262,14 +258,9 @@ def test_a_given_aggregate_is_the_same_whether_there_is_a_model_or_not(mnli: str
 def test_the_values_are_bert_scores_rescaled_by_its_baseline(mnli: str, tmp_path: Path) -> None:
     bert_score = pytest.importorskip("bert_score", reason="the peer")
     root = Path(bert_score.__file__).parent / "rescale_baseline" / "en"
-    scorer = bert_score.BERTScorer(
-        model_type=mnli,
-        num_layers=40,
-        device="cpu",
-        lang="en",
-        rescale_with_baseline=True,
-        baseline_path=str(root / f"{MNLI}.tsv"),
-    )
+    options = {"num_layers": 40, "device": "cpu", "lang": "en", "rescale_with_baseline": True}
+    path = str(root / f"{MNLI}.tsv")
+    scorer = bert_score.BERTScorer(model_type=mnli, baseline_path=path, **options)
     passages = tuple(Passage(text=text) for text in SENTENCES[3:7])
     one = sample(SENTENCES[0], *SENTENCES[1:3], passages=passages)
     models = Models(ModelOptions({MNLI: mnli}))

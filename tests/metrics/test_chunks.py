@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -181,15 +182,14 @@ def test_what_counts_as_a_hit(metric, retrieved, gold, expected) -> None:
     assert value(metric, sample(retrieved, gold)) == expected
 
 
-@pytest.mark.parametrize(("vector", "expected"), [(1, 1.0), (0, 0.0)])
-def test_vectors_follow_the_grades_and_copies_of_gold(vector: int, expected: float) -> None:
-    one = Sample(
-        id="q",
-        passages=(Passage(text="r"),),
-        gold=(GoldPassage(text="no", grade=0), *[GoldPassage(text="yes")] * 2),
-        given={"passage_embeddings": [EYE[vector]], "gold_embeddings": [EYE[0], EYE[1], EYE[1]]},
-    )
-    assert value("ChunkR(by=cosine)@1", one) == expected
+@pytest.mark.parametrize(("near", "expected"), [(0, (0, 0)), (1, (1 / 2, 0)), (3, (1 / 2, 1))])
+def test_vectors_follow_the_grades_and_copies_of_gold(near: int, expected: tuple) -> None:
+    texts, grades = ("no", "yes", "yes", "best"), (0, 1, 1, 2)
+    gold = tuple(GoldPassage(text=t, grade=grade) for t, grade in zip(texts, grades, strict=True))
+    one = embedded([EYE[near]], [EYE[texts.index(text)] for text in texts])
+    one = replace(one, passages=(Passage(text=texts[near]),), gold=gold)
+    for by in ("", ",by=cosine"):
+        assert tuple(value(f"ChunkR(rel={rel}{by})@1", one) for rel in (1, 2)) == expected
 
 
 def test_gold_by_id_is_found_by_id() -> None:

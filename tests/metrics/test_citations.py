@@ -100,6 +100,8 @@ def test_a_line_that_wraps_before_a_citation_does_not_begin_with_it() -> None:
     text = "Iron is a metal that is heavy\n[1]. Wool is light [2]."
     assert [one.citations for one in parts(text, FIVE)] == [("1",), ("2",)]
     assert sentences(text, FIVE)[0] == Statement("Iron is a metal that is heavy.", ("1",))
+    wrapped = parts("Iron is heavy, see:\n[1], and wool is light.", FIVE)
+    assert [one.citations for one in wrapped] == [("1",), ()]
 
 
 @pytest.mark.parametrize(

@@ -394,7 +394,8 @@ def test_a_null_that_the_record_explains_is_conditioned_as_if_it_had_been_asked_
 
 
 def test_a_plan_hears_what_a_conditioned_value_lacks() -> None:
-    paper, spec = (SUITE.resolve([f"rl_f_idk{rule}"])[0] for rule in ("", "(rule=spec)"))
+    ways = ("", "(rule=spec)", "(given=false)")
+    paper, spec, anew = (SUITE.resolve([f"rl_f_idk{way}"])[0] for way in ways)
     unlabelled = paper.lacks(sample(None, RL_F=[OWN], idk_eval=0))
     assert isinstance(unlabelled, Unscored) and unlabelled.reason is Reason.MISSING_INPUT
     assert unlabelled == outcome("rl_f_idk", sample(None, RL_F=[OWN], idk_eval=0))
@@ -405,6 +406,8 @@ def test_a_plan_hears_what_a_conditioned_value_lacks() -> None:
     # The table may decide by the answer alone, except where the shorter rule does not look at it.
     refusing = replace(bare, answerability=Answerability.UNANSWERABLE)
     assert paper.lacks(refusing) is None and spec.lacks(refusing) is None
-    assert paper.lacks(replace(bare, given={"idk_eval": 1})) is None  # a wrong "I do not know"
+    for given in ({"idk_eval": 1}, {"conditional_idk": 0}):  # a wrong "I do not know"
+        assert paper.lacks(replace(bare, given=given)) is None
+        assert anew.lacks(replace(bare, given=given)) == own
     chat = replace(bare, answerability=Answerability.CONVERSATIONAL)
     assert paper.lacks(chat) is None and spec.lacks(chat) == own

@@ -185,6 +185,7 @@ def test_citations_are_no_words_of_an_answer(name: str) -> None:
     assert found("They say so [1].", "1") == 0
     assert found("[1]", "1") == found("a[1]", "a[1]") == 1
     # A number that names no passage is none.
-    assert found("[3]", "3") == found("[3, 5]", "3, 5") == value(name, "[1]", "1") == 1
+    assert found("[3]", "3") == found("Rome [1, 3]", "Rome 1, 3") == value(name, "[1]", "1") == 1
+    assert found("Paris [1].", "Paris", "a[1]", of="exact_match") == 0
     assert value("contains_answer", "The output is [1].", "1") == 1
     assert found("Paris [1].", "Paris", "1", of="alias_groups") == 1

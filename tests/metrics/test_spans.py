@@ -150,12 +150,7 @@ def test_without_spans_there_is_no_score(metric, passages, gold, reason) -> None
 def test_gold_below_the_smallest_relevant_grade_is_none() -> None:
     gold = [GoldPassage(document="d", start=at, end=at + 10, grade=at // 20) for at in (0, 20, 40)]
     one = Sample(id="q", passages=(Passage(document="d", start=0, end=30),), gold=tuple(gold))
-    for name, found in (
-        ("CharR", 1 / 2),
-        ("CharR(rel=2)", 0),
-        ("SpanR@1", 1 / 2),
-        ("CharP", 1 / 3),
-    ):
+    for name, found in (("CharR", 0.5), ("CharR(rel=2)", 0), ("SpanR@1", 0.5), ("CharP", 1 / 3)):
         assert value(name, one) == pytest.approx(found)
 
 

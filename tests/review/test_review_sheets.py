@@ -167,7 +167,8 @@ def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     filled(path, i0={"decision": "accept"})
     before = path.read_bytes()
     assert call(command) == 2 and path.read_bytes() == before
-    assert call([*command, "--overwrite"]) == 0 and path.read_bytes() != before
+    assert call([*command, "--overwrite", "--where", "query=When does it open? 1"]) == 0
+    assert [cells[0] for cells in read(path)[1:]] == ["i1"]
 
 
 def test_a_sheet_shows_what_almost_answers_an_unanswerable_query(tmp_path: Path) -> None:

@@ -58,10 +58,8 @@ def test_thirty_items_are_drafts_with_spans_where_the_documents_have_them(tmp_pa
         assert bool(item.gold) == bool(item.references) == (item.answerability == "answerable")
     kinds = Counter((item.type, str(item.answerability)) for item in items)
     assert kinds == {
-        ("factual", "answerable"): 17,
-        ("yes-no", "answerable"): 7,
-        ("factual", "unanswerable"): 6,
-    }
+        ("factual", "answerable"): 17, ("yes-no", "answerable"): 7, ("factual", "unanswerable"): 6,
+    }  # fmt: skip
     assert {name for item in items for name in (s.document for s in item.gold or ())} == set(
         documents
     )
@@ -110,6 +108,7 @@ def test_a_number_that_names_something_is_not_asked_for(tmp_path: Path) -> None:
         ("the pool has 9 lanes.", ""), ("The pool (old) has 9 lanes.", ""),
         ("A card takes 4 to 6 euros.", ""), ("A card takes between 4 and 6 euros.", ""),
         ("A card takes 4 or 6 euros.", ""), ("Often a card costs 12 costs.", ""),
+        ("Cards cost four euros here. It is 4 euros.", "four euros, not five euros"),
     ],
 )  # fmt: skip
 def test_a_value_is_asked_for_where_its_sentence_stands_alone(tmp_path, sentence, asked) -> None:
@@ -153,22 +152,27 @@ def test_the_same_command_again_adds_nothing_and_a_larger_number_adds_the_rest(
     lines = (folder / "queries.jsonl").read_bytes().splitlines()
     assert synthesized(folder, "--n", "20") == first
     items = synthesized(folder, "--n", "40")
-    assert len(items) == 40
+    assert Counter(item.type for item in items) == {"factual": 30, "yes-no": 10}
     assert (folder / "queries.jsonl").read_bytes().splitlines()[:20] == lines
+    for n in ("30", "40"):
+        assert synthesized(folder, "--n", n, "--mix", "type=summary") == items, "so many are there"
 
 
 def test_what_people_and_other_tools_did_stays_and_what_was_rejected_is_replaced(tmp_path) -> None:
     folder = tmp_path / "golden"
     synthesized(folder, "--n", "4")
     made, card = GoldenSet.open(folder), folder / "scorecard.md"
-    made.items[0].status = "rejected"
+    made.items[0].status, made.items[1].status = "rejected", "accepted"
+    made.items[1].id = "renamed"
     made.items.append(GoldenItem(id="theirs", query="Who?", provenance={"tool": "another"}))
     made.save()
+    elsewhere = synthesized(tmp_path / "more", "--n", "4", "--like", str(folder))
+    assert made.items[1].query not in {item.query for item in elsewhere}
     other = "## another-generator, prompts 1\n\n### Bias\n\nNone.\n"
     card.write_text(f"{card.read_text()}\n{other}")
     items = synthesized(folder, "--n", "8")
     assert len(items) == 10 and items[4].id == "theirs"
-    assert [item.query for item in items].count(made.items[0].query) == 1, "not written again"
+    assert len({item.query for item in items}) == 10, "none is written again"
     told = re.findall("^#+ (?:Scorecard|offline|another|Bias)", card.read_text(), re.M)
     assert sorted(told) == ["# Scorecard", "## another", "## offline", "### Bias", "### Bias"]
     assert other in card.read_text()
@@ -322,6 +326,7 @@ def test_what_people_review_while_items_are_written_stays(tmp_path: Path) -> Non
     store = ReviewStore(tmp_path / "g")
     first = store.golden().items[0]
     store.review(first.id, "ann", "accept", version_of(first), fields={"query": "What is it?"})
+    Synthesis(replace(wish, n=8), Judging()).run()
     outcome = more.run()
     items = GoldenSet.open(tmp_path / "g").items
     assert (items[0].status, items[0].query) == ("accepted", "What is it?")

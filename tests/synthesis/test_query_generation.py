@@ -106,15 +106,14 @@ def test_rows_of_a_csv_are_documents(config: Path, tmp_path: Path) -> None:
     ("old", "new", "said"),
     [
         ("type: LocalFileSource", "type: VectaraCorpusSource", "Export a Vectara corpus"),
-        ("path: ", "folder: ", "folder"),
-        ("unanswerable: 25", "unanswered: 25", "no type of question"),
-        ("min_words: 5", "min_words: 90", "larger than max_words"),
+        ("path: ", "folder: ", "folder"), ("n_questions: 8", "n_questions: none", "n_questions"),
+        ("type: LocalFileSource", "type: CSVSource", "CSVSource needs csv_path"),
+        ("unanswerable: 25", "unanswered: 25", "no type of"), ("words: 5", "words: 90", "larger"),
         ("${oc.env:WRITERS_KEY}", "sk-written-out", "a key must not be in the file"),
         ("OpenAIModel", "OpenMindModel", "no model 'OpenMindModel'"),
         ("min_doc_size: 100", "min_doc_size: 1000000", "no document that counts"),
-        ("n_questions: 8", "n_questions: none", "n_questions"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_file_is_told_with_its_place(config, capsys, old, new, said) -> None:
     text = config.read_text()
     assert old in text

@@ -299,10 +299,10 @@ def chosen(drafts: Sequence[Draft], kinds: Sequence[Kind]) -> list[Draft]:
     sections: Counter[tuple[str, int]] = Counter()
     result: list[Draft] = []
 
-    def cost(at: int) -> tuple[float, int]:
+    def cost(at: int) -> float:
         from_document = documents[places[at][0]] / (len(result) + 1)
         from_section = sections[places[at]] / (len(result) + 1)
-        return nearest[at] / 100 + from_document + from_section, at
+        return nearest[at] / 100 + from_document + from_section
 
     while by_kind and len(result) < len(kinds):
         kind = max(sorted(by_kind), key=lambda value: lacking[value])

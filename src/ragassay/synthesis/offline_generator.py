@@ -34,9 +34,7 @@ READS = ("en", "")
 """Languages of the documents that it reads; empty: the words do not tell it."""
 
 _WORDS = [
-    word
-    for value, word in (numeral.split("=") for numeral in LISTS["numerals"])
-    if 2 <= int(value) <= 90
+    word for value, word in (numeral.split("=") for numeral in LISTS["numerals"]) if value != "0"
 ]
 """Numbers in words, in their order."""
 _NUMBER = rf"(?:\d+(?:[.,]\d+)*|{'|'.join(_WORDS)})"

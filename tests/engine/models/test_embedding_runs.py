@@ -306,6 +306,12 @@ def test_what_has_no_text_is_unscored_and_says_why(metric, one: Sample, reason, 
     assert re.search(said, found.detail)
 
 
+def test_gold_below_the_smallest_relevant_grade_is_not_compared() -> None:
+    graded = sample(["a"], (), more=(GoldPassage(text="a"), GoldPassage(text="b", grade=2)))
+    found = [scored(f"ChunkR(by=cosine,rel={rel})@1", graded)[0].value for rel in (1, 2)]
+    assert found == [0.5, 0]
+
+
 def answered(text: str, *references: str, **more: Any) -> Sample:
     return Sample(id="q", answer=Answer(text), references=references, **more)
 
@@ -331,6 +337,7 @@ def test_answer_similarity_takes_vectors_of_the_record() -> None:
     assert found.value == pytest.approx(0.5**0.5) and found.given
     for wrong, reason in [
         ({"answer_embedding": [1.0]}, Reason.MISSING_INPUT),
+        ({"reference_embeddings": []}, Reason.MISSING_INPUT),
         (vectors | {"reference_embeddings": [[1.0, 1.0]]}, Reason.MISSING_INPUT),
         (vectors | {"answer_embedding": [1.0]}, Reason.UNDEFINED),
         (vectors | {"answer_embedding": "x"}, Reason.UNDEFINED),

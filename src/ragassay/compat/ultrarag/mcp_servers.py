@@ -87,7 +87,7 @@ def address(pipeline: Pipeline, name: str) -> ServerAddress:
 def of_command(words: list[str], timeout: float) -> ServerAddress:
     """The address of a server that a command starts."""
     if not words or shutil.which(words[0]) is None:
-        raise UsageError(f"there is no program {words[0] if words else ''!r}.")
+        raise UsageError(f"there is no program {words[0] if words else ''!r}")
     # "python" is the one that runs this: a virtual environment need not be activated.
     first = sys.executable if words[0] in ("python", "python3") else words[0]
     return ServerAddress("process", shlex.join(words), (first, *words[1:]), timeout=timeout)

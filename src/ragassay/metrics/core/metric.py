@@ -243,8 +243,7 @@ class Metric(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for fact, text in said(cls.__doc__).items():
-            # The first lines of a base, which has no name, are no metric's.
-            if fact not in vars(cls) and ("name" in vars(cls) or fact not in ("title", "details")):
+            if fact not in vars(cls):
                 setattr(cls, fact, text)
 
     def __post_init__(self) -> None:

@@ -168,8 +168,8 @@ def _look_up(
         metric = parse(targets[0])
     except UsageError:  # the name of a metric whose cut-off is still to come
         return registered()[0][targets[0]], {}, True
-    chosen = [(spec, getattr(metric, spec.name)) for spec in dataclasses.fields(metric)]
-    return type(metric), {spec.name: value for spec, value in chosen if value != spec.default}, True
+    values = {spec.name: getattr(metric, spec.name) for spec in dataclasses.fields(metric)}
+    return type(metric), values, True
 
 
 def _unknown(name: str, text: str, local: Mapping[str, str]) -> UsageError:
