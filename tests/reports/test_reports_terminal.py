@@ -16,6 +16,7 @@ from ragassay.base.printable import dollars, plural
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.summary import Slice, Summary
 from ragassay.reports.charts.boxes import overview
+from ragassay.reports.drawn.html import cell_html
 from ragassay.reports.drawn.markdown import escape, markdown
 from ragassay.reports.html import pages
 from ragassay.reports.model import Report
@@ -151,6 +152,9 @@ def test_slices_that_are_numbers_stand_in_their_order_and_others_as_they_come() 
     lines = [line.split() for line in shown(slices(summary), 140).splitlines()]
     for line in ("By turn", "metric -1 1 2 10", "By year", "metric 2024.5 2025 b a"):
         assert line.split() in lines or line.split()[1:] in lines
+    bare = {"f1": replace(metrics["f1"], low=None, high=None)}  # of values that are all equal
+    text = shown(slices(replace(summary, slices=(Slice("turn", "1", 5, bare),))))
+    assert f"{wording.number(bare['f1'].mean)} 9/10" in text and wording.NOTHING not in text
 
 
 @pytest.mark.parametrize(("columns", "most"), [("80", 80), ("200", 100)])
@@ -224,9 +228,13 @@ def test_times_and_tokens_of_a_plan_are_short_and_times_are_rounded_up() -> None
     assert [*map(_short, tokens)] == [*tokens.values()]
 
 
-def test_an_axis_reaches_as_far_as_the_interval_on_either_side() -> None:
-    fell = replace(pair()[0].differences[0], name="m", diff=-0.2, low=-0.5, high=0.1)
+def test_an_axis_reaches_as_far_as_the_interval_on_either_side_of_zero() -> None:
+    comparison = pair()[0]
+    fell = replace(comparison.differences[0], name="m", diff=-0.2, low=-0.5, high=0.1)
     assert reach_of([fell], {"m": "scale"}) == {"scale": 0.5}
+    for equal in (fell, replace(fell, diff=0.0, low=0.0, high=0.0)):
+        text = cell_html(comparison_report(replace(comparison, differences=(equal,))))
+        assert '<line class="zero" x1="90.0"' in text
 
 
 def test_metrics_without_scores_in_both_runs_share_one_line_and_have_no_row() -> None:

@@ -100,8 +100,7 @@ class RunColumns:
     def _scored(self, rows: Rows, *kinds: type[Metric]) -> Iterator[tuple[Any, ScoreRow]]:
         """The scores of metrics of some types."""
         for name, metric in self.metrics.items():
-            row = rows.get(name)
-            if isinstance(metric, kinds) and row is not None and row.value is not None:
+            if isinstance(metric, kinds) and (row := rows[name]).value is not None:
                 yield metric, row
 
     def of(self, rows: Rows) -> Mapping[str, Any]:
@@ -204,7 +203,7 @@ class RunColumns:
         asked = dict.fromkeys(
             name
             for shown, metric in self.metrics.items()
-            if isinstance(metric, _ASKING) and shown in rows
+            if isinstance(metric, _ASKING)
             for name in rows[shown].evidence
         )
         for record in filter(None, map(self._judge_answers.get, asked)):

@@ -75,11 +75,10 @@ def write_ragreport(result: Result, path: str | Path) -> None:
 def _ragreport_lines(result: Result, names: dict[str, str]) -> Iterator[list[Any]]:
     judge = result.summary.judging.judge if result.summary.judging is not None else ""
     for identity, sample, rows in with_samples(result):
-        rows_of = {published: rows[name] for published, name in names.items() if name in rows}
+        rows_of = {published: rows[name] for published, name in names.items()}
         cells: list[Any] = [*identity, *components(sample)]
-        for published in names:
-            row = rows_of.get(published)
-            cells += [None, None] if row is None else [row.value, row.explanation]
+        for row in rows_of.values():
+            cells += [row.value, row.explanation]
         assumed = [name for name, row in rows_of.items() if row.status == "assumed"]
         yield [*cells, ", ".join(assumed), gaps(rows_of), judge]
 

@@ -43,7 +43,7 @@ def write_wide_csv(result: Result, path: str | Path) -> None:
     lines = (
         [
             *identity,
-            *(rows[name].value if name in rows else None for name in names),
+            *(rows[name].value for name in names),
             gaps(rows),
             *([AND.join(names_in(row.judge for row in rows.values()))] if judged else []),
         ]
