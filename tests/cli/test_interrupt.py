@@ -98,9 +98,7 @@ def test_a_closed_standard_output_is_one_sentence() -> None:
     closed = " ".join(command("metrics")) + " >&-"
     ended = subprocess.run(["sh", "-c", closed], stderr=subprocess.PIPE, check=False)
     assert ended.returncode == 2
-    assert ended.stderr.decode() == (
-        "ragassay: Standard output is closed: nothing could be shown.\n"
-    )
+    assert ended.stderr == b"ragassay: Standard output is closed: nothing could be shown.\n"
 
 
 @pytest.mark.parametrize("words", [["run", "{}.jsonl"], ["validate", "{}"], ["compare", "{}", "{}"],

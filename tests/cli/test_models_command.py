@@ -203,14 +203,12 @@ def test_fetched_into_a_folder_it_can_be_copied_and_named(hub, outside, tmp_path
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "says"), [
-        (["owner/nothing"], "There is no model 'owner/nothing' at http"),
-        (["owner/gated"], "agreed to its terms"), (["owner/empty"], "holds no weights"),
-        (["not a name"], "is no name of a model"),
-        ([f"{HHEM.name}@{'d' * 40}"], f"has no commit '{'d' * 40}'"),
-    ], ids=["unknown", "gated", "no weights", "no name", "no commit"],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "says"), [
+    (["owner/nothing"], "There is no model 'owner/nothing' at http"),
+    (["owner/gated"], "agreed to its terms"), (["owner/empty"], "holds no weights"),
+    (["not a name"], "is no name of a model"),
+    ([f"{HHEM.name}@{'d' * 40}"], f"has no commit '{'d' * 40}'"),
+], ids=["unknown", "gated", "no weights", "no name", "no commit"])  # fmt: skip
 def test_what_cannot_be_fetched_is_one_sentence(outside, words: list[str], says: str) -> None:
     code, said = run(outside, "models", "fetch", *words)
     assert code == 2 and says in " ".join(said.split())

@@ -54,13 +54,11 @@ def test_the_nearest_names_are_suggested_for_what_lacks_a_column(
     assert (found.suggested, found.unplaced) == (suggested, unplaced)
 
 
-@pytest.mark.parametrize(
-    ("query", "answer", "references"), [
-        ("Question asked", "Answer given", "Correct answer"),
-        ("question", "answer_bot", "answer_gold"), ("Frage", "Antwort", "Erwartete Antwort"),
-        ("Frage", None, "Soll-Antwort"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("query", "answer", "references"), [
+    ("Question asked", "Answer given", "Correct answer"),
+    ("question", "answer_bot", "answer_gold"), ("Frage", "Antwort", "Erwartete Antwort"),
+    ("Frage", None, "Soll-Antwort"),
+])  # fmt: skip
 def test_what_is_expected_is_suggested_as_references_and_never_as_the_answer(
     query: str, answer: str | None, references: str
 ) -> None:
@@ -92,12 +90,10 @@ def test_nested_texts_are_shown_as_paths_and_suggested_by_their_names(capsys) ->
     assert re.search(r"references +2 of 2", capsys.readouterr().out)
 
 
-@pytest.mark.parametrize(
-    ("outputs", "path"), [
-        ({"final": {"txt": "ANSWER"}}, "outputs.final.txt"),
-        ({"final_text": "ANSWER", "n": 3}, "outputs.final_text"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("outputs", "path"), [
+    ({"final": {"txt": "ANSWER"}}, "outputs.final.txt"),
+    ({"final_text": "ANSWER", "n": 3}, "outputs.final_text"),
+])  # fmt: skip
 def test_an_answer_under_a_name_of_ones_own_in_a_trace_is_shown_with_its_path(
     outputs: dict[str, Any], path: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -43,11 +43,8 @@ def status(store: Store, folder: Path, **headers: str) -> int:
         return client.post("/mcp", json=INITIALIZE, headers=ACCEPT | sent).status_code
 
 
-def test_without_tokens_this_machine_may(store: Store, tmp_path: Path) -> None:
+def test_without_tokens_this_machine_may_and_no_page_of_another_site(store, tmp_path) -> None:
     assert status(store, tmp_path) == 200
-
-
-def test_a_page_of_another_site_may_not(store: Store, tmp_path: Path) -> None:
     assert status(store, tmp_path, Origin="https://evil.example") == 403
     assert status(store, tmp_path, Host="evil.example") == 403
 

@@ -173,6 +173,7 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
     ("run_suite", {"data": "hybrid.jsonl", "limit": "few"}, "run_suite: limit: "),
     ("run_suite", {"data": "config.yaml"}, "data: there is no file"),
     ("run_suite", {"data": "there.yml"}, "a YAML file is a configuration"),
+    ("build", {"parameter_file": "list.yml"}, "is not a mapping of parameters"),
     ("list_metrics", {"suite": "nothing"}, "nothing"),
     ("explain_score", {"run": "hybrid.jsonl", "sample": "x"}, "hybrid.jsonl"),
     ("compare_runs", {"new": "none", "old": "runs"}, "there is no file 'none'"),
@@ -208,6 +209,7 @@ def test_what_an_agent_and_a_person_choose_reaches_the_run(tmp_path: Path) -> No
         ("run_suite", {**answers_of, "suite": "qa", "limit": 1, "output": "new/few"}),
         ("run_suite", {**answers_of, "suite": "qa", "limit": 2, "output": "new/more"}),
         ("compare_runs", {"new": "new/few", "old": "new/more"}),
+        ("compare_runs", {"new": "new/few", "old": "new/more", "metrics": "em,acc"}),
         ("compare_runs", {"new": "new/few", "old": "new/more", "primary": "em,acc"}),
         ("list_metrics", {"search": "RECIPROCAL rank"}),
     ]  # fmt: skip
@@ -224,7 +226,7 @@ def test_what_an_agent_and_a_person_choose_reaches_the_run(tmp_path: Path) -> No
         return [one.structured_content for one in results]
 
     client = mcp.Client(create_server(McpOptions((tmp_path,), chosen)))
-    first, second, by_b, short, full, file, trec, of_trec, _, _, compared, few, found = used(
+    first, second, by_b, short, full, file, trec, of_trec, _, _, compared, *few, found = used(
         lambda: client, use
     )
     assert {(3.0, None), (3.0, 3.0)} <= {*told}
@@ -241,12 +243,17 @@ def test_what_an_agent_and_a_person_choose_reaches_the_run(tmp_path: Path) -> No
     assert "1 query is in more only; few lacks it." in compared["notes"]
     names = [one["name"] for one in compared["differences"]]
     assert len(names) == 8 and "em" not in names, "the headline of the suite"
-    assert {one["name"] for one in few["differences"]} == {"em", "acc"}
+    for told_of in few:
+        assert {one["name"] for one in told_of["differences"]} == {"em", "acc"}
     assert {one["name"] for one in found["metrics"]} >= {"RR"}
+    asked[:] = [("validate_file", {**answers_of, "metrics": "answered"})]  # needs no key
+    paid = create_server(McpOptions((tmp_path,), {"judge": ["openai:gpt-4o"]}))
+    assert used(lambda: mcp.Client(paid), use)[0]["applicable"] == {"answered": 3}
 
 
 def test_an_error_says_what_to_do(client: Callable[[], Any], folder: Path) -> None:
     (folder / "there.yml").write_text("data: /etc/passwd\n")
+    (folder / "list.yml").write_text("- a\n")
 
     async def use(connected: Any) -> list[Any]:
         return [await connected.call_tool(name, arguments) for name, arguments, _ in ERRORS]

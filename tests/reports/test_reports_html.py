@@ -123,6 +123,10 @@ def test_a_comparison_shows_its_numbers_and_both_runs(tmp_path: Path) -> None:
         tests = [*map(wording.p_value, (d.p_value, d.t_p_value, d.p_adjusted))]
         end = [*tests, f"{d.n}", wording.number(d.detectable)]
         assert any(row[0].split()[0] == d.name and row[2:] == end for row in page.rows if row)
+    chosen = Page(compared((replace(comp, primary=("AP", "f1")), a, b), tmp_path))
+    heads = [row[0].split()[0] for row in chosen.rows if len(row) == 6]
+    others = [d.name for d in comp.differences if d.name not in ("AP", "f1")]
+    assert heads == ["metric", "AP", "f1", "metric", *others]
     rows = page.json("rows")
     at = [m["name"] for m in rows["metrics"]].index("AP")
     assert rows["values"][at] == a.columns.values("AP").tolist()

@@ -40,16 +40,13 @@ def test_every_name_is_ours_or_is_explained(peer: PeerMetric) -> None:
             assert peer.differs in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "ours"),
-    [
-        ("FaithfulnessMetric", "faithfulness"), ("contextual_recall", "context_recall"),
-        ("context-recall", "context_recall"), ("answer-relevance", "answer_relevance"),
-        ("AnswerRelevancyMetric", "answer_relevance"), ("groundedness", "faithfulness"),
-        ("hallucination", "faithfulness"), ("correctness", "answer_correctness"),
-        ("toxicity", "harmlessness"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "ours"), [
+    ("FaithfulnessMetric", "faithfulness"), ("contextual_recall", "context_recall"),
+    ("context-recall", "context_recall"), ("answer-relevance", "answer_relevance"),
+    ("AnswerRelevancyMetric", "answer_relevance"), ("groundedness", "faithfulness"),
+    ("hallucination", "faithfulness"), ("correctness", "answer_correctness"),
+    ("toxicity", "harmlessness"),
+])  # fmt: skip
 def test_a_name_that_people_know_is_measured_as_ours_and_what_differs_is_said(name, ours) -> None:
     with pytest.warns(RagassayWarning) as said:
         plan = ragassay.plan([RECORD], [name])
