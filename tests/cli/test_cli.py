@@ -277,7 +277,7 @@ def test_the_progress_line_is_cropped_and_never_broken(terminal: io.StringIO, re
         time.sleep(0.3)
     shown = terminal.getvalue()
     width = request.node.callspec.params["terminal"]
-    assert "1,234 quest" in shown and (("…" in shown) == (width < 160))
+    assert "1 samples" in shown and "1,234 quest" in shown and (("…" in shown) == (width < 160))
     assert "\x1b[1A\x1b[2K\x1b[1A\x1b[2K" not in shown, "two lines were taken back"
 
 

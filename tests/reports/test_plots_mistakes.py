@@ -76,11 +76,12 @@ def test_files_of_another_kind_are_named_with_what_to_do(tmp_path: Path, capsys)
     text = said(capsys, str(other), "-e", "trec")
     assert "other.csv, line 1" in text and "Found: a, b" in text
     (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "blank.csv").write_text(",\n1,2\n")
     (tmp_path / "head.csv").write_text(Path(trec).read_text().splitlines()[0] + "\n")
     (tmp_path / "folder").mkdir()
     for name, problem in (
         ("none.csv", "no such file"), ("empty.csv", "empty"), ("head.csv", "no row"),
-        ("old.png", "picture"), ("folder", "no finished run folder"),
+        ("old.png", "picture"), ("folder", "no finished run folder"), ("blank.csv", "no header"),
     ):  # fmt: skip
         assert problem in said(capsys, str(tmp_path / name), "-e", "trec")
 

@@ -246,9 +246,10 @@ def test_metrics_without_scores_in_both_runs_share_one_line_and_have_no_row() ->
 
 
 def test_it_is_said_how_many_values_came_with_the_records() -> None:
-    given = {"id": "1", "query": "Who?", "answer": "Ann", "metrics": {"idk_eval": [0.0]}}
-    judged = {"id": "2", "query": "Who?", "answer": "Ann"}
-    for data, how in ([given], "all of 1 value"), ([given, judged], "1 of 2 values"):
+    given = {"id": "1", "query": "Who?", "answer": "Ann", "given": {"idk_eval": 0.0}}
+    judged, by = {"id": "2", "query": "Who?", "answer": "Ann"}, {"given_by": {"idk_eval": "people"}}
+    for data, how in (([given], "all of 1 value)"), ([given, judged], "1 of 2 values)"),
+                      ([given | by], "all of 1 value, of people)")):  # fmt: skip
         said = " ".join(summary_notes(ragassay.evaluate(data, ["idk_eval"]).summary))
         assert f"idk_eval: values from the file are kept ({how}" in said
 
