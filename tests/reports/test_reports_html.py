@@ -325,3 +325,12 @@ def test_labels_are_counted_and_what_is_missing_stands_below_its_metric(tmp_path
     page = Page(report(found, tmp_path))
     assert "lists: 2 [1], 1 []" in page.words
     assert ["A list"] in page.rows and "lists: 1 of 4" in page.words
+
+
+def test_a_page_leads_to_that_of_its_consistency_where_there_is_one(tmp_path: Path) -> None:
+    data = [{"id": "q", "repeat": at, "query": "Where?", "answer": "Here."} for at in range(2)]
+    for options in ({}, {"save": tmp_path / "run"}):
+        page = Page(report(ragassay.evaluate(data, ["qa", "consistency"], **options), tmp_path))
+        links = [attrs["href"] for _, attrs in page.tags if "consistency" in str(attrs.get("href"))]
+        wanted = ["consistency/report.html"] * bool(options)
+        assert links == ["#consistency-of-repeated-runs", *wanted]

@@ -138,6 +138,7 @@ def test_at_most_four_lines_stand_below_a_comparison_and_all_in_full() -> None:
     brought = tuple(Note("text", {"text": one}, severity="warning") for one in warnings)
     comparison = replace(pair(20)[0], brought=brought)
     assert said_below(comparison) == [*warnings[:3], "3 more notes: --full, or the HTML page."]
+    assert said_below(replace(comparison, brought=brought[:4])) == [*warnings[:4]]
     everything = said_below(comparison, full=True)
     assert everything[: len(warnings)] == list(warnings)
     text = " ".join(shown(full_report(comparison), 200).split())
@@ -274,6 +275,7 @@ def test_the_verdict_comes_first_and_the_numbers_follow() -> None:
     comparison, _, _ = pair()
     text = markdown(full_report(comparison))
     better = [d.name for d in comparison.differences if d.verdict == "better"]
+    assert text.startswith("### hybrid (new) against bm25 (old)\n")
     assert text.index(f"**Better on {escape(', '.join(better))}.") < text.index("|")
     for d in comparison.differences:
         assert wording.number(d.diff, sign=True) in text
@@ -288,8 +290,10 @@ def test_the_verdict_comes_first_and_the_numbers_follow() -> None:
 
 
 def test_an_incomplete_run_says_so_before_its_table() -> None:
-    text = markdown(summary_report(replace(example(5).summary, incomplete=4)))
-    assert text.index("incomplete") < text.index("| metric")
+    summary = example(5).summary
+    metrics = {"f1": replace(summary.metrics["f1"], group="Answer (a suite's)")}
+    text = markdown(summary_report(replace(summary, incomplete=4, metrics=metrics)))
+    assert text.index("incomplete") < text.index("| metric") < text.index("| Answer: f1 ↑ |")
 
 
 def test_pipes_newlines_and_tags_in_names_cannot_break_the_table() -> None:

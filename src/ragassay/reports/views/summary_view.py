@@ -210,7 +210,7 @@ def metric_table(metrics: Iterable[MetricSummary], *, judge: bool = False) -> Ta
     rows = []
     for metric in metrics:
         low, high = metric.bounds
-        placed = low is not None and high is not None and metric.mean is not None and high > low
+        placed = None not in metric.bounds and metric.mean is not None
         cells = (
             name_of(metric.name, metric.higher_is_better, wording.aggregate_note(metric)),
             Cell(wording.number(metric.mean)),
