@@ -23,7 +23,12 @@ from ragassay.reports.model import Report
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import comparison_report, reach_of, verdict_line
 from ragassay.reports.views.diagnosis_view import verdict_of
-from ragassay.reports.views.evidence_view import AnswerPiece, answer_pieces
+from ragassay.reports.views.evidence_view import (
+    AnswerPiece,
+    answer_pieces,
+    shared_prompt,
+    spread,
+)
 from ragassay.reports.views.plan_view import _duration, _short
 from ragassay.reports.views.summary_view import slice_parts, summary_notes, summary_report
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
@@ -336,6 +341,19 @@ def test_statements_tell_the_best_support_of_their_citations() -> None:
     assert (one.held, one.by) == ("no", "cites nothing")
     assert (two.held, two.by) == ("partly", "2: none, 3: partial")
     assert ANSWER[two.start : two.end] == "Entry is free"
+
+
+def test_votes_differ_in_what_is_voted_on_and_share_a_prompt_that_all_were_sent() -> None:
+    sent = [{"role": "user", "content": "How good is it?"}]
+    first = {"answer": {"grade": 1, "of": [1], "reason": "low"}, "messages": sent}
+    for said, answer, prompt in (
+        ("2 votes agree", {"grade": 1, "of": [1]}, sent), ("2 votes differ: of", {"of": [2]}, []),
+        ("2 votes differ: grade 1, 3", {"grade": 3, "of": [1]}, sent),
+    ):  # fmt: skip
+        answer = {"grade": 1, "reason": "weak", **answer}
+        votes = [first, {"answer": answer, "messages": prompt or [*sent, *sent]}]
+        assert spread({"votes": votes}) == said and not spread({"votes": votes[:1]})
+        assert [*shared_prompt(votes)] == prompt and not shared_prompt(votes[:1])
 
 
 def test_other_parts_hold_no_pieces() -> None:
