@@ -15,7 +15,7 @@ from ragassay.base.note import Note
 from ragassay.base.printable import dollars, plural
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.summary import Slice, Summary
-from ragassay.reports.charts.boxes import overview
+from ragassay.reports.charts.boxes import boxplots, overview
 from ragassay.reports.drawn.html import cell_html
 from ragassay.reports.drawn.markdown import escape, markdown
 from ragassay.reports.html import pages
@@ -206,10 +206,13 @@ def test_labels_sums_and_directions_are_shown() -> None:
         "verdict": [Score("yes"), Score("no"), Score("yes")],
         "num_rel": [Score(3), Score(4), Score(5)], "errors": [Score(0.1), Score(0.2), Score(0.3)],
     }  # fmt: skip
-    text = shown(summary_report(result(samples(3), outcomes, kinds).summary))
+    found = result(samples(3), outcomes, kinds)
+    text = shown(summary_report(found.summary))
     assert "verdict: 2 yes, 1 no" in text
     assert re.search(r"num_rel \(sum\) ↑\s+12 ", text)
     assert "errors ↓" in text
+    below = {panel.title: panel.below for panel in boxplots(found).panels}
+    assert (below["num_rel"], below["errors"]) == ("higher is better", "lower is better")
 
 
 @pytest.mark.parametrize(
