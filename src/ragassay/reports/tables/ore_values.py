@@ -169,18 +169,18 @@ class RunColumns:
                 ranking.setdefault("AP@", {})[str(k)] = precision
         return ranking | {"MRR": reciprocal_rank(relevant)}
 
-    def texts(self, sample: Sample | None) -> dict[str, Any]:
+    def texts(self, sample: Sample) -> dict[str, Any]:
         """The columns that hold texts: passages by their names, and the parts of the answer, each
         as ``{text, citations}``: those that ``citation`` judges, with citations by the passages'
         own names, or those that the tool's loader makes."""
         columns: dict[str, Any] = {}
-        passages = sample.passages if sample is not None else None
+        passages = sample.passages
         keys = passage_keys(passages or ())
         if passages is not None:
             columns["retrieved_passages"] = {
                 key: passage.text for key, passage in zip(keys, passages, strict=True)
             }
-        if sample is None or sample.answer is None:
+        if sample.answer is None:
             return columns
         citable, parts = Citable(passages or ()), sample.answer.statements
         if not parts and self._by_tool:

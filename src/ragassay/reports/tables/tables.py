@@ -147,7 +147,7 @@ def gaps(rows: Rows) -> str:
 
 
 def by_query(
-    result: Result, make: Callable[[Identity, Sample | None, Rows], Made]
+    result: Result, make: Callable[[Identity, Sample, Rows], Made]
 ) -> Iterator[tuple[str, str, list[Made]]]:
     """Groups what is made of the samples by query and system; a group ends with its last sample."""
     sizes = Counter((name, system) for name, system, _ in result.columns.identities)
