@@ -132,6 +132,6 @@ def by_sample(result: Result) -> Iterator[tuple[Identity, Rows]]:
 
 
 def with_samples(result: Result) -> Iterator[tuple[Identity, Sample, Rows]]:
-    """Each sample's rows together with the sample."""
-    for sample, (identity, rows) in zip(result.samples, by_sample(result), strict=True):
+    """Each sample's rows together with the sample; nothing of a run without metrics of samples."""
+    for sample, (identity, rows) in zip(result.samples, by_sample(result), strict=False):
         yield identity, sample, rows
