@@ -76,9 +76,3 @@ def test_the_rate_is_over_all_records_of_data_that_tell_failures() -> None:
     assert (found.mean, found.n_scored, found.n_total) == (pytest.approx(1 / 99), 99, 100)
     none = ragassay.evaluate(records[:98], "error_rate").summary.metrics["error_rate"]
     assert (none.mean, none.n_scored) == (None, 0)
-
-
-def test_data_that_can_be_read_once_tell_no_rate_by_their_answers() -> None:
-    records = [{"id": "a", "answer": "Yes."}, {"id": "b", "failure": "API_ERROR"}]
-    found = ragassay.evaluate(iter(records), "error_rate").summary.metrics["error_rate"]
-    assert (found.n_scored, found.n_total) == (1, 2)

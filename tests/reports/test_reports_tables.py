@@ -32,7 +32,7 @@ def test_wide_csv_has_a_column_a_metric_and_says_what_is_unscored(tmp_path: Path
     lines = read_csv(path)
     assert len(lines) == 10
     metrics = ["nDCG@10", "Recall@5", "AP", "f1", "em", "rougeL(stem=false).f", "length.words"]
-    assert list(lines[0]) == ["sample", "system", "repeat", *metrics, "unscored"]
+    assert list(lines[0]) == ["sample", "system", "repeat", "query", "answer", *metrics, "unscored"]
     unanswerable = next(line for line in lines if line["f1"] == "")
     assert unanswerable["unscored"].startswith("f1: not_applicable; em: not_applicable")
     assert {line["em"] for line in lines} <= {"true", "false", ""}
@@ -40,7 +40,17 @@ def test_wide_csv_has_a_column_a_metric_and_says_what_is_unscored(tmp_path: Path
     tables.write_wide_csv(ragassay.evaluate(data, ["answer_words", "answered", "em"]), path)
     (line,) = read_csv(path)
     assert line.pop("judge").startswith("offline-lexical/")
-    assert list(line.values()) == ["1", "", "0", "1", "true", "", "em: not_applicable"]
+    assert list(line.values()) == [
+        "1",
+        "",
+        "0",
+        "Who?",
+        "Ann",
+        "1",
+        "true",
+        "",
+        "em: not_applicable",
+    ]
 
 
 def test_line_breaks_of_every_kind_stay_in_their_cell(tmp_path: Path) -> None:

@@ -470,11 +470,6 @@ def test_qrels_judge_records_in_memory_as_they_judge_a_file(tmp_path: Path) -> N
         ragassay.evaluate([record], "RR", qrels=str(tmp_path / "nowhere.txt"))
 
 
-def test_pooled_nuggets_of_data_that_can_be_read_once_are_refused() -> None:
-    with pytest.raises(UsageError, match="Pooled nuggets need the data twice"):
-        ragassay.evaluate(iter(RECORDS), ["nuggets.all"], nuggets="pooled")
-
-
 def test_expected_answers_of_a_file_need_their_id_and_agree(tmp_path: Path) -> None:
     path = tmp_path / "queries.csv"
     path.write_text("query_id,query,expected_answer\na,Who?,Ann Lee\n,Who?,Bob\nb,When?,\n")

@@ -210,13 +210,14 @@ def test_what_is_in_flight_arrives_however_a_run_ends(ending: type[BaseException
             Slow.drained = True
             await asyncio.sleep(0.1)
 
-    def samples():
-        yield from records(600)
-        raise ending
+    class Ending:
+        def __iter__(self):
+            yield from records(600)
+            raise ending
 
     judge = Slow()
     with pytest.raises(ending):
-        ragassay.evaluate(samples(), ["test_tried"], judge=judge)
+        ragassay.evaluate(Ending(), ["test_tried"], judge=judge)
     assert Slow.drained and judge.arrived > 0
 
 

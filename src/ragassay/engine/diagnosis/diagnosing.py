@@ -87,7 +87,8 @@ class Diagnosis(Displayed):
     """Why the samples of a run fail: those whose ``headline`` lies ``below`` a value, and those
     that show a fault of their own, unless ``headline_only``. ``measures`` says what the headline
     does: whether ``answers`` are right, have the ``words`` of the reference, the ``nuggets`` or
-    the ``support`` of the passages, or ``retrieval`` succeeds.
+    the ``support`` of the passages, or ``retrieval`` succeeds; ``compares`` whether by comparing
+    ``words``, by their ``overlap``, or by neither.
 
     ``judged`` says how far the judge of the headline is known to agree with people, ``judge_notes``
     the same of all metrics that decided, ``only_hint``
@@ -105,6 +106,7 @@ class Diagnosis(Displayed):
     name: str
     headline: str
     measures: str
+    compares: str = field(repr=False)
     judged: str
     only_hint: bool
     below: float
@@ -134,11 +136,6 @@ class Diagnosis(Displayed):
         return f"<Diagnosis {self.name!r}: {failing} headline={self.headline}>"
 
     @property
-    def by_words(self) -> bool:
-        """Whether the headline compares words."""
-        return self.headline.partition(".")[0] in BY_WORDS
-
-    @property
     def counts(self) -> list[tuple[str, str, int]]:
         """Name, title and number of samples of each class that occurs."""
         return [(found.fault.name, found.fault.title, found.n) for found in self.found]
@@ -162,30 +159,24 @@ class Diagnosis(Displayed):
         return {called.get(name, name): value for name, value in body.items()}
 
 
-OF_RETRIEVAL = ("nDCG", "RR", "umbrela_nDCG", "SpanR", "ChunkR")
-HEADLINES = (
-    *("answer_match", "factual_correctness", "rb_llm", "rb_llm_idk", "contains_answer"),
-    *("covers_answer", "acc", "nuggets", "nuggets_ore", "answer_similarity"),
-    *("ragreport_satisfaction", "rb_agg", "rb_agg_idk", "token_f1", "f1", "rougeL", "rouge-l"),
-    *("reference_recall", "reference_rougeL", *OF_RETRIEVAL, "faithfulness"),
-)
-"""Metrics that a diagnosis takes as its headline, the first that a run has: whether the answer is
-right, by a judge, by words, by its parts; whether retrieval is; whether the answer is supported."""
-
-MEASURES = {
-    **dict.fromkeys(OF_RETRIEVAL, "retrieval"),
-    "faithfulness": "support",
-    "reference_recall": "words",
-    **dict.fromkeys(("nuggets", "nuggets_ore"), "nuggets"),
+HEADLINES: Mapping[str, tuple[str, str]] = {
+    name: (measures, compares)
+    for measures, compares, names in (
+        ("answers", "", "answer_match factual_correctness rb_llm rb_llm_idk"),
+        ("answers", "words", "contains_answer covers_answer acc"),
+        ("nuggets", "", "nuggets nuggets_ore"),
+        ("answers", "", "answer_similarity ragreport_satisfaction rb_agg rb_agg_idk"),
+        ("answers", "overlap", "token_f1 f1 rougeL rouge-l"),
+        ("words", "", "reference_recall"),
+        ("answers", "", "reference_rougeL"),
+        ("retrieval", "", "nDCG RR umbrela_nDCG SpanR ChunkR"),
+        ("support", "", "faithfulness"),
+    )
+    for name in names.split()
 }
-"""What a headline measures where it does not say which answers are right."""
-
-BY_OVERLAP = ("token_f1", "f1", "rougeL", "rouge-l")
-"""Headlines by the share of the same words: an answer that matches a reference does not fail by
-them."""
-
-BY_WORDS = ("contains_answer", "covers_answer", "acc", *BY_OVERLAP)
-"""Headlines that compare words, which other words for the same lower: their verdict is a hint."""
+"""Metrics that a diagnosis takes as its headline, the first that a run has: what each measures (see
+`Diagnosis`), and whether it compares ``words``, so that it is a hint, or their ``overlap``, so that
+an answer that matches a reference does not fail either. Others measure answers."""
 
 EXCERPT = 160
 """Characters of a query or an answer in an example."""
@@ -236,9 +227,8 @@ def diagnosis_of(
     metrics = {**(added.summary.metrics if added else {}), **result.summary.metrics}
     names = table.names_by_metric(metrics)
     matches = np.zeros(len(columns), np.bool_)
-    name_of_headline = table.canonical_name(metric.metric)
-    by_overlap, by_words = name_of_headline in BY_OVERLAP, name_of_headline in BY_WORDS
-    if by_overlap and not headline_only:
+    measures, compares = HEADLINES.get(table.canonical_name(metric.metric), ("answers", ""))
+    if compares == "overlap" and not headline_only:
         matches[:] = [_matches(sample) for sample, _ in _samples(result, names, added)]
         low &= ~matches
     faults: list[table.FaultClass | None] = []
@@ -250,7 +240,6 @@ def diagnosis_of(
     by_judge = ((name, judge_agreement(summary)) for name, summary in metrics.items())
     judged = {name: agreement for name, agreement in by_judge if agreement is not None}
     agreements = {name: str(found.note) for name, found in judged.items()}
-    measures = MEASURES.get(table.canonical_name(metric.metric), "answers")
     only_hint = metric.name in judged and judged[metric.name].indicative
     doubtful = {name for name, found in judged.items() if not found.sufficient}
     good = scored & ~low
@@ -263,8 +252,8 @@ def diagnosis_of(
         # such a comparison contradict what a judge found right.
         is_good = good[row] and measures == "answers"
         outvoted = {
-            "supported": matches[row] or (is_good and not by_overlap),
-            "contradicted": is_good and not by_words,
+            "supported": matches[row] or (is_good and compares != "overlap"),
+            "contradicted": is_good and not compares,
         }
         for name in [name for name in outvoted if name in signals and outvoted[name]]:
             by = judged.get(signals[name].metric)
@@ -338,7 +327,8 @@ def diagnosis_of(
         headline=metric.name,
         measures=measures,
         judged=agreements.get(metric.name, ""),
-        only_hint=only_hint or by_words,
+        compares=compares,
+        only_hint=only_hint or bool(compares),
         below=bound,
         headline_only=headline_only,
         thresholds=limits,

@@ -221,7 +221,7 @@ def _planner(job: PreparedRun, stack: ExitStack) -> Planner | None:
     pooled = job.config.nuggets == POOLED
     if pooled and not planner.asks:  # offline, making the bank would read all of the data
         return planner
-    if pooled and job.rereads is not None:
+    if pooled:
         pools = pools_of(job.rereads())
         planner.prepare("nugget bank", bank_metric(job.selection.metrics.values()), pools)
     if job.config.nuggets != OWN:

@@ -12,7 +12,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +105,8 @@ def prepare(
         if config.data is None:
             raise UsageError("No data is named. Give a file: ragassay run DATA.")
         data = config.data
+    if isinstance(data, Iterator):  # some metrics read the data twice
+        data = [*data]
     if config.prompts:
         read_prompts(config.prompts)
     if config.output:
@@ -116,12 +118,7 @@ def prepare(
     notes: list[Note] = []
 
     def fitted(suite: Suite) -> Suite:
-        nonlocal data
-        assert data is not None
         looked: Data = expected or data
-        if isinstance(looked, Iterator):  # it can be read once
-            begun = list(islice(looked, LOOKED_AT))
-            looked, data = begun, chain(begun, looked)
         with record_warnings():  # they are issued when the samples are scored
             samples = [*map(by_reference, islice(open_source(looked, config).samples, LOOKED_AT))]
         if samples and all(sample.passages is None for sample in samples):
@@ -183,24 +180,25 @@ def prepare(
         session = open_session(config, selection.suites, judge, **given, named=judges)
     elif config.judge and config.judge != [OFFLINE]:
         warn_user(str(Note("judge_not_used", {"judge": config.judge[0]})))
-    rereads = None if isinstance(data, Iterator) else lambda: opened().samples
-    return PreparedRun(config, source, selection, session, rereads, address, measures, tuple(notes))
+    return PreparedRun(
+        config, source, selection, session, (lambda: opened().samples), address, measures,
+        tuple(notes),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class PreparedRun:
     """A run that is ready to go. It can be run once.
 
-    ``session`` holds the judge, where a metric asks one. ``rereads`` opens the data once more,
-    where it can be read more than once. ``embedding`` is the address of the embedder, where that is
-    an endpoint; ``measures`` says that a metric uses a neural model or an embedder. ``notes`` are
-    those that the summary begins with."""
+    ``session`` holds the judge, where a metric asks one. ``rereads`` opens the data once more.
+    ``embedding`` is the address of the embedder, where that is an endpoint; ``measures`` says that
+    a metric uses a neural model or an embedder. ``notes`` begin the summary."""
 
     config: RunConfig
     source: Source
     selection: MetricSelection
-    session: JudgeSession | None = None
-    rereads: Callable[[], Iterator[Sample]] | None = None
+    session: JudgeSession | None
+    rereads: Callable[[], Iterator[Sample]]
     embedding: Address | None = None
     measures: bool = False
     notes: tuple[Note, ...] = ()
@@ -307,10 +305,6 @@ class PreparedRun:
 
         if self.config.nuggets != POOLED:
             bank = formats.NuggetBank.read(self.config.nuggets)
-        elif self.rereads is None:
-            raise UsageError(
-                "Pooled nuggets need the data twice: give a file or a list, not an iterator."
-            )
         else:
             bank = pooled(self.rereads(), asker, self.selection.metrics.values())
         asker.context["nuggets"] = bank

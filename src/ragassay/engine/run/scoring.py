@@ -93,7 +93,6 @@ def score_stream(
     size = size or (JUDGED_WINDOW if judged else WINDOW)
     if models is None and any(metric.weights or metric.embeds for metric in every):
         models = Models()
-    shared = models, all_samples or AllSamples(None)
     waiting: deque[tuple[Sequence[Sample], Future[Judged] | None]] = deque()
     ahead = AHEAD if judged and asker else 1
     while True:
@@ -104,7 +103,7 @@ def score_stream(
             return
         taken, asked = waiting.popleft()
         computed = None if asked is None else asked.result()
-        window = Window(taken, asker, *shared, computed=computed)
+        window = Window(taken, asker, models, all_samples, computed)
         outcomes: list[Sequence[Outcome]] = [
             [
                 excused(sample, outcome) if isinstance(outcome, Unscored) else outcome

@@ -40,7 +40,6 @@ _NEAR = 0.8
 """Smallest similarity of a model's name to a suggested one, from 0 to 1."""
 
 NO_WEIGHT = "every token of the answer or of its references occurs in all references: no idf weight"
-ONCE = "idf weights need the data twice: give a file or a list, not an iterator"
 EMPTY = "an empty text has no tokens to match: its raw BERTScore is 0, as bert-score has it"
 
 
@@ -212,8 +211,6 @@ class BertScore(EncoderMetric):
 
     def measure(self, window: Window, rows: Sequence[int]) -> Sequence[Outcome]:
         """The value of the best reference, with the values of all references as parts."""
-        if self.idf and window.all_samples.read is None:
-            return [Unscored(Reason.MISSING_INPUT, ONCE)] * len(rows)
         matches_of = window.once(against, self.scale, tuple(rows), False)
         return [
             self._outcome(window, window.samples[at], matches)

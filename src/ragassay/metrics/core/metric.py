@@ -128,15 +128,12 @@ class Remembering:
 @dataclass(eq=False)
 class AllSamples(Remembering):
     """All samples of a run, and what is computed from them, once for all windows. Iterating opens
-    them from the beginning; a ``ValueError`` where ``read`` is ``None``: they can be read only
-    once."""
+    them from the beginning."""
 
-    read: Callable[[], Iterable[Sample]] | None
+    read: Callable[[], Iterable[Sample]]
     _memo: dict[Hashable, Any] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Sample]:
-        if self.read is None:
-            raise ValueError("these samples can be read only once")
         return iter(self.read())
 
 

@@ -199,8 +199,7 @@ class ErrorRate(_Recorded):
         """Scores each sample; one with an answer alone only if another of the data failed."""
         outcomes = super().score_window(window)
         silent = [_has_only_an_answer(sample) for sample in window.samples]
-        everything = window.all_samples
-        if not any(silent) or everything.read is None or not everything.once(_any_failed):
+        if not any(silent) or not window.all_samples.once(_any_failed):
             return outcomes
         return [
             Score(False) if alone else outcome

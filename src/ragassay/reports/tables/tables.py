@@ -19,7 +19,7 @@ from ragassay.base.sample import Identity, Sample
 from ragassay.base.score import AND, label_of
 from ragassay.engine.results import Result
 from ragassay.engine.results.score_columns import names_in
-from ragassay.engine.results.score_rows import ROW_FIELDS, Rows, ScoreRow, by_sample, with_samples
+from ragassay.engine.results.score_rows import ROW_FIELDS, Rows, ScoreRow, with_samples
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,20 +37,23 @@ def write_csv(result: Result, path: str | Path) -> None:
 
 
 def write_wide_csv(result: Result, path: str | Path) -> None:
-    """Writes a line a sample, a column a metric; last, what is unscored and why, and the judges."""
+    """Writes a line a sample with its query and answer, a column a metric; last, what is unscored
+    and why, and the judges."""
     names = result.columns.metrics
     judged = any(metric.judge for metric in result.summary.metrics.values())
     lines = (
         [
             *identity,
+            sample.query_text,
+            sample.answer_text,
             *(rows[name].value for name in names),
             gaps(rows),
             *([AND.join(names_in(row.judge for row in rows.values()))] if judged else []),
         ]
-        for identity, rows in by_sample(result)
+        for identity, sample, rows in with_samples(result)
     )
     last = ["unscored", *(["judge"] if judged else [])]
-    write_lines(path, ["sample", "system", "repeat", *names, *last], lines)
+    write_lines(path, ["sample", "system", "repeat", "query", "answer", *names, *last], lines)
 
 
 def write_jsonl(result: Result, path: str | Path) -> None:

@@ -10,7 +10,7 @@ from ragassay.base.note import joined
 from ragassay.base.printable import few, grouped, share
 from ragassay.engine.comparison.derived_runs import shown_queries
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
-from ragassay.engine.diagnosis.diagnosing import BY_OVERLAP, ClassFound, Diagnosis
+from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
@@ -42,7 +42,7 @@ def _means(diagnosis: Diagnosis) -> str:
     means = f"{diagnosis.headline} below {diagnosis.below:g}"
     if diagnosis.headline_only:
         return means
-    if diagnosis.headline.partition(".")[0] in BY_OVERLAP:
+    if diagnosis.compares == "overlap":
         means += " and no match with a reference"
     return f"{means}, or another fault"
 
@@ -61,7 +61,7 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     if diagnosis.share_right is None or low is None or high is None:
         return ""
     interval = f" [{low * 100:.0f} to {high * 100:.0f} %]"
-    words = ": right answers in other words count as wrong" * diagnosis.by_words
+    words = ": right answers in other words count as wrong" * bool(diagnosis.compares)
     interval += f" ({wording.HINT}{words})" * diagnosis.only_hint
     right = round(diagnosis.share_right, 2)
     said = [sentence(f"{diagnosis.measures}_right", share=right, interval=interval)]
@@ -121,7 +121,7 @@ def causes(diagnosis: Diagnosis, *, linked: bool = False) -> list[Block]:
         )
         for found in diagnosis.found
     )
-    match = " or a match with a reference" * (diagnosis.headline.partition(".")[0] in BY_OVERLAP)
+    match = " or a match with a reference" * (diagnosis.compares == "overlap")
     means = [sentence("right_means", names=[diagnosis.headline], match=match)]
     means = means if diagnosis.measures == "answers" else []
     failing = share(diagnosis.n_failing, diagnosis.n, "sample")
