@@ -80,38 +80,24 @@ def test_a_named_folder_is_shown_with_what_lies_in_it(tmp_path: Path, capsys) ->
     assert "holds no weights" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize(
-    ("there", "wanted"),
-    [
-        (
-            ["README.md", "config.json", "model.safetensors", "modeling_x.py", "pytorch_model.bin",
-             "tokenizer.json", "tf_model.h5", "onnx/model.onnx"],
-            {"config.json", "model.safetensors", "tokenizer.json"},
-        ),
-        (
-            ["config.json", "pytorch_model.bin", "tf_model.h5", "vocab.json", "bpe_encoder.bin"],
-            {"config.json", "pytorch_model.bin", "vocab.json"},
-        ),
-        (
-            ["config.json", "model.safetensors.index.json", "model-00001-of-00002.safetensors",
-             "model-00002-of-00002.safetensors", "pytorch_model-00001-of-00001.bin"],
-            {"config.json", "model.safetensors.index.json", "model-00001-of-00002.safetensors",
-             "model-00002-of-00002.safetensors"},
-        ),
-        (
-            ["config.json", "pytorch_model.bin.index.json", "pytorch_model-00001-of-00001.bin"],
-            {"config.json", "pytorch_model.bin.index.json", "pytorch_model-00001-of-00001.bin"},
-        ),
-        (
-            ["modules.json", "config.json", "model.safetensors", "1_Pooling/config.json",
-             "2_Dense/config.json", "2_Dense/model.safetensors", "2_Dense/pytorch_model.bin",
-             "openvino/config.json", "1_Pooling/run.py"],
-            {"modules.json", "config.json", "model.safetensors", "1_Pooling/config.json",
-             "2_Dense/config.json", "2_Dense/model.safetensors"},
-        ),
-    ],
-    ids=["safetensors", "pickled", "pieces", "pickled pieces", "steps"],
-)  # fmt: skip
+@pytest.mark.parametrize(("there", "wanted"), [
+    (["README.md", "config.json", "model.safetensors", "modeling_x.py", "pytorch_model.bin",
+      "tokenizer.json", "tf_model.h5", "onnx/model.onnx"],
+     {"config.json", "model.safetensors", "tokenizer.json"}),
+    (["config.json", "pytorch_model.bin", "tf_model.h5", "vocab.json", "bpe_encoder.bin"],
+     {"config.json", "pytorch_model.bin", "vocab.json"}),
+    (["config.json", "model.safetensors.index.json", "model-00001-of-00002.safetensors",
+      "model-00002-of-00002.safetensors", "pytorch_model-00001-of-00001.bin"],
+     {"config.json", "model.safetensors.index.json", "model-00001-of-00002.safetensors",
+      "model-00002-of-00002.safetensors"}),
+    (["config.json", "pytorch_model.bin.index.json", "pytorch_model-00001-of-00001.bin"],
+     {"config.json", "pytorch_model.bin.index.json", "pytorch_model-00001-of-00001.bin"}),
+    (["modules.json", "config.json", "model.safetensors", "1_Pooling/config.json",
+      "2_Dense/config.json", "2_Dense/model.safetensors", "2_Dense/pytorch_model.bin",
+      "openvino/config.json", "1_Pooling/run.py"],
+     {"modules.json", "config.json", "model.safetensors", "1_Pooling/config.json",
+      "2_Dense/config.json", "2_Dense/model.safetensors"}),
+], ids=["safetensors", "pickled", "pieces", "pickled pieces", "steps"])  # fmt: skip
 def test_only_what_a_model_needs_is_fetched_and_never_its_code(there, wanted: set[str]) -> None:
     found = needed(there)
     assert set(found) == wanted and len(found) == len(wanted)

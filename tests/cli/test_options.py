@@ -47,10 +47,9 @@ def test_the_documentation_holds_the_options_as_they_are(request: pytest.Fixture
     assert set(re.findall(r"^- `(\w+)`", page, re.M)) == set(RunConfig.model_fields)
 
 
-@pytest.mark.parametrize("name", [name for name in RunConfig.model_fields if name != "data"])
-def test_each_option_is_a_flag_of_run(name: str) -> None:
+def test_each_option_is_a_flag_of_run() -> None:
     run.declare()
-    assert name in run.__signature__.parameters
+    assert RunConfig.model_fields.keys() - {"data"} <= run.__signature__.parameters.keys()
 
 
 @pytest.mark.parametrize(("text", "good"), [

@@ -32,20 +32,16 @@ def write(name: str, records: list[Any]) -> Path:
 
 
 @pytest.mark.parametrize(("record", "suggested", "unplaced"), [
-    (
-        {"question": "Who?", "respones": "I.", "my_reference": "Me"},
-        {"answer": "respones", "references": "my_reference"}, ("respones", "my_reference"),
-    ),
+    ({"question": "Who?", "respones": "I.", "my_reference": "Me"},
+     {"answer": "respones", "references": "my_reference"}, ("respones", "my_reference")),
     (
         {"question": "Who?", "expected": "Me", "gpt4_answer": "I", "llama_answer": "You"},
         {}, ("gpt4_answer", "llama_answer"),  # equally near: neither
     ),
     ({"id": "1", "query": "Who?", "answer": "Austen did.", "note": "x"}, {}, ("note",)),
-    (
-        {"id": "r", "trace_id": "r", "run_type": "chain", "outputs": {"answer": "Jane did."},
-         "inputs": {"ask_me": "Who wrote Emma?", "k": 3}},
-        {"query": "inputs.ask_me"}, ("inputs.ask_me",),
-    ),
+    ({"id": "r", "trace_id": "r", "run_type": "chain", "outputs": {"answer": "Jane did."},
+      "inputs": {"ask_me": "Who wrote Emma?", "k": 3}},
+     {"query": "inputs.ask_me"}, ("inputs.ask_me",)),
 ])  # fmt: skip
 def test_the_nearest_names_are_suggested_for_what_lacks_a_column(
     record: dict[str, Any], suggested: dict[str, str], unplaced: tuple[str, ...]

@@ -493,6 +493,8 @@ def test_a_line_with_its_band_breaks_where_numbers_do_not_compare() -> None:
     assert corners is not None and len(corners[1].split()) == 4, "two points have an interval"
     broken = trend("m", [points[0], replace(points[1], signature="t"), points[2]])
     assert broken.count('class="trend"') == 0 and broken.count("<polygon") == 3
+    low, high = heights(trend("m", [replace(FIRST, interval=None)] * 2))
+    assert low == high, "equal means without intervals have a scale"
 
 
 def test_each_version_is_marked_once_and_each_point_leads_to_its_report() -> None:
@@ -503,9 +505,3 @@ def test_each_version_is_marked_once_and_each_point_leads_to_its_report() -> Non
     assert re.findall(">(v.)</text>", figure) == ["v1", "v2", "v1"]
     assert figure.count('href="/reports/1"') == 3 and 'href="/reports/2?a=1&amp;b"' in figure
     assert "<b>" not in figure
-
-
-def test_equal_means_without_intervals_have_a_scale() -> None:
-    alone = replace(FIRST, interval=None)
-    low, high = heights(trend("m", [alone, alone]))
-    assert low == high

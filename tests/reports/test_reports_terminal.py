@@ -23,12 +23,7 @@ from ragassay.reports.model import Report
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import comparison_report, reach_of, verdict_line
 from ragassay.reports.views.diagnosis_view import verdict_of
-from ragassay.reports.views.evidence_view import (
-    AnswerPiece,
-    answer_pieces,
-    shared_prompt,
-    spread,
-)
+from ragassay.reports.views.evidence_view import AnswerPiece, answer_pieces, shared_prompt, spread
 from ragassay.reports.views.plan_view import _duration, _short
 from ragassay.reports.views.summary_view import slice_parts, summary_notes, summary_report
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
@@ -215,11 +210,10 @@ def test_labels_sums_and_directions_are_shown() -> None:
     assert (below["num_rel"], below["errors"]) == ("higher is better", "lower is better")
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [(None, "–"), (0.5, "0.5000"), (-0.00001, "0.0000"), (12.0, "12"), (61.6444, "61.644"),
-     (1234.56, "1,234.56"), (123456.7, "123,456.7"), (1.0, "1.0000")],
-)  # fmt: skip
+@pytest.mark.parametrize(("value", "said"), [
+    (None, "–"), (0.5, "0.5000"), (-0.00001, "0.0000"), (12.0, "12"), (61.6444, "61.644"),
+    (1234.56, "1,234.56"), (123456.7, "123,456.7"), (1.0, "1.0000"),
+])  # fmt: skip
 def test_numbers_are_spelled_one_way(value: float | None, said: str) -> None:
     assert wording.number(value) == said
 

@@ -183,13 +183,11 @@ def test_the_samples_of_all_tests_are_gated_once_and_alike_by_xdist(pytester, se
     for done in runs:
         done.assert_outcomes(passed=6)
         assert done.ret == 1
-        done.stdout.fnmatch_lines(
-            [
-                "*ragassay: samples=6 tests=6*", "*token_f1.f *6/6*",
-                "gate low(token_f1.f)>=0.99: FAILED, one-sided 95 % bounds*", "*answer: blue",
-                "gate em>=0.5: passed, mean *",
-            ]
-        )  # fmt: skip
+        done.stdout.fnmatch_lines([
+            "*ragassay: samples=6 tests=6*", "*token_f1.f *6/6*",
+            "gate low(token_f1.f)>=0.99: FAILED, one-sided 95 % bounds*", "*answer: blue",
+            "gate em>=0.5: passed, mean *",
+        ])  # fmt: skip
         assert done.stdout.str().count("gate em>=0.5") == 1
         assert "answer: red fox" not in done.stdout.str()
     assert told(runs[0]) == told(runs[1])
