@@ -29,6 +29,7 @@ from ragassay.models.weights.weight_files import (
     folder_of,
     identity,
 )
+from ragassay.reports.views import catalogue_view
 
 NEEDS = "the extra 'models' is not installed"
 
@@ -67,6 +68,9 @@ def test_the_list_says_what_each_is_for_and_that_it_is_not_here(outside: dict[st
     text = " ".join(run(outside, "models")[1].split())
     assert "answer_similarity" in text and "ChunkR(by=cosine)@5" in text
     assert HHEM.revision in text and "439 MB" in text and "hhem (trecrag)" in text
+    unknown = model_survey.Surveyed("a/b", "", KnownModel("", "", 0), {}, None, False, 0, "lost")
+    (row,) = catalogue_view.models_report([unknown]).blocks[0].rows
+    assert row.cells[1].below == ("licence ?, ?", "not here")
 
 
 def test_a_named_folder_is_shown_with_what_lies_in_it(tmp_path: Path, capsys) -> None:
