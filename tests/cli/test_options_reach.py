@@ -189,9 +189,8 @@ def test_what_fails_a_check_is_chosen(severity: Any, codes: list[int], monkeypat
 
 
 def test_a_comparison_is_of_what_was_said(taken, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "ragassay.engine.results.open_run", lambda path: SimpleNamespace(folder=path)
-    )
+    opened = "ragassay.engine.results.open_run"
+    monkeypatch.setattr(opened, lambda path: SimpleNamespace(folder=path))
     subset = "ragassay.engine.comparison.derived_runs.subset_of"
     monkeypatch.setattr(subset, lambda result, where: (str(result.folder), where))
     where = ["type=short", "turn!=1"]

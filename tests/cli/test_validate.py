@@ -59,8 +59,7 @@ def test_what_is_expected_is_suggested_as_references_and_never_as_the_answer(
     query: str, answer: str | None, references: str
 ) -> None:
     record = {"nr": 1, references: "It is the thing.", query: "What is it?"}
-    if answer is not None:
-        record[answer] = "A thing."
+    record |= {answer: "A thing."} if answer else {}
     found = place(write("a.jsonl", [record]))
     named = {**found.placed, **found.suggested}
     wanted = {"query": query, "answer": answer, "references": references}
