@@ -331,6 +331,5 @@ def test_a_page_leads_to_that_of_its_consistency_where_there_is_one(tmp_path: Pa
     data = [{"id": "q", "repeat": at, "query": "Where?", "answer": "Here."} for at in range(2)]
     for options in ({}, {"save": tmp_path / "run"}):
         page = Page(report(ragassay.evaluate(data, ["qa", "consistency"], **options), tmp_path))
-        links = [attrs["href"] for _, attrs in page.tags if "consistency" in str(attrs.get("href"))]
-        wanted = ["consistency/report.html"] * bool(options)
-        assert links == ["#consistency-of-repeated-runs", *wanted]
+        links = {attrs.get("href") for _, attrs in page.tags}
+        assert ("consistency/report.html" in links) == bool(options)

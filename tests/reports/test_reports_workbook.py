@@ -119,8 +119,7 @@ def test_text_stays_text(tmp_path: Path) -> None:
 
 
 def test_what_excel_cannot_hold_is_escaped_or_cut_and_says_so(tmp_path: Path) -> None:
-    long = "x" * 40_000
-    texts = ["a\x00b\x1b[2J", long, "😀" * 20_000, long[:32_767]]
+    texts = ["a\x00b\x1b[2J", "x" * 40_000, "😀" * 20_000, "x" * 32_767]
     _, book = written([*map(sample, range(4), texts)], tmp_path / "r.xlsx", "qa")
     answers = [row[4] for row in cells(book["Records"])[1:]]
     assert answers[0] == "a\\u0000b\\u001b[2J"
