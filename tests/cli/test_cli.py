@@ -14,6 +14,7 @@ import ragassay
 from ragassay.base.printable import dollars
 from ragassay.cli import show
 from ragassay.cli.command_line import call
+from ragassay.cli.published_tools import pipeline_command
 from ragassay.cli.show import progress_bar
 
 ROWS = [
@@ -277,7 +278,7 @@ def test_the_progress_line_is_cropped_and_never_broken(terminal: io.StringIO, re
         time.sleep(0.3)
     shown = terminal.getvalue()
     width = request.node.callspec.params["terminal"]
-    assert "1,234 quest" in shown and (("…" in shown) == (width < 160))
+    assert "1 samples" in shown and "1,234 quest" in shown and (("…" in shown) == (width < 160))
     assert "\x1b[1A\x1b[2K\x1b[1A\x1b[2K" not in shown, "two lines were taken back"
 
 
@@ -295,6 +296,12 @@ def test_long_work_is_told_in_lines_where_there_is_no_terminal(monkeypatch, caps
     with progress_bar("scoring", lambda: 30, lambda: "3 of 30 asked"):
         time.sleep(0.3)
     assert "note: 3 of 30 asked\n" in capsys.readouterr().err
+
+
+def test_the_means_of_a_pipeline_say_of_how_many_and_are_a_dash_for_none() -> None:
+    means = {"em": [None], "avg_em": None, "acc": [1.0, None], "avg_acc": 1.0, "rows": 2}
+    rows = [[cell.text for cell in row.cells] for row in pipeline_command._table(means).rows]
+    assert rows == [["em", "-", "0 of 1"], ["acc", "1.0000", "1 of 2"], ["rows", "2.0000", ""]]
 
 
 def test_commands_that_are_printed_can_be_copied_whatever_the_names(tmp_path: Path, capsys) -> None:

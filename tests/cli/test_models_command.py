@@ -29,6 +29,7 @@ from ragassay.models.weights.weight_files import (
     folder_of,
     identity,
 )
+from ragassay.reports.views import catalogue_view
 
 NEEDS = "the extra 'models' is not installed"
 
@@ -67,6 +68,9 @@ def test_the_list_says_what_each_is_for_and_that_it_is_not_here(outside: dict[st
     text = " ".join(run(outside, "models")[1].split())
     assert "answer_similarity" in text and "ChunkR(by=cosine)@5" in text
     assert HHEM.revision in text and "439 MB" in text and "hhem (trecrag)" in text
+    unknown = model_survey.Surveyed("a/b", "", KnownModel("", "", 0), {}, None, False, 0, "lost")
+    (row,) = catalogue_view.models_report([unknown]).blocks[0].rows
+    assert row.cells[1].below == ("licence ?, ?", "not here")
 
 
 def test_a_named_folder_is_shown_with_what_lies_in_it(tmp_path: Path, capsys) -> None:
@@ -80,38 +84,24 @@ def test_a_named_folder_is_shown_with_what_lies_in_it(tmp_path: Path, capsys) ->
     assert "holds no weights" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize(
-    ("there", "wanted"),
-    [
-        (
-            ["README.md", "config.json", "model.safetensors", "modeling_x.py", "pytorch_model.bin",
-             "tokenizer.json", "tf_model.h5", "onnx/model.onnx"],
-            {"config.json", "model.safetensors", "tokenizer.json"},
-        ),
-        (
-            ["config.json", "pytorch_model.bin", "tf_model.h5", "vocab.json", "bpe_encoder.bin"],
-            {"config.json", "pytorch_model.bin", "vocab.json"},
-        ),
-        (
-            ["config.json", "model.safetensors.index.json", "model-00001-of-00002.safetensors",
-             "model-00002-of-00002.safetensors", "pytorch_model-00001-of-00001.bin"],
-            {"config.json", "model.safetensors.index.json", "model-00001-of-00002.safetensors",
-             "model-00002-of-00002.safetensors"},
-        ),
-        (
-            ["config.json", "pytorch_model.bin.index.json", "pytorch_model-00001-of-00001.bin"],
-            {"config.json", "pytorch_model.bin.index.json", "pytorch_model-00001-of-00001.bin"},
-        ),
-        (
-            ["modules.json", "config.json", "model.safetensors", "1_Pooling/config.json",
-             "2_Dense/config.json", "2_Dense/model.safetensors", "2_Dense/pytorch_model.bin",
-             "openvino/config.json", "1_Pooling/run.py"],
-            {"modules.json", "config.json", "model.safetensors", "1_Pooling/config.json",
-             "2_Dense/config.json", "2_Dense/model.safetensors"},
-        ),
-    ],
-    ids=["safetensors", "pickled", "pieces", "pickled pieces", "steps"],
-)  # fmt: skip
+@pytest.mark.parametrize(("there", "wanted"), [
+    (["README.md", "config.json", "model.safetensors", "modeling_x.py", "pytorch_model.bin",
+      "tokenizer.json", "tf_model.h5", "onnx/model.onnx"],
+     {"config.json", "model.safetensors", "tokenizer.json"}),
+    (["config.json", "pytorch_model.bin", "tf_model.h5", "vocab.json", "bpe_encoder.bin"],
+     {"config.json", "pytorch_model.bin", "vocab.json"}),
+    (["config.json", "model.safetensors.index.json", "model-00001-of-00002.safetensors",
+      "model-00002-of-00002.safetensors", "pytorch_model-00001-of-00001.bin"],
+     {"config.json", "model.safetensors.index.json", "model-00001-of-00002.safetensors",
+      "model-00002-of-00002.safetensors"}),
+    (["config.json", "pytorch_model.bin.index.json", "pytorch_model-00001-of-00001.bin"],
+     {"config.json", "pytorch_model.bin.index.json", "pytorch_model-00001-of-00001.bin"}),
+    (["modules.json", "config.json", "model.safetensors", "1_Pooling/config.json",
+      "2_Dense/config.json", "2_Dense/model.safetensors", "2_Dense/pytorch_model.bin",
+      "openvino/config.json", "1_Pooling/run.py"],
+     {"modules.json", "config.json", "model.safetensors", "1_Pooling/config.json",
+      "2_Dense/config.json", "2_Dense/model.safetensors"}),
+], ids=["safetensors", "pickled", "pieces", "pickled pieces", "steps"])  # fmt: skip
 def test_only_what_a_model_needs_is_fetched_and_never_its_code(there, wanted: set[str]) -> None:
     found = needed(there)
     assert set(found) == wanted and len(found) == len(wanted)
@@ -203,14 +193,12 @@ def test_fetched_into_a_folder_it_can_be_copied_and_named(hub, outside, tmp_path
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "says"), [
-        (["owner/nothing"], "There is no model 'owner/nothing' at http"),
-        (["owner/gated"], "agreed to its terms"), (["owner/empty"], "holds no weights"),
-        (["not a name"], "is no name of a model"),
-        ([f"{HHEM.name}@{'d' * 40}"], f"has no commit '{'d' * 40}'"),
-    ], ids=["unknown", "gated", "no weights", "no name", "no commit"],
-)  # fmt: skip
+@pytest.mark.parametrize(("words", "says"), [
+    (["owner/nothing"], "There is no model 'owner/nothing' at http"),
+    (["owner/gated"], "agreed to its terms"), (["owner/empty"], "holds no weights"),
+    (["not a name"], "is no name of a model"),
+    ([f"{HHEM.name}@{'d' * 40}"], f"has no commit '{'d' * 40}'"),
+], ids=["unknown", "gated", "no weights", "no name", "no commit"])  # fmt: skip
 def test_what_cannot_be_fetched_is_one_sentence(outside, words: list[str], says: str) -> None:
     code, said = run(outside, "models", "fetch", *words)
     assert code == 2 and says in " ".join(said.split())

@@ -32,20 +32,16 @@ def write(name: str, records: list[Any]) -> Path:
 
 
 @pytest.mark.parametrize(("record", "suggested", "unplaced"), [
-    (
-        {"question": "Who?", "respones": "I.", "my_reference": "Me"},
-        {"answer": "respones", "references": "my_reference"}, ("respones", "my_reference"),
-    ),
+    ({"question": "Who?", "respones": "I.", "my_reference": "Me"},
+     {"answer": "respones", "references": "my_reference"}, ("respones", "my_reference")),
     (
         {"question": "Who?", "expected": "Me", "gpt4_answer": "I", "llama_answer": "You"},
         {}, ("gpt4_answer", "llama_answer"),  # equally near: neither
     ),
     ({"id": "1", "query": "Who?", "answer": "Austen did.", "note": "x"}, {}, ("note",)),
-    (
-        {"id": "r", "trace_id": "r", "run_type": "chain", "outputs": {"answer": "Jane did."},
-         "inputs": {"ask_me": "Who wrote Emma?", "k": 3}},
-        {"query": "inputs.ask_me"}, ("inputs.ask_me",),
-    ),
+    ({"id": "r", "trace_id": "r", "run_type": "chain", "outputs": {"answer": "Jane did."},
+      "inputs": {"ask_me": "Who wrote Emma?", "k": 3}},
+     {"query": "inputs.ask_me"}, ("inputs.ask_me",)),
 ])  # fmt: skip
 def test_the_nearest_names_are_suggested_for_what_lacks_a_column(
     record: dict[str, Any], suggested: dict[str, str], unplaced: tuple[str, ...]
@@ -54,19 +50,16 @@ def test_the_nearest_names_are_suggested_for_what_lacks_a_column(
     assert (found.suggested, found.unplaced) == (suggested, unplaced)
 
 
-@pytest.mark.parametrize(
-    ("query", "answer", "references"), [
-        ("Question asked", "Answer given", "Correct answer"),
-        ("question", "answer_bot", "answer_gold"), ("Frage", "Antwort", "Erwartete Antwort"),
-        ("Frage", None, "Soll-Antwort"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("query", "answer", "references"), [
+    ("Question asked", "Answer given", "Correct answer"),
+    ("question", "answer_bot", "answer_gold"), ("Frage", "Antwort", "Erwartete Antwort"),
+    ("Frage", None, "Soll-Antwort"),
+])  # fmt: skip
 def test_what_is_expected_is_suggested_as_references_and_never_as_the_answer(
     query: str, answer: str | None, references: str
 ) -> None:
     record = {"nr": 1, references: "It is the thing.", query: "What is it?"}
-    if answer is not None:
-        record[answer] = "A thing."
+    record |= {answer: "A thing."} if answer else {}
     found = place(write("a.jsonl", [record]))
     named = {**found.placed, **found.suggested}
     wanted = {"query": query, "answer": answer, "references": references}
@@ -92,12 +85,10 @@ def test_nested_texts_are_shown_as_paths_and_suggested_by_their_names(capsys) ->
     assert re.search(r"references +2 of 2", capsys.readouterr().out)
 
 
-@pytest.mark.parametrize(
-    ("outputs", "path"), [
-        ({"final": {"txt": "ANSWER"}}, "outputs.final.txt"),
-        ({"final_text": "ANSWER", "n": 3}, "outputs.final_text"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("outputs", "path"), [
+    ({"final": {"txt": "ANSWER"}}, "outputs.final.txt"),
+    ({"final_text": "ANSWER", "n": 3}, "outputs.final_text"),
+])  # fmt: skip
 def test_an_answer_under_a_name_of_ones_own_in_a_trace_is_shown_with_its_path(
     outputs: dict[str, Any], path: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

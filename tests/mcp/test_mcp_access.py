@@ -36,18 +36,16 @@ def store(tmp_path: Path) -> Iterator[Store]:
     made.close()
 
 
-def status(store: Store, folder: Path, **headers: str) -> int:
-    app = create_app(store, ServiceOptions(mcp=McpOptions((folder,))))
+def status(store: Store, folder: Path | None, **headers: str) -> int:
+    app = create_app(store, ServiceOptions(mcp=McpOptions((folder,)) if folder else None))
     with TestClient(app, base_url="http://127.0.0.1:8765", client=("127.0.0.1", 1)) as client:
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         return client.post("/mcp", json=INITIALIZE, headers=ACCEPT | sent).status_code
 
 
-def test_without_tokens_this_machine_may(store: Store, tmp_path: Path) -> None:
+def test_without_tokens_this_machine_may_and_no_page_of_another_site(store, tmp_path) -> None:
     assert status(store, tmp_path) == 200
-
-
-def test_a_page_of_another_site_may_not(store: Store, tmp_path: Path) -> None:
+    assert status(store, None) == 404, "there are no tools where no folder was named"
     assert status(store, tmp_path, Origin="https://evil.example") == 403
     assert status(store, tmp_path, Host="evil.example") == 403
 
@@ -65,11 +63,6 @@ def test_with_tokens_only_those_that_write_everywhere_may(store: Store, tmp_path
     }
     assert found == {"writes": 200, "reads": 403, "one project": 403}
     assert status(store, tmp_path) == 401
-
-
-def test_there_are_no_tools_where_no_folder_was_named(store: Store) -> None:
-    with TestClient(create_app(store), base_url="http://127.0.0.1:8765") as client:
-        assert client.post("/mcp", json=INITIALIZE, headers=ACCEPT).status_code == 404
 
 
 def test_a_person_names_folders_judge_and_budget(tmp_path: Path, monkeypatch) -> None:

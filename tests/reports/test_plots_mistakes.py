@@ -49,17 +49,14 @@ def test_an_unknown_metric_lists_what_there_is_with_the_nearest(three: Path, cap
     assert "names no metric" in said(capsys, str(three), "-e", "trec", "--metrics-to-plot")
 
 
-@pytest.mark.parametrize(
-    ("spelled", "name"),
-    [
-        ("retrieval_score_mean_umbrela_score", "umbrela"),
-        ("run_1_generation_score_vital_nuggetizer_score", "nuggets.vital"),
-        ("vital_nuggetizer_score", "nuggets.vital"), ("Vital Strict", "nuggets.vital_strict"),
-        ("precision@3", "umbrela_P@3"), ("AP@1", "umbrela_AP@1"), ("MRR", "umbrela_MRR"),
-        ("weighted_recall", "citation.recall"), ("generation_score_no_answer_score", "answered"),
-        ("CITATION.F1", "citation.f1"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("spelled", "name"), [
+    ("retrieval_score_mean_umbrela_score", "umbrela"),
+    ("run_1_generation_score_vital_nuggetizer_score", "nuggets.vital"),
+    ("vital_nuggetizer_score", "nuggets.vital"), ("Vital Strict", "nuggets.vital_strict"),
+    ("precision@3", "umbrela_P@3"), ("AP@1", "umbrela_AP@1"), ("MRR", "umbrela_MRR"),
+    ("weighted_recall", "citation.recall"), ("generation_score_no_answer_score", "answered"),
+    ("CITATION.F1", "citation.f1"),
+])  # fmt: skip
 def test_a_metric_goes_by_its_published_names_and_ours(three, spelled: str, name: str) -> None:
     assert sources.chosen(sources.opened([three], "trec"), [spelled])[0] == [name]
 
@@ -79,27 +76,25 @@ def test_files_of_another_kind_are_named_with_what_to_do(tmp_path: Path, capsys)
     text = said(capsys, str(other), "-e", "trec")
     assert "other.csv, line 1" in text and "Found: a, b" in text
     (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "blank.csv").write_text(",\n1,2\n")
     (tmp_path / "head.csv").write_text(Path(trec).read_text().splitlines()[0] + "\n")
     (tmp_path / "folder").mkdir()
     for name, problem in (
         ("none.csv", "no such file"), ("empty.csv", "empty"), ("head.csv", "no row"),
-        ("old.png", "picture"), ("folder", "no finished run folder"),
+        ("old.png", "picture"), ("folder", "no finished run folder"), ("blank.csv", "no header"),
     ):  # fmt: skip
         assert problem in said(capsys, str(tmp_path / name), "-e", "trec")
 
 
-@pytest.mark.parametrize(
-    ("column", "cell", "problem"),
-    [
-        ("vital", '"high"', "the text 'high', where a number"), ("vital", "1.4", "outside 0 to 1"),
-        ("umbrela", "3.5", "outside 0 to 3"), ("vital", "true", "the flag true"),
-        ("vital", "{broken", "not valid JSON"),
-        ("answered", '{"query_answered": "maybe"}', "neither yes nor no"),
-        ("ranking", "[1]", "where an object"), ("ranking", '{"precision@": 3}', "where an object"),
-        ("ranking", '{"MRR": "one"}', "'MRR' is the text"),
-        ("ranking", '{"precision@": {"3": 7}}', "outside 0 to 1"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("column", "cell", "problem"), [
+    ("vital", '"high"', "the text 'high', where a number"), ("vital", "1.4", "outside 0 to 1"),
+    ("umbrela", "3.5", "outside 0 to 3"), ("vital", "true", "the flag true"),
+    ("vital", "{broken", "not valid JSON"),
+    ("answered", '{"query_answered": "maybe"}', "neither yes nor no"),
+    ("ranking", "[1]", "where an object"), ("ranking", '{"precision@": 3}', "where an object"),
+    ("ranking", '{"MRR": "one"}', "'MRR' is the text"),
+    ("ranking", '{"precision@": {"3": 7}}', "outside 0 to 1"),
+])  # fmt: skip
 def test_a_wrong_cell_is_named_by_line_and_column(tmp_path, column, cell: str, problem) -> None:
     heads = ["query_id", "query", f"run_1_{plot_files.COLUMN[column]}"]
     good = {"query_id": "q1", "query": "line\nbreak"}

@@ -377,16 +377,13 @@ def test_ids_are_sorted_as_people_order_them(visit: Any, faulty: Path) -> None:
     assert page.locator("th[data-key=id]").get_attribute("aria-sort") == "none"
 
 
-@pytest.mark.parametrize(
-    ("name", "cells"),
-    [
-        ("small.html", f"{METRICS} td small, {METRICS} td:nth-of-type(3) svg"),
-        ("faulty.html", f"{FAULTS} td"),
-        ("faulty-comparison.html", f"{FAULTS} td"),
-        ("comparison.html", "[aria-labelledby=differences] td.nowrap"),
-        ("small.html", "#slices td:nth-of-type(2)"),
-    ],
-)
+@pytest.mark.parametrize(("name", "cells"), [
+    ("small.html", f"{METRICS} td small, {METRICS} td:nth-of-type(3) svg"),
+    ("faulty.html", f"{FAULTS} td"),
+    ("faulty-comparison.html", f"{FAULTS} td"),
+    ("comparison.html", "[aria-labelledby=differences] td.nowrap"),
+    ("small.html", "#slices td:nth-of-type(2)"),
+])  # fmt: skip
 def test_on_a_phone_this_is_seen_without_scrolling(visit, faulty, name: str, cells: str) -> None:
     page = visit(name)
     page.set_viewport_size({"width": 390, "height": 844})

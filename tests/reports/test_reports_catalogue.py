@@ -61,6 +61,9 @@ def test_a_pipe_gets_no_padding_and_only_what_it_can_encode(encoding: str, monke
     monkeypatch.setattr(sys, "stdout", pipe)
     show.report(summary_report(example(20).summary))
     show.report(catalogue.entries_report(catalogue.all_entries("retrieval")))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert console().width == 120
     console().print("the end →", end="")
     pipe.flush()
     text = written.getvalue().decode(encoding)

@@ -57,6 +57,7 @@ def test_a_run_with_gates_leaves_a_test_case_for_each(run: Path) -> None:
     assert failure.text is not None and "q3: 0.0000" in failure.text
     error = found["low(f1)>=0.5"].find("error")
     assert error is not None and "too few samples to tell" in str(error.get("message"))
+    assert (failure.get("type"), error.get("type")) == ("gate", "undecided")
     root = ElementTree.parse(run / "junit.xml").getroot()
     for one in (root, root[0]):
         assert (one.get("tests"), one.get("failures"), one.get("errors")) == ("4", "1", "1")

@@ -123,6 +123,10 @@ def test_a_comparison_shows_its_numbers_and_both_runs(tmp_path: Path) -> None:
         tests = [*map(wording.p_value, (d.p_value, d.t_p_value, d.p_adjusted))]
         end = [*tests, f"{d.n}", wording.number(d.detectable)]
         assert any(row[0].split()[0] == d.name and row[2:] == end for row in page.rows if row)
+    chosen = Page(compared((replace(comp, primary=("AP", "f1")), a, b), tmp_path))
+    heads = [row[0].split()[0] for row in chosen.rows if len(row) == 6]
+    others = [d.name for d in comp.differences if d.name not in ("AP", "f1")]
+    assert heads == ["metric", "AP", "f1", "metric", *others]
     rows = page.json("rows")
     at = [m["name"] for m in rows["metrics"]].index("AP")
     assert rows["values"][at] == a.columns.values("AP").tolist()
@@ -321,3 +325,11 @@ def test_labels_are_counted_and_what_is_missing_stands_below_its_metric(tmp_path
     page = Page(report(found, tmp_path))
     assert "lists: 2 [1], 1 []" in page.words
     assert ["A list"] in page.rows and "lists: 1 of 4" in page.words
+
+
+def test_a_page_leads_to_that_of_its_consistency_where_there_is_one(tmp_path: Path) -> None:
+    data = [{"id": "q", "repeat": at, "query": "Where?", "answer": "Here."} for at in range(2)]
+    for options in ({}, {"save": tmp_path / "run"}):
+        page = Page(report(ragassay.evaluate(data, ["qa", "consistency"], **options), tmp_path))
+        links = {attrs.get("href") for _, attrs in page.tags}
+        assert ("consistency/report.html" in links) == bool(options)

@@ -121,6 +121,7 @@ def test_parquet_round_trips_values_labels_and_parts(tmp_path: Path) -> None:
     f1 = frame.filter(pl.col("metric") == "f1")
     assert f1["value"].to_list() == [0.25, None, 1.0]
     assert f1["reason"].to_list() == [None, "not_applicable", None]
+    assert f1["label"].to_list() == [None, None, "true"]
     assert json.loads(f1["parts"][0]) == {"p": 0.5}
     assert frame.filter(pl.col("metric") == "verdict")["label"].to_list() == ["yes", "no", "yes"]
 

@@ -15,14 +15,15 @@ from ragassay.base.note import Note
 from ragassay.base.printable import dollars, plural
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.engine.results.summary import Slice, Summary
-from ragassay.reports.charts.boxes import overview
+from ragassay.reports.charts.boxes import boxplots, overview
+from ragassay.reports.drawn.html import cell_html
 from ragassay.reports.drawn.markdown import escape, markdown
 from ragassay.reports.html import pages
 from ragassay.reports.model import Report
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import comparison_report, reach_of, verdict_line
 from ragassay.reports.views.diagnosis_view import verdict_of
-from ragassay.reports.views.evidence_view import AnswerPiece, answer_pieces
+from ragassay.reports.views.evidence_view import AnswerPiece, answer_pieces, shared_prompt, spread
 from ragassay.reports.views.plan_view import _duration, _short
 from ragassay.reports.views.summary_view import slice_parts, summary_notes, summary_report
 from reports_examples import HOSTILE, Kind, example, hostile, pair, result, samples
@@ -112,12 +113,10 @@ def test_nothing_scored_is_a_dash_and_never_a_number() -> None:
     assert "nan" not in text.lower()
 
 
-@pytest.mark.parametrize(
-    ("encoding", "bar"), [("utf-8", "███████▌····"), ("ascii", "########....")]
-)
-def test_a_mean_is_a_bar_on_its_scale(encoding: str, bar: str) -> None:
+def test_a_mean_is_a_bar_on_its_scale() -> None:
     found = result(samples(2), {"f1": [Score(0.63)] * 2}, (Kind("f1", "F1", "x"),))
-    assert bar in shown(summary_report(found.summary), encoding=encoding)
+    for encoding, bar in (("utf-8", "███████▌····"), ("ascii", "########....")):
+        assert bar in shown(summary_report(found.summary), encoding=encoding)
 
 
 def test_a_comparison_by_clusters_says_so_in_every_form(tmp_path: Path) -> None:
@@ -137,6 +136,7 @@ def test_at_most_four_lines_stand_below_a_comparison_and_all_in_full() -> None:
     brought = tuple(Note("text", {"text": one}, severity="warning") for one in warnings)
     comparison = replace(pair(20)[0], brought=brought)
     assert said_below(comparison) == [*warnings[:3], "3 more notes: --full, or the HTML page."]
+    assert said_below(replace(comparison, brought=brought[:4])) == [*warnings[:4]]
     everything = said_below(comparison, full=True)
     assert everything[: len(warnings)] == list(warnings)
     text = " ".join(shown(full_report(comparison), 200).split())
@@ -151,6 +151,9 @@ def test_slices_that_are_numbers_stand_in_their_order_and_others_as_they_come() 
     lines = [line.split() for line in shown(slices(summary), 140).splitlines()]
     for line in ("By turn", "metric -1 1 2 10", "By year", "metric 2024.5 2025 b a"):
         assert line.split() in lines or line.split()[1:] in lines
+    bare = {"f1": replace(metrics["f1"], low=None, high=None)}  # of values that are all equal
+    text = shown(slices(replace(summary, slices=(Slice("turn", "1", 5, bare),))))
+    assert f"{wording.number(bare['f1'].mean)} 9/10" in text and wording.NOTHING not in text
 
 
 @pytest.mark.parametrize(("columns", "most"), [("80", 80), ("200", 100)])
@@ -196,37 +199,40 @@ def test_labels_sums_and_directions_are_shown() -> None:
         "verdict": [Score("yes"), Score("no"), Score("yes")],
         "num_rel": [Score(3), Score(4), Score(5)], "errors": [Score(0.1), Score(0.2), Score(0.3)],
     }  # fmt: skip
-    text = shown(summary_report(result(samples(3), outcomes, kinds).summary))
+    found = result(samples(3), outcomes, kinds)
+    text = shown(summary_report(found.summary))
     assert "verdict: 2 yes, 1 no" in text
     assert re.search(r"num_rel \(sum\) ↑\s+12 ", text)
     assert "errors ↓" in text
+    below = {panel.title: panel.below for panel in boxplots(found).panels}
+    assert (below["num_rel"], below["errors"]) == ("higher is better", "lower is better")
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [(None, "–"), (0.5, "0.5000"), (-0.00001, "0.0000"), (12.0, "12"), (61.6444, "61.644"),
-     (1234.56, "1,234.56"), (123456.7, "123,456.7"), (1.0, "1.0000")],
-)  # fmt: skip
+@pytest.mark.parametrize(("value", "said"), [
+    (None, "–"), (0.5, "0.5000"), (-0.00001, "0.0000"), (12.0, "12"), (61.6444, "61.644"),
+    (1234.56, "1,234.56"), (123456.7, "123,456.7"), (1.0, "1.0000"),
+])  # fmt: skip
 def test_numbers_are_spelled_one_way(value: float | None, said: str) -> None:
     assert wording.number(value) == said
 
 
-def test_dollars_have_two_digits_and_less_than_a_cent_is_not_nothing() -> None:
-    said = ["$0.00", "<$0.01", "$0.01", "$0.12", "$1,250.00"]
-    assert [*map(dollars, (0, 0.0099, 0.01, 0.1234, 1250))] == said
-
-
-def test_times_and_tokens_of_a_plan_are_short_and_times_are_rounded_up() -> None:
+def test_dollars_times_and_tokens_are_short_and_less_than_a_cent_is_not_nothing() -> None:
+    spent = {0: "$0.00", 0.0099: "<$0.01", 0.01: "$0.01", 0.1234: "$0.12", 1250: "$1,250.00"}
     times = {1.2: "2 s", 60: "1 min", 100: "1 min 40 s", 5_999: "99 min 59 s", 6_000: "1 h 40 min",
              11_040: "3 h 4 min", 11_040.5: "3 h 5 min", 14_399.5: "4 h"}  # fmt: skip
     tokens = {950: "950", 999.6: "1.00k", 12_345: "12.3k", 999_600: "1.00M", 4_560_000: "4.56M"}
-    assert [*map(_duration, times)] == [*times.values()]
+    assert [*map(dollars, spent)] == [*spent.values()]
+    assert [*map(_duration, times)] == [*times.values()], "rounded up"
     assert [*map(_short, tokens)] == [*tokens.values()]
 
 
-def test_an_axis_reaches_as_far_as_the_interval_on_either_side() -> None:
-    fell = replace(pair()[0].differences[0], name="m", diff=-0.2, low=-0.5, high=0.1)
+def test_an_axis_reaches_as_far_as_the_interval_on_either_side_of_zero() -> None:
+    comparison = pair()[0]
+    fell = replace(comparison.differences[0], name="m", diff=-0.2, low=-0.5, high=0.1)
     assert reach_of([fell], {"m": "scale"}) == {"scale": 0.5}
+    for equal in (fell, replace(fell, diff=0.0, low=0.0, high=0.0)):
+        text = cell_html(comparison_report(replace(comparison, differences=(equal,))))
+        assert '<line class="zero" x1="90.0"' in text
 
 
 def test_metrics_without_scores_in_both_runs_share_one_line_and_have_no_row() -> None:
@@ -238,9 +244,10 @@ def test_metrics_without_scores_in_both_runs_share_one_line_and_have_no_row() ->
 
 
 def test_it_is_said_how_many_values_came_with_the_records() -> None:
-    given = {"id": "1", "query": "Who?", "answer": "Ann", "metrics": {"idk_eval": [0.0]}}
-    judged = {"id": "2", "query": "Who?", "answer": "Ann"}
-    for data, how in ([given], "all of 1 value"), ([given, judged], "1 of 2 values"):
+    given = {"id": "1", "query": "Who?", "answer": "Ann", "given": {"idk_eval": 0.0}}
+    judged, by = {"id": "2", "query": "Who?", "answer": "Ann"}, {"given_by": {"idk_eval": "people"}}
+    for data, how in (([given], "all of 1 value)"), ([given, judged], "1 of 2 values)"),
+                      ([given | by], "all of 1 value, of people)")):  # fmt: skip
         said = " ".join(summary_notes(ragassay.evaluate(data, ["idk_eval"]).summary))
         assert f"idk_eval: values from the file are kept ({how}" in said
 
@@ -265,6 +272,7 @@ def test_the_verdict_comes_first_and_the_numbers_follow() -> None:
     comparison, _, _ = pair()
     text = markdown(full_report(comparison))
     better = [d.name for d in comparison.differences if d.verdict == "better"]
+    assert text.startswith("### hybrid (new) against bm25 (old)\n")
     assert text.index(f"**Better on {escape(', '.join(better))}.") < text.index("|")
     for d in comparison.differences:
         assert wording.number(d.diff, sign=True) in text
@@ -279,8 +287,10 @@ def test_the_verdict_comes_first_and_the_numbers_follow() -> None:
 
 
 def test_an_incomplete_run_says_so_before_its_table() -> None:
-    text = markdown(summary_report(replace(example(5).summary, incomplete=4)))
-    assert text.index("incomplete") < text.index("| metric")
+    summary = example(5).summary
+    metrics = {"f1": replace(summary.metrics["f1"], group="Answer (a suite's)")}
+    text = markdown(summary_report(replace(summary, incomplete=4, metrics=metrics)))
+    assert text.index("incomplete") < text.index("| metric") < text.index("| Answer: f1 ↑ |")
 
 
 def test_pipes_newlines_and_tags_in_names_cannot_break_the_table() -> None:
@@ -323,6 +333,19 @@ def test_statements_tell_the_best_support_of_their_citations() -> None:
     assert (one.held, one.by) == ("no", "cites nothing")
     assert (two.held, two.by) == ("partly", "2: none, 3: partial")
     assert ANSWER[two.start : two.end] == "Entry is free"
+
+
+def test_votes_differ_in_what_is_voted_on_and_share_a_prompt_that_all_were_sent() -> None:
+    sent = [{"role": "user", "content": "How good is it?"}]
+    first = {"answer": {"grade": 1, "of": [1], "reason": "low"}, "messages": sent}
+    for said, answer, prompt in (
+        ("2 votes agree", {"grade": 1, "of": [1]}, sent), ("2 votes differ: of", {"of": [2]}, []),
+        ("2 votes differ: grade 1, 3", {"grade": 3, "of": [1]}, sent),
+    ):  # fmt: skip
+        answer = {"grade": 1, "reason": "weak", **answer}
+        votes = [first, {"answer": answer, "messages": prompt or [*sent, *sent]}]
+        assert spread({"votes": votes}) == said and not spread({"votes": votes[:1]})
+        assert [*shared_prompt(votes)] == prompt and not shared_prompt(votes[:1])
 
 
 def test_other_parts_hold_no_pieces() -> None:

@@ -40,16 +40,13 @@ def test_every_name_is_ours_or_is_explained(peer: PeerMetric) -> None:
             assert peer.differs in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "ours"),
-    [
-        ("FaithfulnessMetric", "faithfulness"), ("contextual_recall", "context_recall"),
-        ("context-recall", "context_recall"), ("answer-relevance", "answer_relevance"),
-        ("AnswerRelevancyMetric", "answer_relevance"), ("groundedness", "faithfulness"),
-        ("hallucination", "faithfulness"), ("correctness", "answer_correctness"),
-        ("toxicity", "harmlessness"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "ours"), [
+    ("FaithfulnessMetric", "faithfulness"), ("contextual_recall", "context_recall"),
+    ("context-recall", "context_recall"), ("answer-relevance", "answer_relevance"),
+    ("AnswerRelevancyMetric", "answer_relevance"), ("groundedness", "faithfulness"),
+    ("hallucination", "faithfulness"), ("correctness", "answer_correctness"),
+    ("toxicity", "harmlessness"),
+])  # fmt: skip
 def test_a_name_that_people_know_is_measured_as_ours_and_what_differs_is_said(name, ours) -> None:
     with pytest.warns(RagassayWarning) as said:
         plan = ragassay.plan([RECORD], [name])
@@ -98,10 +95,8 @@ def test_a_rubric_is_named_where_nothing_of_ours_is_near(capsys) -> None:
 def test_names_with_the_same_definition_are_ours() -> None:
     records = [{"id": "1", "passage_ids": ["a", "b", "c"], "gold_ids": ["a", "d"]}]
     result = ragassay.evaluate(records, ["id_based_context_recall", "IDBasedContextPrecision"])
-    assert {name: one.mean for name, one in result.summary.metrics.items()} == {
-        "SetR": 0.5,
-        "SetP": pytest.approx(1 / 3),
-    }
+    means = {name: one.mean for name, one in result.summary.metrics.items()}
+    assert means == {"SetR": 0.5, "SetP": pytest.approx(1 / 3)}
 
 
 def test_faithfulness_says_once_that_ml_cubes_is_another() -> None:

@@ -93,13 +93,10 @@ def test_answer_relevance_is_a_grade_by_a_judge_who_sees_earlier_turns() -> None
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("name", ["answer_relevance", "factual_correctness.f1"])
-@pytest.mark.parametrize(
-    ("settings", "reason"),
-    [
-        ({"faults": {"refusal": 1.0}}, Reason.REFUSED),
-        ({"rule": lambda request: {"explanation": "superb", "score": 6}}, Reason.UNPARSABLE),
-    ],
-)
+@pytest.mark.parametrize(("settings", "reason"), [
+    ({"faults": {"refusal": 1.0}}, Reason.REFUSED),
+    ({"rule": lambda request: {"explanation": "superb", "score": 6}}, Reason.UNPARSABLE),
+])  # fmt: skip
 def test_a_judge_that_fails_gives_a_reason_and_no_number(name: str, settings, reason) -> None:
     with LLMServer(**settings) as server:
         (row,) = outcomes(f"{server.url}#m", name, data={"x": DATA["several"]}).values()

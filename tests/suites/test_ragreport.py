@@ -165,23 +165,16 @@ def test_a_missing_component_costs_only_the_metrics_that_need_it(absent: str) ->
     assert {question.kind for question in judge.asked} == expected[absent]
 
 
-@pytest.mark.parametrize(
-    ("sample", "says"),
-    [
-        (dataclasses.replace(SAMPLE, passages=()), "context (nothing was retrieved)"),
-        (
-            dataclasses.replace(SAMPLE, passages=(Passage(id="p1"),)),
-            "context (no chunk has a text)",
-        ),
-        (dataclasses.replace(SAMPLE, passages=(Passage(" \n"),)), "context (no chunk has a text)"),
-        (dataclasses.replace(SAMPLE, answer=Answer(" ")), "response (it is empty)"),
-        (dataclasses.replace(SAMPLE, query=""), "user input (it is empty)"),
-        (
-            dataclasses.replace(SAMPLE, answer=None, failure="API_ERROR"),
-            "response (the system failed: API_ERROR)",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("sample", "says"), [
+    (dataclasses.replace(SAMPLE, passages=()), "context (nothing was retrieved)"),
+    (dataclasses.replace(SAMPLE, passages=(Passage(id="p1"),)),
+     "context (no chunk has a text)"),
+    (dataclasses.replace(SAMPLE, passages=(Passage(" \n"),)), "context (no chunk has a text)"),
+    (dataclasses.replace(SAMPLE, answer=Answer(" ")), "response (it is empty)"),
+    (dataclasses.replace(SAMPLE, query=""), "user input (it is empty)"),
+    (dataclasses.replace(SAMPLE, answer=None, failure="API_ERROR"),
+     "response (the system failed: API_ERROR)"),
+])  # fmt: skip
 def test_a_component_without_text_is_missing_and_the_explanation_says_why(sample, says) -> None:
     lowest = [one for one in outcomes(sample, EVERYTHING).values() if one.assumed]
     assert lowest

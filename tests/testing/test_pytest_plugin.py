@@ -111,13 +111,11 @@ def test_an_offline_judgment_of_unknown_agreement_decides_nothing() -> None:
         assert_score(DUNE, "ragreport_relevance>=1")
 
 
-@pytest.mark.parametrize(
-    ("conditions", "said"), [
-        ([], "at least one condition"),
-        (["low(em)>=0.2"], "one sample has no interval. Write 'em>=0.2'"),
-        (["em"], "condition 'em' is no condition"), (["emm>=1"], "emm"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("conditions", "said"), [
+    ([], "at least one condition"),
+    (["low(em)>=0.2"], "one sample has no interval. Write 'em>=0.2'"),
+    (["em"], "condition 'em' is no condition"), (["emm>=1"], "emm"),
+])  # fmt: skip
 def test_an_impossible_condition_is_refused(conditions: list[str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         assert_score(DUNE, *conditions)
@@ -185,25 +183,21 @@ def test_the_samples_of_all_tests_are_gated_once_and_alike_by_xdist(pytester, se
     for done in runs:
         done.assert_outcomes(passed=6)
         assert done.ret == 1
-        done.stdout.fnmatch_lines(
-            [
-                "*ragassay: samples=6 tests=6*", "*token_f1.f *6/6*",
-                "gate low(token_f1.f)>=0.99: FAILED, one-sided 95 % bounds*", "*answer: blue",
-                "gate em>=0.5: passed, mean *",
-            ]
-        )  # fmt: skip
+        done.stdout.fnmatch_lines([
+            "*ragassay: samples=6 tests=6*", "*token_f1.f *6/6*",
+            "gate low(token_f1.f)>=0.99: FAILED, one-sided 95 % bounds*", "*answer: blue",
+            "gate em>=0.5: passed, mean *",
+        ])  # fmt: skip
         assert done.stdout.str().count("gate em>=0.5") == 1
         assert "answer: red fox" not in done.stdout.str()
     assert told(runs[0]) == told(runs[1])
     assert session("--ragassay-gate", "em>=0.5").ret == 0
 
 
-@pytest.mark.parametrize(
-    ("gates", "last"), [
-        (["em>=0.99", "f1>=0.99", "low(f1)>=0.4"], "ragassay: 2 gates failed, 1 gate undecided"),
-        (["em>=0.5"], "*2 passed in *"), (["emm>=0.5"], "ragassay: the gates are undecided"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("gates", "last"), [
+    (["em>=0.99", "f1>=0.99", "low(f1)>=0.4"], "ragassay: 2 gates failed, 1 gate undecided"),
+    (["em>=0.5"], "*2 passed in *"), (["emm>=0.5"], "ragassay: the gates are undecided"),
+])  # fmt: skip
 def test_the_last_line_says_what_failed(pytester, session, gates: list[str], last: str) -> None:
     answers(pytester, "red fox", "blue")
     done = session("-q", *(f"--ragassay-gate={one}" for one in gates))

@@ -74,7 +74,7 @@ class HarmlessConsole(Console):
     def print(self, *objects: Any, **options: Any) -> None:
         """Where there is no terminal, without blanks at the ends of a table's lines, which disturb
         grep, and with question marks for characters that the encoding lacks."""
-        if self.is_terminal or self.quiet:
+        if self.is_terminal:
             super().print(*objects, **options)
             return
         with self.capture() as captured:

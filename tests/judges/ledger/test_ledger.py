@@ -342,6 +342,10 @@ def test_the_command_forgets_rejected_parameters_and_no_answers(project, path, c
     assert "--model only" in capsys.readouterr().err
     assert call(["ledger", "prune", "--rejected", "--dry-run"]) == 0
     assert "3 rejected parameters would be forgotten" in capsys.readouterr().out
+    assert call(["ledger", "prune", "--rejected", "--model", "gpt-4o", "--dry-run", "--json"]) == 0
+    assert orjson.loads(capsys.readouterr().out) == {
+        "forgotten": 1, "dry_run": True, "rejected_parameters": {"openai:gpt-4o": ["json_schema"]}
+    }  # fmt: skip
     assert call(["ledger", "prune", "--rejected", "--model", "o3"]) == 0
     said = capsys.readouterr().out
     assert "openai:o3 did not take: seed, temperature" in said and "2 rejected" in said

@@ -431,10 +431,10 @@ def _samples(
     result: Result, names: Mapping[str, Sequence[str]], added: Result | None = None
 ) -> Iterator[tuple[Sample, dict[str, table.SignalValue]]]:
     """Each sample with its signals that are known, by name, also by the metrics that were
-    ``added``; a sample that was not kept has its identity only."""
+    ``added``."""
     more = by_sample(added) if added else iter(())
-    for (name, system, repeat), kept, own in with_samples(result):
-        sample = by_reference(kept or Sample(id=name, system=system, repeat=repeat))
+    for _, kept, own in with_samples(result):
+        sample = by_reference(kept)
         rows = {**next(more, ("", {}))[1], **own}
         values = ((key, each.read(rows, names, sample)) for key, each in table.SIGNALS.items())
         yield sample, {signal: value for signal, value in values if value is not None}

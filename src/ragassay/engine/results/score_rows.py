@@ -131,9 +131,7 @@ def by_sample(result: Result) -> Iterator[tuple[Identity, Rows]]:
         yield identity, {row.metric: row for row in rows}
 
 
-def with_samples(result: Result) -> Iterator[tuple[Identity, Sample | None, Rows]]:
-    """Each sample's rows together with the sample (``None`` where it was not kept)."""
-    samples = iter(result.samples)
-    for identity, rows in by_sample(result):
-        sample = next(samples, None)
-        yield identity, sample if sample and sample.identity == identity else None, rows
+def with_samples(result: Result) -> Iterator[tuple[Identity, Sample, Rows]]:
+    """Each sample's rows together with the sample; nothing of a run without metrics of samples."""
+    for sample, (identity, rows) in zip(result.samples, by_sample(result), strict=False):
+        yield identity, sample, rows

@@ -255,7 +255,7 @@ def _find(result: Result, name: str, system: str | None, repeat: int | None) -> 
     matches = [
         (sample, rows)
         for (query, of, at), sample, rows in with_samples(result)
-        if sample and query == name and system in (None, of) and repeat in (None, at)
+        if query == name and system in (None, of) and repeat in (None, at)
     ]
     if not matches:
         ids = [identity[0] for identity in result.columns.identities]

@@ -242,8 +242,6 @@ def _read_table(path: Path, layout: Layout, signatures: Mapping[str, str]) -> li
     with opening.opened(path):
         pass  # says what is wrong with a file that cannot be read at all
     heads = tuple(name.strip() for name in delimited.beginning(path)[0])
-    if not any(heads):
-        raise InputError("there is no header", path=path, hint="The first line names the columns.")
     columns = layout.columns_of(heads)
     if not columns:
         raise _other_kind(path, heads, layout)
@@ -283,7 +281,7 @@ def _other_kind(path: Path, heads: Sequence[str], layout: Layout) -> InputError:
     others = [name for name in EVALUATORS if LAYOUTS[name].columns_of(heads)]
     hint = (
         "Wanted: trecrag.csv or consistency.csv of a run, or what Open RAG Eval writes. "
-        f"Found: {few(heads, 8) or 'no header'}."
+        f"Found: {few([*filter(None, heads)], 8) or 'no header'}."
     )
     if others:
         hint = f"It holds results of the other evaluator: use --evaluator {others[0]}."

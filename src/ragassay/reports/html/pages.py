@@ -142,7 +142,7 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result) -> Report:
     parts.append(_method(a, b, first=[details, statistics(comparison)]))
     verdict, *further = verdicts(comparison)
     first = (lines(further, "text"), warnings)
-    blocks: tuple[Block, ...] = (*first, *(part for part in parts if part.blocks))
+    blocks: tuple[Block, ...] = (*first, *parts)
     known = tuple(Cell(text, label=name) for name, text in facts.items() if text)
     return Report(wording.against(comparison), blocks, verdict=verdict, facts=known)
 

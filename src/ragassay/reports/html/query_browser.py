@@ -135,9 +135,9 @@ class Browser:
             wanted = (pair for at, pair in every if at in self._places[number])
             for at, chunk in enumerate(batched(wanted, CHUNK)):
                 for identity, sample, _ in chunk:
-                    self._queries.setdefault(identity[0], headline(sample.query if sample else ""))
+                    self._queries.setdefault(identity[0], headline(sample.query))
                     if number == 0:
-                        self._answers.append(headline(sample.answer_text if sample else ""))
+                        self._answers.append(headline(sample.answer_text))
                 details = [details_of(*pair, run.judge_answers, room) for pair in chunk]
                 yield f"d{number}-{at}", packed(self._pool.take(details))
                 yield from self._pool.drain()
@@ -304,20 +304,18 @@ def share(budget: int, n: int) -> int:
 
 
 def details_of(
-    identity: Identity, sample: Sample | None, rows: Rows, judge_answers: JudgeAnswers, room: int
+    identity: Identity, sample: Sample, rows: Rows, judge_answers: JudgeAnswers, room: int
 ) -> dict[str, Any]:
     """A sample's details in so many characters, with the answers that its scores rest on."""
     limit = room // 4
-    answer = "" if sample is None or sample.answer is None else sample.answer.text
-    shared, names = _shared(rows, answer, limit)
+    shared, names = _shared(rows, sample.answer_text, limit)
     each = _each(limit, rows, 100)
     scores = {name: _score(row, each, shared=name in names) for name, row in rows.items()}
     entry = {"system": identity[1], "repeat": identity[2], "scores": scores, **shared}
-    if sample is not None:
-        entry |= _texts(sample, limit)
+    entry |= _texts(sample, limit)
     evidence = list(dict.fromkeys(text for row in rows.values() for text in row.evidence))
     records = [record for text in evidence if (record := judge_answers.get(text))]
-    each, ranks = _each(limit, records), evidence_view.ranks_of(sample if records else None)
+    each, ranks = _each(limit, records), evidence_view.ranks_of(sample)
     entry["judge_answers"] = [_judge_answer(record, each, ranks) for record in records]
     places = {record["id"]: at for at, record in enumerate(records)}
     entry["evidence"] = {

@@ -153,14 +153,14 @@ def _queries(result: Result) -> Iterator[Query]:
     columns, compare = RunColumns(result, by_tool=True), _comparing(result)
 
     def made(
-        identity: Identity, sample: Sample | None, rows: Rows
+        identity: Identity, sample: Sample, rows: Rows
     ) -> tuple[int, str | None, dict[str, Any] | None]:
         """Repeat, query, and the columns of a run with an answer."""
         run = None
-        if sample is None or (sample.answer is not None and sample.answer.text.strip()):
+        if sample.answer_text.strip():
             of = {**columns.texts(sample), **columns.of(rows), **columns.tokens(rows)}
             run = {name: value for name, value in of.items() if value is not None}
-        return identity[2], None if sample is None else sample.query, run
+        return identity[2], sample.query, run
 
     for name, _, samples in by_query(result, made):
         runs = {at: run for at, _, run in sorted(samples, key=itemgetter(0)) if run is not None}

@@ -100,8 +100,7 @@ class RunColumns:
     def _scored(self, rows: Rows, *kinds: type[Metric]) -> Iterator[tuple[Any, ScoreRow]]:
         """The scores of metrics of some types."""
         for name, metric in self.metrics.items():
-            row = rows.get(name)
-            if isinstance(metric, kinds) and row is not None and row.value is not None:
+            if isinstance(metric, kinds) and (row := rows[name]).value is not None:
                 yield metric, row
 
     def of(self, rows: Rows) -> Mapping[str, Any]:
@@ -170,18 +169,18 @@ class RunColumns:
                 ranking.setdefault("AP@", {})[str(k)] = precision
         return ranking | {"MRR": reciprocal_rank(relevant)}
 
-    def texts(self, sample: Sample | None) -> dict[str, Any]:
+    def texts(self, sample: Sample) -> dict[str, Any]:
         """The columns that hold texts: passages by their names, and the parts of the answer, each
         as ``{text, citations}``: those that ``citation`` judges, with citations by the passages'
         own names, or those that the tool's loader makes."""
         columns: dict[str, Any] = {}
-        passages = sample.passages if sample is not None else None
+        passages = sample.passages
         keys = passage_keys(passages or ())
         if passages is not None:
             columns["retrieved_passages"] = {
                 key: passage.text for key, passage in zip(keys, passages, strict=True)
             }
-        if sample is None or sample.answer is None:
+        if sample.answer is None:
             return columns
         citable, parts = Citable(passages or ()), sample.answer.statements
         if not parts and self._by_tool:
@@ -204,7 +203,7 @@ class RunColumns:
         asked = dict.fromkeys(
             name
             for shown, metric in self.metrics.items()
-            if isinstance(metric, _ASKING) and shown in rows
+            if isinstance(metric, _ASKING)
             for name in rows[shown].evidence
         )
         for record in filter(None, map(self._judge_answers.get, asked)):

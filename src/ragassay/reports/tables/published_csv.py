@@ -75,19 +75,16 @@ def write_ragreport(result: Result, path: str | Path) -> None:
 def _ragreport_lines(result: Result, names: dict[str, str]) -> Iterator[list[Any]]:
     judge = result.summary.judging.judge if result.summary.judging is not None else ""
     for identity, sample, rows in with_samples(result):
-        rows_of = {published: rows[name] for published, name in names.items() if name in rows}
+        rows_of = {published: rows[name] for published, name in names.items()}
         cells: list[Any] = [*identity, *components(sample)]
-        for published in names:
-            row = rows_of.get(published)
-            cells += [None, None] if row is None else [row.value, row.explanation]
+        for row in rows_of.values():
+            cells += [row.value, row.explanation]
         assumed = [name for name, row in rows_of.items() if row.status == "assumed"]
         yield [*cells, ", ".join(assumed), gaps(rows_of), judge]
 
 
-def components(sample: Sample | None, between: str = "\n\n") -> list[Any]:
+def components(sample: Sample, between: str = "\n\n") -> list[Any]:
     """Timestamp, user input, context (numbered chunks) and response."""
-    if sample is None:
-        return [None] * (1 + len(_COMPONENTS))
     context = sample.passages and between.join(
         f"[{at}] {passage.text or ''}".rstrip()
         for at, passage in enumerate(sample.passages, start=1)
@@ -108,14 +105,14 @@ def write_trecrag(result: Result, path: str | Path) -> None:
     heads += [f"{prefix}{column}" for prefix in prefixes for column in columns]
     values = RunColumns(result)
 
-    def cells(identity: Identity, sample: Sample | None, rows: Rows) -> dict[str, Any]:
+    def cells(identity: Identity, sample: Sample, rows: Rows) -> dict[str, Any]:
         """The columns of one run of a query that have a value."""
         of_column = {**values.of(rows), **values.texts(sample)}
         line = {name: cell(of_column[name]) for name in COLUMNS if of_column.get(name) is not None}
         line["unscored"] = gaps(rows)
         line["judge"] = next((row.judge for row in rows.values() if row.judge), "")
         prefix = prefixes[number[identity] - 1]
-        query = {} if sample is None or sample.query is None else {"query": sample.query}
+        query = {} if sample.query is None else {"query": sample.query}
         return query | {f"{prefix}{key}": value for key, value in line.items()}
 
     lines = (
@@ -145,7 +142,7 @@ def write_consistency(result: Result, path: str | Path) -> None:
         head.insert(0, "system")
     values = RunColumns(inner)
 
-    def line(identity: Identity, sample: Sample | None, rows: Rows) -> dict[str, Any]:
+    def line(identity: Identity, sample: Sample, rows: Rows) -> dict[str, Any]:
         cells: dict[str, Any] = {"query_id": identity[0], "system": identity[1]}
         scored = {name: row for name, row in rows.items() if row.value is not None}
         for name, column in similarities.items():
@@ -156,14 +153,11 @@ def write_consistency(result: Result, path: str | Path) -> None:
                     if of in scored
                 }
                 cells[column] = _cell(scored[name].parts["values"], further)
-        cells["unscored"] = gaps(rows)
-        if sample is not None:
-            cells["query"] = sample.query
-            scores = sample.given.get(SCORES, {})
-            cells |= {column: _cell(scores.get(name, ())) for name, column in metrics.items()}
-            for at, run in enumerate(sample.runs, start=1):
-                run_texts = values.texts(run).items()
-                cells |= {f"run_{at}_{key}": cell(value) for key, value in run_texts}
+        cells |= {"unscored": gaps(rows), "query": sample.query}
+        scores = sample.given.get(SCORES, {})
+        cells |= {column: _cell(scores.get(name, ())) for name, column in metrics.items()}
+        for at, run in enumerate(sample.runs, start=1):
+            cells |= {f"run_{at}_{key}": cell(value) for key, value in values.texts(run).items()}
         return cells
 
     lines = (line(*with_sample) for with_sample in with_samples(inner))

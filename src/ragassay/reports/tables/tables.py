@@ -44,8 +44,9 @@ def write_wide_csv(result: Result, path: str | Path) -> None:
     lines = (
         [
             *identity,
-            *((sample.query_text, sample.answer_text) if sample else ("", "")),
-            *(rows[name].value if name in rows else None for name in names),
+            sample.query_text,
+            sample.answer_text,
+            *(rows[name].value for name in names),
             gaps(rows),
             *([AND.join(names_in(row.judge for row in rows.values()))] if judged else []),
         ]
@@ -149,7 +150,7 @@ def gaps(rows: Rows) -> str:
 
 
 def by_query(
-    result: Result, make: Callable[[Identity, Sample | None, Rows], Made]
+    result: Result, make: Callable[[Identity, Sample, Rows], Made]
 ) -> Iterator[tuple[str, str, list[Made]]]:
     """Groups what is made of the samples by query and system; a group ends with its last sample."""
     sizes = Counter((name, system) for name, system, _ in result.columns.identities)

@@ -129,16 +129,16 @@ def _records(result: Result, prompts: dict[str, str]) -> Iterator[_Row]:
     for identity, sample, rows in with_samples(result):
         cells: list[Any] = [*identity[:2], *components(sample, "\n")[1:]]
         for name in names:
-            row = rows.get(name)
-            value, why = (None, "") if row is None else (row.value, row.explanation)
-            if row is not None and row.status == "unscored":
+            row = rows[name]
+            why = row.explanation
+            if row.status == "unscored":
                 reason = wording.reason(row.reason or "")
                 why = f"unscored, {reason}: {why}" if why else reason
-            elif row is not None and name in unseen:
+            elif name in unseen:
                 unseen.remove(name)
                 for key in row.evidence:
                     _add_prompts(result.judge_answers.get(key), prompts)
-            cells += [value, why]
+            cells += [row.value, why]
         yield "", cells
 
 

@@ -30,8 +30,7 @@ def comparison_report(
     comparison = with_change(comparison)
     shown = comparison if full else primary_of(comparison)
     rows = shown if full else _most_telling(shown)
-    blocks: list[Block] = [differences(rows)] if rows.with_scores else []
-    blocks += [statistics(rows)] if full and rows.with_scores else []
+    blocks: list[Block] = [differences(rows), *([statistics(rows)] if full else [])]
     verdict, *further = verdicts(comparison)
     further += broken_line(comparison) if broken else []
     if n := len(shown.with_scores) - len(rows.with_scores):

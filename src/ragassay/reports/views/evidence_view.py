@@ -94,10 +94,10 @@ def nugget_table(parts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return [(str(n), str(label), said.get(str(held), str(held))) for n, label, held in rows]
 
 
-def ranks_of(sample: Sample | None) -> Mapping[str, int]:
+def ranks_of(sample: Sample) -> Mapping[str, int]:
     """The first rank of each passage of a sample, from 1, by how its text begins (`short`)."""
     ranks: dict[str, int] = {}
-    for rank, passage in enumerate((sample.passages if sample else None) or (), start=1):
+    for rank, passage in enumerate(sample.passages or (), start=1):
         ranks.setdefault(short(passage.text or ""), rank)
     return ranks
 

@@ -210,7 +210,7 @@ def metric_table(metrics: Iterable[MetricSummary], *, judge: bool = False) -> Ta
     rows = []
     for metric in metrics:
         low, high = metric.bounds
-        placed = low is not None and high is not None and metric.mean is not None and high > low
+        placed = None not in metric.bounds and metric.mean is not None
         cells = (
             name_of(metric.name, metric.higher_is_better, wording.aggregate_note(metric)),
             Cell(wording.number(metric.mean)),
@@ -265,21 +265,15 @@ def slice_parts(summary: Summary) -> list[Block]:
         pieces.sort(
             key=lambda item: float(item.value) if _NUMERIC.fullmatch(item.value) else math.inf
         )
-        metrics = {name: item for piece in pieces for name, item in piece.metrics.items()}
         heads = [Column("metric", "name")]
         heads += [Column(f"{wording.one_line(piece.value)}\nn={piece.n:,}") for piece in pieces]
         rows = []
-        for name, metric in metrics.items():
-            row = [name_of(name, metric.higher_is_better)]
-            for metric_summary in (piece.metrics.get(name) for piece in pieces):
-                bounds = (
-                    wording.bounds(metric_summary.low, metric_summary.high)
-                    if metric_summary and metric_summary.low is not None
-                    else ""
-                )
-                mean = wording.number(metric_summary.mean) if metric_summary else ""
-                n = f" {wording.coverage(metric_summary)}" if metric_summary else ""
-                row.append(Cell(mean, n, below=(bounds,) if bounds else ()))
+        for name, first in pieces[0].metrics.items():
+            row = [name_of(name, first.higher_is_better)]
+            for metric in (piece.metrics[name] for piece in pieces):
+                below = () if metric.low is None else (wording.bounds(metric.low, metric.high),)
+                n = f" {wording.coverage(metric)}"
+                row.append(Cell(wording.number(metric.mean), n, below=below))
             rows.append(row)
         parts.append(part(f"By {column}", table(heads, rows), aside=True))
     return parts
