@@ -217,15 +217,6 @@ def test_a_file_that_was_not_sent_or_whose_task_is_gone_is_not_there(store: Stor
     assert parts == 0
 
 
-def test_a_file_that_nobody_imports_is_deleted_after_a_day(store: Store, monkeypatch) -> None:
-    task = a_task(store)
-    monkeypatch.setattr("ragassay.service.store.uploads.KEEP_S", -1.0)
-    old = sent(store, task, CSV)
-    create_upload(store, task.id, "x.csv")
-    with pytest.raises(NotThere):
-        get_upload(store, old)
-
-
 @pytest.mark.both_stores
 @pytest.mark.parametrize("n_tokens", [0, 2])
 def test_a_store_of_the_first_version_is_brought_up_to_date(address: str, n_tokens: int) -> None:
