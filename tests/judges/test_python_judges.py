@@ -240,7 +240,7 @@ def test_a_wrong_reply_is_a_failure_and_never_a_score(code, name, reason: str, w
     ("users_judges:not_callable", "is an int, which cannot be asked"),
     ("users_judges:juge", "has no 'juge'. Did you mean 'judge'"),
     ("opneai:mini", "No judge is called 'opneai:mini'. Did you mean 'openai'"),
-    (ragassay.Sample, "is a class. Give an object of it"),
+    (ragassay.Sample, "is a class. Give an object of it.* name it: ragassay.base.sample:chat"),
     (["offline", ragassay.judges.OfflineJudge()], "comes ready made"),
 ])  # fmt: skip
 def test_what_cannot_judge_is_refused_at_once(code: Any, judge: Any, words: str) -> None:

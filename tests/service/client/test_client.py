@@ -259,7 +259,7 @@ def test_an_id_of_dots_deletes_nothing_else(client: Client) -> None:
     for key in (".", "..", ""):
         with pytest.raises(UsageError, match="may not be empty"):
             client.delete_record(task, key)
-    with pytest.raises(RequestRefused, match=r"'\.\.' cannot be the id") as caught:
+    with pytest.raises(RequestRefused, match=r"'\.\.' cannot be .*another page") as caught:
         client.add_records(task, [{"id": "..", "user_input": "?"}])
     assert (caught.value.status, caught.value.field, caught.value.line) == (422, "id", 1)
     assert [one.id for one in client.list_tasks(client.list_projects()[-1].id)] == [task]

@@ -79,6 +79,9 @@ def test_what_is_made_by_a_call_whose_answer_was_lost_is_there_once(
     file.write_bytes(CSV)
     upload = lost(client.upload_file, task.id, file)
     assert client.preview_upload(upload.id).problem is None
+    proxy.lost = 1
+    with pytest.raises(Unreachable):  # made once: the file is gone with it
+        client.import_upload(upload.id)
     lost(client.delete_task, task.id)
     assert client.list_tasks(project.id) == []
 

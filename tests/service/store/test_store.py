@@ -64,8 +64,10 @@ def test_names_are_unique_where_they_have_to_be(store: Store) -> None:
 
 def test_a_record_is_stored_once_and_a_changed_one_is_a_new_version(store: Store) -> None:
     task = a_task(store)
-    assert add(store, task, [item(1), item(2)]) == Ingested(new=2)
-    assert add(store, task, [item(1), item(2)]) == Ingested(unchanged=2)
+    told = {"metadata": {"a": 1, "b": 2}}
+    assert add(store, task, [item(1), item(2, **told)]) == Ingested(new=2)
+    told["metadata"] = {"b": 2, "a": 1}
+    assert add(store, task, [item(1), item(2, **told)]) == Ingested(unchanged=2)
     changed = item(1, response="It is one.")
     assert add(store, task, [changed, item(3)]) == Ingested(new=1, changed=1)
     versions = read_versions(store, task.id, "r1")
@@ -138,7 +140,7 @@ def test_a_page_can_be_searched_whatever_the_text_holds(store: Store) -> None:
     task = a_task(store, item(1), item(2, response="100 % sure_of it"), long)
     for text, found in (
         ("NUMBER 2?", "r2"), ("100 %", "r2"), ("e_o", "r2"), ("zzz", ""), ("R1", "r1"),
-        ("blue", "r3"), ("xxy", "r3"), ("xyz", ""), ("WHAT", "r3 r2 r1"),
+        ("blue", "r3"), ("xxy", "r3"), ("xyz", ""), ("WHAT", "r3 r2 r1"), ("t_i", ""),
     ):  # fmt: skip
         page, _ = read_page(store, task.id, text=text)
         assert [one.id for one in page] == found.split(), text
