@@ -261,6 +261,7 @@ def test_a_separator_and_a_time_zone_are_named_where_a_file_shows_neither(store:
         preview_upload(store, key, columns=columns, delimiter="^", zone="Europe/Berlyn")
     look = preview_upload(store, key, columns=columns, delimiter="^")
     assert (look.format, look.lacks_zone) == ("csv", True)
+    assert preview_upload(store, key, format="jsonl").format == "jsonl"
     assert look.columns == ["query, in full", "answer", "timestamp"]
     reading: Any = {"columns": columns, "delimiter": "^", "zone": "Europe/Berlin"}
     assert not preview_upload(store, key, **reading).lacks_zone

@@ -118,9 +118,9 @@ def test_json_and_sessions_and_several_models_become_records(wire) -> None:
         predictions.append([model, sent(client, task, answer, "json")])
     body = {"task_id": task, "inputs": inputs, "metadata": metadata, "predictions": predictions}
     job = client.post("/sdk/v1/data/production", json=body)
-    assert (
-        client.get("/sdk/v1/job", params={"job_id": job.json()}).json()[0]["status"] == "completed"
-    )
+    for key, n in ((job.json(), 1), ("other", 0)):
+        told = client.get("/sdk/v1/job", params={"job_id": key}).json()
+        assert [one["status"] for one in told] == ["completed"] * n
     page, _ = read_page(store, task)
     answers = {(one.system, one.record["answer"]) for one in page}
     assert answers == {("m@1", "because 1"), ("m@2", "because 2")}
@@ -175,7 +175,7 @@ INPUTS = b"id,timestamp,user_input\na,5,why?\n"
 @pytest.mark.parametrize(
     ("predictions", "message"),
     [
-        (b"id,m@1\na,so\nb,lost\n", "a row 'b'"), (b"id,m@1\na,so\na,lost\n", "two rows 'a'"),
+        (b"id,m@1\na,so\nb,lost\n", "field 'id': the predictions of m@1 have a row 'b'"), (b"id,m@1\na,so\na,lost\n", "two rows 'a'"),
         (b"id,m@2\na,lost\n", "no column 'm@1'"),
     ],
 )  # fmt: skip
