@@ -175,8 +175,8 @@ INPUTS = b"id,timestamp,user_input\na,5,why?\n"
 @pytest.mark.parametrize(
     ("predictions", "message"),
     [
-        (b"id,m@1\na,so\nb,lost\n", "field 'id': the predictions of m@1 have a row 'b'"), (b"id,m@1\na,so\na,lost\n", "two rows 'a'"),
-        (b"id,m@2\na,lost\n", "no column 'm@1'"),
+        (b"id,m@1\na,so\nb,lost\n", "field 'id': the predictions of m@1 have a row 'b'"),
+        (b"id,m@1\na,so\na,lost\n", "two rows 'a'"), (b"id,m@2\na,lost\n", "no column 'm@1'"),
     ],
 )  # fmt: skip
 def test_predictions_that_would_be_dropped_are_refused(wire, predictions, message) -> None:
