@@ -124,11 +124,9 @@ def test_a_file_cannot_carry_the_key_of_a_variable_elsewhere(
 
 def test_a_missing_key_names_its_variable(ledger: Ledger) -> None:
     for word, variable in {
-        "openai": "OPENAI_API_KEY",
-        "azure:m": "AZURE_OPENAI_API_KEY",
-        "openrouter:m": "OPENROUTER_API_KEY",
-        "gemini:m": "GEMINI_API_KEY or GOOGLE_API_KEY",
-    }.items():
+        "openai": "OPENAI_API_KEY", "azure:m": "AZURE_OPENAI_API_KEY",
+        "openrouter:m": "OPENROUTER_API_KEY", "gemini:m": "GEMINI_API_KEY or GOOGLE_API_KEY",
+    }.items():  # fmt: skip
         with pytest.raises(UsageError, match=variable) as caught:
             made(ledger, word, environment={"OTHER": "x", **AZURE})
         assert "--key-file" in str(caught.value)

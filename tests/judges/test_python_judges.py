@@ -194,12 +194,10 @@ def kind(prompt, rules="a", *, words="a"): return words
 
     def pairs() -> Iterator[tuple[Any, Any]]:
         for one, two in [
-            ("a", "b"),
-            (b"a", b"b"),
-            (code.Rules("a"), code.Rules("b")),
+            ("a", "b"), (b"a", b"b"), (code.Rules("a"), code.Rules("b")),
             ([code.Rules({"x": "a"})], [code.Rules({"x": "b"})]),
             (SimpleNamespace(rules="a"), SimpleNamespace(rules="b")),
-        ]:
+        ]:  # fmt: skip
             yield code.Model(one), code.Model(two)
         yield code.WithVersion("a"), code.WithVersion("b")
 

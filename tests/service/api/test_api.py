@@ -180,13 +180,8 @@ def test_a_report_that_makes_no_sense_is_refused(client: TestClient, change, mes
 
 def test_what_is_not_there_is_said_as_a_problem(client: TestClient) -> None:
     for path in (
-        "projects/x",
-        "tasks/x",
-        "tasks/x/records",
-        "reports/x",
-        "jobs/x",
-        "reports/x/run",
-    ):
+        "projects/x", "tasks/x", "tasks/x/records", "reports/x", "jobs/x", "reports/x/run",
+    ):  # fmt: skip
         found = client.get(f"{API}/{path}")
         assert found.status_code == 404 and "There is no" in found.json()["detail"], path
         assert found.json()["title"] == "Not found"

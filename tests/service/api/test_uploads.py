@@ -229,16 +229,12 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(address: str, n_toke
     with store.writing() as connection:  # as it was
         kind = "BLOB" if store.is_sqlite else "BYTEA"
         for statement in (
-            "DROP TABLE upload_parts",
-            "ALTER TABLE uploads DROP COLUMN size",
+            "DROP TABLE upload_parts", "ALTER TABLE uploads DROP COLUMN size",
             f"ALTER TABLE uploads ADD COLUMN content {kind}",
-            "ALTER TABLE records DROP COLUMN search",
-            "ALTER TABLE tokens DROP COLUMN expires",
-            "ALTER TABLE tokens DROP COLUMN used",
-            "DROP TABLE closed",
-            "ALTER TABLE report_files DROP COLUMN kept",
-            "UPDATE schema_versions SET version = 1",
-        ):
+            "ALTER TABLE records DROP COLUMN search", "ALTER TABLE tokens DROP COLUMN expires",
+            "ALTER TABLE tokens DROP COLUMN used", "DROP TABLE closed",
+            "ALTER TABLE report_files DROP COLUMN kept", "UPDATE schema_versions SET version = 1",
+        ):  # fmt: skip
             connection.exec_driver_sql(statement)
     store.close()
     again = Store(address)
