@@ -189,9 +189,7 @@ def test_the_name_of_an_operator_hides_what_it_stands_for(ledger: Ledger) -> Non
     assert isinstance(judge, LLMJudge) and (judge.label, judge.model) == ("house", "gpt-4o")
     assert judge.endpoint.shown == "house" and judge.signature.startswith("house#")
     assert "gpt-4o" not in judge.signature and "house" in judge.endpoint.key.source
-    with pytest.raises(
-        UsageError, match=r"judge old cannot be used now\. Ask the operator"
-    ) as told:
+    with pytest.raises(UsageError, match=r"old cannot be used now\. Ask the operator") as told:
         made(ledger, "old", options=JudgeOptions(named=named))
     assert "opneai" not in str(told.value)
 

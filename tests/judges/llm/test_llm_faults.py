@@ -582,9 +582,8 @@ def test_with_a_third_of_all_replies_faulty_everything_is_answered_or_failed_and
         *(Reason.TIMEOUT, Reason.SERVER_ERROR),
     }
     assert {Reason.REFUSED, Reason.CONTEXT_TOO_LONG, Reason.TIMEOUT} <= set(reasons)
-    assert (
-        usage.calls == server.stats()["requests"] == sum(one.provenance.attempts for one in found)
-    )
+    attempts = sum(one.provenance.attempts for one in found)
+    assert usage.calls == server.stats()["requests"] == attempts
     for one in judge_answers:
         assert one.question.check(one.answer) == one.answer
 

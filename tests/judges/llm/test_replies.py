@@ -76,9 +76,8 @@ NUGGETS = AssignNuggets("q", "a", ("one", "two", "three"))
 
 
 def entries(*labels: tuple[int, str]) -> str:
-    return json.dumps(
-        {"verdicts": [{"number": at, "reason": "so", "label": one} for at, one in labels]}
-    )
+    verdicts = [{"number": at, "reason": "so", "label": label} for at, label in labels]
+    return json.dumps({"verdicts": verdicts})
 
 
 def test_answers_on_a_list_belong_to_the_numbers_that_they_repeat() -> None:

@@ -73,9 +73,8 @@ def test_the_whole_life_from_a_project_to_the_run_folder_of_a_report(
     found_job = client.get(f"{API}/jobs/{job}").json()
     assert found_job["status"] == "completed"
     found = client.get(f"{API}/reports/{report}").json()
-    assert (
-        found["status"] == "completed" and found["headline"]["ragreport_relevance"]["n_scored"] == 2
-    )
+    assert found["status"] == "completed"
+    assert found["headline"]["ragreport_relevance"]["n_scored"] == 2
     archive = client.get(f"{API}/reports/{report}/run")
     assert archive.headers["content-type"] == "application/zip"
     said = "attachment; filename=\"fr_h_1.zip\"; filename*=UTF-8''fr%C3%BCh%2F1.zip"

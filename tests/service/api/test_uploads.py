@@ -270,11 +270,9 @@ def test_a_separator_and_a_time_zone_are_named_where_a_file_shows_neither(store:
 def test_the_upload_page_offers_the_fields_of_a_record() -> None:
     script = (resources.files("ragassay.service.web") / "assets/upload.js").read_text()
     listed = script.split("fields = [")[1].split("]")[0]
-    offered = re.findall(r'"(\w+)"', listed)
-    assert set(offered) <= set(field_names.ALIASES)
-    assert {"id", "system", "repeat", "query_run", "passage_ids", "gold_ids", "failure"} <= {
-        *offered
-    }
+    offered = {*re.findall(r'"(\w+)"', listed)}
+    assert offered <= set(field_names.ALIASES)
+    assert {"id", "system", "repeat", "query_run", "passage_ids", "gold_ids", "failure"} <= offered
 
 
 @pytest.mark.usefixtures("forked")

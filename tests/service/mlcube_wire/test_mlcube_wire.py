@@ -203,14 +203,6 @@ def test_targets_and_metadata_of_no_row_are_refused(wire: tuple[TestClient, Stor
     assert read_page(store, task)[0] == []
 
 
-def test_historical_data_are_stored_too(wire: tuple[TestClient, Store]) -> None:
-    client, store = wire
-    task = a_task(client)
-    body = {"task_id": task, "inputs": sent(client, task, INPUTS, "csv"), "data_batch_type": "x"}
-    assert client.post("/sdk/v1/data/historical", json=body).status_code == 200
-    assert [one.id for one in read_page(store, task)[0]] == ["a"]
-
-
 def test_a_file_that_cannot_be_read_is_refused(wire: tuple[TestClient, Store]) -> None:
     client, _ = wire
     task = a_task(client)
@@ -255,7 +247,8 @@ def test_a_context_of_a_task_without_a_separator_is_one_chunk_with_its_paragraph
     task = a_task(client)
     rows = [{"id": "1", "timestamp": 5.0, "user_input": "why?", "retrieved_context": context}]
     inputs = sent(client, task, json.dumps(rows).encode(), "json")
-    answer = client.post("/sdk/v1/data/production", json={"task_id": task, "inputs": inputs})
+    body = {"task_id": task, "inputs": inputs, "data_batch_type": "x"}
+    answer = client.post("/sdk/v1/data/historical", json=body)
     assert (answer.status_code == 200) == (status == 200), answer.text
     page, _ = read_page(store, task)
     chunks = [chunk for one in page for chunk in one.record["passages"]]
