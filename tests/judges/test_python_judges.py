@@ -100,8 +100,7 @@ def test_a_function_judges_and_its_answers_are_paid_for_once(code: Any, name: st
     again = run(f"users_judges:{name}")
     assert n_asked() == 4 and again.summary.judging is not None
     assert again.summary.judging.cached == 4
-    signed = {one.summary.metrics["answer_match"].signature for one in (first, again)}
-    assert len(signed) == 1
+    assert len({one.summary.metrics["answer_match"].signature for one in (first, again)}) == 1
 
 
 def test_an_edited_file_is_another_judge_and_a_name_of_its_own_keeps_it(code, tmp_path) -> None:

@@ -70,8 +70,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that looks at no file holds for a ledger in a database, too."""
     if "ledger" in metafunc.fixturenames:
         own = not {"path", "project", "capsys"}.isdisjoint(metafunc.fixturenames)
-        kinds = ["file"] if own else ["file", "database"]
-        metafunc.parametrize("place", kinds, indirect=True)
+        metafunc.parametrize("place", ["file"] if own else ["file", "database"], indirect=True)
 
 
 @pytest.fixture

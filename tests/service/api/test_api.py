@@ -38,8 +38,7 @@ def local(store: Store, **headers: str) -> TestClient:
 
 def made_task(client: TestClient, **options: Any) -> str:
     project = client.post(f"{API}/projects", json={"name": "p"}).json()["id"]
-    body = {"name": "t", "options": options}
-    found = client.post(f"{API}/projects/{project}/tasks", json=body)
+    found = client.post(f"{API}/projects/{project}/tasks", json={"name": "t", "options": options})
     assert found.status_code == 201, found.text
     return str(found.json()["id"])
 
@@ -112,8 +111,7 @@ def test_what_a_task_says_of_its_records_reaches_its_reports(client, store, tmp_
 
 def test_records_come_in_pages_and_with_their_versions(client: TestClient) -> None:
     task = made_task(client)
-    batch = [record(n) for n in range(7)]
-    client.post(f"{API}/tasks/{task}/records", json={"records": batch})
+    client.post(f"{API}/tasks/{task}/records", json={"records": [record(n) for n in range(7)]})
     seen, cursor = [], None
     while True:
         words = {"limit": 3, **({} if cursor is None else {"cursor": cursor})}
@@ -257,8 +255,7 @@ def test_a_body_that_cannot_be_read_is_said_in_words(client, content, kind, stat
 
 
 def test_without_tokens_only_this_machine_is_served(store: Store) -> None:
-    far = asking(store, "10.0.0.9")
-    assert far.get(f"{API}/projects").status_code == 401
+    assert asking(store, "10.0.0.9").get(f"{API}/projects").status_code == 401
     with pytest.raises(UsageError, match="Make a token first"):
         create_app(store, ServiceOptions(address="0.0.0.0"))
     with pytest.raises(UsageError, match="Make a token first"):
@@ -275,8 +272,7 @@ def test_a_token_is_asked_for_and_comes_as_bearer_or_key(store: Store) -> None:
     project = create_project(store, "p").id
     _, reader = create_token(store, "r", "read", project, expires=9e9)
     asked = local(store, authorization=f"Bearer {reader}").get(f"{API}/whoami")
-    who = {"name": "r", "scope": "read", "project_id": project, "expires": 9e9}
-    assert asked.json() == who
+    assert asked.json() == {"name": "r", "scope": "read", "project_id": project, "expires": 9e9}
     late = local(store, authorization=f"Bearer {over}").get(f"{API}/projects")
     assert late.status_code == 401 and "has expired" in late.json()["detail"]
 

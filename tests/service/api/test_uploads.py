@@ -66,8 +66,7 @@ def test_a_preview_says_what_a_file_holds_and_the_import_stores_it(store: Store)
     assert import_upload(store, key) == Ingested(new=2, empty_chunks=1)
     with pytest.raises(NotThere):
         get_upload(store, key)
-    again = sent(store, task, CSV)
-    assert import_upload(store, again) == Ingested(unchanged=2, empty_chunks=1)
+    assert import_upload(store, sent(store, task, CSV)) == Ingested(unchanged=2, empty_chunks=1)
 
 
 def test_a_file_that_nobody_imports_goes_after_a_day(store: Store) -> None:
@@ -94,8 +93,7 @@ def test_every_container_is_read(store: Store, kind: str) -> None:
     else:
         out.write(json.dumps(rows).encode() if kind == "json" else lines(*rows))
     content = gzip.compress(out.getvalue()) if kind.endswith("gz") else out.getvalue()
-    task = a_task(store)
-    key = sent(store, task, content, f"x.{kind}")
+    key = sent(store, a_task(store), content, f"x.{kind}")
     assert [one["id"] for one in preview_upload(store, key).samples] == ["r0", "r1", "r2"]
     assert import_upload(store, key).new == 3
 

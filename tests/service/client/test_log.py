@@ -37,8 +37,7 @@ def service(tmp_path_factory: pytest.TempPathFactory, forked_module: None) -> It
 def task(service: Service) -> str:
     """An empty task of the service."""
     with Client(f"http://127.0.0.1:{service.port}") as client:
-        project = client.create_project(f"p{time.time_ns()}")
-        return client.create_task(project.id, "t").id
+        return client.create_task(client.create_project(f"p{time.time_ns()}").id, "t").id
 
 
 @pytest.fixture

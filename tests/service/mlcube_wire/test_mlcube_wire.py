@@ -251,7 +251,6 @@ def test_a_context_of_a_task_without_a_separator_is_one_chunk_with_its_paragraph
     answer = client.post("/sdk/v1/data/historical", json=body)
     assert (answer.status_code == 200) == (status == 200), answer.text
     page, _ = read_page(store, task)
-    chunks = [chunk for one in page for chunk in one.record["passages"]]
-    assert len(chunks) == n_chunks
+    assert len([chunk for one in page for chunk in one.record["passages"]]) == n_chunks
     if not n_chunks:
         assert "separator" in answer.text

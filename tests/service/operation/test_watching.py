@@ -81,8 +81,7 @@ def use(used: Used) -> None:
     assert used.asks(f"{place}/records")[0] == 401
     asked = {"from_timestamp": 0, "to_timestamp": 9}
     asked |= {"options": {"metrics": ["answer_words"], "embedder": "near"}}  # it is not used
-    previewed = used.asks(f"{place}/reports/preview", used.token, asked)[1]
-    assert "near is not used" in previewed
+    assert "near is not used" in used.asks(f"{place}/reports/preview", used.token, asked)[1]
     asked |= {"name": UNSEEN}
     job = json.loads(used.asks(f"{place}/reports", used.token, asked)[1])["job"]["id"]
     until(lambda: '"completed"' in used.asks(f"{api}/jobs/{job}", used.token)[1])

@@ -76,8 +76,7 @@ def test_a_project_or_task_goes_with_its_records_files_reports_and_jobs(
         assert client.delete_record(task.id, "r0") == 1
         assert client.delete_record(task.id, "r0") == 0
         client.upload_file(task.id, path)
-        uploaded = client.upload_run(task.id, "elsewhere", run)
-        client.delete_report(uploaded.id)
+        client.delete_report(client.upload_run(task.id, "elsewhere", run).id)
         client.upload_run(task.id, "again", run)
         client.create_report(task.id, "r", 0, 100)
         two, one = dict.fromkeys(HANGING[:2], 2), dict.fromkeys(HANGING[2:6], 1)

@@ -112,8 +112,7 @@ def test_a_context_of_several_chunks_is_a_list_or_the_task_says_how_it_is_read(c
 def test_the_interval_holds_both_of_its_ends(store: Store) -> None:
     task = a_task(store, *(item(n) for n in range(10)))
     assert count_records(store, task.id, 1002.0, 1004.0) == 3
-    found = [one.id for one in read_samples(store, task.id, 1002.0, 1004.0)]
-    assert found == ["r2", "r3", "r4"]
+    assert [one.id for one in read_samples(store, task.id, 1002.0, 1004.0)] == ["r2", "r3", "r4"]
 
 
 @settings(
@@ -184,6 +183,7 @@ def test_writers_side_by_side_lose_and_double_nothing(store: Store) -> None:
     [
         (2.0, 1.0, {}, "ends before it begins"), (1.0, 2.0, {}, "has no record from 1970-01-01"),
         (float("nan"), 2.0, {}, "not a time"), (0.0, 1e9, {"sute": "qa"}, "Did you mean 'suite'"),
+        (0.0, 1.8e12, {}, "not milliseconds"),
         (0.0, 1e9, {"level": 3}, "level"), (0.0, 1e9, {"output": "/etc"}, "no option 'output'"),
         (0.0, 1e9, {"key_file": "/etc/shadow"}, "no option 'key_file'"),
         (0.0, 1e9, {"rubric": ["/etc/shadow"]}, "no option 'rubric'"),

@@ -42,8 +42,7 @@ def test_a_preview_counts_records_metrics_and_calls(store: Store, tmp_path: Path
 def test_a_preview_says_why_a_metric_counts_few_records_and_what_no_rule_answers(store) -> None:
     task = a_task(store, *(item(n) for n in range(3)))
     add(store, task, [{"id": "bare", "timestamp": 1000.0, "user_input": "Only a query?"}])
-    options = {"suite": ["trecrag", "qa"]}
-    found = preview_report(store, task.id, 0.0, 1e9, options)
+    found = preview_report(store, task.id, 0.0, 1e9, {"suite": ["trecrag", "qa"]})
     assert found.metrics["umbrela"] == 3 and found.metrics["em"] == 0
     assert found.lacking["umbrela"] == {"the sample has no retrieved passages": 1}
     assert found.lacking["em"]["the sample has no reference answer"] == 3

@@ -162,8 +162,7 @@ def test_pages_fit_a_phone(chromium: Any, served: Served) -> None:
     )
     for path in ("/", f"/reports/{report}", f"/reports/{report}/samples/0"):
         phone.goto(path)
-        wide = phone.evaluate("document.documentElement.scrollWidth")
-        assert wide <= 400, path
+        assert phone.evaluate("document.documentElement.scrollWidth") <= 400, path
     phone.close()
 
 
