@@ -124,11 +124,9 @@ def test_a_file_cannot_carry_the_key_of_a_variable_elsewhere(
 
 def test_a_missing_key_names_its_variable(ledger: Ledger) -> None:
     for word, variable in {
-        "openai": "OPENAI_API_KEY",
-        "azure:m": "AZURE_OPENAI_API_KEY",
-        "openrouter:m": "OPENROUTER_API_KEY",
-        "gemini:m": "GEMINI_API_KEY or GOOGLE_API_KEY",
-    }.items():
+        "openai": "OPENAI_API_KEY", "azure:m": "AZURE_OPENAI_API_KEY",
+        "openrouter:m": "OPENROUTER_API_KEY", "gemini:m": "GEMINI_API_KEY or GOOGLE_API_KEY",
+    }.items():  # fmt: skip
         with pytest.raises(UsageError, match=variable) as caught:
             made(ledger, word, environment={"OTHER": "x", **AZURE})
         assert "--key-file" in str(caught.value)
@@ -191,9 +189,7 @@ def test_the_name_of_an_operator_hides_what_it_stands_for(ledger: Ledger) -> Non
     assert isinstance(judge, LLMJudge) and (judge.label, judge.model) == ("house", "gpt-4o")
     assert judge.endpoint.shown == "house" and judge.signature.startswith("house#")
     assert "gpt-4o" not in judge.signature and "house" in judge.endpoint.key.source
-    with pytest.raises(
-        UsageError, match=r"judge old cannot be used now\. Ask the operator"
-    ) as told:
+    with pytest.raises(UsageError, match=r"old cannot be used now\. Ask the operator") as told:
         made(ledger, "old", options=JudgeOptions(named=named))
     assert "opneai" not in str(told.value)
 

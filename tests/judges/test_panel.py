@@ -191,12 +191,10 @@ def test_a_plan_knows_whom_a_panel_would_ask_and_what_is_known() -> None:
     claims = ExtractClaims(f"user: {QUERY}", ANSWER)
     said = Fixed("said", Claims(claims=("x",)), cached=True)
     for members, requests, is_known in (
-        ([new, other], [new], False),
-        ([said, new], [said], True),
-        ([lost, said, new], [lost, said], True),
-        ([lost, new, said], [lost, new], False),
+        ([new, other], [new], False), ([said, new], [said], True),
+        ([lost, said, new], [lost, said], True), ([lost, new, said], [lost, new], False),
         ([lost, lost], [lost, lost], True),
-    ):
+    ):  # fmt: skip
         panel = Panel(members)
         assert [judge for judge, _ in panel.requests(claims)] == requests
         assert (panel.known(claims) is not None) == is_known
@@ -290,10 +288,8 @@ def test_a_part_that_most_members_lost_is_lost_and_the_others_are_voted_on() -> 
 def test_disagreement_is_counted_by_answers_and_not_by_words() -> None:
     usage = Usage()
     for votes in [
-        (rate(3, "x"), rate(3, "y")),
-        (rate(3, "x"), rate(4, "x")),
-        (Reason.TIMEOUT,) * 2,
-    ]:
+        (rate(3, "x"), rate(3, "y")), (rate(3, "x"), rate(4, "x")), (Reason.TIMEOUT,) * 2,
+    ]:  # fmt: skip
         usage.add(ask(Panel([Fixed(str(at), vote) for at, vote in enumerate(votes)]), RATING))
     usage.add(ask(Panel([Fixed("a", rate(3, "x")), Fixed("b", Reason.TIMEOUT)], quorum=1), RATING))
     assert (usage.questions, usage.disagreed) == (4, 1)

@@ -100,8 +100,7 @@ def test_a_function_judges_and_its_answers_are_paid_for_once(code: Any, name: st
     again = run(f"users_judges:{name}")
     assert n_asked() == 4 and again.summary.judging is not None
     assert again.summary.judging.cached == 4
-    signed = {one.summary.metrics["answer_match"].signature for one in (first, again)}
-    assert len(signed) == 1
+    assert len({one.summary.metrics["answer_match"].signature for one in (first, again)}) == 1
 
 
 def test_an_edited_file_is_another_judge_and_a_name_of_its_own_keeps_it(code, tmp_path) -> None:
@@ -194,12 +193,10 @@ def kind(prompt, rules="a", *, words="a"): return words
 
     def pairs() -> Iterator[tuple[Any, Any]]:
         for one, two in [
-            ("a", "b"),
-            (b"a", b"b"),
-            (code.Rules("a"), code.Rules("b")),
+            ("a", "b"), (b"a", b"b"), (code.Rules("a"), code.Rules("b")),
             ([code.Rules({"x": "a"})], [code.Rules({"x": "b"})]),
             (SimpleNamespace(rules="a"), SimpleNamespace(rules="b")),
-        ]:
+        ]:  # fmt: skip
             yield code.Model(one), code.Model(two)
         yield code.WithVersion("a"), code.WithVersion("b")
 
@@ -240,7 +237,7 @@ def test_a_wrong_reply_is_a_failure_and_never_a_score(code, name, reason: str, w
     ("users_judges:not_callable", "is an int, which cannot be asked"),
     ("users_judges:juge", "has no 'juge'. Did you mean 'judge'"),
     ("opneai:mini", "No judge is called 'opneai:mini'. Did you mean 'openai'"),
-    (ragassay.Sample, "is a class. Give an object of it"),
+    (ragassay.Sample, "is a class. Give an object of it.* name it: ragassay.base.sample:chat"),
     (["offline", ragassay.judges.OfflineJudge()], "comes ready made"),
 ])  # fmt: skip
 def test_what_cannot_judge_is_refused_at_once(code: Any, judge: Any, words: str) -> None:

@@ -52,8 +52,7 @@ def test_the_first_judge_judges_where_none_is_named(store: Store, tmp_path, monk
     monkeypatch.setenv("RAGASSAY_API_KEY", "secret-key")
     with LLMServer() as first, LLMServer() as second:
         monkeypatch.setenv("RAGASSAY_BASE_URL", first.url)
-        words = [f"first={first.url}#m", f"second={second.url}#m"]
-        store.models = NamedModels.parse(words)
+        store.models = NamedModels.parse([f"first={first.url}#m", f"second={second.url}#m"])
         task = a_task(store, item(1))
         asked = {"suite": ["trecrag"], "metrics": ["umbrela"]}
         key = create_report(store, task.id, "r", 0.0, 1e9, asked)[0].id

@@ -147,11 +147,11 @@ _UNSUPPORTED = {
 def rejection(name: str, dialect: str) -> Answer:
     """The answer to a parameter that a model does not take, in the words of a kind of server."""
     if dialect == "vllm":
-        said = f"[{{'type': 'extra_forbidden', 'loc': ('body', '{name}'), 'msg': 'not permitted'}}]"
+        said = f"[{{'type': 'extra_forbidden', 'loc': ('body', '{name}'), 'msg': 'only top_p is'}}]"
         error = {"object": "error", "message": said, "type": "BadRequestError", "code": 400}
         return Answer(status=400, error=error)
     if dialect == "fastapi":
-        detail = [{"type": "extra_forbidden", "loc": ["body", name], "msg": "Extra inputs"}]
+        detail = [{"type": "extra_forbidden", "loc": ["body", name], "msg": "only top_p is"}]
         return Answer(status=422, error={"detail": detail})
     if dialect == "prose":
         said = f"the request's {name} is not something that this model supports"

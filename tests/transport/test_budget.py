@@ -27,8 +27,7 @@ from ragassay.transport.providers_and_prices import Price
     ("$5, 200 calls, 1M tokens", {"dollars": 5.0, "calls": 200, "tokens": 1_000_000}),
 ])  # fmt: skip
 def test_a_budget_is_read_from_words(text: str, limits: dict[str, float]) -> None:
-    found = Budget.parse(text)
-    said = {name: getattr(found, name) for name in ("dollars", "calls", "tokens")}
+    said = {name: getattr(Budget.parse(text), name) for name in ("dollars", "calls", "tokens")}
     assert {name: one for name, one in said.items() if one is not None} == limits
 
 

@@ -140,7 +140,7 @@ def create_app(store: Store, chosen: ServiceOptions = ServiceOptions()) -> FastA
         for pages in (data_pages, report_pages):
             app.include_router(pages.router)
         for name, folder in (("report", ASSETS), ("service", HERE / "assets")):
-            app.mount(f"/assets/{name}", StaticFiles(directory=folder), name=name)
+            app.mount(f"/assets/{name}", StaticFiles(directory=folder))
     _document_problems(app)
     files = [
         compile_path(prefix + route.path)[0]

@@ -67,8 +67,7 @@ def test_two_processes_at_a_time_ask_each_question_once(place: str, tmp_path: Pa
     assert first == second and [run.returncode for run in runs] == [0, 0]
     with Ledger(place, create=False) as ledger:  # there, and not in a file of that name
         assert sum(1 for _ in ledger.rows("kind = ?", JUDGE_ANSWER)) == N
-    stored = {"ledger.sqlite", "ledger.sqlite-leases"}
-    assert {path.name for path in tmp_path.iterdir()} <= stored
+    assert {path.name for path in tmp_path.iterdir()} <= {"ledger.sqlite", "ledger.sqlite-leases"}
 
 
 def test_the_questions_of_a_process_that_was_killed_are_free_again(place: str, tmp_path) -> None:

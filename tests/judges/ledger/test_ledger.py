@@ -70,8 +70,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that looks at no file holds for a ledger in a database, too."""
     if "ledger" in metafunc.fixturenames:
         own = not {"path", "project", "capsys"}.isdisjoint(metafunc.fixturenames)
-        kinds = ["file"] if own else ["file", "database"]
-        metafunc.parametrize("place", kinds, indirect=True)
+        metafunc.parametrize("place", ["file"] if own else ["file", "database"], indirect=True)
 
 
 @pytest.fixture
@@ -160,9 +159,9 @@ def test_a_commit_that_is_cancelled_is_kept_all_the_same(path: Path) -> None:
     async def work(ledger: Ledger) -> None:
         tasks = [asyncio.ensure_future(commit(ledger, entry(n))) for n in range(50)]
         await asyncio.sleep(0)
-        for task in tasks:
+        for task in tasks[:-1]:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.wait_for(tasks[-1], 60)  # who waits for it is told all the same
 
     with Ledger(path) as ledger:
         asyncio.run(work(ledger))

@@ -66,6 +66,9 @@ def test_an_answer_is_found_again_and_takes_the_place_of_failures(ledger: Ledger
         for found in (answers, made()):
             assert found.failure(b"r") == late and found.find(b"r") is None
         assert made("g").failure(b"r") is await answers.claim(b"r", lambda: False) is None
+        with Ledger(ledger.path) as other:  # in a database, the request is claimed by the first
+            asking = SystemAnswers(other, "s", "f").claim(b"r", lambda: True)
+            assert await asyncio.wait_for(asking, 60) is None
         assert [made().times_failed("q1", n) for n in (0, 1)] == [2, 0] and not made().has_answered
         await answers.keep(b"r", "q1", 0, "{}")
         answers.release(b"r")

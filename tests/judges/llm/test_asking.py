@@ -244,8 +244,7 @@ def test_windows_of_a_run_share_the_evidence_and_each_answer_counts_once() -> No
         for passage, n_asked in (("timeout", 1), ("refused", 3), ("p", 5)):
             for _ in range(2):  # a window each; what is kept is looked up, what may pass stays
                 asked = Ask(asker).judge_answer(RelevanceGrade("q", passage), 0)
-                found = asker.submit(asked).result(10)
-                assert isinstance(found, JudgeAnswer) == (passage == "p")
+                assert isinstance(asker.submit(asked).result(10), JudgeAnswer) == (passage == "p")
             assert len(judge.questions) == n_asked
         assert asker.usage.questions == len(kept) == 3
         assert asker.usage.failures == {"timeout": 1, "refused": 1}

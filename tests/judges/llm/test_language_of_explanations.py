@@ -27,8 +27,7 @@ def request(question: Any, dropped: Any = (), repeat: int = 0, **options: Any) -
 
 
 def prompt(question: Question[Any], language: str = "", **options: Any) -> str:
-    made = request(question, language=language, **options)
-    return str(made.prompt.messages[-1]["content"])
+    return str(request(question, language=language, **options).prompt.messages[-1]["content"])
 
 
 def match(query: str) -> AnswerMatch:

@@ -86,8 +86,7 @@ def test_what_only_surrounds_an_answer_costs_no_second_request(server, bench, fa
     server.settings.faults = [fault]
     asked = answered(ask_one(bench.judge(), GRADE))
     assert asked.provenance.attempts == 1
-    said = default_rule(Request(server.bodies[0], b"", 0, 0, ""))
-    assert asked.answer.model_dump() == said
+    assert asked.answer.model_dump() == default_rule(Request(server.bodies[0], b"", 0, 0, ""))
 
 
 @pytest.mark.parametrize(("fault", "reason"), FINAL.items(), ids=FINAL)
@@ -97,8 +96,7 @@ def test_what_would_come_out_the_same_again_is_not_sent_again(server, bench, fau
     assert failure.reason is reason
     assert failure.provenance.attempts == server.stats()["requests"] == 1
     assert len(failure.detail) > 20 and KEY not in failure.detail
-    kept = bench.judge().known(GRADE)
-    assert (kept is not None) == (not reason.passing)
+    assert (bench.judge().known(GRADE) is not None) == (not reason.passing)
 
 
 @pytest.mark.parametrize(("fault", "reason"), ALWAYS.items(), ids=ALWAYS)
@@ -108,8 +106,7 @@ def test_what_never_gets_better_ends_as_its_own_reason(server, bench, fault, rea
     assert failure.reason is reason
     n = 2 if reason in (Reason.UNPARSABLE, Reason.REFUSED) else 10
     assert failure.provenance.attempts == server.stats()["requests"] == n
-    kept = bench.judge().known(GRADE)
-    assert (kept is None) == reason.passing
+    assert (bench.judge().known(GRADE) is None) == reason.passing
 
 
 def test_a_repair_that_fails_tells_both_problems_where_they_differ(server, bench: Bench) -> None:
@@ -299,8 +296,7 @@ def test_what_was_begun_is_sent_again_before_what_is_new() -> None:
     async def work(loop: VirtualLoop) -> None:
         endpoint = Slow((2.0, BUSY), (1.0, "a"), (1.0, "a"), (1.0, "a"))
         sender = Sender(endpoint, Limiter(1, clock=loop.time), backoff=0)
-        asked = (sent(sender, Tally(), None, body) for body in (b"1", b"2", b"3"))
-        await asyncio.gather(*asked)
+        await asyncio.gather(*(sent(sender, Tally(), None, body) for body in (b"1", b"2", b"3")))
         assert endpoint.bodies == [b"1", b"2", b"1", b"3"]  # 2 had the place while 1 failed
 
     virtually(work)
@@ -582,9 +578,8 @@ def test_with_a_third_of_all_replies_faulty_everything_is_answered_or_failed_and
         *(Reason.TIMEOUT, Reason.SERVER_ERROR),
     }
     assert {Reason.REFUSED, Reason.CONTEXT_TOO_LONG, Reason.TIMEOUT} <= set(reasons)
-    assert (
-        usage.calls == server.stats()["requests"] == sum(one.provenance.attempts for one in found)
-    )
+    attempts = sum(one.provenance.attempts for one in found)
+    assert usage.calls == server.stats()["requests"] == attempts
     for one in judge_answers:
         assert one.question.check(one.answer) == one.answer
 

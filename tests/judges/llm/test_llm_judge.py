@@ -35,14 +35,12 @@ SUPPORT = CitationSupport("The tower is 81 metres tall.", "It is 81 metres tall.
 def test_every_built_in_question_is_answered_in_every_mode(server, bench: Bench, mode: str) -> None:
     modes = ("json_schema", "json_object", "text")
     server.settings.rejects = modes[: modes.index(mode)]
-    found = ask(bench.judge(), EXAMPLES)
-    for question, asked in zip(EXAMPLES, found, strict=True):
+    for question, asked in zip(EXAMPLES, ask(bench.judge(), EXAMPLES), strict=True):
         answer = answered(asked).answer
         assert question.check(answer) == answer
         assert asked.provenance.messages[-1]["content"].count("JSON") >= 1, name_of(question)
     assert server.stats()["answered"] == len(EXAMPLES)
-    last = server.bodies[-1].get("response_format", {}).get("type", "text")
-    assert last == mode
+    assert server.bodies[-1].get("response_format", {}).get("type", "text") == mode
 
 
 def test_the_answer_says_where_it_comes_from(server: LLMServer, bench: Bench) -> None:
@@ -188,8 +186,7 @@ def test_many_first_requests_settle_with_few_rejections(server, bench: Bench, mo
         *("json_schema", "json_object"),
     )
     server.settings.latency = 0.01
-    found = ask(bench.judge(limiter=Limiter(64)), grades(300))
-    assert all(answered(one) for one in found)
+    assert all(answered(one) for one in ask(bench.judge(limiter=Limiter(64)), grades(300)))
     stats = server.stats()
     assert stats["answered"] == 300
     assert stats["statuses"]["400"] == 7, "the first one finds out for all"
@@ -369,8 +366,7 @@ def test_a_budget_of_calls_is_kept_to_the_call(server: LLMServer, bench: Bench) 
     budget = Budget(calls=10)
     found = ask(bench.judge(budget=budget), grades(40))
     assert sum(isinstance(one, JudgeAnswer) for one in found) == 10
-    lost = {failed(one).reason for one in found if isinstance(one, Failure)}
-    assert lost == {Reason.BUDGET}
+    assert {failed(one).reason for one in found if isinstance(one, Failure)} == {Reason.BUDGET}
     assert server.stats()["requests"] == 10
     again = ask(bench.judge(budget=Budget(calls=0)), grades(40))
     assert sum(isinstance(one, JudgeAnswer) for one in again) == 10, "what is known needs no budget"

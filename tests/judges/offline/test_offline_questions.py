@@ -80,10 +80,11 @@ def test_refusals_are_told_from_answers(answer: str, said: str) -> None:
 
 
 def test_small_talk_is_an_attempt_as_published_and_an_answer_to_small_talk_alone() -> None:
+    said = "You're welcome! I'm glad I could help. Let me know if you have any other questions."
     for query, holds in (("Thank you!", "small_talk"), (QUERY, "nothing")):
-        found = answer_to(AnswerAttempted(query, "You're welcome!"))
+        found = answer_to(AnswerAttempted(query, said))
         assert found is not None and found.answered == "yes"
-        own = answer_to(AnswerContent(f"user: Hello\nagent: Hi!\nuser: {query}", "You're welcome!"))
+        own = answer_to(AnswerContent(f"user: Hello\nagent: Hi!\nuser: {query}", said))
         assert own is not None and own.holds == holds
     labels = ("answer", "part", "small_talk", "nothing")
     declined = [Declines().read(label, "").value for label in labels]
@@ -97,8 +98,9 @@ def test_chat_claims_nothing_and_hides_no_claim(answer: str, claim: str) -> None
     assert found is not None and " ".join(found.claims) == claim
 
 
-def test_a_refusal_with_advice_claims_nothing_and_a_part_of_an_address_is_no_word() -> None:
-    assert answer_to(ExtractClaims("", "I don't know. Please ask HR.")).claims == ()  # type: ignore[union-attr]
+def test_a_refusal_with_advice_and_thanks_claim_nothing_and_part_of_an_address_is_no_word() -> None:
+    for said in ("I don't know. Please ask HR.", "You're welcome! I'm glad I could help."):
+        assert answer_to(ExtractClaims("", said)).claims == ()  # type: ignore[union-attr]
     query, address = "Where do invoices go?", "invoices@mill.example"
     for answer, matches in (("To finance@mill.example.", False), (f"To {address}.", True)):
         found = answer_to(AnswerMatch(query, answer, (address,)))

@@ -150,9 +150,8 @@ def test_labels_become_their_lower_median(votes: tuple[str, ...], median: str) -
 
 
 def test_lists_of_labels_and_flags_are_decided_entry_by_entry() -> None:
-    flags = [
-        ClaimsSupported(supported=votes) for votes in [(True, False), (True, True), (False,) * 2]
-    ]
+    votes = [(True, False), (True, True), (False, False)]
+    flags = [ClaimsSupported(supported=vote) for vote in votes]
     assert combine(flags).supported == (True, False)
     assert combine(flags[:2]).supported == (True, False)  # a tie is no
     firsts, seconds = ("support", "support", "partial_support"), ("not_support", *["support"] * 2)

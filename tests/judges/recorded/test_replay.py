@@ -56,8 +56,7 @@ def ask(judge: Replay, question: Question[Any] = QUESTION, repeat: int = 0) -> A
 def test_a_final_label_settles_its_question_until_it_is_taken_back(tmp_path: Path) -> None:
     votes = [{**LABEL, "judge": who, "answer": n} for who, n in (("ann", 3), ("bob", 3))]
     final = {**LABEL, "judge": "eve", "answer": 0, "final": True}
-    late = {**LABEL, "judge": "tim", "answer": 3}
-    settled = ask(replay(tmp_path, *votes, final, late))
+    settled = ask(replay(tmp_path, *votes, final, {**LABEL, "judge": "tim", "answer": 3}))
     assert (settled.answer.grade, settled.votes) == (0, ())
     other = {**final, "judge": "ann", "answer": 1}
     assert ask(replay(tmp_path, *votes, final, other)).answer.grade == 1, "the last one counts"
@@ -161,8 +160,7 @@ MADE = Provenance(
 @pytest.mark.parametrize("question", EXAMPLES, ids=name_of)
 def test_a_recorded_answer_comes_back_with_its_provenance(tmp_path, question) -> None:
     judge_answer = JudgeAnswer(question, largest(question), MADE)
-    judge = replay(tmp_path, to_record(judge_answer))
-    again = ask(judge, question)
+    again = ask(replay(tmp_path, to_record(judge_answer)), question)
     assert again.answer == judge_answer.answer
     assert to_record(again) == {**to_record(judge_answer), "request": "", "attempts": 0}
 
@@ -360,8 +358,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 def test_the_signature_changes_with_the_content_but_not_with_the_place(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     first = replay(tmp_path, LABEL)
-    moved = replay(tmp_path / "a", LABEL)
-    assert first.signature == moved.signature
+    assert first.signature == replay(tmp_path / "a", LABEL).signature
     assert first.label == "replay:labels.jsonl"
     assert str(tmp_path) not in first.signature
     assert replay(tmp_path, {**LABEL, "answer": 2}).signature != first.signature

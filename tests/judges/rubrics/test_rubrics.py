@@ -152,11 +152,9 @@ def test_parts_it_also_sees_may_be_missing_and_parts_it_sees_may_not() -> None:
     assert isinstance(outcome(rubric_metric(parse_rubric(text)), judge, bare), Score)
     assert judge.asked[0].parts == (("answer", "At nine."),)
     for part, reason in {
-        "query": Reason.MISSING_INPUT,
-        "passages": Reason.MISSING_INPUT,
-        "history": Reason.NOT_APPLICABLE,
-        "references": Reason.NOT_APPLICABLE,
-    }.items():
+        "query": Reason.MISSING_INPUT, "passages": Reason.MISSING_INPUT,
+        "history": Reason.NOT_APPLICABLE, "references": Reason.NOT_APPLICABLE,
+    }.items():  # fmt: skip
         wanting = rubric_metric(parse_rubric(TONE.replace("[answer]", f"[answer, {part}]")))
         found = outcome(wanting, judge, bare)
         assert isinstance(found, Unscored) and found.reason is reason, part

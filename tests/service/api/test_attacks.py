@@ -34,9 +34,7 @@ class Scene:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         headers |= more.pop("headers", {})
         self.names["api"] = API
-        place = path.format(
-            **{name: value for name, value in self.names.items() if " " not in name}
-        )
+        place = path.format(**{name: key for name, key in self.names.items() if " " not in name})
         return self.client.request(method, place, headers=headers, follow_redirects=False, **more)
 
 

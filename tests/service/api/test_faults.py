@@ -97,8 +97,8 @@ def test_a_read_only_store_is_read_and_says_that_it_takes_nothing(tmp_path: Path
 
 
 @pytest.mark.usefixtures("forked")
-def test_a_worker_whose_folder_cannot_be_written_says_so_and_works_on_when_it_can(
-    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_a_worker_that_cannot_write_or_whose_process_dies_says_so_and_works_on_when_it_can(
+    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level("INFO", "ragassay.service")
     task = a_task(store, item(1))
@@ -111,11 +111,18 @@ def test_a_worker_whose_folder_cannot_be_written_says_so_and_works_on_when_it_ca
     assert failed.status == "error" and "cannot write to its disk" in str(failed.error)
     assert str(tmp_path) not in str(failed.error)
     work.unlink()
+    begin, dies = subprocess.Popen, [sys.executable, "-c", "input(); exit('Out of memory.')"]
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess, "Popen", lambda _, **told: begin(dies, **told))
+        retry_job(store, job.id)
+        worker.run(until_idle=True)
+    assert "died (memory?)" in str(get_job(store, job.id).error)
+    assert "Out of memory." in caplog.text
     retry_job(store, job.id)
     worker.run(until_idle=True)
     assert get_job(store, job.id).status == "completed"
     jobs = [one for one in caplog.records if one.getMessage().startswith("job ")]
-    ends = [("ERROR", "failed"), ("INFO", "completed")]
+    ends = [("ERROR", "failed")] * 2 + [("INFO", "completed")]
     assert [(one.levelname, one.facts["outcome"]) for one in jobs] == ends
 
 

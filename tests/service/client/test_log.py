@@ -37,8 +37,7 @@ def service(tmp_path_factory: pytest.TempPathFactory, forked_module: None) -> It
 def task(service: Service) -> str:
     """An empty task of the service."""
     with Client(f"http://127.0.0.1:{service.port}") as client:
-        project = client.create_project(f"p{time.time_ns()}")
-        return client.create_task(project.id, "t").id
+        return client.create_task(client.create_project(f"p{time.time_ns()}").id, "t").id
 
 
 @pytest.fixture
@@ -152,8 +151,11 @@ def test_what_is_no_record_is_refused_where_it_is_logged(task: str, proxy: Lossy
         for wrong in ([{"user_input": "?"}], {"user_input": object()}, {"x": float("nan")}):
             with pytest.raises(RagassayError):
                 client.log(task, wrong)
+        huge = {"user_input": "é" * (33 << 19)}
         with pytest.raises(InputError, match="33 MB") as large:
-            client.log(task, {"user_input": "é" * (33 << 19)})
+            client.log(task, huge)
+        with pytest.raises(InputError, match="33 MB") as second:
+            client.add_records(task, [{}, huge])
         with pytest.raises(InputError, match="type object") as odd:
             client.add_records(task, [{"user_input": "?"}, {"user_input": [object()]}])
         with pytest.raises(InputError, match="not finite") as infinite:
@@ -161,7 +163,7 @@ def test_what_is_no_record_is_refused_where_it_is_logged(task: str, proxy: Lossy
         with pytest.raises(UsageError, match="no time zone"):
             client.add_records(task, [{"timestamp": datetime(2026, 1, 1)}])  # noqa: DTZ001
     assert (odd.value.line, odd.value.field, infinite.value.field) == (2, "user_input", "x")
-    assert large.value.line is None and proxy.seen == []
+    assert (large.value.line, second.value.line, proxy.seen) == (None, 2, [])
 
 
 def test_the_end_of_the_program_waits_for_what_was_logged(service: Service, task: str) -> None:

@@ -22,6 +22,7 @@ from ragassay.judges.ledger.paid_answers import ANSWER, Paid
 from ragassay.service.application import _every
 from ragassay.service.operation.keeping import DAY_S, delete_old
 from ragassay.service.store.database import Store
+from ragassay.service.store.projects import create_project
 from ragassay.service.store.records import count_records, read_versions
 from ragassay.service.store.reports import create_report, list_reports
 from ragassay.service.store.store_errors import StoreUnavailable
@@ -75,8 +76,7 @@ def test_a_project_or_task_goes_with_its_records_files_reports_and_jobs(
         assert client.delete_record(task.id, "r0") == 1
         assert client.delete_record(task.id, "r0") == 0
         client.upload_file(task.id, path)
-        uploaded = client.upload_run(task.id, "elsewhere", run)
-        client.delete_report(uploaded.id)
+        client.delete_report(client.upload_run(task.id, "elsewhere", run).id)
         client.upload_run(task.id, "again", run)
         client.create_report(task.id, "r", 0, 100)
         two, one = dict.fromkeys(HANGING[:2], 2), dict.fromkeys(HANGING[2:6], 1)
@@ -118,6 +118,7 @@ def paid(store: Store, project: str) -> set[str]:
 
 def test_a_task_keeps_its_own_days_and_the_service_at_most_its(store: Store) -> None:
     kept = {"s": 10, "l": 9_000, "f": None}
+    create_project(store, "without a task")
     tasks = [a_task(store, name=name, keep_days=days) for name, days in kept.items()]
     for task in tasks:
         add(store, task, [aged(1, 5), aged(2, 50), aged(3, 5_000)])

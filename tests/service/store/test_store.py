@@ -64,8 +64,10 @@ def test_names_are_unique_where_they_have_to_be(store: Store) -> None:
 
 def test_a_record_is_stored_once_and_a_changed_one_is_a_new_version(store: Store) -> None:
     task = a_task(store)
-    assert add(store, task, [item(1), item(2)]) == Ingested(new=2)
-    assert add(store, task, [item(1), item(2)]) == Ingested(unchanged=2)
+    told = {"metadata": {"a": 1, "b": 2}}
+    assert add(store, task, [item(1), item(2, **told)]) == Ingested(new=2)
+    told["metadata"] = {"b": 2, "a": 1}
+    assert add(store, task, [item(1), item(2, **told)]) == Ingested(unchanged=2)
     changed = item(1, response="It is one.")
     assert add(store, task, [changed, item(3)]) == Ingested(new=1, changed=1)
     versions = read_versions(store, task.id, "r1")
@@ -110,8 +112,7 @@ def test_a_context_of_several_chunks_is_a_list_or_the_task_says_how_it_is_read(c
 def test_the_interval_holds_both_of_its_ends(store: Store) -> None:
     task = a_task(store, *(item(n) for n in range(10)))
     assert count_records(store, task.id, 1002.0, 1004.0) == 3
-    found = [one.id for one in read_samples(store, task.id, 1002.0, 1004.0)]
-    assert found == ["r2", "r3", "r4"]
+    assert [one.id for one in read_samples(store, task.id, 1002.0, 1004.0)] == ["r2", "r3", "r4"]
 
 
 @settings(
@@ -182,6 +183,7 @@ def test_writers_side_by_side_lose_and_double_nothing(store: Store) -> None:
     [
         (2.0, 1.0, {}, "ends before it begins"), (1.0, 2.0, {}, "has no record from 1970-01-01"),
         (float("nan"), 2.0, {}, "not a time"), (0.0, 1e9, {"sute": "qa"}, "Did you mean 'suite'"),
+        (0.0, 1.8e12, {}, "not milliseconds"),
         (0.0, 1e9, {"level": 3}, "level"), (0.0, 1e9, {"output": "/etc"}, "no option 'output'"),
         (0.0, 1e9, {"key_file": "/etc/shadow"}, "no option 'key_file'"),
         (0.0, 1e9, {"rubric": ["/etc/shadow"]}, "no option 'rubric'"),

@@ -42,8 +42,7 @@ def test_a_preview_counts_records_metrics_and_calls(store: Store, tmp_path: Path
 def test_a_preview_says_why_a_metric_counts_few_records_and_what_no_rule_answers(store) -> None:
     task = a_task(store, *(item(n) for n in range(3)))
     add(store, task, [{"id": "bare", "timestamp": 1000.0, "user_input": "Only a query?"}])
-    options = {"suite": ["trecrag", "qa"]}
-    found = preview_report(store, task.id, 0.0, 1e9, options)
+    found = preview_report(store, task.id, 0.0, 1e9, {"suite": ["trecrag", "qa"]})
     assert found.metrics["umbrela"] == 3 and found.metrics["em"] == 0
     assert found.lacking["umbrela"] == {"the sample has no retrieved passages": 1}
     assert found.lacking["em"]["the sample has no reference answer"] == 3
@@ -90,28 +89,36 @@ def test_an_interval_without_records_holds_nothing_and_an_impossible_one_is_refu
 PASSAGE = "The library lends up to thirty books at once, for three weeks each."
 
 
-def test_a_search_looks_at_all_that_the_report_shows_of_a_sample(tmp_path: Path) -> None:
+def test_a_search_looks_at_all_that_the_report_shows_and_unscored_samples_come_last(
+    tmp_path: Path,
+) -> None:
     data = [
         {
             "id": f"q-{n}", "query": f"query {n}?",
             "history": [{"speaker": "user", "text": f"earlier {n}"}],
-            "answer": f"ANSWER number {n}",
+            "answer": f"ANSWER number {n}" + " so" * n,
             "passages": [{"id": f"doc-{n % 2}", "text": PASSAGE + " Ä" * (n % 2)}],
             "references": [f"reference {n}"], "metadata": {"topic": f"topic {n}"},
         }
         for n in range(3)
     ]  # fmt: skip
     data.append({"id": "bare", "query": "nothing?"})
-    ragassay.evaluate(data, metrics=["em", "Recall@5"], output=str(tmp_path / RUN))
+    metrics = ["em", "answer_words"]
+    ragassay.evaluate(data, metrics=metrics, output=str(tmp_path / RUN))
     build_view(tmp_path, "r", {"report": "r"})
     view = ReportView(tmp_path)
 
-    def found(text: str) -> list[str]:
-        rows = view.find(RowQuery(words=text.split()))["rows"]
+    def found(text: str = "", **wanted: Any) -> list[str]:
+        rows = view.find(RowQuery(words=text.split(), **wanted))["rows"]
         return [row["id"] for row in rows]
 
     for text in ("q-1", "query 1", "EARLIER 1", "answer 1", "doc-1", "ä", "reference 1", "topic 1"):
         assert found(text) == ["q-1"], text
     assert found("thirty books") == found("LIBRAR") == ["q-0", "q-1", "q-2"]
-    assert found("missing_input") == ["bare"], "the reason of a score"
+    assert found("missing_input") == found(kind="0") == found(kind="any") == ["bare"]
     assert found("thirty elephants") == [] and len(found("")) == 4
+    for sort, down, names in (
+        ("m0", True, "q-0 q-1 q-2 bare"), ("m1", False, "q-0 q-1 q-2 bare"),
+        ("m1", True, "q-2 q-1 q-0 bare"), ("id", True, "q-2 q-1 q-0 bare"),
+    ):  # fmt: skip
+        assert found(sort=sort, down=down) == names.split(), "unscored samples come last"

@@ -162,8 +162,7 @@ def test_pages_fit_a_phone(chromium: Any, served: Served) -> None:
     )
     for path in ("/", f"/reports/{report}", f"/reports/{report}/samples/0"):
         phone.goto(path)
-        wide = phone.evaluate("document.documentElement.scrollWidth")
-        assert wide <= 400, path
+        assert phone.evaluate("document.documentElement.scrollWidth") <= 400, path
     phone.close()
 
 
@@ -347,11 +346,9 @@ def test_whatever_a_browser_asks_for_in_vain_is_answered_by_a_page(
     api = f"{served.url}/api/v1"
     html = {"Accept": "text/html,*/*;q=0.8"}
     for address, status in (
-        (f"{api}/reports/{report}/files/tail", 422),
-        (f"{api}/reports/none/files/xlsx", 404),
-        (f"{api}/comparisons?new={report}&old=none", 404),
-        (f"{served.url}/nothing", 404),
-    ):
+        (f"{api}/reports/{report}/files/tail", 422), (f"{api}/reports/none/files/xlsx", 404),
+        (f"{api}/comparisons?new={report}&old=none", 404), (f"{served.url}/nothing", 404),
+    ):  # fmt: skip
         shown, told = httpx2.get(address, headers=html), httpx2.get(address)
         assert shown.status_code == told.status_code == status
         assert shown.headers["content-type"].startswith("text/html")

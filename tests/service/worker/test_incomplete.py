@@ -128,8 +128,7 @@ def test_a_report_is_incomplete_where_the_judge_has_no_answer_to_a_metric(store,
     listed = client.get(f"/sdk/v1/task/{task.id}/rag-evaluation").json()
     # ML cube's client has no word for it, and there are scores.
     assert [one["status"] for one in listed] == ["completed", "completed"]
-    wanted = {"status": "completed", "task_id": task.id}
-    done = client.get("/sdk/v1/job", params=wanted).json()
+    done = client.get("/sdk/v1/job", params={"status": "completed", "task_id": task.id}).json()
     assert [one["error"] is None for one in done] == [True, False]
 
 

@@ -304,7 +304,7 @@ API = "/api/v1"
 def test_two_systems_of_one_task_are_compared_by_reports_over_their_records(
     store: Store, tmp_path: Path
 ) -> None:
-    client = asking(store)
+    client = asking(store, views=tmp_path / "views")
     task = a_task(store)
     for system, answer in (("v1", "no"), ("v2", "yes")):
         more = {"system": system, "response": answer, "expected": "yes"}
@@ -324,6 +324,10 @@ def test_two_systems_of_one_task_are_compared_by_reports_over_their_records(
     found = client.get(f"{API}/comparisons", params=places).json()
     (row,) = found["differences"]
     assert (row["name"], row["diff"], found["n_common"]) == ("exact_match", 1.0, 4)
+    for word, status in (("unpaired", 422), ("force", 200)):  # they share their queries
+        places |= {word: "true", "a": keys["v2"], "b": keys["v1"]}
+        for path in (f"{API}/comparisons", "/compare"):
+            assert client.get(path, params=places).status_code == status
     with pytest.raises(RagassayError, match="is no condition"):
         create_report(store, task.id, "x", 0.0, 1e9, {"where": ["system"]})
     with pytest.raises(RagassayError, match="v9"):

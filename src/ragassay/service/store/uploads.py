@@ -209,7 +209,7 @@ class _PreviewMapper(PlacingMapper, ServiceMapper):
         self.unread_ids: set[str] = set()
 
     def unread(self, line: int, error: InputError) -> Sample:
-        self.problem = self.problem or error.at(path=self.path, line=line)
+        self.problem = self.problem or error
         unread = super().unread(line, error)
         self.unread_ids.add(unread.id)
         return unread
