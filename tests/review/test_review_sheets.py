@@ -153,7 +153,7 @@ def test_a_file_that_is_no_sheet_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no column decision, version"):
         read_sheet(store, tmp_path / "b.xlsx", "ann")
     (tmp_path / "a.xlsx").write_bytes(b"no workbook")
-    with pytest.raises(InputError, match="no readable XLSX file"):
+    with pytest.raises(InputError, match="not a readable XLSX file"):
         read_sheet(store, tmp_path / "a.xlsx", "ann")
     assert call(["golden", "review", str(tmp_path / "g"), "--read", "a.xlsx"]) == 2
     assert call(["golden", "review", str(tmp_path / "g"), "--xlsx", "a.txt"]) == 2

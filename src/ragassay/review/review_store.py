@@ -113,7 +113,7 @@ def edited(
     ]
     spans = fields.get("gold", before["gold"])
     if not isinstance(spans, list | None):
-        raise InputError("is no list of spans", field="gold")
+        raise InputError("is not a list of spans", field="gold")
     record["gold"] = spans and [_span(item, span, documents) for span in spans]
     return GoldenItem.model_validate(record)
 
