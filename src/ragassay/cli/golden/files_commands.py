@@ -38,7 +38,7 @@ def import_(given: Given) -> None:
     renamed = pairs("--columns", given.columns, "FIELD=COLUMN", "references=answer", several=True)
     if (given.output / "queries.jsonl").exists():
         raise UsageError(
-            f"{given.output} is a golden set already. Choose another folder with -o. To add items, "
+            f"{given.output} already is a golden set. Choose another folder with -o. To add items, "
             "export it with --drafts and import both files together, by a pattern: 'all/*.jsonl'."
         )
     check_output(given.output, given.data, given.documents)

@@ -30,8 +30,7 @@ def synthesize(given: Given) -> int:
     """Write queries with references, wrong answers and gold spans from DOCUMENTS.
 
     Every item has status draft until a person accepts it. Rejected drafts are in rejected.jsonl
-    with the reason; scorecard.md has the figures. Run the same command again to go on where it
-    ended.
+    with the reason; scorecard.md has the figures. Run the same command again to continue.
 
     ```sh
     ragassay golden synthesize docs -o golden --n 30

@@ -21,7 +21,7 @@ _MEAN = "avg_"
 
 @command("build")
 def build(given: Given) -> None:
-    """Write the parameter file of a PIPELINE, or print what the one that is there lacks.
+    """Write the parameter file of a PIPELINE, or print what the existing one lacks.
 
     The file is parameters/NAME_parameter.yaml beside the pipeline: the parameters of its steps,
     with the defaults of their servers. An existing file is not changed. Edit it, then run the
