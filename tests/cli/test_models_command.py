@@ -207,7 +207,7 @@ def test_fetched_into_a_folder_it_can_be_copied_and_named(hub, outside, tmp_path
     ("words", "says"), [
         (["owner/nothing"], "There is no model 'owner/nothing' at http"),
         (["owner/gated"], "agreed to its terms"), (["owner/empty"], "holds no weights"),
-        (["not a name"], "is no name of a model"),
+        (["not a name"], "is not the name of a model"),
         ([f"{HHEM.name}@{'d' * 40}"], f"has no commit '{'d' * 40}'"),
     ], ids=["unknown", "gated", "no weights", "no name", "no commit"],
 )  # fmt: skip

@@ -106,7 +106,7 @@ def test_a_server_that_only_prints_too_much_works(fault, capfd) -> None:
     [
         ("dies", "the server ended. Its last words: 'out of memory'."),
         ("no-json", "the tool returned no JSON object: 'It is done, sir.'."),
-        ("no-result", "what it answers is no result of MCP."),
+        ("no-result", "its answer is not a result of MCP."),
         ("is-error", "the index is empty."),
         ("silent-error", "the tool failed and says nothing."), ("refuses", "quota is used up."),
         ("other-key", "the result lacks 'text'; it has: answer."),
@@ -194,7 +194,7 @@ def far(url: str) -> str:
     [
         ("html", "Unexpected content type: text/html."),
         ("401", """it answers 401 Unauthorized: '{"detail": "no"}'."""),
-        ("empty", "what it answers is no message of MCP."),
+        ("empty", "its answer is not a message of MCP."),
     ],
 )
 def test_a_url_that_is_no_mcp_server(path, words, site, complaint) -> None:

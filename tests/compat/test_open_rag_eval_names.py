@@ -252,7 +252,7 @@ def test_impossible_values_of_other_options_are_refused_when_the_evaluator_is_ma
 
 def test_the_tools_own_options_are_read_as_in_its_files(tmp_path: Path) -> None:
     for options, said in (
-        ({"hallucination_metric": {"modelname": "x"}}, "modelname: is not a key"),
+        ({"hallucination_metric": {"modelname": "x"}}, "modelname: is not a known key"),
         ({"hallucination_metric": {"backend_type": "other"}}, "backend 'other'"),
         ({"hallucination_metric": {"max_chars": 0}}, "hallucination_metric.max_chars"),
         ({"hallucination_metric": 3}, "hallucination_metric"),

@@ -343,7 +343,7 @@ def test_the_key_comes_from_the_variable_that_the_file_names(
 PUBLISHED_MISTAKES = [
     (TOOL.replace("input_queries", "input_querys"), 1, "Did you mean 'input_queries'"),
     (TOOL.replace("TRECEvaluator", "TRECEvaluater"), 8, "'type: TRECEvaluator'"),
-    (TOOL.replace('  type: "TRECE', '  kind: "TRECE'), 8, "'evaluator.kind': is not a key"),
+    (TOOL.replace('  type: "TRECE', '  kind: "TRECE'), 8, "'evaluator.kind': is not a known key"),
     (TOOL.replace("  model:", "  modell:"), 9, "Did you mean 'model'?"),
     (TOOL.replace("OpenAIModel", "OpenAIModle"), 10, "Did you mean 'OpenAIModel'"),
     (TOOL.replace("    name:", "    nmae:"), 11, "Did you mean 'name'?"),
@@ -410,7 +410,7 @@ OWN_MISTAKES = [
     ("metrics: [rougeL.f, umbrela]\noptions:\n  shots: few\n  stem: 7\n", 4, "stem must be"),
     ("metrics: em\nsuite: qa\nkey_map: 5\n", 3, "is not a mapping"),
     ("suite: qa\nqrels: nowhere.txt\n", 2, "there is no file or folder"),
-    ("suite: qa\nconsistency_metrics: [em]\n", 2, "is no metric of the suite consistency"),
+    ("suite: qa\nconsistency_metrics: [em]\n", 2, "is not a metric of the suite consistency"),
     ("# ${NOT_READ}\nsuite: qa\nlimit: ${NOT_SET}\n", 3, "NOT_SET, which is not set"),
     ("suite: qa\nlimit: [\n", 3, "is not YAML"),
 ]

@@ -321,7 +321,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         ({"answerability": value}, "field 'answerability'")
         for value in ("MAYBE", ["ANSWERABLE", "PARTIAL"], 3)
     ),
-    *(({"timestamp": value}, "no point in time") for value in ("yesterday", 1700000000000, True)),
+    *(({"timestamp": value}, "not a time") for value in ("yesterday", 1700000000000, True)),
 ]
 
 

@@ -112,7 +112,7 @@ def test_an_edited_file_is_another_judge_and_a_name_of_its_own_keeps_it(code, tm
     assert n_asked() == 12
     signed = [one.summary.metrics["answer_match"].signature for one in (*before, *after)]
     assert signed[0] != signed[2] and signed[1] == signed[3]
-    with pytest.raises(ragassay.UsageError, match="was not computed alike"):
+    with pytest.raises(ragassay.UsageError, match="was computed differently"):
         before[0].compare(after[0])
 
 
@@ -220,7 +220,7 @@ def kind(prompt, rules="a", *, words="a"): return words
 @pytest.mark.parametrize(("name", "reason", "words"), [
     ("no_return", "judge_error", r"returned None \(is a 'return' missing\?\).*answer_match"),
     ("mapping", "judge_error", "returned a dict when it was asked answer_match.*as a text"),
-    ("raw", "judge_error", "returned bytes.*Look into the code of users_judges:raw"),
+    ("raw", "judge_error", "returned bytes.*Check the code of users_judges:raw"),
     ("raises", "judge_error", r"ValueError: no luck today \(users_judges.py:\d+\).*Look into"),
     ("prose", "unparsable", "holds no JSON object"),
 ])  # fmt: skip

@@ -327,6 +327,6 @@ def test_what_only_rescaling_uses_is_refused_without_it() -> None:
         ("rb_agg(rescale=false,baseline=own.tsv)", "baseline"),
         ("runs_bertscore(rescale=false,lang=de).f", "lang"),
     ):
-        with pytest.raises(UsageError, match=rf"{idle} goes with rescale=true"):
+        with pytest.raises(UsageError, match=rf"{idle} needs rescale=true"):
             naming.parse(name)
     assert naming.parse("bertscore(rescale=false,lang=en).f") == naming.parse("bertscore.f")

@@ -1,5 +1,5 @@
 """``ragassay plot``: every mistake has its sentence, and pictures say which scores in them were
-not computed alike."""
+computed differently."""
 
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,7 @@ def test_files_of_another_kind_are_named_with_what_to_do(tmp_path: Path, capsys)
     (tmp_path / "folder").mkdir()
     for name, problem in (
         ("none.csv", "no such file"), ("empty.csv", "empty"), ("head.csv", "no row"),
-        ("old.png", "picture"), ("folder", "no finished run folder"),
+        ("old.png", "picture"), ("folder", "not a finished run folder"),
     ):  # fmt: skip
         assert problem in said(capsys, str(tmp_path / name), "-e", "trec")
 

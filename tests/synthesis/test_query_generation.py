@@ -107,7 +107,7 @@ def test_rows_of_a_csv_are_documents(config: Path, tmp_path: Path) -> None:
     [
         ("type: LocalFileSource", "type: VectaraCorpusSource", "Export a Vectara corpus"),
         ("path: ", "folder: ", "folder"),
-        ("unanswerable: 25", "unanswered: 25", "no type of question"),
+        ("unanswerable: 25", "unanswered: 25", "not a type of question"),
         ("min_words: 5", "min_words: 90", "larger than max_words"),
         ("${oc.env:WRITERS_KEY}", "sk-written-out", "a key must not be in the file"),
         ("OpenAIModel", "OpenMindModel", "no model 'OpenMindModel'"),

@@ -114,7 +114,7 @@ def test_a_target_that_cannot_be_asked_is_refused(desk, monkeypatch, capsys, tar
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    ("answr: x", "line 6, field 'answr': is not a key that is known"),
+    ("answr: x", "line 6, field 'answr': is not a known key"),
     ("version: 'a..b'", "is no path"),
     ("params: {q: '{{quest}}'}", "nothing to fill in for '{{quest}}'"),
     ("headers: {key: '${NOT_SET_HERE}'}", "NOT_SET_HERE, which is not set"),
@@ -305,7 +305,7 @@ def test_refusals_between_answers_or_of_two_kinds_stop_nothing(statuses: list[in
 
 
 @pytest.mark.parametrize(("reply", "said"), [
-    (Reply(drop=True), "it closed the connection. Look into the system's log"),
+    (Reply(drop=True), "it closed the connection. Check the system's log"),
     (
         Reply(b"Traceback (most recent call last):\n f\nKeyError: 'k'\n", 500),
         "500: KeyError: 'k'.",

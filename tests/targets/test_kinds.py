@@ -404,7 +404,7 @@ def test_the_example_systems_are_asked_and_compared(town: str, monkeypatch) -> N
 
 
 @pytest.mark.parametrize(("written", "failure"), [
-    ('{"answer": "Frank Her', "begins as a JSON object and is none"),
+    ('{"answer": "Frank Her', "a JSON object that is not valid"),
     ('loaded\n{\n  "answer": "No."\n}\n', "the answer: 'loaded'"),
     ('{"answer": "No."}\ndone in 3 s', "the answer: 'done in 3 s'"),
     ('{"level": "info"}\n  {"text": "No.", "contexts": ["p"]}', '\'{"level": "info"}\''),

@@ -158,7 +158,7 @@ def test_numbers_texts_and_beginnings_are_read_as_what_they_are() -> None:
     for text in ("[1]", '{"a": 1} and more', "{x} is a set", 'log\n{"text": "x"}'):
         assert read_text(text) == text
     for text, words in {
-        '{"answer": ': "begins as a JSON object", 'log\n{"answer": "x"}': "beside .* 'log'",
+        '{"answer": ': "a JSON object that is not valid", 'log\n{"answer": "x"}': "beside .* 'log'",
         '{"text": "x", "contexts": []}\nbye': "beside .* 'bye'",
     }.items():  # fmt: skip
         with pytest.raises(EndpointError, match=words):

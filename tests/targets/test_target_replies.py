@@ -62,12 +62,12 @@ def test_a_redirect_on_the_same_server_is_followed_with_the_query_or_not_at_all(
 @pytest.mark.parametrize("url", ["localhost:8000/ask", "ftp://host/ask", "http:///ask", "/ask"])
 def test_what_is_no_address_is_refused_before_anything_is_asked(url: str) -> None:
     Path("mine.yaml").write_text(f"url: {url}\nbody: '{{{{query}}}}'\nanswer: a\n")
-    with pytest.raises(UsageError, match=r"no address of HTTP .* Correct 'url' in mine.yaml"):
+    with pytest.raises(UsageError, match=r"not an HTTP address .* Correct 'url' in mine.yaml"):
         ask(QUERIES, "mine.yaml")
 
 
 @pytest.mark.parametrize(("reply", "more", "told"), [
-    ({"a": "yes"}, 'headers: {X-Team: "a\\nb"}\n', "no header may hold"),
+    ({"a": "yes"}, 'headers: {X-Team: "a\\nb"}\n', "is not valid"),
     ({"a": [{"kind": "answer"}]}, "", "Correct 'answer' (a) in mine.yaml."),
     ({"a": "yes", "hits": [{"start": "high", "text": "x"}]}, "passages: hits\n",
      "Correct 'passages' or 'passage' in mine.yaml."),

@@ -228,9 +228,7 @@ def test_a_test_that_failed_before_its_sample_leaves_gates_undecided(pytester, s
     )
     ran = session("--ragassay-gate", "em>=0.5", "--ragassay-output", "runs/tests")
     assert ran.ret == 1
-    ran.stdout.fnmatch_lines(
-        ["gate em>=0.5: undecided,*1 test failed before it handed in a sample*"]
-    )
+    ran.stdout.fnmatch_lines(["gate em>=0.5: undecided,*1 test failed before it added a sample*"])
     assert "<error" in Path(pytester.path, "runs/tests/junit.xml").read_text("utf-8")
     passed = session("--ragassay-gate", "em>=0.5", "-k", "1 or 2 or 3")
     passed.stdout.fnmatch_lines(["gate em>=0.5: passed*"])
@@ -333,7 +331,7 @@ def test_a_query_of_two_tests_is_two_runs_and_two_of_one_id_are_refused(pytester
     pytester.makepyfile(tests.replace('"a?", answer="c"', '"c?", answer="b"'))
     done = session("--ragassay-gate", "em>=0.5")
     assert done.ret == pytest.ExitCode.USAGE_ERROR
-    done.stdout.fnmatch_lines(["ragassay: Tests handed in two queries with the id '1': 'a?' and *"])
+    done.stdout.fnmatch_lines(["ragassay: Tests added two queries with the id '1': 'a?' and *"])
 
 
 @pytest.mark.parametrize(("body", "ini", "ret"), [
@@ -346,7 +344,7 @@ def test_a_gate_of_nothing_handed_in_is_no_success(pytester, session, body, ini,
     pytester.makepyfile(f"def test_it(rag_eval): {body}\ndef test_other(): pass")
     done = session()
     assert done.ret == ret
-    assert ("No test handed in a sample" in done.stdout.str()) == bool(ret)
+    assert ("No test added a sample" in done.stdout.str()) == bool(ret)
     assert session("-k", "other").ret == 0
 
 

@@ -195,7 +195,7 @@ def _explained(
     inner = _model_at(model, inside[:-1])
     near = "" if inner is None else did_you_mean(inside[-1], inner.model_fields)
     hint = near or (f"There are {_named(inner)}." if inner is not None else None)
-    return content.wrong((*at, *inside), "is not a key that is known", hint)
+    return content.wrong((*at, *inside), "is not a known key", hint)
 
 
 def _model_at(model: type[BaseModel], place: Place) -> type[BaseModel] | None:

@@ -122,7 +122,7 @@ def imported(
         try:
             item = GoldenItem.of_sample(replace(sample, gold=None if is_unknown else gold), own)
         except ValidationError as error:
-            hint = "Mend it in the file, or rename a field that means something else."
+            hint = "Fix it in the file, or rename a field that means something else."
             raise wrong_record(error, file, line).but(hint=hint) from error
         if item.status == "draft" and accept:
             item.status = "accepted"
@@ -180,8 +180,8 @@ def _one_a_query(
                     "differ",
                     path=path,
                     field=field,
-                    hint="A golden set holds one item for each id: make the records agree, or "
-                    "give each query its own id.",
+                    hint="A golden set holds one item per id: make the records agree, or give "
+                    "each query its own id.",
                 )
             if values and field != "status":
                 facts[field] = values[0][1]

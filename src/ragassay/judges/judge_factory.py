@@ -346,7 +346,7 @@ def address_of(
         hint = next((f"Did you mean '{maker}:{word}'?" for maker in makers), meant)
         if role == "judge" and names_object(word):
             others.append("module:function (where a person names it, and the module is there)")
-            hint = hint or f"There is no module {name} here, if a function of yours is meant."
+            hint = hint or f"If you mean your own function: there is no module {name} here."
         raise UsageError(
             f"No {role} is called {_masked(word)!r}. {hint} There are: {', '.join(others)}, "
             f"URL#model, and PROVIDER:MODEL with one of {', '.join(providers())}."

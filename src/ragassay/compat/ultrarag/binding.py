@@ -236,7 +236,7 @@ class Binder:
         """Refuses parameters of the file that no server has, and notes those that no step uses."""
         for server, parameters in self._values.items():
             if server not in self._servers:
-                problem = "is no server of the pipeline"
+                problem = "is not a server of the pipeline"
                 raise content.wrong((server,), problem, meant_or_all(server, self._servers))
             used = self._bound.parameters[server]
             known = sorted({*self._servers[server].parameters, *used})

@@ -294,13 +294,13 @@ class _Output:
             end = f"no answer within {seconds:g} {either(seconds == 1, 'second', 'seconds')}."
             problem = f"{end}{self._printed()}"
         elif isinstance(error, ValidationError):
-            problem = "what it answers is no result of MCP"
+            problem = "its answer is not a result of MCP"
         elif not isinstance(error, MCPError):
             problem = _cut(str(error)) or type(error).__name__
         elif error.code == CONNECTION_CLOSED and error.message == "Connection closed":
             problem = f"the server ended.{self._printed()}"
         elif error.code == PARSE_ERROR:
-            problem = "what it answers is no message of MCP"
+            problem = "its answer is not a message of MCP"
         else:
             problem = _cut(error.message) or f"it refuses with code {error.code}"
         return ServerError(_sentence(problem))

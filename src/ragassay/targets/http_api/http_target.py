@@ -135,7 +135,7 @@ class HttpTarget(Target):
             self._session = open_session(self._url, self.url, headers, self.mapping.method)
         except ValueError as error:
             do = f"Correct 'url' in {self._origin}: it is written like http://localhost:8000/ask."
-            raise UsageError(f"{self.url} is no address of HTTP ({error}). {do}") from None
+            raise UsageError(f"{self.url} is not an HTTP address ({error}). {do}") from None
 
     async def close(self) -> None:
         """Ends the connections."""
@@ -294,7 +294,7 @@ class HttpTarget(Target):
         try:
             return find_first(values, paths)
         except PathError as error:
-            do = f"Correct '{name}' in {self._origin}, or end the path in ? if it may be missing."
+            do = f"Correct '{name}' in {self._origin}, or end the path with ? if it may be missing."
             path = f"the path {name} ({paths_text(paths)})"
             raise foreign(f"{self.url}: {path} finds nothing, because {error}. {do}") from None
 
