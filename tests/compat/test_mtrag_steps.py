@@ -469,7 +469,7 @@ def test_the_benchmarks_config_chooses_the_algorithmic_metrics(tmp_path: Path) -
     ("text", "message"),
     [
         ("", "not a mapping"), ("- Recall", "not a mapping"),
-        ("Recall: recall", "no metric's entry"),
+        ("Recall: recall", "not a metric's entry"),
         ("Recall: {func: recal, target: target}", "recall against target"),
         ("K: {func: k_prec, target: passage}", "no metric k_prec against passage"),
         ("Recall: {func: recall", "not YAML"),

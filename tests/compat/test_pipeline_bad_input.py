@@ -93,7 +93,7 @@ def test_a_server_that_is_none(server: str, words: str, complaint: Complaint) ->
         ("evaluations.evaluate", "': the step 'evaluations.evaluate' names a server that 'servers' "
          "lacks. Did you mean 'evaluation'?"),
         ("evaluation.rank", "': the server 'evaluation' has no tool 'rank'. There are: evaluate, "),
-        ("evaluation.evaluate", "': evaluation.evaluate takes 'pred_ls', and no step before it "),
+        ("evaluation.evaluate", "': evaluation.evaluate takes 'pred_ls', and no earlier step "),
         ("evaluation.evaluate: []", ".evaluation.evaluate': is not a mapping. It takes 'input'"),
         ("evaluation.evaluate: {in: {}}", ".evaluation.evaluate.in': is not a known key."),
         ("evaluation.evaluate: {input: {5: a}}", ".evaluation.evaluate.input': is not a mapping"),
@@ -203,7 +203,7 @@ def test_a_place_that_no_result_can_be_written_to(complaint: Complaint) -> None:
     write(parameters=BENCHMARK + EVALUATION.replace("o.json", "d.jsonl/o.json"))
     said = complaint()
     assert "server 'evaluation': save_path: " in said
-    assert "cannot be written (File exists). Name another file. What the steps" in said
+    assert "cannot be written (File exists). Name another file. Earlier results" in said
     write()
     Path("taken").write_text("mine")
     assert "taken: cannot be written (File exists)" in complaint("run", "p.yaml", "-o", "taken")

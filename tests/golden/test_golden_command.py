@@ -347,7 +347,9 @@ def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[s
         assert made == {
             "accepted": "accepted", "rejected": "rejected", "draft": other, "none": other,
         }  # fmt: skip
-        assert "1 rejected. What q.jsonl accepts or rejects stays so." in capsys.readouterr().out
+        assert (
+            "1 rejected. Items that q.jsonl accepts or rejects stay so." in capsys.readouterr().out
+        )
     records.append({"id": "accepted", "query": "Q?", "system": "x", "status": "rejected"})
     assert imports(records, "differs") == 2
     assert "field 'status'" in capsys.readouterr().err
@@ -364,12 +366,12 @@ def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[s
         ({"verified_on": "soon"}, "field 'verified_on'"), ({"query": ""}, "field 'query': "),
         ({"gold": [{"document": "pool", "start": 9, "end": 90, "text": "shuts"}]},
          "field 'gold.0': characters 9 to 90 of pool do not exist: the document has 32, and the "
-         "text is nowhere"),
+         "text does not occur"),
         ({"gold": [{"document": "pool", "start": 1, "end": 2, "text": "o"}]},
          "field 'gold.0': 'o' is not what characters 1 to 2 of pool hold, and the text is "
          "at 4 places"),
         ({"gold": [{"document": "sea", "start": 1, "end": 2, "text": "fish"}]},
-         "field 'gold.0': there is no document 'sea', and the text is nowhere"),
+         "field 'gold.0': there is no document 'sea', and the text does not occur"),
         ({"gold": [{"document": "sea", "start": 1, "end": 2}]},
          "field 'gold.0': there is no document 'sea', and it has no text"),
         ({"gold": [{"document": "pool", "start": 1, "end": 99}]},
@@ -432,10 +434,10 @@ def test_answers_to_other_queries_of_the_same_id_are_told(desk: Path) -> None:
     known = next(one for one in GoldenSet.open(Path("golden")).items if one.id == "library-dvd")
     answers = [{"id": known.id, "answer": "One week.", "query": known.query.upper().rstrip("?")}]
     result = ragassay.evaluate(answers, metrics=["contains_answer"], golden="golden")
-    assert "something else" not in " ".join(result.summary.warnings)
+    assert "something different" not in " ".join(result.summary.warnings)
     answers = [{"id": known.id, "answer": "One week.", "query": "Who built Rome?"}]
     result = ragassay.evaluate(answers, metrics=["contains_answer"], golden="golden")
-    (told,) = [one for one in result.summary.warnings if "something else" in one]
+    (told,) = [one for one in result.summary.warnings if "something different" in one]
     assert told.startswith("1 sample asks something different from the item of golden with")
     assert "library-dvd: 'Who built Rome?', not" in told
 

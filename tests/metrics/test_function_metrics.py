@@ -231,7 +231,7 @@ def em(answer):
 @pytest.mark.parametrize(
     ("function", "options", "words"),
     [
-        (one_arg, {}, "parameter 'answr' is no part of a sample. Did you mean 'answer'"),
+        (one_arg, {}, "parameter 'answr' is not a part of a sample. Did you mean 'answer'"),
         (star, {}, "'answers' has no fixed name"), (default_part, {}, "default can only be None"),
         (list_default, {}, "has a list as its default"), (em, {}, "called 'em' already"),
         (lambda answer: 1, {}, "a function with a name"), (3, {}, "a function with a name"),

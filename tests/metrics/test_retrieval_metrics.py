@@ -309,7 +309,7 @@ def test_qrels_and_run_of_different_kinds_are_refused() -> None:
     for qrels, run in itertools.permutations(kinds, 2):
         with pytest.raises(UsageError, match="alike"):
             evaluate_run(qrels, run)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="f1 is no measure"):
+    with pytest.raises(UsageError, match="f1 is not a measure"):
         evaluate_run({"q": {"a": 1}}, {"q": {"a": 1.0}}, "f1")
 
 

@@ -115,7 +115,7 @@ def test_an_offline_judgment_of_unknown_agreement_decides_nothing() -> None:
     ("conditions", "said"), [
         ([], "at least one condition"),
         (["low(em)>=0.2"], "one sample has no interval. Write 'em>=0.2'"),
-        (["em"], "condition 'em' is no condition"), (["emm>=1"], "emm"),
+        (["em"], "condition 'em' is not a condition"), (["emm>=1"], "emm"),
     ],
 )  # fmt: skip
 def test_an_impossible_condition_is_refused(conditions: list[str], said: str) -> None:

@@ -128,7 +128,7 @@ def imported(
             item.status = "accepted"
         items.append(item)
     if wrong:
-        raise one_error(wrong, path, "gold passages are not where they say")
+        raise one_error(wrong, path, "gold passages are not at their stated places")
     return Imported(items, len(samples), placings)
 
 
@@ -144,7 +144,7 @@ def _placed(placing: Placing, documents: Mapping[str, Document], finder: TextFin
     among = f"in {wanted.document}" if wanted.document in documents else "in the documents"
     sighting = finder.find(wanted.text, wanted.document)
     if sighting is None:
-        return replace(placing, reason=f"the text is nowhere {among}")
+        return replace(placing, reason=f"the text does not occur {among}")
     if len(sighting.places) > 1:
         likeness = "" if sighting.likeness == "exact" else f" ({sighting.likeness})"
         places = few([f"{name}:{start}" for name, start, _ in sighting.places])

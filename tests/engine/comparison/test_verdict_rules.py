@@ -309,8 +309,8 @@ def test_a_drop_where_lower_is_better_is_a_rise() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("em", "Write METRIC>SIZE"), ("em=>0.2", "is no margin"), ("em>0", "size above 0"),
-        ("em<0.1", "is no margin"), ("em>1.5", "no two values of em are 1.5 apart"),
+        ("em", "Write METRIC>SIZE"), ("em=>0.2", "is not a margin"), ("em>0", "size above 0"),
+        ("em<0.1", "is not a margin"), ("em>1.5", "no two values of em are 1.5 apart"),
         ("f1>0.1", "'f1' is not in what"),
         ("answer_words>3", "neither direction of answer_words is better"),
         ("rated_here>4.5", "no two values of rated_here are 4.5 apart; it runs from 1 to 5"),

@@ -324,7 +324,7 @@ def test_two_systems_of_one_task_are_compared_by_reports_over_their_records(
     found = client.get(f"{API}/comparisons", params=places).json()
     (row,) = found["differences"]
     assert (row["name"], row["diff"], found["n_common"]) == ("exact_match", 1.0, 4)
-    with pytest.raises(RagassayError, match="is no condition"):
+    with pytest.raises(RagassayError, match="is not a condition"):
         create_report(store, task.id, "x", 0.0, 1e9, {"where": ["system"]})
     with pytest.raises(RagassayError, match="v9"):
         create_report(store, task.id, "x", 0.0, 1e9, {"where": ["system=v9"]})

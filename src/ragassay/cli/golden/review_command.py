@@ -57,7 +57,7 @@ def review(given: Given) -> int:
     if given.calibration is not None:
         known = GoldenSet.open(given.calibration)
         if not known.with_status("accepted", "rejected"):
-            problem = "holds no accepted and no rejected item: it has no known answers"
+            problem = "has no accepted or rejected item, so no known answers"
             raise InputError(problem, path=given.calibration)
         settings["calibration"] = relative_folder(given.calibration, given.folder)
     if settings := {name: value for name, value in settings.items() if value is not None}:
@@ -67,7 +67,7 @@ def review(given: Given) -> int:
         show.lines(f"{given.xlsx}: {plural(n, 'item')} to review")
     if given.read is not None:
         if not given.reviewer:
-            raise UsageError("--read needs --reviewer NAME: whose decisions they are.")
+            raise UsageError("--read needs --reviewer NAME: who made the decisions.")
         n, problems = read_sheet(store, given.read, given.reviewer)
         decisions = plural(n, "review")
         show.lines(f"{given.read}: {decisions} taken, {len(problems)} not", *problems)

@@ -50,7 +50,7 @@ def check(given: Given) -> int:
     else:
         show.report(Report("", tuple(_blocks(given.folder, checked))))
         skipped = checked.skipped.items()
-        show.warn(f"{name} was not checked throughout: {why}." for name, why in skipped)
+        show.warn(f"{name} was checked only in part: {why}." for name, why in skipped)
     severities = {finding.severity for finding in checked.findings}
     failing = {"error": {"error"}, "look": {"error", "look"}, "never": set[str]()}[given.fail_on]
     return show.GATE_FAILED if severities & failing else show.OK
@@ -82,8 +82,7 @@ def _blocks(folder: Path, checked: Checked) -> Iterator[Block]:
     )
     yield part("coverage", table([Column("by", "name"), Column("items", "words")], by_field))
     if checked.uncovered is not None:
-        are = either(len(checked.uncovered), "is", "are")
-        said = f"{plural(len(checked.uncovered), 'query')} of the log {are} like no item"
+        said = f"no item is like {plural(len(checked.uncovered), 'query')} of the log"
         yield part(said, lines(checked.uncovered[:FEW], "text"))
 
 

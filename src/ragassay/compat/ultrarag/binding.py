@@ -221,7 +221,7 @@ class Binder:
         """Refuses a pipeline that lacks a variable or a parameter."""
         file = self._file or f"the file that 'ragassay build {self._pipeline.path}' writes"
         for step, variable in self._bound.missing:
-            problem = f"{step.name} takes {variable!r}, and no step before it gives that"
+            problem = f"{step.name} takes {variable!r}, and no earlier step gives that"
             hint = "Rename an input with 'input: {NAME: VARIABLE}', or add the step that gives it."
             for reading in self._pipeline.tools():
                 if reading.tool == "get_data":

@@ -208,7 +208,7 @@ class McpServer:
         if result.is_error:
             text = " ".join(str(getattr(item, "text", "")) for item in result.content)
             problem = _cut(text.removeprefix(f"Error executing tool {tool.name}: "))
-            raise ServerError(_sentence(problem or "the tool failed and says nothing"))
+            raise ServerError(_sentence(problem or "the tool failed without a message"))
         return result
 
     async def _answer(self, request: Awaitable[Any], seconds: float) -> Any:

@@ -123,7 +123,7 @@ async def links(
 _BEST = ("full", "partial", "none")
 
 _UNNAMED = (
-    "{n} {mark|marks} such as [{example}] {names|name} no passage; where passages come from there, "
+    "{n} {mark|marks} such as [{example}] {names|name} no passage; if passages come from there, "
     "give their documents, titles or addresses as answers cite them."
 )
 _LISTED = (

@@ -274,7 +274,7 @@ class AskedQuery:
         try:
             return native.dump(stored).decode()
         except InputError as error:
-            why = "the reply cannot be kept: a text in it is no Unicode (half a surrogate pair)"
+            why = "the reply cannot be kept: it is not valid Unicode (half a surrogate pair)"
             raise foreign(f"{self.system.target.url}: {why}. Correct how it cuts texts.") from error
 
     def answered(self, stored: Sample) -> Sample:

@@ -236,7 +236,7 @@ class HttpTarget(Target):
             raise self._cut(f"{DONE} did not come, with which its other streams ended")
 
     def _cut(self, why: str) -> EndpointError:
-        return CutReplyError(f"{self.url} broke its reply off before the end: {why}.")
+        return CutReplyError(f"{self.url} ended its reply too early: {why}.")
 
     def _made(self, answer: Any, values: list[Any]) -> SystemReply:
         """The reply: its answer, and what the paths find in the last value that has it."""
@@ -314,7 +314,7 @@ class HttpTarget(Target):
         except ValueError:
             text = content.decode("utf-8", "replace")
             is_page = re.match(r"\s*<(!doctype|html)", text, re.I)
-            kind, words = ("HTML", _TAG.sub(" ", text)) if is_page else ("what is no JSON", text)
+            kind, words = ("HTML", _TAG.sub(" ", text)) if is_page else ("other text", text)
             came = f"answered with {kind}: {shown(words)!r}"
             raise foreign(f"{self.url} {came}. Check 'url' in {self._origin}.") from None
 
