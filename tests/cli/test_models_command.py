@@ -294,7 +294,7 @@ def test_a_missing_model_says_how_to_get_it(tmp_path: Path) -> None:
     lone = Weights("nobody/has-this", "a" * 40)
     with pytest.raises(Unavailable, match=r"ragassay models fetch nobody/has-this.*=FOLDER"):
         folder_of(lone, {})
-    with pytest.raises(Unavailable, match="is no folder"):
+    with pytest.raises(Unavailable, match="is not a folder"):
         folder_of(lone, {"nobody/has-this": str(tmp_path / "x")})
     models = Models(ModelOptions({HHEM.name: str(tmp_path)}))
     from ragassay.models.classifiers.hhem import HhemModel

@@ -179,7 +179,7 @@ def test_the_consistency_evaluator_compares_runs(tmp_path: Path) -> None:
         ConsistencyEvaluator({"metrics": [{"rouge": {}}]})
     with pytest.raises(UsageError, match=r"bert_score\.lang"):
         ConsistencyEvaluator({"metrics": [{"bert_score": {"lang": 3}}]})
-    with pytest.raises(UsageError, match="is no metric"):
+    with pytest.raises(UsageError, match="is not a metric"):
         ConsistencyEvaluator({"metrics": [3]})
 
 

@@ -351,8 +351,8 @@ PUBLISHED_MISTAKES = [
     (TOOL.replace("[1, 3]", "[1, 0]"), 14, "k_values.1': "),
     (TOOL.replace("[1, 3]", "[]"), 14, "k_values"),
     (TOOL.replace('results_folder: "results/"', "results_folder: [a]"), 2, "not the name of"),
-    (f"suite: qa\n{PAGE_TREC}", 1, "is given twice: here, and by evaluator in line 2"),
-    (f"{PAGE_TREC}ks: [1]\n", 7, "is given twice: here, and by evaluator.options.k_values"),
+    (f"suite: qa\n{PAGE_TREC}", 1, "is given twice: here and by evaluator in line 2"),
+    (f"{PAGE_TREC}ks: [1]\n", 7, "is given twice: here and by evaluator.options.k_values"),
     (PAGE_TREC.replace(": []", ": [umbrla]"), 6, "Did you mean 'umbrela'"),
     (PAGE_TREC.replace("trecrag", "qa"), 2, "write 'suite: [qa]'"),
     (PAGE_TREC.replace('name: "trecrag"', "options: {}"), 3, "is given twice"),
@@ -364,7 +364,11 @@ PUBLISHED_MISTAKES = [
     (PAGE_CONSISTENCY.replace("bert_score", "bert_scor"), 5, "Did you mean 'bert_score'"),
     (PAGE_CONSISTENCY.replace("lang:", "lng:"), 7, "Did you mean 'lang'?"),
     (PAGE_CONSISTENCY.replace("baseline: true", "baseline: 7"), 8, "not 7"),
-    (PAGE_CONSISTENCY.replace("xlm-roberta-large", "./no/such"), 6, "there is no folder ./no/such"),
+    (
+        PAGE_CONSISTENCY.replace("xlm-roberta-large", "./no/such"),
+        6,
+        "there is no folder ./no/such",
+    ),
     (PAGE_CONSISTENCY.replace("{}", "7"), 9, "Write 'rouge_score: {}'"),
     (PAGE_CONSISTENCY.replace("rouge_score: {}", "rouge_score: {stem: true}"), 9, "stem"),
     (

@@ -214,7 +214,7 @@ def test_a_damaged_parquet_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pl.DataFrame(ROWS).write_parquet(path)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match="no readable Parquet file"):
+    with pytest.raises(InputError, match="not a readable Parquet file"):
         load(path)
 
 

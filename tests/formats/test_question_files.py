@@ -63,7 +63,7 @@ def test_examples_of_langsmith_are_joined_to_its_runs(examples: Path, tmp_path: 
     assert expected(result.samples) == {"e1": ("Jane Austen",), "r2": ("1817",), "r3": ()}
     gold = [[one.id for one in sample.gold or ()] for sample in result.samples]
     assert gold == [["d1"], ["d2"], []]
-    assert "1 by id" in told and "1 by query" in told and "another query" in told
+    assert "1 by id" in told and "1 by query" in told and "different query" in told
 
 
 def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) -> None:

@@ -371,7 +371,7 @@ def test_of_splits_the_test_split_is_read_or_one_must_be_named(tmp_path: Path) -
     ("{}", "names no data files"),
     ('{"_data_files": [{"filename": "../x.arrow"}]}', "names no data files"),
     ('{"_data_files": [{"filename": "x.arrow"}]}', "there is no such file"),
-    ('{"_data_files": [{"filename": "state.json"}]}', "no readable Arrow file"),
+    ('{"_data_files": [{"filename": "state.json"}]}', "not a readable Arrow file"),
 ])  # fmt: skip
 def test_a_damaged_data_set_is_an_error(tmp_path: Path, state: str, said: str) -> None:
     (tmp_path / "dataset_info.json").write_text("{}")

@@ -154,7 +154,7 @@ def test_what_does_not_fit_is_an_accident_with_one_clear_sentence(bert: str, tmp
 def test_what_is_not_here_is_unscored_with_one_clear_sentence(tmp_path: Path) -> None:
     named = Models(ModelOptions({MNLI: str(tmp_path / "gone")}))
     found = outcome("bertscore.f", sample("a", "b"), named)
-    assert found.reason is Reason.NEEDS_EXTRA and "is no folder" in found.detail
+    assert found.reason is Reason.NEEDS_EXTRA and "is not a folder" in found.detail
 
 
 def test_numbers_that_overflow_cost_a_score_and_not_the_run(bert: str, monkeypatch) -> None:

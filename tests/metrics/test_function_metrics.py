@@ -254,7 +254,7 @@ def test_functions_stand_beside_suites_and_names() -> None:
     assert {"em", "f1", "is_short"} <= beside.summary.metrics.keys()
     assert list(ragassay.evaluate(data, is_short).summary.metrics) == ["is_short"]
     assert ragassay.evaluate(data, is_short, fail_under="is_short>=1").gates[0].passed is True
-    with pytest.raises(UsageError, match="is no metric"):
+    with pytest.raises(UsageError, match="is not a metric"):
         ragassay.evaluate(data, [3])  # type: ignore[list-item]
 
 
@@ -309,7 +309,7 @@ def test_the_command_line_takes_module_and_function(tmp_path, monkeypatch, capsy
     for wrong, words in (
         ("users_metrics:n_wrds", "has no 'n_wrds'. Did you mean 'n_words'"),
         ("nowhere:f", "no module 'nowhere'"),
-        ("users_metrics:Nothing", "is no metric"),
+        ("users_metrics:Nothing", "is not a metric"),
     ):
         assert call(["run", "d.jsonl", "-m", wrong]) == 2
         assert words in " ".join(capsys.readouterr().err.split())

@@ -127,7 +127,7 @@ def test_a_person_reviews_five_items_by_keyboard_and_marks_a_span_with_the_mouse
 
     page.keyboard.press("u")
     at_item(page, ids[4])
-    page.wait_for_selector("#alert >> text=taken back")
+    page.wait_for_selector("#alert >> text=undone")
     assert item_of(served.store, ids[4]).status == "draft"
     page.keyboard.press("n")
     at_item(page, ids[5])

@@ -76,7 +76,7 @@ def test_wrong_values_and_conflicts_are_named_by_row_and_the_rest_is_taken(tmp_p
     assert taken == 0 and item_of(store, "i6").status == "rejected"
     wanted = [
         "row 2, column decision: 'maybe' is not a decision",
-        "row 3, column gold: 'somewhere' is no span", "row 4, column answerability: ",
+        "row 3, column gold: 'somewhere' is not a span", "row 4, column answerability: ",
         "row 5, column decision: the row changes query, and decides nothing",
         "row 6: i4: the item was changed by bob", "row 7, column gold: library has",
     ]  # fmt: skip

@@ -91,7 +91,7 @@ def test_a_score_that_does_not_is_told_with_value_explanation_and_evidence() -> 
         assert_score(wrong, "faithfulness>=0.8", "token_f1.p<=1", trust_offline=True)
     text = str(failed.value)
     assert "token_f1" not in text
-    assert text.startswith("faithfulness>=0.8 is not fulfilled: faithfulness is 0.0000\n")
+    assert text.startswith("faithfulness>=0.8 does not hold: faithfulness is 0.0000\n")
     assert "Isaac Asimov wrote Foundation." in text
     assert "0 of 1 claims are supported by the passages" in text
     assert "[1] extract claims" in text and "offline-lexical/" in text
@@ -102,7 +102,7 @@ def test_a_value_just_below_the_condition_is_not_told_as_the_conditions_own() ->
     def almost(answer: str) -> float:
         return 0.69999
 
-    with pytest.raises(AssertionError, match=r"almost>=0.7 is not fulfilled: almost is 0.69999"):
+    with pytest.raises(AssertionError, match=r"almost>=0.7 does not hold: almost is 0.69999"):
         assert_score(DUNE, "almost>=0.7", metrics=[almost])
 
 
@@ -144,7 +144,7 @@ def test_a_mistake_shows_the_line_of_the_test_not_ours(pytester, session, monkey
     text = session().stdout.str()
     assert "Unknown metric 'exat_match'" in text and "each as a text of its own" in text
     assert "evaluation.py" not in text and "score_assertion.py" not in text
-    _, _, evidence = text.partition("em>=1 is not fulfilled")
+    _, _, evidence = text.partition("em>=1 does not hold")
     lines = [line for line in evidence.splitlines() if line.startswith("E ")]
     assert 70 <= max(map(len, lines)) <= 80
 

@@ -146,7 +146,7 @@ def test_a_record_without_an_id_is_known_by_its_content_however_often_it_comes(s
         (b"id,question\na,b,c\n", "x.csv", "3 cells, the header 2", 2, None),
         (b"", "x.csv", "the file is empty", None, None),
         (b"\x00\x01\x02 ", "x", "UTF-16", None, None),
-        (b"PAR1 no", "x.parquet", "no readable Parquet file", None, None),
+        (b"PAR1 no", "x.parquet", "not a readable Parquet file", None, None),
     ],
 )
 def test_a_faulty_file_is_refused_with_its_place_and_nothing_of_it_is_stored(
