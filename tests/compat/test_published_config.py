@@ -364,11 +364,7 @@ PUBLISHED_MISTAKES = [
     (PAGE_CONSISTENCY.replace("bert_score", "bert_scor"), 5, "Did you mean 'bert_score'"),
     (PAGE_CONSISTENCY.replace("lang:", "lng:"), 7, "Did you mean 'lang'?"),
     (PAGE_CONSISTENCY.replace("baseline: true", "baseline: 7"), 8, "not 7"),
-    (
-        PAGE_CONSISTENCY.replace("xlm-roberta-large", "./no/such"),
-        6,
-        "there is no folder ./no/such",
-    ),
+    (PAGE_CONSISTENCY.replace("xlm-roberta-large", "./no/such"), 6, "there is no folder ./no/such"),
     (PAGE_CONSISTENCY.replace("{}", "7"), 9, "Write 'rouge_score: {}'"),
     (PAGE_CONSISTENCY.replace("rouge_score: {}", "rouge_score: {stem: true}"), 9, "stem"),
     (

@@ -84,10 +84,7 @@ def test_half_precision_stands_in_the_signature(tiny: Path, data: Path, capsys) 
 
 
 SLIPS = [
-    (
-        ["--model", f"{HHEM.name}=nowhere"],
-        [f"--model, {HHEM.name}", "there is no folder nowhere"],
-    ),
+    (["--model", f"{HHEM.name}=nowhere"], [f"--model, {HHEM.name}", "there is no folder nowhere"]),
     (
         ["--model", "vectara/hallucination_evaluation_mode=."],
         [
