@@ -107,7 +107,7 @@ def test_references_left_out_are_those_of_the_groups() -> None:
     ({"reference_groups": "ab"}, "field 'reference_groups': a list is expected, not str"),
     ({"reference_groups": [[1]]}, "field 'reference_groups': an item is of the type int"),
     ({"answer": 3}, "field 'answer': the answer is of the type int"),
-    ({"answerability": "UNANSWERABEL"}, "'UNANSWERABEL' is no label. Did you mean 'unansw"),
+    ({"answerability": "UNANSWERABEL"}, "'UNANSWERABEL' is not a label. Did you mean 'unansw"),
 ])  # fmt: skip
 def test_a_part_of_the_wrong_type_is_refused_and_named(parts: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):

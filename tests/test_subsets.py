@@ -55,7 +55,7 @@ def test_what_no_record_has_is_an_error_that_says_what_there_is(condition: str) 
 
 @pytest.mark.parametrize("text", ["", "source", "=x", "!=x", "source!x"])
 def test_what_is_no_condition_is_an_error(text: str) -> None:
-    with pytest.raises(UsageError, match=r"is no condition\. Write FIELD=VALUE or FIELD!=VALUE"):
+    with pytest.raises(UsageError, match=r"is not a condition\. Write FIELD=VALUE or FIELD!=VALUE"):
         Subset([text])
 
 

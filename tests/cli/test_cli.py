@@ -329,7 +329,7 @@ def test_the_bundled_data_is_copied_and_never_written_over(tmp_path: Path, capsy
     assert run("demo", "--data", folder) == 0
     (folder / "queries.jsonl").write_text("mine")
     assert run("demo", "--data", folder) == 2
-    assert "queries.jsonl is there already" in capsys.readouterr().err
+    assert "queries.jsonl already exists" in capsys.readouterr().err
     assert (folder / "queries.jsonl").read_text() == "mine"
 
 

@@ -196,7 +196,7 @@ def test_fetched_into_a_folder_it_can_be_copied_and_named(hub, outside, tmp_path
 @pytest.mark.parametrize(("words", "says"), [
     (["owner/nothing"], "There is no model 'owner/nothing' at http"),
     (["owner/gated"], "agreed to its terms"), (["owner/empty"], "holds no weights"),
-    (["not a name"], "is no name of a model"),
+    (["not a name"], "is not the name of a model"),
     ([f"{HHEM.name}@{'d' * 40}"], f"has no commit '{'d' * 40}'"),
 ], ids=["unknown", "gated", "no weights", "no name", "no commit"])  # fmt: skip
 def test_what_cannot_be_fetched_is_one_sentence(outside, words: list[str], says: str) -> None:
@@ -290,7 +290,7 @@ def test_a_missing_model_says_how_to_get_it(tmp_path: Path) -> None:
     lone = Weights("nobody/has-this", "a" * 40)
     with pytest.raises(Unavailable, match=r"ragassay models fetch nobody/has-this.*=FOLDER"):
         folder_of(lone, {})
-    with pytest.raises(Unavailable, match="is no folder"):
+    with pytest.raises(Unavailable, match="is not a folder"):
         folder_of(lone, {"nobody/has-this": str(tmp_path / "x")})
     models = Models(ModelOptions({HHEM.name: str(tmp_path)}))
     from ragassay.models.classifiers.hhem import HhemModel

@@ -134,7 +134,7 @@ BAD_FILES = {
     ("run data.jsonl --option a", "--option 'a': write NAME=VALUE, as in min_grade=2"),
     ("run data.jsonl --ks 1,x", "--ks '1,x': write whole numbers"),
     ("run data.jsonl --level 2", "--level: must be less than 1"),
-    ("run data.jsonl --from yesterday", "--from: 'yesterday' is no point in time"),
+    ("run data.jsonl --from yesterday", "--from: 'yesterday' is not a time"),
     ("run data.jsonl --temperature -1", "--temperature: "),
     *((f"run data.jsonl {flag} '{name}'", "a name is empty (an unset variable?)")
       for flag in ("--suite", "--judge")

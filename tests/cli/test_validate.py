@@ -140,7 +140,7 @@ def test_the_saved_mapping_is_what_run_reads(capsys: pytest.CaptureFixture[str])
     assert call(["run", "-c", "map.yaml", "--metrics", "answer_words", "--json"]) == 0
     assert '"n_samples": 2' in capsys.readouterr().out
     assert call(["validate", "data/a.jsonl", "--save-mapping", "map.yaml"]) == 2
-    assert "map.yaml is there already" in capsys.readouterr().err
+    assert "map.yaml already exists" in capsys.readouterr().err
     assert "Found by their names" not in Path("map.yaml").read_text()
     write("known.jsonl", [{"id": "1", "query": "Who?", "answer": "I.", "references": ["I."]}])
     assert call(["validate", "known.jsonl", "--save-mapping", "known.yaml"]) == 0

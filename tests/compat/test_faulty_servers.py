@@ -106,9 +106,9 @@ def test_a_server_that_only_prints_too_much_works(fault, capfd) -> None:
     [
         ("dies", "the server ended. Its last words: 'out of memory'."),
         ("no-json", "the tool returned no JSON object: 'It is done, sir.'."),
-        ("no-result", "what it answers is no result of MCP."),
+        ("no-result", "its answer is not a result of MCP."),
         ("is-error", "the index is empty."),
-        ("silent-error", "the tool failed and says nothing."), ("refuses", "quota is used up."),
+        ("silent-error", "the tool failed without a message."), ("refuses", "quota is used up."),
         ("other-key", "the result lacks 'text'; it has: answer."),
     ],
 )  # fmt: skip
@@ -116,8 +116,8 @@ def test_a_call_that_fails_keeps_what_was_computed(fault, words, complaint) -> N
     write(with_fault(fault))
     said = complaint()
     assert said == (
-        f"p.yaml, line 5: step 2 (odd.faulty), server 'odd': {words} What the steps before gave is "
-        "kept: --from 2 goes on."
+        f"p.yaml, line 5: step 2 (odd.faulty), server 'odd': {words} Earlier results are "
+        "kept: --from 2 continues."
     )
     kept = json.loads(Path("output/p_steps/01_odd.echo.json").read_bytes())
     assert kept["variables"] == {"text": "hello"}
@@ -129,7 +129,7 @@ def test_a_call_that_fails_keeps_what_was_computed(fault, words, complaint) -> N
 def test_a_call_without_an_answer(fault: str, complaint: Complaint, monkeypatch) -> None:
     monkeypatch.setattr("ragassay.compat.ultrarag.mcp_servers.CALL_S", 1)
     write(with_fault(fault))
-    assert "server 'odd': no answer within 1 second. What" in complaint()
+    assert "server 'odd': no answer within 1 second. Earlier" in complaint()
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def far(url: str) -> str:
     [
         ("html", "Unexpected content type: text/html."),
         ("401", """it answers 401 Unauthorized: '{"detail": "no"}'."""),
-        ("empty", "what it answers is no message of MCP."),
+        ("empty", "its answer is not a message of MCP."),
     ],
 )
 def test_a_url_that_is_no_mcp_server(path, words, site, complaint) -> None:
@@ -230,7 +230,7 @@ def test_an_interrupt_leaves_no_server(number: signal.Signals, again: bool, tmp_
         running.send_signal(number)
     said = running.communicate(timeout=60)[1]
     assert running.returncode == 130
-    assert "p.yaml: what each step gave is kept: --from STEP goes on." in said
+    assert "p.yaml: the result of each step is kept: --from STEP continues." in said
     # While the interpreter ends, Python itself tells where a second one came.
     assert again or "Traceback" not in said
     assert Path("output/p_steps/01_odd.echo.json").is_file()
@@ -275,6 +275,6 @@ def test_an_async_tool_of_a_server_folder_is_a_step(complaint: Complaint) -> Non
     Path("odd/parameter.yaml").write_text("text: hello\n")
     write("odd")
     said = complaint()
-    assert "server 'odd': KeyError: 'no index' (odd.py, line 8). What the steps before" in said
+    assert "server 'odd': KeyError: 'no index' (odd.py, line 8). Earlier results" in said
     kept = json.loads(Path("output/p_steps/01_odd.echo.json").read_bytes())
     assert kept["variables"] == {"text_ls": ["hello"]}

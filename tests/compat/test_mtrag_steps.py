@@ -287,9 +287,9 @@ def test_one_mean_of_two_judges_is_labelled_as_that_and_told(tmp_path: Path) -> 
     assert metrics["idk_eval"].judge == "gpt"
     assert [text for text in found.summary.warnings if "different judges" in text] == [
         "RL_F is a mean over values of different judges (11 of gpt, 1 of offline-lexical/7). "
-        "--option given=false judges all of them here.",
+        "--option given=false judges all of them again.",
         "RL_F_idk is a mean over values of different judges (11 of gpt, 1 of gpt and "
-        "offline-lexical/7). --option given=false judges all of them here.",
+        "offline-lexical/7). --option given=false judges all of them again.",
     ]
 
 
@@ -469,7 +469,7 @@ def test_the_benchmarks_config_chooses_the_algorithmic_metrics(tmp_path: Path) -
     ("text", "message"),
     [
         ("", "not a mapping"), ("- Recall", "not a mapping"),
-        ("Recall: recall", "no metric's entry"),
+        ("Recall: recall", "not a metric's entry"),
         ("Recall: {func: recal, target: target}", "recall against target"),
         ("K: {func: k_prec, target: passage}", "no metric k_prec against passage"),
         ("Recall: {func: recall", "not YAML"),

@@ -179,7 +179,7 @@ def test_the_consistency_evaluator_compares_runs(tmp_path: Path) -> None:
         ConsistencyEvaluator({"metrics": [{"rouge": {}}]})
     with pytest.raises(UsageError, match=r"bert_score\.lang"):
         ConsistencyEvaluator({"metrics": [{"bert_score": {"lang": 3}}]})
-    with pytest.raises(UsageError, match="is no metric"):
+    with pytest.raises(UsageError, match="is not a metric"):
         ConsistencyEvaluator({"metrics": [3]})
 
 
@@ -252,7 +252,7 @@ def test_impossible_values_of_other_options_are_refused_when_the_evaluator_is_ma
 
 def test_the_tools_own_options_are_read_as_in_its_files(tmp_path: Path) -> None:
     for options, said in (
-        ({"hallucination_metric": {"modelname": "x"}}, "modelname: is not a key"),
+        ({"hallucination_metric": {"modelname": "x"}}, "modelname: is not a known key"),
         ({"hallucination_metric": {"backend_type": "other"}}, "backend 'other'"),
         ({"hallucination_metric": {"max_chars": 0}}, "hallucination_metric.max_chars"),
         ({"hallucination_metric": 3}, "hallucination_metric"),

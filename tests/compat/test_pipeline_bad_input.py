@@ -60,7 +60,7 @@ def complaint(capfd: pytest.CaptureFixture[str]) -> Complaint:
         (f"{SERVERS}pipeline:\n", "line 2, field 'pipeline': is not a list of steps."),
         (f"{SERVERS}pipeline: []\n", "line 2, field 'pipeline': holds no step."),
         (f"{SERVERS}pipeline: 2020-01-01\n", "field 'pipeline': is not a list of steps."),
-        (f"x: 1\n{SERVERS}pipeline: []\n", "line 1, field 'x': is not a key that is known."),
+        (f"x: 1\n{SERVERS}pipeline: []\n", "line 1, field 'x': is not a known key."),
         ("servers: [a]\npipeline: [a.b]\n", "line 1, field 'servers': names no server."),
         ("pipeline: [\n", "p.yaml, line 2: is not YAML"),
     ],
@@ -93,9 +93,9 @@ def test_a_server_that_is_none(server: str, words: str, complaint: Complaint) ->
         ("evaluations.evaluate", "': the step 'evaluations.evaluate' names a server that 'servers' "
          "lacks. Did you mean 'evaluation'?"),
         ("evaluation.rank", "': the server 'evaluation' has no tool 'rank'. There are: evaluate, "),
-        ("evaluation.evaluate", "': evaluation.evaluate takes 'pred_ls', and no step before it "),
+        ("evaluation.evaluate", "': evaluation.evaluate takes 'pred_ls', and no earlier step "),
         ("evaluation.evaluate: []", ".evaluation.evaluate': is not a mapping. It takes 'input'"),
-        ("evaluation.evaluate: {in: {}}", ".evaluation.evaluate.in': is not a key that is known."),
+        ("evaluation.evaluate: {in: {}}", ".evaluation.evaluate.in': is not a known key."),
         ("evaluation.evaluate: {input: {5: a}}", ".evaluation.evaluate.input': is not a mapping"),
         ("evaluation.evaluate: {input: {pred_ls: ''}}", ".evaluation.evaluate.input': is not a ma"),
         ("evaluation.evaluate: {input: {pred: a}}", "': evaluation.evaluate has no input 'pred'. "
@@ -139,8 +139,8 @@ def test_a_parameter_without_a_default_is_asked_for(complaint: Complaint) -> Non
         (BENCHMARK + "evaluation: [a]\n", "line 3, field 'evaluation': is not a mapping of par"),
         ("hello", "is not a mapping of servers."), ("a: [", "line 1: is not YAML"),
         (b"\xff\xfe\0", "cannot be read (it is not text in UTF-8: byte 1 is 0xff)"),
-        (BENCHMARK + EVALUATION + "evalution: {}\n", "line 6, field 'evalution': is no server of "
-         "the pipeline. Did you mean 'evaluation'?"),
+        (BENCHMARK + EVALUATION + "evalution: {}\n", "line 6, field 'evalution': is not a server "
+         "of the pipeline. Did you mean 'evaluation'?"),
         (BENCHMARK + EVALUATION + "  metics: []\n", "line 6, field 'evaluation.metics': the server "
          "'evaluation' has no such parameter. Did you mean 'metrics' or 'ir_metrics'?"),
         (BENCHMARK + EVALUATION + "  5: 1\n", "line 6, field 'evaluation.5': the server"),
@@ -155,7 +155,7 @@ def test_a_parameter_without_a_default_is_asked_for(complaint: Complaint) -> Non
         ("benchmark: {benchmark: {path: a, key_map: {a: 5}}}\n" + EVALUATION, "benchmark.key_map.a "
          "must be a valid string, not 5 (step"),
         ("benchmark: {benchmark: {path: a, key_map: {a: b}, lmit: 3}}\n" + EVALUATION, "benchmark."
-         "lmit is not a key that is known (step benchmark.get_data). Did you mean 'limit'?"),
+         "lmit is not a known key (step benchmark.get_data). Did you mean 'limit'?"),
     ],
 )  # fmt: skip
 def test_parameters_are_checked_before_the_first_step(body, words, complaint) -> None:
@@ -203,7 +203,7 @@ def test_a_place_that_no_result_can_be_written_to(complaint: Complaint) -> None:
     write(parameters=BENCHMARK + EVALUATION.replace("o.json", "d.jsonl/o.json"))
     said = complaint()
     assert "server 'evaluation': save_path: " in said
-    assert "cannot be written (File exists). Name another file. What the steps" in said
+    assert "cannot be written (File exists). Name another file. Earlier results" in said
     write()
     Path("taken").write_text("mine")
     assert "taken: cannot be written (File exists)" in complaint("run", "p.yaml", "-o", "taken")

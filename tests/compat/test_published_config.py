@@ -343,7 +343,7 @@ def test_the_key_comes_from_the_variable_that_the_file_names(
 PUBLISHED_MISTAKES = [
     (TOOL.replace("input_queries", "input_querys"), 1, "Did you mean 'input_queries'"),
     (TOOL.replace("TRECEvaluator", "TRECEvaluater"), 8, "'type: TRECEvaluator'"),
-    (TOOL.replace('  type: "TRECE', '  kind: "TRECE'), 8, "'evaluator.kind': is not a key"),
+    (TOOL.replace('  type: "TRECE', '  kind: "TRECE'), 8, "'evaluator.kind': is not a known key"),
     (TOOL.replace("  model:", "  modell:"), 9, "Did you mean 'model'?"),
     (TOOL.replace("OpenAIModel", "OpenAIModle"), 10, "Did you mean 'OpenAIModel'"),
     (TOOL.replace("    name:", "    nmae:"), 11, "Did you mean 'name'?"),
@@ -351,8 +351,8 @@ PUBLISHED_MISTAKES = [
     (TOOL.replace("[1, 3]", "[1, 0]"), 14, "k_values.1': "),
     (TOOL.replace("[1, 3]", "[]"), 14, "k_values"),
     (TOOL.replace('results_folder: "results/"', "results_folder: [a]"), 2, "not the name of"),
-    (f"suite: qa\n{PAGE_TREC}", 1, "is said twice: here, and by evaluator in line 2"),
-    (f"{PAGE_TREC}ks: [1]\n", 7, "is said twice: here, and by evaluator.options.k_values"),
+    (f"suite: qa\n{PAGE_TREC}", 1, "is given twice: here and by evaluator in line 2"),
+    (f"{PAGE_TREC}ks: [1]\n", 7, "is given twice: here and by evaluator.options.k_values"),
     (PAGE_TREC.replace(": []", ": [umbrla]"), 6, "Did you mean 'umbrela'"),
     (PAGE_TREC.replace("trecrag", "qa"), 2, "write 'suite: [qa]'"),
     (PAGE_TREC.replace('name: "trecrag"', "options: {}"), 3, "is given twice"),
@@ -360,7 +360,7 @@ PUBLISHED_MISTAKES = [
     ("evaluator: []\n", 1, "names no evaluator"),
     ("evaluator:\n  - trecrag\n", 2, "is not a mapping of keys"),
     ("evaluator:\n  name: trecrag\n  type: ConsistencyEvaluator\n", 3, "another evaluator"),
-    ("evaluator:\n  - type: GoldenAnswerEvaluator\n    options: {a: 1}\n", 3, "not a key"),
+    ("evaluator:\n  - type: GoldenAnswerEvaluator\n    options: {a: 1}\n", 3, "not a known key"),
     (PAGE_CONSISTENCY.replace("bert_score", "bert_scor"), 5, "Did you mean 'bert_score'"),
     (PAGE_CONSISTENCY.replace("lang:", "lng:"), 7, "Did you mean 'lang'?"),
     (PAGE_CONSISTENCY.replace("baseline: true", "baseline: 7"), 8, "not 7"),
@@ -386,7 +386,7 @@ PUBLISHED_MISTAKES = [
         "ANTHROPIC_BASE_URL",
     ),
     ("evaluator:\n  name: trecrag\n  model:\n    type: GeminiModel\n", 3, "Which model of"),
-    (TOOL.replace("gpt-4o-mini", "${oc.decode:X}"), 11, "is no reference"),
+    (TOOL.replace("gpt-4o-mini", "${oc.decode:X}"), 11, "is not a reference"),
     (TOOL.replace("gpt-4o-mini", "${oc.env:NOT_SET}"), 11, "NOT_SET, which is not set"),
 ]
 OWN_MISTAKES = [
@@ -410,7 +410,7 @@ OWN_MISTAKES = [
     ("metrics: [rougeL.f, umbrela]\noptions:\n  shots: few\n  stem: 7\n", 4, "stem must be"),
     ("metrics: em\nsuite: qa\nkey_map: 5\n", 3, "is not a mapping"),
     ("suite: qa\nqrels: nowhere.txt\n", 2, "there is no file or folder"),
-    ("suite: qa\nconsistency_metrics: [em]\n", 2, "is no metric of the suite consistency"),
+    ("suite: qa\nconsistency_metrics: [em]\n", 2, "is not a metric of the suite consistency"),
     ("# ${NOT_READ}\nsuite: qa\nlimit: ${NOT_SET}\n", 3, "NOT_SET, which is not set"),
     ("suite: qa\nlimit: [\n", 3, "is not YAML"),
 ]

@@ -165,7 +165,7 @@ def test_json_and_parquet_hold_the_same(tmp_path: Path) -> None:
         ({"key_map": {}}, "benchmark.key_map "),
         ({"key_map": {"q_ls": 1}}, "benchmark.key_map.q_ls must be a valid string, not 1"),
         ({"limit": 0}, "benchmark.limit "),
-        ({"limits": 3}, "benchmark.limits is not a key that is known. Did you mean 'limit'?"),
+        ({"limits": 3}, "benchmark.limits is not a known key. Did you mean 'limit'?"),
         ({"shuffle": "no"}, "benchmark.shuffle must be a valid boolean, not 'no'"),
         ({"seed": "x"}, "benchmark.seed must be a valid integer, not 'x'"),
     ],

@@ -150,5 +150,5 @@ def test_whatever_a_library_raises_is_the_one_error(tmp_path: Path, error: Excep
 
     found = table_files.guarded_rows(rows(), tmp_path / "book.xlsx")
     assert next(found) == 1
-    with pytest.raises(InputError, match=r"book\.xlsx: this is no readable XLSX file"):
+    with pytest.raises(InputError, match=r"book\.xlsx: this is not a readable XLSX file"):
         next(found)

@@ -322,9 +322,9 @@ def test_a_trace_without_content_is_left_out_and_told(tmp_path: Path) -> None:
     ([otlp(), {"resourceSpans": [{"scopeSpans": {}}]}], "field 'resourceSpans': a list of"),
     ([{"trace_id": "tr-1", "spans": "none"}], "field 'spans': a list of spans is expected"),
     ([promptfoo(0), {"stats": {}}], "line 2, field 'results': there is no list of results"),
-    ([{"results": {"version": 3, "results": [promptfoo(0), 3]}}], "the result is no object"),
-    ([{"eval": {}, "status": "success", "samples": [4]}], "'samples': the sample is no object"),
-    ([{"testCases": [4]}], "field 'testCases': the test case is no object"),
+    ([{"results": {"version": 3, "results": [promptfoo(0), 3]}}], "the result is not an object"),
+    ([{"eval": {}, "status": "success", "samples": [4]}], "'samples': the sample is not an object"),
+    ([{"testCases": [4]}], "field 'testCases': the test case is not an object"),
 ])  # fmt: skip
 def test_a_faulty_export_is_an_error_that_says_where(tmp_path, records: list[Any], said) -> None:
     assert said in error(write(tmp_path / "a.jsonl", *records))
@@ -382,8 +382,8 @@ def test_a_step_that_is_named_replaces_those_that_retrieve(tmp_path: Path) -> No
 def test_traces_in_which_no_name_is_known_are_named_with_their_paths(tmp_path: Path) -> None:
     own = run("root", "chain", None, 0, inputs={"ask_me": Q, "k": 4}, outputs={"said": [A]})
     path = write(tmp_path / "a.jsonl", own)
-    assert "no column is known as a query, an answer or passages: inputs.ask_me, outputs.said" in (
-        error(path)
+    assert "recognised as a query, an answer or passages: inputs.ask_me, outputs.said" in error(
+        path
     )
     placed = place(path)
     assert placed.unplaced == ("inputs.ask_me", "outputs.said")

@@ -116,7 +116,7 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     *((name, "\nnot json\n", "line 2: not valid JSON") for name in ("a.jsonl", "a.ndjson")),
     ("a.jsonl.gz", gzip.compress(b"\nnot json\n"), "line 2: not valid JSON"),
     ("a.bin", "just some words\n", "no known format fits: it is neither JSON nor Parquet"),
-    ("a.bin", bytes(range(253, 0, -1)), "this is no text file"),
+    ("a.bin", bytes(range(253, 0, -1)), "this is not a text file"),
     ("a.bin", "Grüße\n".encode("latin-1"), "byte 0xfc at position 3 of the file is not UTF-8"),
     ("a.run", "q1 Q0 d1 1 2.0 tag\n", "Give the run, with its qrels"),
 ]
@@ -207,7 +207,7 @@ def test_a_wrong_encoding_is_named_with_line_and_byte(tmp_path: Path, file: str,
 def test_a_file_that_is_no_text_is_not_taken_for_an_encoding(tmp_path: Path, start: bytes) -> None:
     path = tmp_path / "bin.csv"
     path.write_bytes(start + random.Random(1).randbytes(3000))
-    with pytest.raises(InputError, match=r"this is no text file\. Give JSON lines"):
+    with pytest.raises(InputError, match=r"this is not a text file\. Give JSON lines"):
         load(path, format="csv")
 
 

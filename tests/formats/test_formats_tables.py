@@ -87,8 +87,8 @@ LIST = "line 2, field 'contexts': the cell begins like a list"
 @pytest.mark.parametrize(("content", "problem"), [
     ("id,query\n1,a\n2,b,c\n", "line 3: the row has 3 cells, the header 2"),
     ("id,query\n1\n", "line 2: the row has 1 cells, the header 2"),
-    ('id,query\n1,"a\n2,b\n', "line 2: this is no valid table"),
-    ('id,query\n1,"a"b\n', "line 2: this is no valid table"),
+    ('id,query\n1,"a\n2,b\n', "line 2: this is not a valid table"),
+    ('id,query\n1,"a"b\n', "line 2: this is not a valid table"),
     ("id,query,id\n1,a,2\n", "line 1: the header names 'id' more than once"),
     ('id,query,timestamp\n1,"a\nb\nc",1\n\n2,d,noon\n', "line 6, field 'timestamp'"),
     (
@@ -214,7 +214,7 @@ def test_a_damaged_parquet_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pl.DataFrame(ROWS).write_parquet(path)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match="no readable Parquet file"):
+    with pytest.raises(InputError, match="not a readable Parquet file"):
         load(path)
 
 
@@ -280,7 +280,7 @@ def test_texts_in_columns_of_bytes_are_texts(tmp_path: Path) -> None:
     frame.write_parquet(path)
     assert load(path) == [Sample(id="1", query="Who?", passages=(Passage("Émile."),))]
     pl.DataFrame({"id": ["1"], "query": [b"\xff\xfe"]}).write_parquet(path)
-    with pytest.raises(InputError, match=r"2 bytes that are no text in UTF-8") as caught:
+    with pytest.raises(InputError, match=r"2 bytes that are not text in UTF-8") as caught:
         load(path)
     assert (caught.value.line, caught.value.field) == (1, "query")
 

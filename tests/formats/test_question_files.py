@@ -63,7 +63,7 @@ def test_examples_of_langsmith_are_joined_to_its_runs(examples: Path, tmp_path: 
     assert expected(result.samples) == {"e1": ("Jane Austen",), "r2": ("1817",), "r3": ()}
     gold = [[one.id for one in sample.gold or ()] for sample in result.samples]
     assert gold == [["d1"], ["d2"], []]
-    assert "1 by id" in told and "1 by query" in told and "another query" in told
+    assert "1 by id" in told and "1 by query" in told and "different query" in told
 
 
 def test_gold_and_labels_are_joined_and_every_system_has_them(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_references_come_from_a_file_of_any_format(examples: Path, tmp_path, nam
     (tmp_path / "q.csv").write_text(f"question,ground_truth\n{EMMA},Jane Austen\n")
     runs = write(tmp_path / "r.jsonl", run("r1", EMMA), run("r2", "Why?"))
     result = ragassay.evaluate(runs, ["covers_answer"], references=str(tmp_path / name))
-    assert "1 of the samples has no expected answer in it" in " ".join(result.summary.warnings)
+    assert "has nothing for 1 sample" in " ".join(result.summary.warnings)
     assert result.summary.metrics["covers_answer"].n_scored == 1
 
 
@@ -174,7 +174,7 @@ def test_chosen_columns_count_in_the_file_that_has_them(german: Path, tmp_path, 
     result = ragassay.evaluate(given, ["covers_answer"], references=str(german), columns=columns)
     assert result.summary.metrics["covers_answer"].n_scored == 1
     told = " ".join(result.summary.warnings)
-    assert f"{german}: 1 sample joined with what it expects: 1 by query." in told
+    assert f"{german} gave references, gold or labels to 1 sample: 1 by query." in told
 
 
 def test_a_column_that_no_file_has_is_an_error(german: Path, tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_what_was_retrieved_is_no_list_of_records(tmp_path: Path, results: Any) 
     """Each document would be a sample, and the question would be left out."""
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps({**LOGGED, "results": results}))
-    assert "no column is known as a query" in error(path)
+    assert "no column was recognised as a query" in error(path)
 
 
 @pytest.mark.parametrize("name", ["results", "data", "items", "runs"])
@@ -310,7 +310,7 @@ def test_a_sheet_is_read_row_by_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("rows", "said"), [
     ([["id", "query", "Query"], [1, "a", "b"]], "'query' and 'Query' could each be query"),
     ([["id", "id"], [1, 2]], "line 1: the header names 'id' more than once"),
-    ([["id", "query"], [1, "a"], [2, "b", "c"]], "line 3: a column has a value and no name"),
+    ([["id", "query"], [1, "a"], [2, "b", "c"]], "line 3: a column has a value but no name"),
     ([["id", "query"], [1, True]], "line 2, field 'query': the flag true"),
     ([["id", "query"]], "no sheet holds a header and a row"),
 ])  # fmt: skip
@@ -371,7 +371,7 @@ def test_of_splits_the_test_split_is_read_or_one_must_be_named(tmp_path: Path) -
     ("{}", "names no data files"),
     ('{"_data_files": [{"filename": "../x.arrow"}]}', "names no data files"),
     ('{"_data_files": [{"filename": "x.arrow"}]}', "there is no such file"),
-    ('{"_data_files": [{"filename": "state.json"}]}', "no readable Arrow file"),
+    ('{"_data_files": [{"filename": "state.json"}]}', "not a readable Arrow file"),
 ])  # fmt: skip
 def test_a_damaged_data_set_is_an_error(tmp_path: Path, state: str, said: str) -> None:
     (tmp_path / "dataset_info.json").write_text("{}")

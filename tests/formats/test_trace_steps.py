@@ -111,7 +111,7 @@ def test_turns_beside_the_question_are_the_history(made, name, turns: list[Any],
     (of_mlflow(mlflow_2("a", None, "CHAIN", Q, A), timestamp_ms="then"), "timestamp_ms"),
 ])  # fmt: skip
 def test_a_wrong_time_is_told_by_the_name_that_the_file_has(trace, name, tmp_path) -> None:
-    with pytest.raises(InputError, match=f"field '{name}': this is no point in time"):
+    with pytest.raises(InputError, match=f"field '{name}': this is not a time"):
         one_sample(tmp_path / "a.jsonl", trace)
 
 

@@ -44,10 +44,10 @@ def test_each_kind_is_read(tmp_path: Path) -> None:
     [
         ("a.md", b"", "a.md: holds no text"),
         ("a.md", b"\x00\x01 text", "holds zero bytes: it is binary. Documents are"),
-        ("a.txt", b"\x00\x01\x80", "a.txt: is no text: it is binary. Documents are"),
+        ("a.txt", b"\x00\x01\x80", "a.txt: is not text: it is binary. Documents are"),
         ("a.txt", b"\xff\xfea\x00", "is not text in UTF-8 (byte 0). Save it as UTF-8."),
         ("a.txt", b"caf\xe9", "is not text in UTF-8 (byte 3)"),
-        ("a.pdf", b"no pdf", "a.pdf: is no PDF file. Rename it"),
+        ("a.pdf", b"no pdf", "a.pdf: is not a PDF file. Rename it"),
         ("a.pdf", b"%PDF-1.7 cut", "a.pdf: cannot be read"),
         ("a.docx", b"no docx", "a.docx: cannot be read"),
     ],
@@ -113,7 +113,7 @@ def test_what_cannot_be_read_is_left_out_where_that_is_wanted(here: Path, capsys
     Path("docs/binary.txt").write_bytes(b"\xff\xfe")
     for name, command in commands.items():
         assert call(command) == 2
-        assert "Mend them, move them out, or leave them out (--skip-unreadable):" in " ".join(
+        assert "Fix them, move them out, or leave them out (--skip-unreadable):" in " ".join(
             capsys.readouterr().err.split()
         )
         assert call([*command, "--skip-unreadable"]) == 0

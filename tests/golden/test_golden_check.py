@@ -266,7 +266,7 @@ def test_a_log_is_a_query_a_line_or_any_format(name: str, text: str, told: str, 
     Path(name).write_text(text.format("Where do I register my marriage?"))
     assert call(["golden", "check", "golden", "--log", name]) == 0
     shown = capsys.readouterr()
-    assert "1 query of the log is like no item" in shown.out
+    assert "no item is like 1 query of the log" in shown.out
     assert "Where do I register my marriage?" in shown.out
     assert ("is read as a query" in shown.err) is bool(told) and told in shown.err
 

@@ -76,7 +76,7 @@ def test_other_numbers_and_other_documents_are_named(desk: Path, capsys) -> None
     shutil.copytree("golden", "old")
     call(["golden", "anchor", "golden"])
     said = " ".join(capsys.readouterr().out.split())
-    assert "(other numbers: look at its references)" in said
+    assert "(other numbers: check its references)" in said
     assert f"from {other} to renamed" in said
     call(["golden", "diff", "old", "golden"])
     said = " ".join(capsys.readouterr().out.split())
@@ -269,16 +269,16 @@ def test_records_of_several_systems_are_one_item_unless_they_differ(pool: Path, 
 
 WRITES_OVER = (
     ("ask golden -t command:cat -o golden/queries.jsonl", "lies in golden, which is read"),
-    ("ask golden/queries.jsonl -t command:cat -o golden/queries.jsonl", "is what is read"),
-    ("ask q.jsonl -t command:cat -o ./q.jsonl", "is what is read"),
-    ("ask q*.jsonl -t command:cat -o q.jsonl", "is what is read"),
+    ("ask golden/queries.jsonl -t command:cat -o golden/queries.jsonl", "is the input"),
+    ("ask q.jsonl -t command:cat -o ./q.jsonl", "is the input"),
+    ("ask q*.jsonl -t command:cat -o q.jsonl", "is the input"),
     ("ask q.jsonl -t command:cat -o golden/new.jsonl", "lies in the golden set golden"),
     ("run q.jsonl -m answer_words -o golden", "lies in the golden set golden"),
-    ("run done/samples.jsonl -m answer_words -o done", "is what is read"),
+    ("run done/samples.jsonl -m answer_words -o done", "is the input"),
     ("golden export golden -o golden/queries.jsonl", "lies in golden, which is read"),
-    ("golden import q.jsonl --documents docs -o docs", "is what is read"),
+    ("golden import q.jsonl --documents docs -o docs", "is the input"),
     ("golden import q.jsonl --documents docs -o golden/part", "lies in the golden set golden"),
-    ("golden sample golden 3 -o docs", "is what is read"),
+    ("golden sample golden 3 -o docs", "is the input"),
     ("golden synthesize docs -o docs/set --n 2", "lies in docs, which is read"),
 )
 
@@ -347,7 +347,9 @@ def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[s
         assert made == {
             "accepted": "accepted", "rejected": "rejected", "draft": other, "none": other,
         }  # fmt: skip
-        assert "1 rejected. What q.jsonl accepts or rejects stays so." in capsys.readouterr().out
+        assert (
+            "1 rejected. Items that q.jsonl accepts or rejects stay so." in capsys.readouterr().out
+        )
     records.append({"id": "accepted", "query": "Q?", "system": "x", "status": "rejected"})
     assert imports(records, "differs") == 2
     assert "field 'status'" in capsys.readouterr().err
@@ -364,12 +366,12 @@ def test_what_a_person_decided_stays(pool: Path, capsys: pytest.CaptureFixture[s
         ({"verified_on": "soon"}, "field 'verified_on'"), ({"query": ""}, "field 'query': "),
         ({"gold": [{"document": "pool", "start": 9, "end": 90, "text": "shuts"}]},
          "field 'gold.0': characters 9 to 90 of pool do not exist: the document has 32, and the "
-         "text is nowhere"),
+         "text does not occur"),
         ({"gold": [{"document": "pool", "start": 1, "end": 2, "text": "o"}]},
          "field 'gold.0': 'o' is not what characters 1 to 2 of pool hold, and the text is "
          "at 4 places"),
         ({"gold": [{"document": "sea", "start": 1, "end": 2, "text": "fish"}]},
-         "field 'gold.0': there is no document 'sea', and the text is nowhere"),
+         "field 'gold.0': there is no document 'sea', and the text does not occur"),
         ({"gold": [{"document": "sea", "start": 1, "end": 2}]},
          "field 'gold.0': there is no document 'sea', and it has no text"),
         ({"gold": [{"document": "pool", "start": 1, "end": 99}]},
@@ -432,11 +434,11 @@ def test_answers_to_other_queries_of_the_same_id_are_told(desk: Path) -> None:
     known = next(one for one in GoldenSet.open(Path("golden")).items if one.id == "library-dvd")
     answers = [{"id": known.id, "answer": "One week.", "query": known.query.upper().rstrip("?")}]
     result = ragassay.evaluate(answers, metrics=["contains_answer"], golden="golden")
-    assert "something else" not in " ".join(result.summary.warnings)
+    assert "something different" not in " ".join(result.summary.warnings)
     answers = [{"id": known.id, "answer": "One week.", "query": "Who built Rome?"}]
     result = ragassay.evaluate(answers, metrics=["contains_answer"], golden="golden")
-    (told,) = [one for one in result.summary.warnings if "something else" in one]
-    assert told.startswith("1 sample asks something else than the item of golden with the same id")
+    (told,) = [one for one in result.summary.warnings if "something different" in one]
+    assert told.startswith("1 sample asks something different from the item of golden with")
     assert "library-dvd: 'Who built Rome?', not" in told
 
 

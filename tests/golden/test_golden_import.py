@@ -204,7 +204,7 @@ def test_gold_is_found_whatever_white_space_and_markup_and_else_kept(desk: Path,
     told = capsys.readouterr().out
     flat = " ".join(told.split())
     assert "6 of 10 gold passages placed in the documents." in flat
-    assert "none (q.jsonl, line 10, field 'gold.0'): the text is nowhere" in flat
+    assert "none (q.jsonl, line 10, field 'gold.0'): the text does not occur" in flat
     assert "(but for markup) is at 2 places in the documents: manual:" in flat
     assert "4 gold passages left out" in flat
 

@@ -126,7 +126,7 @@ def test_gold_is_known_by_the_records_or_by_what_the_system_was_given() -> None:
     assert unknown("nz", "--") == (), "none is relevant, and that is known"
     assert unknown("kk", "g-") == ("q1",), "its gold has no text, so the system was given none"
     assert unknown("uu", None) == (), "the runs say of no query what its gold is"
-    with pytest.raises(UsageError, match="gold passages of no query of the two runs are known"):
+    with pytest.raises(UsageError, match="No query of the two runs has known gold passages"):
         unknown("uu", "--")
 
 

@@ -135,7 +135,7 @@ def test_a_missing_key_names_its_variable(ledger: Ledger) -> None:
 @pytest.mark.parametrize(("word", "said"), [
     ("opneai:gpt-4o", "Did you mean 'openai'"), ("", "No judge is called ''"),
     ("gpt-4o", "Did you mean 'openai:gpt-4o'"),
-    ("no_such_module:fn", "There is no module no_such_module here"),
+    ("no_such_module:fn", "there is no module no_such_module here"),
     ("claude-sonnet-4", "Did you mean 'anthropic:claude-sonnet-4'"),
     ("ftp://h/v1#m", "No judge is called"), ("http:///v1#m", "begins with http"),
     ("http://localhost:8000/v1", "#model"), ("http://h:port/v1#m", "not a URL"),

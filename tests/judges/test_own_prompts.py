@@ -58,9 +58,9 @@ def test_a_file_is_sent_in_place_of_the_prompt_and_is_in_the_signature(desk: Pat
 @pytest.mark.parametrize(("text", "line", "says"), [
     ("Read.\n{{ conversation }}\n{{ anwser }}", 3, "no placeholder {{ anwser }}"),
     ("Read.\n{{ conversation }}\n\n{answer}", 4, "needs the placeholder {{ answer }}"),
-    ("Read.\n{{ conversation }", 2, "is no prompt"),
+    ("Read.\n{{ conversation }", 2, "is not valid"),
     ("--- system ---\nRead.\n--- user ---\n{{ query }}", 4, "no placeholder {{ query }}"),
-    ("Read.\n{{ conversation | nosuch }} {{ answer }}", 2, "is no prompt"),
+    ("Read.\n{{ conversation | nosuch }} {{ answer }}", 2, "is not valid"),
 ])  # fmt: skip
 def test_a_faulty_prompt_is_one_error_with_its_line(desk, text: str, line: int, says: str) -> None:
     (desk / "idk.txt").write_text(text, encoding="utf-8")
@@ -73,7 +73,7 @@ def test_a_faulty_prompt_is_one_error_with_its_line(desk, text: str, line: int, 
 def test_what_is_no_question_or_reads_no_prompt_is_refused(desk: Path) -> None:
     with pytest.raises(UsageError, match=r"no question 'says_idkk'. Did you mean 'says_idk'"):
         read_prompts({"says_idkk": "idk.txt"})
-    with pytest.raises(UsageError, match="a prompt is put to an LLM, and offline reads none"):
+    with pytest.raises(UsageError, match="a prompt is for an LLM, and offline reads none"):
         ragassay.evaluate(DATA, "idk_eval", prompts={"says_idk": "idk.txt"})
 
 

@@ -111,7 +111,7 @@ def test_an_edited_file_is_another_judge_and_a_name_of_its_own_keeps_it(code, tm
     assert n_asked() == 12
     signed = [one.summary.metrics["answer_match"].signature for one in (*before, *after)]
     assert signed[0] != signed[2] and signed[1] == signed[3]
-    with pytest.raises(ragassay.UsageError, match="was not computed alike"):
+    with pytest.raises(ragassay.UsageError, match="was computed differently"):
         before[0].compare(after[0])
 
 
@@ -217,8 +217,8 @@ def kind(prompt, rules="a", *, words="a"): return words
 @pytest.mark.parametrize(("name", "reason", "words"), [
     ("no_return", "judge_error", r"returned None \(is a 'return' missing\?\).*answer_match"),
     ("mapping", "judge_error", "returned a dict when it was asked answer_match.*as a text"),
-    ("raw", "judge_error", "returned bytes.*Look into the code of users_judges:raw"),
-    ("raises", "judge_error", r"ValueError: no luck today \(users_judges.py:\d+\).*Look into"),
+    ("raw", "judge_error", "returned bytes.*Check the code of users_judges:raw"),
+    ("raises", "judge_error", r"ValueError: no luck today \(users_judges.py:\d+\).*Check the code"),
     ("prose", "unparsable", "holds no JSON object"),
 ])  # fmt: skip
 def test_a_wrong_reply_is_a_failure_and_never_a_score(code, name, reason: str, words: str) -> None:
@@ -238,7 +238,7 @@ def test_a_wrong_reply_is_a_failure_and_never_a_score(code, name, reason: str, w
     ("users_judges:juge", "has no 'juge'. Did you mean 'judge'"),
     ("opneai:mini", "No judge is called 'opneai:mini'. Did you mean 'openai'"),
     (ragassay.Sample, "is a class. Give an object of it.* name it: ragassay.base.sample:chat"),
-    (["offline", ragassay.judges.OfflineJudge()], "comes ready made"),
+    (["offline", ragassay.judges.OfflineJudge()], "is an object"),
 ])  # fmt: skip
 def test_what_cannot_judge_is_refused_at_once(code: Any, judge: Any, words: str) -> None:
     with pytest.raises(UsageError, match=words):
@@ -386,7 +386,7 @@ def test_a_configuration_file_reaches_no_other_code_through_the_working_director
 
 
 def test_code_runs_only_where_a_person_names_it(code: Any) -> None:
-    with Ledger(":memory:") as ledger, pytest.raises(UsageError, match="where a person names it"):
+    with Ledger(":memory:") as ledger, pytest.raises(UsageError, match="if a person names it"):
         make_judge(["users_judges:judge"], default_model="x", ledger=ledger)
     words = ["openai:gpt-4o", "offline", "replay:a.jsonl", "http://a/v1#m"]
     assert named_judges(words) == words

@@ -150,7 +150,7 @@ def test_what_does_not_fit_is_an_accident_with_one_clear_sentence(bert: str, tmp
 def test_what_is_not_here_is_unscored_with_one_clear_sentence(tmp_path: Path) -> None:
     named = Models(ModelOptions({MNLI: str(tmp_path / "gone")}))
     found = outcome("bertscore.f", sample("a", "b"), named)
-    assert found.reason is Reason.NEEDS_EXTRA and "is no folder" in found.detail
+    assert found.reason is Reason.NEEDS_EXTRA and "is not a folder" in found.detail
 
 
 def test_numbers_that_overflow_cost_a_score_and_not_the_run(bert: str, monkeypatch) -> None:
@@ -315,6 +315,6 @@ def test_what_only_rescaling_uses_is_refused_without_it() -> None:
         ("rb_agg(rescale=false,baseline=own.tsv)", "baseline"),
         ("runs_bertscore(rescale=false,lang=de).f", "lang"),
     ):
-        with pytest.raises(UsageError, match=rf"{idle} goes with rescale=true"):
+        with pytest.raises(UsageError, match=rf"{idle} needs rescale=true"):
             naming.parse(name)
     assert naming.parse("bertscore(rescale=false,lang=en).f") == naming.parse("bertscore.f")

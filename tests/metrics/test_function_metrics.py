@@ -231,7 +231,7 @@ def em(answer):
 @pytest.mark.parametrize(
     ("function", "options", "words"),
     [
-        (one_arg, {}, "parameter 'answr' is no part of a sample. Did you mean 'answer'"),
+        (one_arg, {}, "parameter 'answr' is not a part of a sample. Did you mean 'answer'"),
         (star, {}, "'answers' has no fixed name"), (default_part, {}, "default can only be None"),
         (list_default, {}, "has a list as its default"), (em, {}, "called 'em' already"),
         (lambda answer: 1, {}, "a function with a name"), (3, {}, "a function with a name"),
@@ -254,7 +254,7 @@ def test_functions_stand_beside_suites_and_names() -> None:
     assert {"em", "f1", "is_short"} <= beside.summary.metrics.keys()
     assert list(ragassay.evaluate(data, is_short).summary.metrics) == ["is_short"]
     assert ragassay.evaluate(data, is_short, fail_under="is_short>=1").gates[0].passed is True
-    with pytest.raises(UsageError, match="is no metric"):
+    with pytest.raises(UsageError, match="is not a metric"):
         ragassay.evaluate(data, [3])  # type: ignore[list-item]
 
 
@@ -309,7 +309,7 @@ def test_the_command_line_takes_module_and_function(tmp_path, monkeypatch, capsy
     for wrong, words in (
         ("users_metrics:n_wrds", "has no 'n_wrds'. Did you mean 'n_words'"),
         ("nowhere:f", "no module 'nowhere'"),
-        ("users_metrics:Nothing", "is no metric"),
+        ("users_metrics:Nothing", "is not a metric"),
     ):
         assert call(["run", "d.jsonl", "-m", wrong]) == 2
         assert words in " ".join(capsys.readouterr().err.split())

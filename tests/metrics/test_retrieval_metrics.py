@@ -309,7 +309,7 @@ def test_qrels_and_run_of_different_kinds_are_refused() -> None:
     for qrels, run in itertools.permutations(kinds, 2):
         with pytest.raises(UsageError, match="alike"):
             evaluate_run(qrels, run)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="f1 is no measure"):
+    with pytest.raises(UsageError, match="f1 is not a measure"):
         evaluate_run({"q": {"a": 1}}, {"q": {"a": 1.0}}, "f1")
 
 
@@ -340,5 +340,5 @@ def test_a_run_is_evaluated_from_files_as_from_mappings(tmp_path: Path) -> None:
     run = {"q1": {"a": 1.0, "b": 2.0}, "q2": {"c": 1.0}}
     assert from_files.means == evaluate_run(qrels, run, "RR,nDCG@10").means
     assert from_files.means["RR"] == 0.75
-    with pytest.raises(UsageError, match="Nothing is no measure of a ranking"):
+    with pytest.raises(UsageError, match="No measure is named"):
         evaluate_run(qrels, run, [])

@@ -12,12 +12,12 @@ def notes(records: list[dict], metrics: str) -> list[str]:
     """The warnings of a run on the scripts of its texts."""
     data = [{"id": f"{at}", **record} for at, record in enumerate(records)]
     warnings = ragassay.evaluate(data, metrics).summary.warnings
-    return [one for one in warnings if "not find words" in one]
+    return [one for one in warnings if "not recognise words" in one]
 
 
 def test_texts_in_another_script_are_told_once_with_the_metric_that_counts_them() -> None:
     (said,) = notes([ARABIC, ARABIC, ENGLISH], "rouge-1,rouge-l,rouge1(tokens=unicode),em")
-    assert "rouge-1, rouge-l do not find words" in said
+    assert "rouge-1, rouge-l do not recognise words" in said
     assert said.endswith("For other scripts: rouge1(tokens=unicode), rougeL(tokens=unicode).")
     (said,) = notes([ENGLISH, ENGLISH, ARABIC], "rouge-1")
     assert "1 of 3 samples" in said

@@ -1,5 +1,5 @@
 """``ragassay plot``: every mistake has its sentence, and pictures say which scores in them were
-not computed alike."""
+computed differently."""
 
 from pathlib import Path
 from typing import Any
@@ -81,7 +81,7 @@ def test_files_of_another_kind_are_named_with_what_to_do(tmp_path: Path, capsys)
     (tmp_path / "folder").mkdir()
     for name, problem in (
         ("none.csv", "no such file"), ("empty.csv", "empty"), ("head.csv", "no row"),
-        ("old.png", "picture"), ("folder", "no finished run folder"), ("blank.csv", "no header"),
+        ("old.png", "picture"), ("folder", "not a finished run folder"), ("blank.csv", "no header"),
     ):  # fmt: skip
         assert problem in said(capsys, str(tmp_path / name), "-e", "trec")
 
@@ -156,7 +156,7 @@ def test_runs_with_other_parameters_are_told_apart_in_the_picture(tmp_path: Path
     a, b = run(tmp_path / "a"), run(tmp_path / "b", options={"p": 0.5})
     asked = [a, b, "-e", "consistency", "--metrics-to-plot", "retrieval_rbo", "retrieval_overlap"]
     for told in plotted(capsys, tmp_path / "p.svg", *asked):
-        assert "Not computed alike: retrieval_rbo (" in told
+        assert "Computed differently: retrieval_rbo (" in told
         assert "p=0.5" in told and " in a;" in told and " in b)" in told
         assert "retrieval_overlap" not in told.partition("mean median")[0]
     said = words(tmp_path / "p.svg")
@@ -171,7 +171,7 @@ def test_the_two_citation_formulas_are_told_apart(tmp_path: Path, capsys) -> Non
     page = plot_files.ore(tmp_path / "page.csv", queries, prefixed=False)
     for told in plotted(capsys, tmp_path / "p.svg", tool, page, "-e", "trec"):
         how = "formula=Open RAG Eval itself in tool; formula=Open RAG Eval's page in page"
-        assert f"Not computed alike: citation.f1 ({how})." in told
+        assert f"Computed differently: citation.f1 ({how})." in told
     many = [plot_files.ore(tmp_path / f"{at}.csv", queries) for at in range(5)]
     for told in plotted(capsys, tmp_path / "m.svg", *many, page, "-e", "trec"):
         assert "Open RAG Eval itself in 0, 1, 2 and 2 more; " in told, "it must leave room"
@@ -191,7 +191,7 @@ def test_a_run_folder_is_like_its_own_file_and_unlike_the_tools(tmp_path: Path, 
     metrics = list(own[1].result.summary.metrics)
     assert differences_in_computation(own, metrics) == []
     (sentence,) = differences_in_computation(theirs, ["umbrela", "hhem", "answered", "citation.f1"])
-    assert sentence.startswith("Not computed alike: citation.f1 (formula=")
+    assert sentence.startswith("Computed differently: citation.f1 (formula=")
     assert f"No judge is named in {theirs[1].name}." in " ".join(words(drawn(folder, tool)))
 
 
@@ -199,5 +199,5 @@ def test_runs_with_nuggets_of_their_own_are_told_apart(tmp_path: Path) -> None:
     folders = [run(tmp_path / name, "trecrag") for name in ("a", "b")]
     series = sources.opened(folders, "trec").series
     (sentence,) = differences_in_computation(series, ["umbrela", "nuggets.all"])
-    assert sentence == "Not computed alike: nuggets.all (each file has nuggets of its own)."
+    assert sentence == "Computed differently: nuggets.all (each file has its own nuggets)."
     assert "not comparable" in " ".join(words(drawn(*folders)))

@@ -127,14 +127,14 @@ def test_a_person_reviews_five_items_by_keyboard_and_marks_a_span_with_the_mouse
 
     page.keyboard.press("u")
     at_item(page, ids[4])
-    page.wait_for_selector("#alert >> text=taken back")
+    page.wait_for_selector("#alert >> text=undone")
     assert item_of(served.store, ids[4]).status == "draft"
     page.keyboard.press("n")
     at_item(page, ids[5])
     page.keyboard.press("p")
     at_item(page, ids[4])
     page.keyboard.press("?")
-    page.wait_for_selector("#help >> text=take my last review back")
+    page.wait_for_selector("#help >> text=undo my last review")
     page.select_option("#show", "rejected")
     at_item(page, ids[1])
     assert page.inner_text("#place") == "1 of 1"

@@ -75,8 +75,8 @@ def test_wrong_values_and_conflicts_are_named_by_row_and_the_rest_is_taken(tmp_p
     taken, troubles = read_sheet(store, path, "ann")
     assert taken == 0 and item_of(store, "i6").status == "rejected"
     wanted = [
-        "row 2, column decision: 'maybe' is no decision",
-        "row 3, column gold: 'somewhere' is no span", "row 4, column answerability: ",
+        "row 2, column decision: 'maybe' is not a decision",
+        "row 3, column gold: 'somewhere' is not a span", "row 4, column answerability: ",
         "row 5, column decision: the row changes query, and decides nothing",
         "row 6: i4: the item was changed by bob", "row 7, column gold: library has",
     ]  # fmt: skip
@@ -153,7 +153,7 @@ def test_a_file_that_is_no_sheet_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no column decision, version"):
         read_sheet(store, tmp_path / "b.xlsx", "ann")
     (tmp_path / "a.xlsx").write_bytes(b"no workbook")
-    with pytest.raises(InputError, match="no readable XLSX file"):
+    with pytest.raises(InputError, match="not a readable XLSX file"):
         read_sheet(store, tmp_path / "a.xlsx", "ann")
     assert call(["golden", "review", str(tmp_path / "g"), "--read", "a.xlsx"]) == 2
     assert call(["golden", "review", str(tmp_path / "g"), "--xlsx", "a.txt"]) == 2

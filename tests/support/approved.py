@@ -43,7 +43,7 @@ def result(call: Callable[..., Any], *given: Any, digits: int = 7, **options: An
 
 WORDS_OF_LIBRARIES = (
     (r"version:[\d.]+", "version:*"),  # of sacrebleu
-    (r"(is not JSON|is no valid table|is not YAML) \((?:[^()]|\([^()]*\))*\)", r"\1 (*)"),
+    (r"(is not JSON|is not a valid table|is not YAML) \((?:[^()]|\([^()]*\))*\)", r"\1 (*)"),
 )
 """What differs from one version of a package to another."""
 

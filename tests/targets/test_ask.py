@@ -234,7 +234,7 @@ def test_what_systems_made_of_the_queries_before_is_left_out() -> None:
     ([{"id": "q", "answer": "a"}], {}, "no query"),
     ([{"id": "q", "query": "a"}, {"id": "q", "query": "b", "repeat": 1}], {}, "id of its own"),
     (QUERIES, {"repeat": 0}, "repeat is 0"), (QUERIES, {"concurency": 2}, "concurrency"),
-    (QUERIES, {"history": "mine"}, "given and own"),
+    (QUERIES, {"history": "mine"}, "given or own"),
 ])  # fmt: skip
 def test_bad_requests_are_refused(queries: Any, options: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):

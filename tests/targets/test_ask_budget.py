@@ -61,7 +61,7 @@ def test_systems_share_a_budget() -> None:
     ({}, "1.00", ["what an answer costs.", "'usage: {cost: PATH}'", "the key 'cost'",
                   "Or give a budget in calls ('200 calls')."]),
     ({"input_tokens": 9, "output_tokens": 1}, "1.00",
-     ["Or give a budget in tokens, which it tells ('2M tokens'), or calls ('200 calls')."]),
+     ["Or give a budget in tokens, which it reports ('2M tokens'), or calls ('200 calls')."]),
     ({}, "2M tokens", ["how many an answer takes.", "output_tokens: PATH}'",
                        "Or give a budget in calls ('200 calls')."]),
 ])  # fmt: skip

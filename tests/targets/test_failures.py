@@ -112,13 +112,13 @@ def test_a_target_that_cannot_be_asked_is_refused(desk, monkeypatch, capsys, tar
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    ("answr: x", "line 6, field 'answr': is not a key that is known"),
-    ("version: 'a..b'", "is no path"),
+    ("answr: x", "line 6, field 'answr': is not a known key"),
+    ("version: 'a..b'", "is not a path"),
     ("params: {q: '{{quest}}'}", "nothing to fill in for '{{quest}}'"),
     ("headers: {key: '${NOT_SET_HERE}'}", "NOT_SET_HERE, which is not set"),
     ("headers: {key: '${EMPTY_HERE}'}", "EMPTY_HERE, which is not set"),
     ("end_mark: done", "field 'end_mark': is for streams only"),
-    ("passage: {idd: x}", "Did you mean 'id'"), ("end_mark: 'a..b'\nstream: sse", "is no path"),
+    ("passage: {idd: x}", "Did you mean 'id'"), ("end_mark: 'a..b'\nstream: sse", "is not a path"),
 ])  # fmt: skip
 def test_a_mistake_in_a_mapping_has_its_line_and_field(monkeypatch, change, said: str) -> None:
     monkeypatch.setenv("EMPTY_HERE", "")
@@ -231,7 +231,7 @@ def test_an_address_that_is_none_is_told_without_its_secrets() -> None:
     )
     with pytest.raises(UsageError) as told:
         ask([{"id": "q", "query": "Who?"}], "mine.yaml")
-    assert "ftp://host/ask is no address" in str(told.value)
+    assert "ftp://host/ask is not an HTTP address" in str(told.value)
     assert "very-secret" not in str(told.value)
     tool = "mcp:http://ann:very-secret@127.0.0.1:1/mcp?key=very-secret#answer"
     with pytest.raises(UsageError) as told:
@@ -294,12 +294,12 @@ def test_refusals_between_answers_or_of_two_kinds_stop_nothing(statuses: list[in
 
 
 @pytest.mark.parametrize(("reply", "said"), [
-    (Reply(drop=True), "it closed the connection. Look into the system's log"),
+    (Reply(drop=True), "it closed the connection. Check the system's log"),
     (
         Reply(b"Traceback (most recent call last):\n f\nKeyError: 'k'\n", 500),
         "500: KeyError: 'k'.",
     ),
-    (Reply(b"<h1>Internal Server Error</h1>", 500), "500: Internal Server Error. Look into"),
+    (Reply(b"<h1>Internal Server Error</h1>", 500), "500: Internal Server Error. Check the"),
 ])  # fmt: skip
 def test_a_handler_that_crashes_is_not_called_out_of_reach(reply: Reply, said: str) -> None:
     answers, _, _ = asked_by(lambda *_: reply, retries=0)

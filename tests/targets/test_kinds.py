@@ -406,7 +406,7 @@ def test_the_example_systems_are_asked_and_compared(town: str, monkeypatch) -> N
 
 
 @pytest.mark.parametrize(("written", "failure"), [
-    ('{"answer": "Frank Her', "begins as a JSON object and is none"),
+    ('{"answer": "Frank Her', "a JSON object that is not valid"),
     ('loaded\n{\n  "answer": "No."\n}\n', "the answer: 'loaded'"),
     ('{"answer": "No."}\ndone in 3 s', "the answer: 'done in 3 s'"),
     ('{"level": "info"}\n  {"text": "No.", "contexts": ["p"]}', '\'{"level": "info"}\''),
@@ -441,7 +441,7 @@ def test_a_reply_without_an_end_is_a_failure_before_it_fills_the_memory(desk, mo
             Path(f"{name}.yaml").write_text(PLAIN.replace("URL", server.url) + more)
         answers = ask([{"id": "q", "query": "Who?"}], targets, timeout=60)
     for sample in answers.samples:
-        assert "gave more than 3 MB, and no end was in sight" in str(sample.failure), sample.system
+        assert "gave more than 3 MB and did not stop" in str(sample.failure), sample.system
     threads = [one for one in threading.enumerate() if one.name == "ragassay-user-code"]
     assert not threads
 

@@ -91,7 +91,7 @@ def test_a_score_that_does_not_is_told_with_value_explanation_and_evidence() -> 
         assert_score(wrong, "faithfulness>=0.8", "token_f1.p<=1", trust_offline=True)
     text = str(failed.value)
     assert "token_f1" not in text
-    assert text.startswith("faithfulness>=0.8 is not fulfilled: faithfulness is 0.0000\n")
+    assert text.startswith("faithfulness>=0.8 does not hold: faithfulness is 0.0000\n")
     assert "Isaac Asimov wrote Foundation." in text
     assert "0 of 1 claims are supported by the passages" in text
     assert "[1] extract claims" in text and "offline-lexical/" in text
@@ -102,7 +102,7 @@ def test_a_value_just_below_the_condition_is_not_told_as_the_conditions_own() ->
     def almost(answer: str) -> float:
         return 0.69999
 
-    with pytest.raises(AssertionError, match=r"almost>=0.7 is not fulfilled: almost is 0.69999"):
+    with pytest.raises(AssertionError, match=r"almost>=0.7 does not hold: almost is 0.69999"):
         assert_score(DUNE, "almost>=0.7", metrics=[almost])
 
 
@@ -114,7 +114,7 @@ def test_an_offline_judgment_of_unknown_agreement_decides_nothing() -> None:
 @pytest.mark.parametrize(("conditions", "said"), [
     ([], "at least one condition"),
     (["low(em)>=0.2"], "one sample has no interval. Write 'em>=0.2'"),
-    (["em"], "condition 'em' is no condition"), (["emm>=1"], "emm"),
+    (["em"], "condition 'em' is not a condition"), (["emm>=1"], "emm"),
 ])  # fmt: skip
 def test_an_impossible_condition_is_refused(conditions: list[str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
@@ -142,7 +142,7 @@ def test_a_mistake_shows_the_line_of_the_test_not_ours(pytester, session, monkey
     text = session().stdout.str()
     assert "Unknown metric 'exat_match'" in text and "each as a text of its own" in text
     assert "evaluation.py" not in text and "score_assertion.py" not in text
-    _, _, evidence = text.partition("em>=1 is not fulfilled")
+    _, _, evidence = text.partition("em>=1 does not hold")
     lines = [line for line in evidence.splitlines() if line.startswith("E ")]
     assert 70 <= max(map(len, lines)) <= 80
 
@@ -222,9 +222,7 @@ def test_a_test_that_failed_before_its_sample_leaves_gates_undecided(pytester, s
     )
     ran = session("--ragassay-gate", "em>=0.5", "--ragassay-output", "runs/tests")
     assert ran.ret == 1
-    ran.stdout.fnmatch_lines(
-        ["gate em>=0.5: undecided,*1 test failed before it handed in a sample*"]
-    )
+    ran.stdout.fnmatch_lines(["gate em>=0.5: undecided,*1 test failed before it added a sample*"])
     assert "<error" in Path(pytester.path, "runs/tests/junit.xml").read_text("utf-8")
     passed = session("--ragassay-gate", "em>=0.5", "-k", "1 or 2 or 3")
     passed.stdout.fnmatch_lines(["gate em>=0.5: passed*"])
@@ -327,7 +325,7 @@ def test_a_query_of_two_tests_is_two_runs_and_two_of_one_id_are_refused(pytester
     pytester.makepyfile(tests.replace('"a?", answer="c"', '"c?", answer="b"'))
     done = session("--ragassay-gate", "em>=0.5")
     assert done.ret == pytest.ExitCode.USAGE_ERROR
-    done.stdout.fnmatch_lines(["ragassay: Tests handed in two queries with the id '1': 'a?' and *"])
+    done.stdout.fnmatch_lines(["ragassay: Tests added two queries with the id '1': 'a?' and *"])
 
 
 @pytest.mark.parametrize(("body", "ini", "ret"), [
@@ -340,7 +338,7 @@ def test_a_gate_of_nothing_handed_in_is_no_success(pytester, session, body, ini,
     pytester.makepyfile(f"def test_it(rag_eval): {body}\ndef test_other(): pass")
     done = session()
     assert done.ret == ret
-    assert ("No test handed in a sample" in done.stdout.str()) == bool(ret)
+    assert ("No test added a sample" in done.stdout.str()) == bool(ret)
     assert session("-k", "other").ret == 0
 
 

@@ -184,4 +184,4 @@ def test_what_no_header_can_hold_is_not_tried_again(server, tmp_path, monkeypatc
         judge = bench.judge(endpoint=OpenAIChat(server.url, secret))
         failure = failed(ask_one(judge, grades(1)[0]))
     assert failure.provenance.attempts == 0 and server.stats()["requests"] == 0
-    assert "no header may hold" in failure.detail and "sk-" not in failure.detail
+    assert "is not valid" in failure.detail and "sk-" not in failure.detail

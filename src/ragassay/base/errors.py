@@ -184,8 +184,8 @@ _OUR_WORDS = {
     "missing": "is missing",
     "missing_argument": "is missing",
     "missing_keyword_only_argument": "is missing",
-    "extra_forbidden": "is not a key that is known",
-    "unexpected_keyword_argument": "is not a key that is known",
+    "extra_forbidden": "is not a known key",
+    "unexpected_keyword_argument": "is not a known key",
 }
 """Mistakes whose words would speak of arguments and inputs."""
 

@@ -47,7 +47,7 @@ class JsonPath:
         while at < len(bare) and bare != ".":
             step = _STEP.match(bare, at)
             if step is None:
-                raise ValueError(f"{text!r} is no path: write it like choices[0].message.content")
+                raise ValueError(f"{text!r} is not a path like choices[0].message.content")
             index = step[2]
             key = step[1] or step[3] or step[4]
             steps.append(EVERY if index == "*" else int(index) if index else key)

@@ -141,7 +141,7 @@ class Sample:
         >>> sample.answer.text, sample.references, sample.gold
         ('Frank Herbert.', ('Frank Herbert',), None)
 
-    Lists become tuples, and a label's text the label.
+    Lists become tuples, and the texts of labels become labels.
 
     Attributes:
         id: the query's id. The same query asked of two systems has the same id.
@@ -150,9 +150,9 @@ class Sample:
         repeat: 0, 1, 2 ... where the same query was run several times.
         history: earlier turns, oldest first.
         passages: what was retrieved, best first. ``None``: not recorded; ``()``: nothing found.
-        passages_prescribed: whether the data set gave the system these passages. Then it is not the
-            system's doing where there are none.
-        answer: what was said (a plain text is taken as one). ``None``: not recorded, or the
+        passages_prescribed: whether the data set gave the system these passages. Then missing
+            passages are not the system's fault.
+        answer: what was said (a plain text becomes one). ``None``: not recorded, or the
             system failed (see ``failure``).
         references: accepted answers, any of which is right.
         reference_groups: set when the references came as a list of lists: each group holds the
@@ -162,15 +162,15 @@ class Sample:
         gold: graded passages. ``None``: the query was never judged; ``()``: judged, none relevant.
         answerability: the query's label, where there is one.
         timestamp: seconds since 1970 (UTC).
-        language: of query and answer, by its code (``de``) or name. ``None``: their words tell it.
+        language: of query and answer, code (``de``) or name. ``None``: detected from the words.
         failure: why the system gave no answer (for example ``API_ERROR``), where it says so.
         metadata: anything else; its scalar values can be used as slices of a report.
         given: metric values that came with the record, by their published names (``BertscoreR``).
         given_by: who gave them, by the same names: a judge's label (``offline-lexical/1``).
         given_unscored: why a value is null there, by the same names: ``nothing_claimed: the
             answer makes no claim``.
-        runs: where the sample stands for several runs of its query by one system, those, in order
-            of ``repeat``: what the consistency metrics score.
+        runs: if the sample stands for several runs of its query by one system: those runs, in
+            order of ``repeat``, which the consistency metrics score.
 
     Raises:
         InputError: an empty id, a negative repeat, a timestamp that is not finite, an unknown
@@ -286,7 +286,7 @@ def _label(value: object) -> Answerability:
     except ValueError:
         near = did_you_mean(str(value), map(str, Answerability))
         hint = f"{near} There are {', '.join(label.upper() for label in Answerability)}."
-        raise InputError(f"{value!r} is no label", field="answerability", hint=hint) from None
+        raise InputError(f"{value!r} is not a label", field="answerability", hint=hint) from None
 
 
 def _check_span(start: int, end: int | None, field_name: str) -> None:

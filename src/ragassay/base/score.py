@@ -126,8 +126,8 @@ class Score:
         assumed: whether the value stands for a missing part of the sample, because the suite's
             published system gives a value there; means are shown with and without such values.
         given: whether the record brought the value, so that nobody was asked for it.
-        by: who gave the judged values of the record that it rests on, also where answers stand
-            behind it besides: labels of judges, `RECORD` where the record does not say.
+        by: who gave the judged values of the record that it rests on, even if it rests on
+            answers, too: labels of judges, `RECORD` where the record does not say.
 
     numpy's scalars become Python's.
 

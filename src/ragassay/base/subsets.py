@@ -34,7 +34,7 @@ class _Condition:
         match = _CONDITION.fullmatch(text)
         if match is None:
             raise ArgumentError(
-                f"{text!r} is no condition. Write FIELD=VALUE or FIELD!=VALUE, as in "
+                f"{text!r} is not a condition. Write FIELD=VALUE or FIELD!=VALUE, as in "
                 "'source=user log' or 'type=summary,comparison'."
             )
         cells = next(csv.reader([match["values"]], skipinitialspace=True), None) or [""]

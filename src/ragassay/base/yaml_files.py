@@ -94,11 +94,11 @@ class _Loader(yaml.SafeLoader):  # libyaml's dies of deep nesting, this one rais
             node.value = self._whole(node.value, line)
         is_alias, anchor = isinstance(event, yaml.AliasEvent), event.anchor or ""
         if is_alias and anchor not in self._sizes:
-            raise self._wrong("an anchor holds itself", line)
+            raise self._wrong("an anchor contains itself", line)
         self._n += self._sizes[anchor] if is_alias else 1
         self._sizes[anchor] = self._n - n
         if self._n > self._most:
-            problem = f"its anchors stand for more than {_MOST_NODES:,} values"
+            problem = f"its anchors expand to more than {_MOST_NODES:,} values"
             raise self._wrong(problem, line, "Write out what is needed.")
         is_key = index is None and parent is not None
         place = (*outer, str(node.value)) if is_key else self._place
@@ -195,7 +195,7 @@ def _explained(
     inner = _model_at(model, inside[:-1])
     near = "" if inner is None else did_you_mean(inside[-1], inner.model_fields)
     hint = near or (f"There are {_named(inner)}." if inner is not None else None)
-    return content.wrong((*at, *inside), "is not a key that is known", hint)
+    return content.wrong((*at, *inside), "is not a known key", hint)
 
 
 def _model_at(model: type[BaseModel], place: Place) -> type[BaseModel] | None:

@@ -88,13 +88,13 @@ def export(given: Given) -> None:
 
 @command("ledger prune")
 def prune(given: Given) -> None:
-    """Delete the answers that match all given options. To ask them again costs again.
+    """Delete the answers that match all given options. Asking again costs again.
 
     Run folders keep copies of the answers that they used and are not touched.
 
     The ledger also remembers which parameters (a temperature, a JSON schema) an endpoint has
     rejected, and does not send them again. After an update of the endpoint, --rejected makes it
-    forget them: the next run tries again. Answers stay, and are found again.
+    forget them: the next run tries again. Answers stay, and are still found.
 
     ```sh
     ragassay ledger prune --older-than 90d --dry-run
@@ -114,12 +114,12 @@ def prune(given: Given) -> None:
     )
     if given.rejected:
         if given.all or selection != Selection(model=given.model):
-            raise UsageError("--rejected throws no answers away: it goes with --model only.")
+            raise UsageError("--rejected deletes no answers: it goes with --model only.")
         _forget(given)
         return
     if (selection == Selection()) != given.all:
         raise UsageError(
-            "Say what to throw away: --older-than, --model, --kind, --failed or --system "
+            "Say what to delete: --older-than, --model, --kind, --failed or --system "
             "(together: what all of them describe), --rejected, or --all alone. Try it with "
             "--dry-run."
         )
@@ -158,7 +158,7 @@ def _forget(given: Given) -> None:
     verb = "would be forgotten" if given.dry_run else "forgotten"
     show.lines(
         *(f"{judge} did not take: {', '.join(p)}" for judge, p in rejections.items()),
-        f"{plural(n, 'rejected parameter')} {verb}, no answers thrown away from {given.path}.",
+        f"{plural(n, 'rejected parameter')} {verb}, no answers deleted from {given.path}.",
     )
 
 

@@ -46,7 +46,7 @@ def serve(given: Given) -> None:
     """
     keep = re.fullmatch(r"([1-9]\d{0,4})d", given.keep or "1d")
     if keep is None:
-        raise OptionError("keep", f"{given.keep!r} is no number of days; write 90d")
+        raise OptionError("keep", f"{given.keep!r} is not a number of days; write 90d")
     opened, working = _opened(given)
     from ragassay.service.application import ServiceOptions, create_app
     from ragassay.service.operation.service_log import start_log
@@ -56,7 +56,7 @@ def serve(given: Given) -> None:
     of_tools = {"judge": given.mcp_judge and [given.mcp_judge], "budget": given.mcp_budget}
     settings = {key: value for key, value in of_tools.items() if value}
     if settings and not given.mcp:
-        raise UsageError("--mcp-judge and --mcp-budget go with --mcp FOLDER.")
+        raise UsageError("--mcp-judge and --mcp-budget need --mcp FOLDER.")
     options = ServiceOptions(
         address=given.host,
         hosts=tuple(given.name or ()),
@@ -83,7 +83,7 @@ def serve(given: Given) -> None:
 
 @command("worker")
 def worker(given: Given) -> None:
-    """Compute the reports that wait, until it is stopped. Any number of workers share a store.
+    """Compute waiting reports until stopped. Any number of workers share a store.
 
     'ragassay serve' makes the store first.
 

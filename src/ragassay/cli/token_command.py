@@ -45,7 +45,7 @@ def create(given: Given) -> None:
         made, value = create_token(opened, given.name, given.scope, key, expires)
     show.lines(value)
     console(stderr=True).print(
-        f"The token {made.id} of {given.name}. It is shown this once; send it as "
+        f"The token {made.id} of {given.name}. It is shown only once; send it as "
         "'Authorization: Bearer TOKEN'.",
         markup=False,
     )

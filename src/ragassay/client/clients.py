@@ -113,7 +113,7 @@ class Client(_Connected):
         url: of the service; the environment variable ``RAGASSAY_URL``, or this machine.
         token: that allows it; the variable ``RAGASSAY_TOKEN``, or none.
         timeout: seconds for a request.
-        polling: seconds between two looks at a job.
+        polling: seconds between two checks of a job.
     """
 
     _connect = httpx2.Client

@@ -354,7 +354,7 @@ class JobIncomplete(JobFailed):
     """A job ended with a result that lacks something; it can be read, and tried again."""
 
     def __init__(self, job_id: str, why: str) -> None:
-        again = "allow_incomplete=True returns it all the same."
+        again = "allow_incomplete=True returns it anyway."
         RagassayError.__init__(self, f"The job {job_id} is incomplete: {why} {again}")
         self.job_id = job_id
 

@@ -53,8 +53,6 @@ def copy_to(folder: Path) -> list[Path]:
     for source, target in zip(sources, written, strict=True):
         text = source.read_text(encoding="utf-8")
         if target.exists() and target.read_text(encoding="utf-8", errors="replace") != text:
-            raise UsageError(
-                f"{target} is there already, with other contents. Name another folder."
-            )
+            raise UsageError(f"{target} already exists, with other contents. Name another folder.")
         files.write_text(target, text)
     return written

@@ -221,8 +221,8 @@ def read(
     ]
     if mapper.span is not None and not any(reader.read_together for reader, _ in files):
         raise UsageError(
-            f"passages_from: only traces have steps ({mapper.span!r}), and {paths[0]} is no export "
-            f"of traces: its format is {files[0][0].name}."
+            f"passages_from: only traces have steps ({mapper.span!r}), and {paths[0]} is not an "
+            f"export of traces: its format is {files[0][0].name}."
         )
     samples = mapper.of_files(files)
     if gold is not None:
@@ -248,7 +248,7 @@ def load(
         >>> sample.query, sample.answer.text, sample.passages[0].text
         ('Who?', 'Ann', 'Ann did.')
 
-    Arguments and errors: as of `read`.
+    Arguments and errors: as for `read`.
     """
     return list(read(path, format=format, limit=limit, gold=gold, **options))
 

@@ -86,7 +86,7 @@ COPY = "holds the same text as"
 def load_documents(folder: Path, without: Container[str] = ()) -> dict[str, Document]:
     """The documents of a folder and of the folders within, by id, without some files. One
     `InputError` names all that cannot be read, are empty, or have the text or id of another."""
-    return _loaded(folder, without, "Mend them or move them out")[0]
+    return _loaded(folder, without, "Fix them or move them out")[0]
 
 
 def readable_documents(
@@ -94,7 +94,7 @@ def readable_documents(
 ) -> tuple[dict[str, Document], dict[str, str]]:
     """The documents of a folder for a golden set that is made of them, by id; and why a file (by
     its path) is left out."""
-    ways = "Mend them, move them out, or leave them out (--skip-unreadable)"
+    ways = "Fix them, move them out, or leave them out (--skip-unreadable)"
     documents, left_out = _loaded(folder, (), ways, skip=skip)
     return documents, {name: error.problem for name, error in left_out.items()}
 
@@ -162,7 +162,7 @@ def load(path: Path, folder: Path) -> Document:
     except UnicodeDecodeError as error:
         # Zeros without a byte order mark: no text in any encoding.
         if b"\0" in content and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise InputError("is no text: it is binary", path=path, hint=_TAKES) from error
+            raise InputError("is not text: it is binary", path=path, hint=_TAKES) from error
         raise InputError(
             f"is not text in UTF-8 (byte {error.start})", path=path, hint="Save it as UTF-8."
         ) from error
@@ -301,7 +301,7 @@ def _pdf(content: bytes) -> Read:
     from pypdf.errors import DependencyError
 
     if b"%PDF" not in content[:_PDF_BEGINS]:
-        raise InputError("is no PDF file", hint="Rename it to what it is.")
+        raise InputError("is not a PDF file", hint="Rename it to what it is.")
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # our own error says it
     try:
         reader = PdfReader(io.BytesIO(content))

@@ -54,7 +54,7 @@ class GoldenSet:
                 f"--references {shlex.quote(str(folder))}. To make a golden set of it: {make}.",
             )
         if not path.is_file():
-            problem = f"holds no {QUERIES}: it is no golden set"
+            problem = f"holds no {QUERIES}: it is not a golden set"
             raise InputError(problem, path=folder, hint=f"Make one: {make}.")
         items = list(_items(path))
         for name, n in Counter(item.id for item in items).items():
@@ -166,7 +166,7 @@ def check_output(output: Path, *inputs: Path) -> None:
     for path in inputs:
         own = Path(os.path.realpath(path))
         if place == own:
-            raise UsageError(f"{output} is what is read. Choose another name with -o.")
+            raise UsageError(f"{output} is the input. Choose another name with -o.")
         if own in place.parents:
             raise UsageError(
                 f"{output} lies in {path}, which is read. Choose another place with -o."

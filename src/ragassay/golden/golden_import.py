@@ -122,13 +122,13 @@ def imported(
         try:
             item = GoldenItem.of_sample(replace(sample, gold=None if is_unknown else gold), own)
         except ValidationError as error:
-            hint = "Mend it in the file, or rename a field that means something else."
+            hint = "Fix it in the file, or rename a field that means something else."
             raise wrong_record(error, file, line).but(hint=hint) from error
         if item.status == "draft" and accept:
             item.status = "accepted"
         items.append(item)
     if wrong:
-        raise one_error(wrong, path, "gold passages are not where they say")
+        raise one_error(wrong, path, "gold passages are not at their stated places")
     return Imported(items, len(samples), placings)
 
 
@@ -144,7 +144,7 @@ def _placed(placing: Placing, documents: Mapping[str, Document], finder: TextFin
     among = f"in {wanted.document}" if wanted.document in documents else "in the documents"
     sighting = finder.find(wanted.text, wanted.document)
     if sighting is None:
-        return replace(placing, reason=f"the text is nowhere {among}")
+        return replace(placing, reason=f"the text does not occur {among}")
     if len(sighting.places) > 1:
         likeness = "" if sighting.likeness == "exact" else f" ({sighting.likeness})"
         places = few([f"{name}:{start}" for name, start, _ in sighting.places])
@@ -180,8 +180,8 @@ def _one_a_query(
                     "differ",
                     path=path,
                     field=field,
-                    hint="A golden set holds one item for each id: make the records agree, or "
-                    "give each query its own id.",
+                    hint="A golden set holds one item per id: make the records agree, or give "
+                    "each query its own id.",
                 )
             if values and field != "status":
                 facts[field] = values[0][1]

@@ -43,7 +43,7 @@ def joined(samples: Iterable[Sample], folder: Path, *, drafts: bool = False) -> 
         raise InputError(
             f"none of its {plural(len(golden.items), 'item')} is accepted",
             path=folder,
-            hint="Accept some (ragassay golden review), or take drafts too: --golden-drafts.",
+            hint="Accept some (ragassay golden review), or include drafts: --golden-drafts.",
         )
     join = _Join(golden, items)
     for sample in samples:
@@ -125,7 +125,7 @@ class _Join:
     def require_samples(self) -> None:
         """Raises where no sample was joined."""
         if not self._joined:
-            drafts = "review them (ragassay golden review), or take --golden-drafts"
+            drafts = "review them (ragassay golden review), or add --golden-drafts"
             raise InputError(
                 "no sample has the id of one of its items",
                 path=self._folder,

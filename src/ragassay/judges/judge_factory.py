@@ -345,8 +345,8 @@ def address_of(
         meant = did_you_mean(word if word in names else name, names)
         hint = next((f"Did you mean '{maker}:{word}'?" for maker in makers), meant)
         if role == "judge" and names_object(word):
-            others.append("module:function (where a person names it, and the module is there)")
-            hint = hint or f"There is no module {name} here, if a function of yours is meant."
+            others.append("module:function (if a person names it and the module is there)")
+            hint = hint or f"If you mean your own function: there is no module {name} here."
         raise UsageError(
             f"No {role} is called {_masked(word)!r}. {hint} There are: {', '.join(others)}, "
             f"URL#model, and PROVIDER:MODEL with one of {', '.join(providers())}."
@@ -405,7 +405,7 @@ def _checked(url: str, role: Role, variable: str = "") -> str:
         if parts.scheme not in ("http", "https") or not host:
             problem = "is not a URL that begins with http:// or https://."
         elif parts.username is not None or parts.password is not None or parts.query:
-            problem = "may hold no user, password or query, because it is shown in reports. "
+            problem = "must not hold a user, password or query, because reports show it. "
             problem += f"Set {OWN_KEY}, or name a file that holds the key with --key-file."
     except ValueError:
         problem = "is not a URL."

@@ -61,7 +61,7 @@ def _read(kind: type[Question[Any]], path: str | os.PathLike[str]) -> str:
         environment().from_string(source)  # unknown filters
     except jinja2.TemplateSyntaxError as error:
         raise InputError(
-            f"is no prompt: {error.message}", path=path, line=max(1, error.lineno - offset),
+            f"is not valid: {error.message}", path=path, line=max(1, error.lineno - offset),
             hint="Placeholders are written {{ name }}; other double braces and {% need {% raw %}.",
         ) from error  # fmt: skip
     found = list(tree.find_all(nodes.Name))

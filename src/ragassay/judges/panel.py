@@ -96,7 +96,7 @@ class Panel(JudgeGroup):
         self.quorum = len(members) // 2 + 1 if quorum is None else quorum
         if not 1 <= self.quorum <= len(members):
             raise UsageError(
-                f"A quorum of {quorum} cannot be: the panel has {plural(len(members), 'member')}."
+                f"No quorum can be {quorum}: the panel has {plural(len(members), 'member')}."
             )
         self.width = max(member.width for member in self.members)
         self._signatures = [member.signature for member in members]

@@ -107,7 +107,7 @@ def word_of(judge: Any) -> str:
         return judge
     if isinstance(judge, Judge):
         raise UsageError(
-            f"The judge {judge.label} comes ready made, so it cannot be in a list. Make the panel "
+            f"The judge {judge.label} is an object, so it cannot be in a list. Make the panel "
             "itself: ragassay.judges.Panel([...])."
         )
     return identity_of(judge).name

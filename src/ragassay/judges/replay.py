@@ -328,7 +328,7 @@ class Replay(Judge):
         except ValueError as error:
             raise InputError(
                 f"is not JSON ({json_problem(error)})",
-                hint="Write one JSON object a line, in UTF-8.",
+                hint="Write one JSON object per line, in UTF-8.",
             ) from error
         if not isinstance(record, dict):
             raise InputError("is not a JSON object")

@@ -75,7 +75,7 @@ class AllowedFolders:
         inside = [candidate for candidate in candidates if self._is_inside(candidate)]
         if not inside:
             raise ArgumentError(
-                f"{argument}: {path!r} lies outside {self._names()}, which alone may be used. "
+                f"{argument}: {path!r} lies outside {self._names()}, the only place allowed. "
                 "Use a path below it."
             )
         return next((item for item in inside if item.exists()), inside[0])

@@ -23,9 +23,9 @@ from ragassay.mcp.pipeline_server import evaluation_server
 _INSTRUCTIONS = (
     "ragassay evaluates RAG systems. To judge a change: validate_file on the data, run_suite on "
     "each system's file, compare_runs for a verdict with a test, explain_score for single samples. "
-    "list_metrics says what each metric needs and means. A mean counts scored samples only: look "
-    "at n_scored and unscored. Where the person who started the server named no judge, judged "
-    "metrics are answered offline, by rules about words. evaluate, evaluate_trec, "
+    "list_metrics says what each metric needs and means. A mean counts scored samples only: check "
+    "n_scored and unscored. If the person who started the server named no judge, offline "
+    "rules about words answer. evaluate, evaluate_trec, "
     "evaluate_trec_pvalue, get_data and build are UltraRAG's."
 )
 

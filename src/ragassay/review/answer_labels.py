@@ -157,7 +157,7 @@ class AnswerLabels(Reviewing[Label]):
         self._turn = threading.Lock()
         if not self._questions():
             raise UsageError(
-                "The metrics ask nothing about these answers: they lack what is asked about. "
+                "The metrics ask nothing about these answers, which lack what is asked about. "
                 "'ragassay validate' says what the answers hold, 'ragassay metrics NAME' what a "
                 "metric needs."
             )

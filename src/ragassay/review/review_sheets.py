@@ -46,7 +46,7 @@ def _spans(cell: str) -> list[dict[str, Any]] | None:
         span = _SPAN.fullmatch(line.strip())
         if span is None:
             hint = f"Write DOCUMENT START-END, or {NONE}."
-            raise InputError(f"{line!r} is no span", field="gold", hint=hint)
+            raise InputError(f"{line!r} is not a span", field="gold", hint=hint)
         start, end, grade = int(span["start"]), int(span["end"]), int(span["grade"] or 1)
         spans.append({"document": span["document"], "start": start, "end": end, "grade": grade})
     return spans
@@ -143,7 +143,7 @@ def write_sheet(
     if path.suffix.casefold() != ".xlsx":
         raise UsageError(f"{path}: give the sheet a name that ends in .xlsx.")
     if path.exists() and not overwrite:
-        raise UsageError(f"{path} is there. Choose another name, or replace it: --overwrite.")
+        raise UsageError(f"{path} exists. Choose another name, or replace it: --overwrite.")
     items = store.golden().with_status("draft", where=where)
     rows = [[column.cell(item) for column in _COLUMNS.values()] for item in items]
     names = list(_COLUMNS)
@@ -222,7 +222,7 @@ def _take(store: ReviewStore, row: Mapping[str, str], reviewer: str) -> bool:
             raise InputError(problem, field="decision", hint=_DECIDE)
         return False
     if decision not in ("accept", "reject"):
-        problem = f"{row['decision']!r} is no decision"
+        problem = f"{row['decision']!r} is not a decision"
         raise InputError(problem, field="decision", hint=_DECIDE)
     answerability = fields.get("answerability", item.answerability)
     if (
@@ -235,7 +235,7 @@ def _take(store: ReviewStore, row: Mapping[str, str], reviewer: str) -> bool:
         raise InputError(
             f"the cell is empty, and {it}",
             field="references",
-            hint="Write an answer a line, write unanswerable into answerability, or reject the "
+            hint="Write one answer per line, write unanswerable into answerability, or reject the "
             "item.",
         )
     mine = store.current().own(item.id, reviewer)

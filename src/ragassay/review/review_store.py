@@ -113,7 +113,7 @@ def edited(
     ]
     spans = fields.get("gold", before["gold"])
     if not isinstance(spans, list | None):
-        raise InputError("is no list of spans", field="gold")
+        raise InputError("is not a list of spans", field="gold")
     record["gold"] = spans and [_span(item, span, documents) for span in spans]
     return GoldenItem.model_validate(record)
 
@@ -233,7 +233,7 @@ class ReviewStore(Reviewing[Review]):
                 more = {"applied": False, "calibration": True, "right": right}
             elif decision == "tag":
                 if set(changes) - {"tags"}:
-                    raise UsageError("A change of more than tags is accepted or rejected.")
+                    raise UsageError("A change beyond tags must be accepted or rejected.")
             else:
                 final = self.thing(item).state(reviewer, self.current()) in ("done", "disagreement")
                 more = {"final": final, "applied": final or self._agreed(review)}
@@ -256,7 +256,7 @@ class ReviewStore(Reviewing[Review]):
             theirs = [name for name, (_, new) in review.changes.items() if record[name] != new]
             problem = ""
             if review.applied and theirs:
-                problem = f"{', '.join(theirs)} changed since your review; nothing was taken back"
+                problem = f"{', '.join(theirs)} changed since your review; nothing was undone"
             elif not review.applied and item.status != "draft":
                 problem = f"{item.reviewer} settled it since"
             if problem:

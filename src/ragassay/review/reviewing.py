@@ -365,6 +365,6 @@ class Reviewing(ABC, Generic[E]):
         with self.deciding(reviewer):
             found = self.current().last(reviewer)
             if found is None:
-                raise UsageError(f"{reviewer} has no {self.kind.piece} to take back.")
+                raise UsageError(f"{reviewer} has no {self.kind.piece} to undo.")
             self.write(self._restored(*found))
         return found[0]

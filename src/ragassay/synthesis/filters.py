@@ -123,7 +123,7 @@ class Filters:
         # The same words about another name, or with another number, are another query.
         seen, text = self._seen[_names_in(draft.conversation)], _normal(draft.conversation)
         match = process.extractOne(text, seen, scorer=fuzz.token_sort_ratio, score_cutoff=ALIKE)
-        return f"the query is alike to {match[0]!r} ({match[1]:.0f} of 100)" if match else ""
+        return f"the query is like {match[0]!r} ({match[1]:.0f} of 100)" if match else ""
 
 
 def ill_formed(query: str, words: tuple[int, int], length: str | None = None) -> str:
@@ -136,7 +136,7 @@ def ill_formed(query: str, words: tuple[int, int], length: str | None = None) ->
         if not low / LENGTH_MARGIN <= n <= high * LENGTH_MARGIN:
             return f"the query has {n} words; a {length} one was wanted ({low} to {high})"
     if match := _SPEAKS_OF_TEXT.search(query):
-        return f"the query speaks of {match.group()!r}, which a user does not see"
+        return f"the query mentions {match.group()!r}, which a user does not see"
     return ""
 
 

@@ -159,7 +159,7 @@ def read_query_generation(path: Path) -> PublishedWish:
     body = file.content.value
     if not isinstance(body, dict) or "document_source" not in body:
         raise InputError(
-            "is no configuration of query generation: it has no document_source",
+            "is not a configuration of query generation: it has no document_source",
             path=path,
             hint="Name a folder of documents, or such a file.",
         )
@@ -182,7 +182,7 @@ def read_query_generation(path: Path) -> PublishedWish:
         if name not in EXPANDED:
             raise file.wrong(
                 ("generation", "question_types", name),
-                "is no type of question",
+                "is not a type of question",
                 f"There are: {', '.join(EXPANDED)}.",
             )
     if not sum(types.values()) > 0:

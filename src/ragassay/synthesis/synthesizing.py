@@ -49,14 +49,14 @@ class Synthesis:
 
     def __init__(self, wish: Wish, judging: Judging, *, dry: bool = False) -> None:
         if wish.n < 1:
-            raise UsageError(f"--n {wish.n}: at least 1 item must be wanted.")
+            raise UsageError(f"--n {wish.n}: ask for at least 1 item.")
         self.wish, self._judging, self._dry = wish, judging, dry
         if wish.generator == OFFLINE:
             offline_generator.check(wish.mix)
             if wish.given or wish.guide or not wish.answers:
                 raise UsageError(
-                    "The offline generator answers no given queries, follows no style guide and "
-                    "always writes answers. Name a model with --generator."
+                    "The offline generator takes no queries and no style guide, and always "
+                    "writes answers. Name a model with --generator."
                 )
         documents, unreadable = readable_documents(wish.documents, skip=wish.skip_unreadable)
         self.golden = _opened(wish, documents)

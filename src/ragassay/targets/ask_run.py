@@ -63,7 +63,7 @@ def ask(
 
     Args:
         queries: a golden set (its accepted items), a file that `ragassay.load` reads, a folder with
-            ``queries.jsonl``, or samples or mappings. What systems made of the queries before is
+            ``queries.jsonl``, or samples or mappings. Earlier answers in it are
             left out.
         target: a Python object (a function, a LangChain runnable, a LlamaIndex query engine), words
             as of ``--target``, a list of these, or a mapping that names them.
@@ -72,12 +72,12 @@ def ask(
         ledger: where answers are kept, each before it is used: what it holds is not asked again.
             Left out: nowhere, because the code of a Python object may change under its name.
         progress: called with the number of samples done.
-        limit: of the queries the first so many.
+        limit: asks only the first N queries.
         options: further fields of `AskOptions`: ``repeat``, ``concurrency``, ``rpm``, ``timeout``,
             ``retries``, ``history``, ``refresh``, ``stream``, ``key_file``, ``budget``.
 
     Returns:
-        The samples with a summary a system. A query without an answer is a sample with a
+        The samples, with a summary per system. A query without an answer is a sample with a
         ``failure``. Works the same inside a running event loop.
 
     Raises:
@@ -264,7 +264,7 @@ def evaluate(
         >>> [(row.sample, row.value) for row in result.scores if row.metric == "answer_match"]
         [('1', True), ('2', False), ('3', None)]
 
-        A judge of one's own, and a system that is asked first:
+        Your own judge, and a system that is asked first:
 
         >>> def judge(prompt):
         ...     return '{"reasoning": "a stand-in", "is_matching": true}'
@@ -287,7 +287,7 @@ def evaluate(
             golden set, its passages are found in the documents, as ``golden`` does it.
         metrics: metrics by name, as objects or functions, to compute these instead of all of the
             suites'.
-        judge: who answers what text alone cannot: ``"openai:gpt-4o-mini"``, a base URL with
+        judge: answers the questions of judged metrics: ``"openai:gpt-4o-mini"``, a base URL with
             ``#model``; a function that takes a prompt and returns a text; a chat model of LangChain
             or LlamaIndex; several of them for a panel; or a `Judge` of your own. Left out: the
             embedded judge, offline.

@@ -104,7 +104,7 @@ def read_text(text: str) -> Any:
     except ValueError as error:
         why = getattr(error, "msg", "Extra data")  # a number of too many digits has none
         if re.match(r'\s*\{\s*"', text) and why != "Extra data":
-            why = f"it wrote what begins as a JSON object and is none: {shown(text)!r}"
+            why = f"it wrote a JSON object that is not valid: {shown(text)!r}"
             raise foreign(f"{why}. Write the whole object, or the answer alone.") from error
         if other := _beside_reply(text):
             why = f"it wrote other words beside the JSON object with the answer: {shown(other)!r}"
@@ -153,7 +153,7 @@ def made_reply(
     answer_read = _read("answer", answers_and_turns.answer, answer, how)
     passages_read = _read("passages", passage_records.passages, passages, how)
     if answer_read is None:
-        raise foreign("it returned null for the answer. Return an empty text where it has none.")
+        raise foreign("it returned null for the answer. Return an empty text if it has none.")
     numbers: dict[str, float | None] = {}
     for part, names in _USAGE.items():
         found = (number_of((usage or {}).get(name)) for name in names)

@@ -200,4 +200,4 @@ def without_secrets(url: str) -> str:
 def refuse_endless(size: int, where: str = "it") -> None:
     """Refuses a reply of more than `MOST_BYTES` (so far), before it fills the memory."""
     if size > MOST_BYTES:
-        raise foreign(f"{where} gave more than {MOST_BYTES >> 20} MB, and no end was in sight")
+        raise foreign(f"{where} gave more than {MOST_BYTES >> 20} MB and did not stop")

@@ -58,7 +58,7 @@ class AskOptions:
         if not self.timeout > 0:
             raise UsageError(f"timeout is {self.timeout}; it must be greater than 0.")
         if self.history not in ("given", "own"):
-            raise UsageError(f"history is {self.history!r}; there are given and own.")
+            raise UsageError(f"history is {self.history!r}; choose given or own.")
         if self.budget is not None:
             Budget.parse(self.budget)  # what is wrong in it shows before anything is asked
 
@@ -125,7 +125,7 @@ def _made(target: Any, options: AskOptions, name: str | None) -> Target:
         raise UsageError(
             f"How is {word} asked? An OpenAI-compatible chat is URL#MODEL. Any other endpoint "
             "needs a mapping file. --init writes this as mapping.yaml:\n"
-            f"{starting_mapping(word)}Replace the names by those of your endpoint (docs/ask.md). "
+            f"{starting_mapping(word)}Replace the names with those of your endpoint (docs/ask.md). "
             f"{lacks_package()}"
         )
     if not is_url and word.casefold().endswith((".yaml", ".yml")):

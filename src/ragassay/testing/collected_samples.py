@@ -150,7 +150,7 @@ def gated(
             turns = "\n".join([*(turn.text for turn in sample.history), sample.query or ""])
             if queries.setdefault(sample.id, turns).split() != turns.split():
                 raise UsageError(
-                    f"Tests handed in two queries with the id {sample.id!r}: "
+                    f"Tests added two queries with the id {sample.id!r}: "
                     f"{queries[sample.id]!r} and {turns!r}. Give each an id of its own, or none."
                 )
             samples.append(replace(sample, repeat=seen[sample.id, sample.system]))
@@ -165,7 +165,7 @@ def gated(
     merged += values.pop("fail_under", [])
     if not merged:
         raise UsageError(
-            "Tests handed in samples, but there is no gate: give --ragassay-gate METRIC>=VALUE, "
+            "Tests added samples, but there is no gate: give --ragassay-gate METRIC>=VALUE, "
             "ragassay_gates in the configuration of pytest, or call rag_eval.gate."
         )
     if not values.get("suite") and not values.get("metrics"):
@@ -180,7 +180,7 @@ def gated(
                           **values)  # fmt: skip
         if n_without:
             it = either(n_without, "it", "they")
-            why = f"{plural(n_without, 'test')} failed before {it} handed in a sample"
+            why = f"{plural(n_without, 'test')} failed before {it} added a sample"
             undecided = (replace(g, passed=None, why=why) if g.passed else g for g in result.gates)
             result = replace(result, gates=tuple(undecided))
         if target is not None:

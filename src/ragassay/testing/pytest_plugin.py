@@ -34,7 +34,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declares the options of the command line and of the configuration file."""
-    group = parser.getgroup("ragassay", "ragassay: gates on what tests hand in to rag_eval")
+    group = parser.getgroup("ragassay", "ragassay: gates on the samples that tests add to rag_eval")
     group.addoption(
         "--ragassay-gate",
         action="append",
@@ -48,7 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--ragassay-config", metavar="FILE", help=config)
     output = "folder for the scores and reports of the session"
     group.addoption("--ragassay-output", metavar="DIR", help=output)
-    parser.addini("ragassay_gates", "gates, one a line, as --ragassay-gate", type="linelist")
+    parser.addini("ragassay_gates", "gates, one per line, as --ragassay-gate", type="linelist")
     parser.addini("ragassay_judge", "who is asked, as --ragassay-judge", default=None)
     parser.addini("ragassay_config", "configuration of a run, as --ragassay-config", type="paths")
 
@@ -127,7 +127,7 @@ class SessionGate:
             configured = used and (_gates_of(self.config) or _path_of_config(self.config))
             wanted = configured or self.config.getoption("--ragassay-gate")
             if wanted or any(test["gates"] for test in tests):
-                self.problem = "No test handed in a sample (rag_eval.add): gates are undecided."
+                self.problem = "No test added a sample (rag_eval.add): gates are undecided."
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
             return
         from ragassay.base.errors import RagassayError

@@ -36,7 +36,7 @@ def assert_score(
         sample: a `Sample`, or a mapping with the keys that a line of a file has.
         conditions: of the form METRIC>=VALUE, as ``faithfulness>=0.8`` (also ``>``, ``<=``,
             ``<``).
-        judge: who answers what text alone cannot: as for `ragassay.evaluate`.
+        judge: who answers the questions of judged metrics: as for `ragassay.evaluate`.
         options: further options of `ragassay.evaluate`.
 
     Returns:
@@ -93,7 +93,7 @@ def _failure(result: Result, unfulfilled: list[GateResult]) -> str:
         if gate.passed is None:
             lines.append(f"{text} cannot be decided: {metric} is {value}; {gate.why}")
         else:
-            lines.append(f"{text} is not fulfilled: {metric} is {value}")
+            lines.append(f"{text} does not hold: {metric} is {value}")
     return "\n".join([*lines, evidence_of(result, sample, metrics)])
 
 

@@ -278,7 +278,7 @@ class Sender:
         pause = failure.retry_after
         if pause is not None and pause > LONGEST_PAUSE_S:
             failure.again = False
-            failure.detail += f" It asks to be left alone for {round(pause / 3600, 1):g} hours."
+            failure.detail += f" It asks for a pause of {round(pause / 3600, 1):g} hours."
             self.stop(failure.reason, failure.detail)
             return
         if failure.overloaded:

@@ -195,7 +195,7 @@ def test_what_was_not_computed_alike_has_no_verdict_and_fails_no_gate(judged) ->
     other = replace(entry, signature=f"{entry.signature}|version=0")
     metrics = {**worse.summary.metrics, "contains_answer": other}
     changed = replace(worse, summary=replace(worse.summary, metrics=metrics))
-    with pytest.raises(UsageError, match="not computed alike"):
+    with pytest.raises(UsageError, match="computed differently"):
         ragassay.compare(changed, better)
     # Two systems of one run have its signature, whoever judged the one and the other.
     sides = [
@@ -208,7 +208,7 @@ def test_what_was_not_computed_alike_has_no_verdict_and_fails_no_gate(judged) ->
     found = ragassay.compare(changed, better, force=True, fail_if_drop="contains_answer>0.1")
     one = next(d for d in found.differences if d.name == "contains_answer")
     assert (one.verdict, one.p_adjusted) == ("not comparable", None)
-    assert "not computed alike" in str(one.why)
+    assert "computed differently" in str(one.why)
     assert [gate.passed for gate in found.gates] == [None]
 
 
@@ -307,8 +307,8 @@ def test_a_drop_where_lower_is_better_is_a_rise() -> None:
 
 
 @pytest.mark.parametrize(("text", "says"), [
-    ("em", "Write METRIC>SIZE"), ("em=>0.2", "is no margin"), ("em>0", "size above 0"),
-    ("em<0.1", "is no margin"), ("em>1.5", "no two values of em are 1.5 apart"),
+    ("em", "Write METRIC>SIZE"), ("em=>0.2", "is not a margin"), ("em>0", "size above 0"),
+    ("em<0.1", "is not a margin"), ("em>1.5", "no two values of em are 1.5 apart"),
     ("f1>0.1", "'f1' is not in what"),
     ("answer_words>3", "neither direction of answer_words is better"),
     ("rated_here>4.5", "no two values of rated_here are 4.5 apart; it runs from 1 to 5"),

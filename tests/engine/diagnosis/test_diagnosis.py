@@ -375,13 +375,13 @@ def test_runs_that_were_not_computed_alike_say_so_and_test_no_class(tmp_path, mo
     strict, mild = (judged(dict.fromkeys(names, said), str(said)) for said in (False, True))
     change = moved(mild, strict)
     (says,) = change.not_alike
-    assert "answer_match was not computed alike (judge=python:True against" in says
+    assert "answer_match was computed differently (judge=python:True against" in says
     assert [(one.left, one.p_value, one.p_adjusted) for one in change.classes] == [(12, None, None)]
     notes = moved_report(change).blocks[2]
     assert isinstance(notes, Lines)
     assert says in notes.lines[0].text and "not tested" in notes.lines[1].text
     (says,) = moved(judged(dict.fromkeys(names, False), "False", "r"), strict).not_alike
-    assert says.startswith("12 of 12 common queries do not ask or expect the same")
+    assert says.startswith("12 of 12 common queries differ between the runs")
     alike = moved(strict, strict)
     assert alike.not_alike == () and "not tested" not in str(alike)
 
@@ -468,7 +468,7 @@ def test_grades_that_call_right_samples_not_retrieved_too_decide_no_class() -> N
     (one,) = found.not_telling
     assert (one.fault, one.metric, one.n, one.of) == ("not_retrieved", "umbrela_MRR", 4, 4)
     assert not any("rank" in one.signals for group in found.found for one in group.examples)
-    assert "shows the same in 4 of 4 right answers" in " ".join(str(found).split())
+    assert "4 of 4 right answers show this fault, too" in " ".join(str(found).split())
     told = found.to_json()["not_telling"]
     assert told == [
         {"class": "not_retrieved", "metric": "umbrela_MRR", "n_right": 4, "of_right": 4}

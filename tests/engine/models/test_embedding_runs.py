@@ -241,9 +241,9 @@ def test_an_embedder_that_was_named_and_is_not_here_is_told_once_and_leaves_the_
         ({"embedder": "openai"}, "embedder openai"),
         ({"embedder": "anthropic:claude"}, "offers no embeddings"),
         ({"embedder": "http://localhost:1/v1"}, "Which model"),
-        ({"embedder": "http://me:secret@localhost:1/v1#m"}, "no user, password"),
-        ({"embedder_dimensions": 8}, "goes with an endpoint"),
-        ({"embedder": "org/model", "embedder_dimensions": 8}, "goes with an endpoint"),
+        ({"embedder": "http://me:secret@localhost:1/v1#m"}, "not hold a user, password"),
+        ({"embedder_dimensions": 8}, "is for endpoints"),
+        ({"embedder": "org/model", "embedder_dimensions": 8}, "is for endpoints"),
         ({"embedder": "http://localhost:1/v1#m", "budget": "much"}, "budget"),
     ],
 )

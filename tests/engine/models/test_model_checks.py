@@ -37,8 +37,8 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(("name", "held", "said"), [
     ("model.safetensors", None, "incomplete metadata"),
     ("model.safetensors", b"garbage" * 99, "header too large"),
-    ("pytorch_model.bin", b"garbage" * 99, "it is damaged, or holds other things"),
-    ("pytorch_model.bin", b"cos\nsystem\n(S'exit 1'\ntR.", "it is damaged, or holds other"),
+    ("pytorch_model.bin", b"garbage" * 99, "it is damaged, or does not hold weights"),
+    ("pytorch_model.bin", b"cos\nsystem\n(S'exit 1'\ntR.", "it is damaged, or does not hold"),
     ("pytorch_model.bin", b"", "cannot be read"),
     ("model.safetensors.index.json", b"{", "Expecting property name"),
     ("config.json", b"{", "not a valid JSON file"), ("tokenizer.json", b"{", "tokeniser"),

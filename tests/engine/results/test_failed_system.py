@@ -43,7 +43,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> str:
 def test_a_run_says_it_in_place_of_tables(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(["report", str(runs / "down")]) == 0
     said = told(capsys)
-    assert SAID in said and "'ragassay ask' command, which asks what is missing" in said
+    assert SAID in said and "'ragassay ask' command (it asks what is missing)" in said
     assert "missing input" not in said and "Nothing was scored" not in said
     written = (runs / "down" / "report.md").read_text()
     assert SAID in written and "| metric" not in written

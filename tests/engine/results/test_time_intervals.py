@@ -66,13 +66,13 @@ def test_an_interval_without_samples_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--from", "yesterday"], "--from: 'yesterday' is no point in time. Give seconds since"),
+        (["--from", "yesterday"], "--from: 'yesterday' is not a time. Give seconds since"),
         (
             ["--from", "2030-01-01", "--to", "2025-06-30"],
             "--to: the interval ends at 2025-06-30T23:59:59Z and begins later, at "
             "2030-01-01T00:00:00Z.",
         ),
-        (["--from", "5", "--to", "-200000000000"], "--to: '-200000000000' is no point in time."),
+        (["--from", "5", "--to", "-200000000000"], "--to: '-200000000000' is not a time."),
     ],
 )
 def test_an_impossible_interval_is_refused(words: list[str], says: str, tmp_path, capsys) -> None:

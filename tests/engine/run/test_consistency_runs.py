@@ -268,7 +268,7 @@ def test_runs_that_ask_for_other_things_are_told(tmp_path: Path) -> None:
     lines = records()
     lines[3]["references"] = ["Lyon"]
     found = inner(ragassay.evaluate(written(tmp_path / "data.jsonl", lines), ["em", "consistency"]))
-    assert any("1 query do not ask or expect the same" in said for said in found.summary.warnings)
+    assert any("1 query differ in what they ask" in said for said in found.summary.warnings)
     assert next(found.samples).runs[1].references == ("Lyon",)
 
 

@@ -122,7 +122,7 @@ def test_each_option_of_asking_reaches_the_judge(tmp_path: Path, monkeypatch) ->
     for chosen, reuse in ((again, "nothing"), (failed, "answers"), (again | failed, "nothing")):
         assert options_of(make_config(**chosen)).reuse == reuse
     for option in (given | {"concurrency": None}, {"rpm": 2.0}, again):
-        with pytest.raises(UsageError, match="comes ready made"):
+        with pytest.raises(UsageError, match="is an object"):
             open_session(make_config(**option), (), Rule())
     to_embedder = {"concurrency": 1, "rpm": 2.0, "budget": "1.00", "refresh": True}
     open_session(make_config(**to_embedder, embedder="http://h/v1#m"), (), Rule())
@@ -277,5 +277,5 @@ def test_the_judge_is_named_only_for_metrics_with_a_value_of_its_own() -> None:
 
 
 def test_a_judges_options_need_a_judge_that_takes_them() -> None:
-    with pytest.raises(UsageError, match="'budget' is for judges that are named"):
+    with pytest.raises(UsageError, match="'budget' is for judges given by name"):
         ragassay.evaluate(records(4), ["test_tried"], judge=Rule(), budget="2 calls")

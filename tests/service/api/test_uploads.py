@@ -103,7 +103,7 @@ def test_columns_are_mapped_and_what_they_leave_open_is_told(store: Store) -> No
     content = lines({"Frage": "Why?", "Antwort": "So.", "wann": 5.0})
     key = sent(store, task, content, "x.jsonl")
     look = preview_upload(store, key)
-    assert "no column is known" in str(look.problem) and look.line == 1
+    assert "no column was recognised" in str(look.problem) and look.line == 1
     assert look.columns == look.unplaced == ["Frage", "Antwort", "wann"]
     assert look.samples == [] and look.rows == [{"Frage": "Why?", "Antwort": "So.", "wann": 5.0}]
     columns = {"query": "Frage", "answer": "Antwort"}
@@ -141,11 +141,11 @@ def test_a_record_without_an_id_is_known_by_its_content_however_often_it_comes(s
     [
         (b"id,question\na,Why?\na,How?\n", "x.csv", "already given in line 2", 3, "id"),
         (b'{"id": "a", "question": 5}\n{"id":\n', "x.jsonl", "not valid JSON", 2, None),
-        (b"id,question,timestamp\na,b,noon\n", "x.csv", "no point in time", 2, "timestamp"),
+        (b"id,question,timestamp\na,b,noon\n", "x.csv", "not a time", 2, "timestamp"),
         (b"id,question\na,b,c\n", "x.csv", "3 cells, the header 2", 2, None),
         (b"", "x.csv", "the file is empty", None, None),
         (b"\x00\x01\x02 ", "x", "UTF-16", None, None),
-        (b"PAR1 no", "x.parquet", "no readable Parquet file", None, None),
+        (b"PAR1 no", "x.parquet", "not a readable Parquet file", None, None),
     ],
 )
 def test_a_faulty_file_is_refused_with_its_place_and_nothing_of_it_is_stored(

@@ -328,7 +328,7 @@ def test_two_systems_of_one_task_are_compared_by_reports_over_their_records(
         places |= {word: "true", "a": keys["v2"], "b": keys["v1"]}
         for path in (f"{API}/comparisons", "/compare"):
             assert client.get(path, params=places).status_code == status
-    with pytest.raises(RagassayError, match="is no condition"):
+    with pytest.raises(RagassayError, match="is not a condition"):
         create_report(store, task.id, "x", 0.0, 1e9, {"where": ["system"]})
     with pytest.raises(RagassayError, match="v9"):
         create_report(store, task.id, "x", 0.0, 1e9, {"where": ["system=v9"]})

@@ -38,7 +38,7 @@ def import_(given: Given) -> None:
     renamed = pairs("--columns", given.columns, "FIELD=COLUMN", "references=answer", several=True)
     if (given.output / "queries.jsonl").exists():
         raise UsageError(
-            f"{given.output} is a golden set already. Choose another folder with -o. To add items, "
+            f"{given.output} already is a golden set. Choose another folder with -o. To add items, "
             "export it with --drafts and import both files together, by a pattern: 'all/*.jsonl'."
         )
     check_output(given.output, given.data, given.documents)
@@ -61,7 +61,7 @@ def import_(given: Given) -> None:
     statuses = Counter(item.status for item in items)
     if statuses.keys() != {"accepted" if given.accept else "draft"}:
         counts = ", ".join(f"{n} {name}" for name, n in statuses.most_common())
-        show.lines(f"Status: {counts}. What {given.data} accepts or rejects stays so.")
+        show.lines(f"Status: {counts}. Items that {given.data} accepts or rejects stay so.")
     if len(items) < result.n_records:
         records = plural(result.n_records, "record")
         show.lines(f"{given.data} has {records}: records with the same id are one item.")
@@ -115,7 +115,7 @@ def export(given: Given) -> None:
             f"none of its {plural(len(golden.items), 'item')} is accepted",
             path=given.folder,
             hint="Accept some (ragassay golden review)"
-            + ("." if given.drafts else ", or take drafts too: --drafts."),
+            + ("." if given.drafts else ", or include drafts: --drafts."),
         )
     try:
         exports = exported(items, kind, golden.documents)
@@ -179,9 +179,7 @@ def split(given: Given) -> None:
     items = golden.with_status("accepted", "draft", where=given.where or ())
     fields = given.by.split(",")
     if not items:
-        raise UsageError(
-            f"{given.folder} has no items that are not rejected: there is nothing to divide."
-        )
+        raise UsageError(f"{given.folder} has only rejected items: there is nothing to divide.")
     group_of_item = groups(items, golden.documents())
     parts = divide(items, shares, fields, given.seed, group_of_item)
     sizes = Counter(group_of_item)

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 def review(given: Given) -> int:
     """Review a golden set on a local page or in a sheet, or label answers to it.
 
-    The page is worked with the keyboard: a accepts, e edits, r rejects, t tags, n and p move, u
-    takes back, ? helps. Each review is kept in reviews.jsonl of the folder. The page shows
-    instructions.md of the folder.
+    Keys on the page: a accepts, e edits, r rejects, t tags, n and p move, u undoes, ? helps. Each
+    review is kept in reviews.jsonl of the folder. The page shows instructions.md of the folder.
 
     ```sh
     ragassay golden review golden --reviewer ann
@@ -35,7 +34,7 @@ def review(given: Given) -> int:
     With --answers people answer the questions that metrics ask a judge about these answers (is the
     passage relevant, does it support the statement). The labels are in labels.jsonl of the
     folder: 'ragassay run ANSWERS --golden DIR --judge replay:DIR/labels.jsonl' scores by them.
-    --overlap and --people hold for labels, too.
+    --overlap and --people apply to labels, too.
     """
     from ragassay.golden.golden_folder import GoldenSet, relative_folder
     from ragassay.review.review_sheets import read_sheet, write_sheet
@@ -53,12 +52,12 @@ def review(given: Given) -> int:
                 "--where, --xlsx and --read are for items to review: leave --answers out."
             )
     elif given.metrics or given.suite:
-        raise UsageError("--metrics and --suite go with --answers FILE.")
+        raise UsageError("--metrics and --suite need --answers FILE.")
     settings: dict[str, object] = {"overlap": given.overlap, "people": given.people}
     if given.calibration is not None:
         known = GoldenSet.open(given.calibration)
         if not known.with_status("accepted", "rejected"):
-            problem = "holds no accepted and no rejected item: it has no known answers"
+            problem = "has no accepted or rejected item, so no known answers"
             raise InputError(problem, path=given.calibration)
         settings["calibration"] = relative_folder(given.calibration, given.folder)
     if settings := {name: value for name, value in settings.items() if value is not None}:
@@ -68,7 +67,7 @@ def review(given: Given) -> int:
         show.lines(f"{given.xlsx}: {plural(n, 'item')} to review")
     if given.read is not None:
         if not given.reviewer:
-            raise UsageError("--read needs --reviewer NAME: whose decisions they are.")
+            raise UsageError("--read needs --reviewer NAME: who made the decisions.")
         n, problems = read_sheet(store, given.read, given.reviewer)
         decisions = plural(n, "review")
         show.lines(f"{given.read}: {decisions} taken, {len(problems)} not", *problems)
@@ -93,7 +92,7 @@ def review(given: Given) -> int:
 def agreement(given: Given) -> int:
     """Show how far the reviewers agree, and list their disagreements.
 
-    Krippendorff's alpha, Fleiss' kappa and Cohen's kappa of each two people, over independent
+    Krippendorff's alpha, Fleiss' kappa and Cohen's kappa of each pair of people, over independent
     decisions (accept, edit, reject), with intervals by bootstrap over items. The same for labels of
     answers (labels.jsonl), by kind of question. Items and labels with disagreement are written to
     adjudication.jsonl, and shown on the page, where a person settles them. Exit code 3: nothing has

@@ -30,8 +30,7 @@ def synthesize(given: Given) -> int:
     """Write queries with references, wrong answers and gold spans from DOCUMENTS.
 
     Every item has status draft until a person accepts it. Rejected drafts are in rejected.jsonl
-    with the reason; scorecard.md has the figures. Run the same command again to go on where it
-    ended.
+    with the reason; scorecard.md has the figures. Run the same command again to continue.
 
     ```sh
     ragassay golden synthesize docs -o golden --n 30
@@ -189,7 +188,6 @@ def _show_plan(plan: Mapping[str, Any], *, as_json: bool) -> None:
     cost = "" if plan["unpriced"] and not plan["cost"] else f", {dollars(plan['cost'])}"
     tokens = f"{plan['input_tokens']:,} tokens in, {plan['output_tokens']:,} out{cost}"
     show.lines(
-        f"{plural(plan['drafts'], 'draft')}: {plural(plan['calls'], 'call')} for sure "
-        f"({tokens}), {plan['held']} "
-        f"from the ledger; with what answers lead to, at most {plan['most_calls']} calls"
+        f"{plural(plan['drafts'], 'draft')}: at least {plural(plan['calls'], 'call')} "
+        f"({tokens}), {plan['held']} from the ledger; at most {plan['most_calls']} calls"
     )

@@ -25,7 +25,7 @@ _SHOWN = 20
 def check(given: Given) -> int:
     """Check a golden set: spans, leaks, contradictions, duplicates, support, metrics, coverage.
 
-    An error is certainly wrong; a person decides on a look. The exit code is 1 where there is an
+    An error is certainly wrong; a look needs a person's decision. The exit code is 1 if there is an
     error (with --fail-on look, also a look). Each metric scores the wrong answers (negative
     references). A metric that gives them as much as a right answer does not see that kind of
     mistake.
@@ -50,7 +50,7 @@ def check(given: Given) -> int:
     else:
         show.report(Report("", tuple(_blocks(given.folder, checked))))
         skipped = checked.skipped.items()
-        show.warn(f"{name} was not checked throughout: {why}." for name, why in skipped)
+        show.warn(f"{name} was checked only in part: {why}." for name, why in skipped)
     severities = {finding.severity for finding in checked.findings}
     failing = {"error": {"error"}, "look": {"error", "look"}, "never": set[str]()}[given.fail_on]
     return show.GATE_FAILED if severities & failing else show.OK
@@ -82,8 +82,7 @@ def _blocks(folder: Path, checked: Checked) -> Iterator[Block]:
     )
     yield part("coverage", table([Column("by", "name"), Column("items", "words")], by_field))
     if checked.uncovered is not None:
-        are = either(len(checked.uncovered), "is", "are")
-        said = f"{plural(len(checked.uncovered), 'query')} of the log {are} like no item"
+        said = f"no item is like {plural(len(checked.uncovered), 'query')} of the log"
         yield part(said, lines(checked.uncovered[:FEW], "text"))
 
 
@@ -104,7 +103,7 @@ def _queries(log: Path | None) -> list[str]:
     try:
         samples = formats.load(log, format=reader.name)
     except InputError as error:
-        if error.problem.startswith("no column is known"):
+        if error.problem.startswith("no column was recognised"):
             error = error.but(hint="Call the column of the queries 'query'.")
         raise error from None
     return [sample.query_text for sample in samples]
@@ -152,7 +151,7 @@ def anchor(given: Given) -> int:
         for span in spans:
             if span.found == "changed" and span.new is not None:
                 before, now = differing(span.old.text, span.new.text)
-                look = " (other numbers: look at its references)" if span.has_other_numbers else ""
+                look = " (other numbers: check its references)" if span.has_other_numbers else ""
                 show.wrapped(
                     f"changed: {span.item}, distance {span.distance:.2f}: {before} is {now}{look}"
                 )
@@ -161,7 +160,7 @@ def anchor(given: Given) -> int:
         for span in unplaced:
             where = few([f"{name}:{at}" for name, at in span.places])
             if span.found == "unsure":
-                where = f"one place, {where}, whose surroundings do not tell that it is the same"
+                where = f"one place, {where}, but the text around it is different"
             old = excerpt(span.old.text)
             show.wrapped(f"{span.found}: {span.item}: {old}" + (where and f" ({where})"))
         if unplaced:

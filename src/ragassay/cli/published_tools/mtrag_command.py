@@ -27,7 +27,7 @@ def mtrag(given: Given) -> int:
     ragassay mtrag all tasks.jsonl -i predictions.jsonl -o out.jsonl --judge openai:gpt-4o
     ```
 
-    The published form `mtrag --step idk -i in.jsonl -o out.jsonl` is understood.
+    The published form `mtrag --step idk -i in.jsonl -o out.jsonl` works, too.
     """
     from contextlib import ExitStack
 

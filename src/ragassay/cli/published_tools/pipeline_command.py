@@ -21,7 +21,7 @@ _MEAN = "avg_"
 
 @command("build")
 def build(given: Given) -> None:
-    """Write the parameter file of a PIPELINE, or print what the one that is there lacks.
+    """Write the parameter file of a PIPELINE, or print what the existing one lacks.
 
     The file is parameters/NAME_parameter.yaml beside the pipeline: the parameters of its steps,
     with the defaults of their servers. An existing file is not changed. Edit it, then run the
@@ -39,7 +39,7 @@ def build(given: Given) -> None:
     with show.status("asking the servers"):
         built = pipelines.build(given.pipeline)
     if built.lacking:
-        show.lines(f"{built.path} lacks these parameters, which have their defaults:", "")
+        show.lines(f"{built.path} lacks these parameters, so their defaults apply:", "")
         show.lines(built.lacking)
     else:
         show.lines(f"parameters: {built.path} ({'new' if built.is_new else 'complete'})")
@@ -53,7 +53,7 @@ def run_pipeline(given: Given) -> int:
 
     path: Path = given.data
     if given.more:
-        raise UsageError(f"{path} is a pipeline, and {given.more[0]} cannot be given beside it.")
+        raise UsageError(f"{path} is a pipeline, and {given.more[0]} cannot be given with it.")
     values = {**given.run_options, **({} if given.config is None else {"config": given.config})}
     output, begin = values.pop("output", None), values.pop("from_timestamp", None)
     if more := [f"--{name.replace('_', '-')}" for name in values]:
@@ -71,7 +71,7 @@ def run_pipeline(given: Given) -> int:
         with _progress() as observer:
             finished = pipelines.run(path, options, observer)
     except KeyboardInterrupt:
-        show.warn([f"{path}: what each step gave is kept: --from STEP goes on."])
+        show.warn([f"{path}: the result of each step is kept: --from STEP continues."])
         raise
     results = {
         name: value
@@ -83,7 +83,7 @@ def run_pipeline(given: Given) -> int:
     else:
         for name, value in results.items():
             show.report(Report(name, (_table(value),)))
-        show.lines(f"steps: {finished.folder} (--from STEP goes on from one of them)")
+        show.lines(f"steps: {finished.folder} (--from STEP continues from one of them)")
     show.warn(finished.notes)
     return show.OK
 

@@ -12,7 +12,7 @@ from ragassay.cli.command import Given, command, listed
 
 @command("plot")
 def plot(given: Given) -> None:
-    """Draw result files beside each other: box plots with their points, for slides.
+    """Draw result files side by side: box plots with their points, for slides.
 
     Each metric has a panel, and each file a box in it, with every value, the mean and its 95 %
     interval, the median and n. For trec, a panel shows the share of questions answered. Reads

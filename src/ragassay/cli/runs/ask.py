@@ -48,7 +48,7 @@ def ask(given: Given) -> int:
 
     if not given.target:
         raise UsageError(
-            "--target is missing: whom to ask. Examples: --target my_rag:answer (a function), "
+            "--target is missing: the system to ask. Examples: --target my_rag:answer (function), "
             "--target mapping.yaml (an HTTP endpoint), --target 'command:python rag.py'."
         )
     if given.init:
@@ -107,7 +107,7 @@ def _start_mapping(targets: list[str]) -> int:
         raise UsageError(f"{path} exists. Move it away, or name it: --target {path}.")
     files.write_text(path, starting_mapping(targets[0]))
     show.lines(
-        f"{path} is written. Replace its names by those of your endpoint, then:",
+        f"{path} is written. Replace its names with those of your endpoint, then:",
         f"ragassay ask QUERIES --target {path}",
         *filter(None, [lacks_package()]),
     )

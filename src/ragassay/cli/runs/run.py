@@ -108,7 +108,7 @@ NOT_OF_DATA = ("data", "output", "fail_under", "trust_offline", "interval", "lev
 
 @command("validate", "Parameters", names=("rubric", "nuggets"), without=NOT_OF_DATA)
 def validate(given: Given) -> int:
-    """Read DATA (or what a YAML configuration names) to its end and say what is in it.
+    """Read all of DATA (or what a YAML configuration names) and say what is in it.
 
     Shows how many samples each metric applies to, which suites the data suit, and which columns
     were not read and what they may be (--columns). Exit code 2: the data has a fault; its file,
@@ -144,7 +144,7 @@ def validate(given: Given) -> int:
         )
     except InputError as error:
         perhaps = _suggestions(placement)
-        if not (perhaps and error.problem.startswith("no column is known")):
+        if not (perhaps and error.problem.startswith("no column was recognised")):
             raise
         raise error.but(hint=f"Perhaps: {perhaps}") from None
     return show.OK if scorable else show.INCOMPLETE
@@ -188,7 +188,7 @@ def _suggestions(placement: Placement) -> str:
 def demo(given: Given) -> None:
     """Evaluate two small RAG systems on a bundled dataset, compare them, write HTML reports.
 
-    No key, no network, no configuration. The dataset is invented but real-looking: documents,
+    No key, no network, no configuration. The dataset is invented but realistic: documents,
     questions with gold spans and references, unanswerable questions, and conversations.
 
     ```sh

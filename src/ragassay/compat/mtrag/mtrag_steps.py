@@ -243,7 +243,7 @@ def _field(name: str, entry: Any, path: Path) -> str:
     if name in _AGGREGATE:
         return name
     if not isinstance(entry, Mapping) or entry.get("prediction", "prediction") != "prediction":
-        raise InputError("is no metric's entry", path=path, field=name, hint=_FORM)
+        raise InputError("is not a metric's entry", path=path, field=name, hint=_FORM)
     func, target = str(entry.get("func")), str(entry.get("target"))
     field = _FIELD_OF.get((func, target))
     if field is None:

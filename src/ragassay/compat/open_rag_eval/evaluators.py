@@ -135,7 +135,7 @@ class UMBRELAMetric(Part):
 
 
 class AutoNuggetMetric(Part):
-    """Nuggets and the six scores made of them."""
+    """Nuggets and the six scores made from them."""
 
     metrics = (
         *("nuggets.all", "nuggets.vital", "nuggets.weighted"),
@@ -158,7 +158,7 @@ class HallucinationMetric(Part):
 
     Args:
         model_name: the published checkpoint, or a folder that holds it (see docs/models.md).
-        detection_threshold: understood and without effect, as in the tool.
+        detection_threshold: accepted, without effect, as in the tool.
         max_chars: characters of the joined passages that are read.
         given: take the value that the record brings, where it has one.
 
@@ -217,7 +217,7 @@ def cutoffs(values: Any) -> tuple[int, ...]:
     """Checks ``k_values``."""
     listed = values if isinstance(values, list | tuple) else ()
     if not listed or any(type(value) is not int or value < 1 for value in listed):
-        raise UsageError(f"k_values: {values!r} is no list of whole numbers of at least 1.")
+        raise UsageError(f"k_values: {values!r} is not a list of whole numbers from 1 on.")
     return tuple(listed)
 
 
@@ -284,7 +284,7 @@ class TRECEvaluator(Evaluator):
             (``rel`` for the threshold of relevance, ``shots``, ``iterations`` ...).
 
     Raises:
-        UsageError: an option that there is not, an unknown metric, or an impossible value.
+        UsageError: an unknown option or metric, or an impossible value.
     """
 
     def __init__(
@@ -340,7 +340,7 @@ class TRECEvaluator(Evaluator):
 
 
 class ConsistencyEvaluator(Evaluator):
-    """How alike the answers to repeated runs of a query are, two by two; asks no judge.
+    """How similar the answers of repeated runs of a query are, in pairs; asks no judge.
 
     Samples hold each query several times (``query_run`` or ``repeat``). The summary of a result has
     no metric: the numbers are in its ``consistency``, a result of its own, and printing the result
@@ -352,7 +352,7 @@ class ConsistencyEvaluator(Evaluator):
             where left out.
 
     Raises:
-        UsageError: an option or a metric that there is not, or an impossible value.
+        UsageError: an unknown option or metric, or an impossible value.
     """
 
     def __init__(self, options: Mapping[str, Any] | None = None) -> None:

@@ -129,7 +129,7 @@ def _check_once(file: ConfigFile) -> None:
         if key in RunConfig.model_fields and key in file.values and place[0] != SAMPLING:
             raise file.wrong(
                 (key,),
-                f"is said twice: here, and by {'.'.join(place)} in line {file.content.line(place)}",
+                f"is given twice: here and by {'.'.join(place)} in line {file.content.line(place)}",
                 "Keep one of them.",
             )
 

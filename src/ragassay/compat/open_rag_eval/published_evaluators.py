@@ -90,7 +90,7 @@ def translate_golden(file: ConfigFile, entry: EvaluatorEntry, place: Place) -> N
     """A golden-answer evaluator: its judge and its embedder; it has no options."""
     _translate_judge(file, entry.model, "golden", (*place, "model"))
     for key in entry.options or {}:
-        raise file.wrong((*place, "options", key), "is not a key that is known", "It has none.")
+        raise file.wrong((*place, "options", key), "is not a known key", "It has none.")
     if "embedder" in file.flags or entry.embedding_model is None:
         return
     where = (*place, "embedding_model")
@@ -244,7 +244,7 @@ class Similarities(Keys):
     def _named(cls, entry: Any) -> Any:
         by_name = {entry: None} if isinstance(entry, str) else entry
         if not isinstance(by_name, dict) or not by_name:
-            raise ValueError("is no metric. Write 'bert_score: {}' or 'rouge_score: {}'")
+            raise ValueError("is not a metric. Write 'bert_score: {}' or 'rouge_score: {}'")
         for name, options in by_name.items():
             if not isinstance(options, dict | None):
                 raise ValueError(f"{name} is not a mapping of keys. Write '{name}: {{}}'")

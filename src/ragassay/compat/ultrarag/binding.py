@@ -221,7 +221,7 @@ class Binder:
         """Refuses a pipeline that lacks a variable or a parameter."""
         file = self._file or f"the file that 'ragassay build {self._pipeline.path}' writes"
         for step, variable in self._bound.missing:
-            problem = f"{step.name} takes {variable!r}, and no step before it gives that"
+            problem = f"{step.name} takes {variable!r}, and no earlier step gives that"
             hint = "Rename an input with 'input: {NAME: VARIABLE}', or add the step that gives it."
             for reading in self._pipeline.tools():
                 if reading.tool == "get_data":
@@ -236,7 +236,7 @@ class Binder:
         """Refuses parameters of the file that no server has, and notes those that no step uses."""
         for server, parameters in self._values.items():
             if server not in self._servers:
-                problem = "is no server of the pipeline"
+                problem = "is not a server of the pipeline"
                 raise content.wrong((server,), problem, meant_or_all(server, self._servers))
             used = self._bound.parameters[server]
             known = sorted({*self._servers[server].parameters, *used})

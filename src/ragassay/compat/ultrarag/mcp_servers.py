@@ -208,7 +208,7 @@ class McpServer:
         if result.is_error:
             text = " ".join(str(getattr(item, "text", "")) for item in result.content)
             problem = _cut(text.removeprefix(f"Error executing tool {tool.name}: "))
-            raise ServerError(_sentence(problem or "the tool failed and says nothing"))
+            raise ServerError(_sentence(problem or "the tool failed without a message"))
         return result
 
     async def _answer(self, request: Awaitable[Any], seconds: float) -> Any:
@@ -294,13 +294,13 @@ class _Output:
             end = f"no answer within {seconds:g} {either(seconds == 1, 'second', 'seconds')}."
             problem = f"{end}{self._printed()}"
         elif isinstance(error, ValidationError):
-            problem = "what it answers is no result of MCP"
+            problem = "its answer is not a result of MCP"
         elif not isinstance(error, MCPError):
             problem = _cut(str(error)) or type(error).__name__
         elif error.code == CONNECTION_CLOSED and error.message == "Connection closed":
             problem = f"the server ended.{self._printed()}"
         elif error.code == PARSE_ERROR:
-            problem = "what it answers is no message of MCP"
+            problem = "its answer is not a message of MCP"
         else:
             problem = _cut(error.message) or f"it refuses with code {error.code}"
         return ServerError(_sentence(problem))

@@ -101,7 +101,7 @@ def read(path: Path) -> Pipeline:
     _refuse_unknown(content, body, ("servers", PIPELINE), ())
     servers = body.get("servers")
     if not isinstance(servers, dict) or not servers:
-        hint = "Write a line a server, as in evaluation: servers/evaluation."
+        hint = "Write one line per server, as in evaluation: servers/evaluation."
         raise content.wrong(("servers",), "names no server", hint)
     servers = {str(name): address for name, address in servers.items()}
     steps = _StepReader(content, servers).steps(body[PIPELINE], (PIPELINE,))
@@ -119,7 +119,7 @@ class _StepReader:
         """The steps of a list."""
         if not isinstance(body, list) or not body:
             problem = "holds no step" if body == [] else "is not a list of steps"
-            raise self._wrong(place, problem, "Write '- server.tool', a line a step.")
+            raise self._wrong(place, problem, "Write '- server.tool', one line per step.")
         return tuple(self._step(value, (*place, str(at))) for at, value in enumerate(body))
 
     def _step(self, body: Any, place: Place) -> Step:
@@ -141,7 +141,7 @@ class _StepReader:
             self._check_keys(inside, ("router", "branches"), at)
             branches, of_states = inside["branches"], (*at, "branches")
             if not isinstance(branches, dict) or not branches:
-                raise self._wrong(of_states, "names no state", "Write a list of steps a state.")
+                raise self._wrong(of_states, "names no state", "Write one list of steps per state.")
             read = {
                 # Rows of a state without steps stay as they are.
                 str(state): self.steps(steps, (*of_states, str(state))) if steps else ()
@@ -180,4 +180,4 @@ def _refuse_unknown(
     for key in keys:
         if key not in known:
             hint = f"There are: {', '.join(known)}."
-            raise content.wrong((*place, str(key)), "is not a key that is known", hint)
+            raise content.wrong((*place, str(key)), "is not a known key", hint)

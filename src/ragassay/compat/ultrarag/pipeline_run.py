@@ -181,7 +181,7 @@ class StepRunner:
         try:
             self.kept.keep(number, changed)
         except TypeError as error:
-            self._fail(number, step, f"what it gave cannot be kept as JSON ({error}).", error)
+            self._fail(number, step, f"its result cannot be kept as JSON ({error}).", error)
         self.observer.ended(number, of, step.name, time.monotonic() - began, changed)
 
     async def _steps(self, number: int, steps: tuple[Step, ...], variables: Variables) -> None:
@@ -205,7 +205,7 @@ class StepRunner:
                 variables[name] = []
             if name not in variables:
                 had = ", ".join(variables) or "none"
-                problem = f"no step before gave the variable {name!r}. There are: {had}."
+                problem = f"no earlier step gave the variable {name!r}. There are: {had}."
                 self._fail(number, step, problem)
             arguments[argument] = variables[name]
         try:
@@ -298,7 +298,7 @@ class StepRunner:
     ) -> NoReturn:
         line = self.pipeline.marked.line(step.place)
         where = f", server {step.server!r}" if isinstance(step, ToolStep) else ""
-        advice = f" What the steps before gave is kept: --from {number} goes on."
+        advice = f" Earlier results are kept: --from {number} continues."
         raise StepError(
             f"{self.pipeline.path}, line {line}: step {number} ({step.name}){where}: "
             f"{problem}{advice if number > 1 else ''}"

@@ -87,29 +87,29 @@ def compare(
         metrics: names to compare; all that both runs have when left out.
         where: conditions that hold for the samples compared, in both runs (see
             `ragassay.base.subsets`).
-        primary: the metrics that are tested; the others are exploratory, without a verdict, and
-            weaken nothing. When left out: ``metrics``, or the headline of the suite.
+        primary: the metrics that are tested; the others are exploratory, without a verdict, and do
+            not affect the tests. When left out: ``metrics``, or the headline of the suite.
         fail_if_drop: the largest drops allowed, such as ``nDCG@10>0.03`` (see
             `ragassay.engine.comparison.gates`); what was found is in `Comparison.gates`.
         n_resamples: sign patterns of the test (all of them up to 16 clusters).
         seed: seed of the sign patterns and the bootstrap.
-        level: confidence level of the intervals before correction; the rest to 1 is the level of
-            the tests together.
+        level: confidence level of the intervals before correction; 1 minus it is the level of
+            all tests together.
         correction: ``maxt`` (step-down max-T), ``holm``, ``bh`` (Benjamini-Hochberg) or ``none``
             across the metrics that are tested.
         trust_offline: give verdicts on metrics judged offline, whatever the judge's agreement with
             people.
         unpaired: compare the means of different queries (two weeks of logs) by Welch's test;
             nothing is matched, percentiles are left out, and ``fail_if_drop`` is refused.
-        force: compare although the metrics were not computed alike, common queries differ in
-            what they ask or expect, or both runs hold the same recorded replies. That is then a
-            warning, and what it concerns has no verdict.
+        force: compare even if the metrics were computed differently, common queries differ in
+            what they ask or expect, or both runs hold the same recorded replies. A warning then
+            says so, and the metrics concerned have no verdict.
 
     Raises:
         UsageError: data in place of a run, no common queries or metrics, conditions that hold for
             no sample, a run whose system failed for every sample, an unknown correction, or a run
             that holds several systems
-            (``ragassay.engine.comparison.derived_runs.by_system`` takes it apart).
+            (``ragassay.engine.comparison.derived_runs.by_system`` splits it).
     """
     check_options("auto", level, n_resamples)
     a, b = (one_system(subset_of(opened(run), where)) for run in (new, old))

@@ -81,7 +81,7 @@ def parse(text: str, what: str = "--fail-under") -> Gate:
     match = _FORM.match(text.strip())
     if match is None or match["left"][-1] in "=<>!≥≤":
         raise UsageError(
-            f"{what} {text!r} is no condition. Write METRIC>=VALUE, low(METRIC)>=VALUE for "
+            f"{what} {text!r} is not a condition. Write METRIC>=VALUE, low(METRIC)>=VALUE for "
             "the lower bound of the true mean, or high(METRIC)<=VALUE for the upper one, as in "
             "'f1>=0.6'."
         )
@@ -119,7 +119,7 @@ def resolve(
             if not least <= gate.threshold <= most:
                 ends = ("any value" if end is None else f"{end:g}" for end in (low, high))
                 raise UsageError(
-                    f"--fail-under {text!r}: {_number(gate.threshold)} is no value of {name}, "
+                    f"--fail-under {text!r}: {_number(gate.threshold)} is not a value of {name}, "
                     f"which runs from {' to '.join(ends)}."
                 )
             gates.append(replace(gate, metric=name))
@@ -281,8 +281,8 @@ def resolve_drops(
         match = _DROP.match(text.strip())
         if match is None or not float(match["size"]) > 0.0:
             raise UsageError(
-                f"--fail-if-drop {text!r} is no margin. Write METRIC>SIZE with a size above 0, as "
-                "in 'nDCG@10>0.03': a drop by more than that fails."
+                f"--fail-if-drop {text!r} is not a margin. Write METRIC>SIZE, with a size above 0, "
+                "as in 'nDCG@10>0.03': a larger drop fails."
             )
         size = float(match["size"])
         for name in named(match["metric"]):

@@ -102,7 +102,7 @@ def save_mapping(path: Path, config: RunConfig, placement: Placement) -> None:
     import yaml
 
     if path.exists():
-        raise UsageError(f"{path} is there already. Name another file, or remove it.")
+        raise UsageError(f"{path} already exists. Name another file, or remove it.")
     data = config.data or ""
     names = [data] if isinstance(data, str) else data
     if opening.STANDARD_INPUT in names:
@@ -121,6 +121,6 @@ def save_mapping(path: Path, config: RunConfig, placement: Placement) -> None:
     if suggested := [name for name in placement.suggested if name not in config.columns]:
         notes.append(f"Suggested by their names, to be checked: {', '.join(suggested)}")
     if unplaced := placement.without_field(columns):
-        notes.append(f"Columns that are no field: {', '.join(unplaced)}")
+        notes.append(f"Columns that are not a field: {', '.join(unplaced)}")
     head = "".join(f"# {' '.join(note.split())}.\n" for note in notes)
     write_bytes(path, (head + text).encode())

@@ -230,7 +230,7 @@ def _over_runs(
         over = suite.resolve(config.consistency_metrics)
         if single := [metric for metric in over if "runs" not in metric.needs]:
             raise UsageError(
-                f"{single[0]} is no metric of the suite consistency. To have its spread, write "
+                f"{single[0]} is not a metric of the suite consistency. For its spread, write "
                 f"--consistency-of {single[0]}."
             )
     aliases = suites.aliases_of(suite for suite in used if suite.name != CONSISTENCY)
@@ -300,7 +300,7 @@ def _check_ks(config: RunConfig, used: Sequence[Suite]) -> None:
     what = ", ".join(names or [suite.name for suite in used])
     raise OptionError(
         "ks",
-        f"there is nothing in {what} that cut-offs given apart would change; write them into the "
+        f"nothing in {what} takes separate cut-offs; write them into the "
         "names, as in nDCG@5, or name recall, ndcg or precision",
     )
 

@@ -131,12 +131,12 @@ class Parameters(BaseModel):
     answer=choices[0].message.content; of several (a|b) the first that a record has. A list:
     passages=text_* or a+b."""
     format: Annotated[str | None, Option(default="detected")] = None
-    """Input format, where detection is wrong."""
+    """Input format, if detection is wrong."""
     passages_from: Annotated[
         str | None, Option(default="retrieval", form="retrieval|tools|span:NAME", page="formats.md")
     ] = None
-    """What becomes passages in traces and conversations: what retrieval steps gave (retrieval),
-    also what tools gave (tools), or what the steps called NAME gave (span:NAME)."""
+    """What becomes passages in traces and conversations: what retrieval steps returned
+    (retrieval), also what tools returned (tools), or what steps NAME returned (span:NAME)."""
     encoding: Annotated[str | None, Option(default="utf-8")] = None
     """Encoding of the data's text, as in cp1252. Files with a byte order mark need none."""
     sheet: str | None = None
@@ -162,7 +162,7 @@ class Parameters(BaseModel):
     system: str | None = None
     """System name for data that has none."""
     published: bool = False
-    """Compute the benchmark's own values, also where its description says otherwise."""
+    """Compute the benchmark's own values, even where its description says otherwise."""
     from_timestamp: Annotated[
         float | None, Option(flags=("--from", "--from-timestamp"), text=True)
     ] = None
@@ -195,7 +195,7 @@ class Parameters(BaseModel):
     level: float = Field(0.95, gt=0, lt=1)
     """Confidence level."""
     seed: int = Field(0, ge=0)
-    """Seed of everything random."""
+    """Random seed."""
     fail_under: Names = Field(default_factory=list)
     """Gate: METRIC>=VALUE on the mean, or low(METRIC)>=VALUE (high(METRIC)<=VALUE) on the one-sided
     bound of the true mean; exit code 1 when it fails, 3 when samples are too few to tell."""
@@ -237,7 +237,7 @@ class Parameters(BaseModel):
         try:
             seconds = timestamp(value, info.field_name or "")
         except InputError as error:
-            raise ValueError(f"{value!r} is no point in time. {error.hint}") from error
+            raise ValueError(f"{value!r} is not a time. {error.hint}") from error
         is_day = isinstance(value, str) and re.fullmatch(r"\s*\d{4}-\d\d-\d\d\s*", value)
         if seconds is not None and is_day and info.field_name == "to_timestamp":
             return math.nextafter(seconds + _DAY, seconds)
@@ -292,9 +292,9 @@ class Judging(BaseModel):
     concurrency: Annotated[int | None, Option(short="-j", default="64")] = Field(None, ge=1)
     """Most requests in flight at once, for each endpoint."""
     rpm: float | None = Field(None, gt=0)
-    """Most requests a minute."""
+    """Most requests per minute."""
     tpm: float | None = Field(None, gt=0)
-    """Most tokens a minute."""
+    """Most tokens per minute."""
     timeout: Annotated[float | None, Option(default="120")] = Field(None, gt=0)
     """Seconds after which a question is given up."""
     temperature: Annotated[float | None, Option(default="0, or what the published method says")] = (
@@ -320,7 +320,7 @@ class Judging(BaseModel):
     judge_seed: Annotated[int | None, Option(default="42")] = None
     """Sampling seed of the judge."""
     price: str | None = Field(None, coerce_numbers_to_str=True)
-    """Dollars a million tokens, INPUT,OUTPUT, for a model whose price is not known."""
+    """Dollars per million tokens, INPUT,OUTPUT, for a model whose price is not known."""
     key_file: Annotated[
         str | None, Option(path="read", default="the provider's environment variable")
     ] = None
@@ -343,7 +343,7 @@ class Judging(BaseModel):
     rubric: Annotated[Names, Option(path="read", page="own-metrics.md")] = Field(
         default_factory=list
     )
-    """YAML file of a rubric of your own, to score by."""
+    """YAML file with your own rubric."""
     judge_prompt: Annotated[str | None, Option(path="read")] = None
     """Text file with your own instructions for answer_match."""
     prompts: Annotated[
@@ -357,7 +357,7 @@ class Judging(BaseModel):
             page="judges.md",
         ),
     ] = Field(default_factory=dict)
-    """File with a prompt of your own for a kind of question."""
+    """File with your own prompt for a kind of question."""
 
     @field_validator("judge")
     @classmethod
@@ -403,18 +403,18 @@ class NeuralModels(BaseModel):
     ] = None
     """Precision of models."""
     batch_size: Annotated[int | None, Option(default="by their length")] = Field(None, ge=1)
-    """Texts that go through a model at a time."""
+    """Texts that a model processes at a time."""
     embedder: Annotated[
         str | None, Option(default="sentence-transformers/all-MiniLM-L6-v2", page="embeddings.md")
     ] = None
     """What turns texts into vectors, for cosines: a FOLDER, a model on this machine,
     openai:text-embedding-3-small, or a base URL with #MODEL."""
     embedder_prefix: Annotated[str | None, Option(default="the folder's own prompt")] = None
-    """What goes before each embedded text, where a model wants it: 'query: '."""
+    """Prefix of each embedded text, if the model needs one: 'query: '."""
     embedder_dimensions: Annotated[int | None, Option(default="the model's own")] = Field(
         None, ge=1
     )
-    """Components of an endpoint's vectors, where its model lets one choose."""
+    """Components of an endpoint's vectors, if its model offers a choice."""
     embedder_key_file: Annotated[
         str | None, Option(path="read", default="the provider's environment variable")
     ] = None
@@ -457,7 +457,7 @@ def sampling_key(name: str, value: Any) -> str:
     if name not in MODEL_KWARGS:
         hint = did_you_mean(name, MODEL_KWARGS)
         listed = f"{hint} There are: {', '.join(MODEL_KWARGS)}".lstrip()
-        raise OptionError(name, f"is no sampling parameter. {listed}")
+        raise OptionError(name, f"is not a sampling parameter. {listed}")
     try:
         make_config(**{MODEL_KWARGS[name]: value})
     except OptionError as error:

@@ -49,7 +49,7 @@ def isolated(full: Result, alone: Result, metric: str, threshold: float = 0.5) -
     unknown = _unknown(full, alone, shared)
     known = [name for name in shared if name not in unknown]
     if not known:
-        raise UsageError("The gold passages of no query of the two runs are known.")
+        raise UsageError("No query of the two runs has known gold passages.")
     if unknown:
         full, alone = (of_queries(run, known) for run in (full, alone))
     queries: dict[str, list[str]] = {kind: [] for kind in CLASSES}

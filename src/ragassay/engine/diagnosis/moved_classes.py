@@ -243,7 +243,7 @@ def diagnose(new: Run, old: Run | None = None, **options: Any) -> Diagnosis | Mo
         old: the run before a change. Samples are matched by query id (or text, where the runs share
             no id) and repeat.
         headline: the metric that says which samples fail; see `headline_of`.
-        below: a sample fails where the headline lies below this, a value of the metric's range;
+        below: a sample fails if the headline metric is below this value of its range;
             the middle of the range when left out.
         thresholds: the numbers of the decision table.
         headline_only: whether samples fail by the headline alone. Otherwise an answer that is

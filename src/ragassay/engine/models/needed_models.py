@@ -211,9 +211,7 @@ def address_for(
     if word is None or not is_endpoint((named or {}).get(word, word)):
         for name in ("embedder_dimensions", "embedder_key_file"):
             if getattr(config, name) is not None:
-                raise UsageError(
-                    f"{name!r} goes with an endpoint: name an endpoint as the embedder."
-                )
+                raise UsageError(f"{name!r} is for endpoints: name an endpoint as the embedder.")
         return None
     from ragassay.judges.judge_factory import address_of
     from ragassay.transport import secrets

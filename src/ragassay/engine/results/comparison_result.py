@@ -204,7 +204,7 @@ class Comparison(Displayed):
 
     ``only_a`` and ``only_b`` count queries that the other run lacks; they are not compared.
     ``clustered_by`` names what belongs together in the test and the intervals (a conversation), and
-    ``n_clusters`` says how many of them there are; both are ``None`` when queries stand alone.
+    ``n_clusters`` says how many of them there are; both are ``None`` when queries are independent.
     ``judged_by`` names the judge of both runs, or both judges; empty where nobody was asked.
     ``metrics_only_a`` and ``metrics_only_b`` are metrics that the other run lacks, where none were
     asked for by name. ``n_tested`` metrics were tested together, at the level ``1 - level``.
@@ -213,7 +213,7 @@ class Comparison(Displayed):
     ``brought`` are facts that the numbers do not give. ``primary`` are the metrics to test, where
     they are not all: those that were named, or the headline of the suite. ``gates`` is what was
     found of the largest drops allowed. ``runs`` are both results, for plots, ``change`` what moved
-    among their failing samples, where that was looked at."""
+    among their failing samples, where that was computed."""
 
     a: str
     b: str

@@ -156,7 +156,7 @@ def _value(match: re.Match[str], environment: Mapping[str, str], path: object, l
     if reference is None:
         if _FOREIGN.fullmatch(match[1]):
             raise InputError(
-                f"{match[0]} is no reference to an environment variable",
+                f"{match[0]} is not a reference to an environment variable",
                 path=path,
                 line=line,
                 hint="Write ${NAME} or ${oc.env:NAME}; references to other keys are not followed.",

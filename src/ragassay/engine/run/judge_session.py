@@ -94,8 +94,8 @@ def open_session(
         chosen = [n for n in Judging.model_fields if getattr(config, n) not in (None, False, {})]
         if useless := [name for name in chosen if name not in others]:
             raise UsageError(
-                f"{useless[0]!r} is for judges that are named by a word; yours comes ready made. "
-                "Set it where you make the judge."
+                f"{useless[0]!r} is for judges given by name, and yours is an object. "
+                "Set it where you make the object."
             )
         return JudgeSession(judge)
     words = list(judge or config.judge or [OFFLINE])
@@ -107,7 +107,7 @@ def open_session(
     kinds = [w.partition(":")[0].casefold() if isinstance(w, str) else "" for w in words]
     if config.prompts and all(kind in unasked for kind in kinds):
         raise UsageError(
-            f"prompts: a prompt is put to an LLM, and {', '.join(map(str, words))} reads none. "
+            f"prompts: a prompt is for an LLM, and {', '.join(map(str, words))} reads none. "
             "Name an LLM as the judge (--judge openai:gpt-4o-mini)."
         )
     named = named or {}

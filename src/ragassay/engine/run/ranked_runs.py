@@ -126,10 +126,10 @@ def _metrics(
         )
         for name, metric in by_name.items():
             if not isinstance(metric, RankingMetric):
-                raise UsageError(f"{metric} is no measure of a ranking with qrels.")
+                raise UsageError(f"{metric} is not a measure of a ranking with qrels.")
             chosen.setdefault(metric, name)
     if not chosen:
-        raise UsageError("Nothing is no measure of a ranking with qrels.")
+        raise UsageError("No measure is named.")
     return {name: metric for metric, name in chosen.items()}
 
 

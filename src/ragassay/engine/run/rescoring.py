@@ -181,7 +181,7 @@ class FromEvidence(Judge):
         try:
             return vote_of(record, question, repeat, "the run's evidence")
         except InputError as error:
-            detail = f"the answer {name} is no answer to this {question.kind}: {error}"
+            detail = f"the answer {name} does not answer this {question.kind}: {error}"
             return Failure(question, Reason.FAILED, detail, _MADE, repeat)
 
 

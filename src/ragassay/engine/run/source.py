@@ -80,7 +80,7 @@ def _questions(
     try:
         expected = formats.load(path, **chosen)
     except InputError as error:
-        if not error.problem.startswith("no column is known"):
+        if not error.problem.startswith("no column was recognised"):
             raise
     expects = any(
         sample.references or sample.gold or sample.answerability is not None for sample in expected
@@ -251,7 +251,7 @@ def _opened(
     if data_paths is None:
         if not (hasattr(data, "__iter__") or hasattr(data, "columns")):
             kind = type(data).__name__
-            raise UsageError(f"{kind} is no data. Give a path, a list of records, or a data frame.")
+            raise UsageError(f"{kind} is not data. Give a path, a list of records or a data frame.")
         digest = hashlib.sha256()
         samples = _hashed(formats.from_records(data, **reading), digest)
         samples = _within(samples, config, None) if bounded else samples

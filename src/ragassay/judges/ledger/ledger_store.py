@@ -326,7 +326,7 @@ class LedgerFile:
                     raise LedgerError(f"{self.path}: {detail}") from error
             raise damaged(self.path, problem) from error
         except UnicodeDecodeError as error:  # SQLite quotes what it found
-            raise damaged(self.path, "it holds what is no text") from error
+            raise damaged(self.path, "it holds something that is not text") from error
 
     def shrink(self, connection: sqlite3.Connection) -> None:
         """Gives the space of what was deleted back to the disk."""

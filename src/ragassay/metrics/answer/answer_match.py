@@ -84,7 +84,7 @@ def _class_with(prompt: JudgePrompt) -> type[AnswerMatches]:
         "prompt": prompt,
         "name": prompt.name,
         "title": prompt.title or f"{AnswerMatches.title}, by the instructions {prompt.name}",
-        "source": "a judge's instructions of one's own",
+        "source": "your own instructions for a judge",
         "aliases": {},
     }
     return type(prompt.name, (AnswerMatches,), body)
@@ -160,10 +160,10 @@ class Declines(_Holds):
     """Whether the answer holds no part of an answer.
 
     It differs from MT-RAG's ``idk_eval`` in two cases. Small talk is 1: it holds no part of an
-    answer. "I do not have it, but here is a site" is 1, too: where to look is no part of an answer.
+    answer. "I do not have it, but here is a site" is 1, too: it is not part of an answer.
 
     Formula: 1 no part of an answer, 0.5 a part beside "I don't know", 0 an answer
-    Misleads where: no quality by itself; right or wrong depends on the query
+    Misleads where: not quality by itself; right or wrong depends on the query
     Source: our own, after MT-RAG's idk_eval
     """
 
@@ -178,10 +178,10 @@ class Attempted(_Holds):
     """Share of queries that the system tried to answer.
 
     It differs from Open RAG Eval's ``no_answer`` and from ``answered`` in one case: small talk in
-    reply to a query that is none is no attempt.
+    reply to a real query is not an attempt.
 
-    Formula: 1 if an answer was tried, else 0; small talk is one to small talk alone
-    Misleads where: a system that answers everything has 1
+    Formula: 1 if an answer was tried, else 0; small talk counts only in reply to small talk
+    Misleads where: a system that answers everything scores 1
     Source: our own, after Open RAG Eval's no-answer metric
     """
 
@@ -208,10 +208,10 @@ class _Attempt(_Content):
 class NoAnswer(_Attempt):
     """Whether the system tried to answer: the label yes (it tried) or no.
 
-    As published, small talk is an attempt; ``attempted`` takes it for none where the query is none.
+    As published, small talk is an attempt; ``attempted`` counts it only in reply to small talk.
 
-    Formula: yes where an answer was tried, no where not
-    Misleads where: no quality by itself
+    Formula: yes if an answer was tried, else no
+    Misleads where: not quality by itself
     """
 
     name = "no_answer"
@@ -229,7 +229,7 @@ class Answered(_Attempt):
     ``NO_ANSWER`` too, which makes the share look better than it is.
 
     Formula: 1 if an answer was tried, else 0
-    Misleads where: a system that answers everything has 1
+    Misleads where: a system that answers everything scores 1
     """
 
     name = "answered"

@@ -93,7 +93,7 @@ class OnScale(Metric):
             )
         if not self.rescale and (self.baseline or self.lang != "en"):
             idle = "baseline" if self.baseline else "lang"
-            raise UsageError(f"{self.name}: {idle} goes with rescale=true.")
+            raise UsageError(f"{self.name}: {idle} needs rescale=true.")
 
     @property
     def scale(self) -> BertScoring:
@@ -250,7 +250,7 @@ class AnswerSimilarity(ModelMetric):
     under ``given``.
 
     Formula: highest cosine of the answer's vector with that of a reference
-    Misleads where: texts on one topic lie close together, also where one contradicts the other
+    Misleads where: texts on one topic lie close together, even if one contradicts the other
     Source: Open RAG Eval's golden-answer semantic similarity; ragas' answer similarity
     """
 

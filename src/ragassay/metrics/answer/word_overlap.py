@@ -426,7 +426,7 @@ class BLEU(ReferenceMetric):
 
     Formula: brevity penalty × geometric mean of the n-gram precisions, n = 1 to 4, as far as the
         answer has n-grams
-    Misleads where: made for whole corpora; of one short answer it is mostly smoothing
+    Misleads where: made for whole corpora; for one short answer it is mostly smoothing
     Source: Post 2018, A Call for Clarity in Reporting BLEU Scores; sacrebleu
     """
 

@@ -268,7 +268,7 @@ class _ChunkMetric(Measured):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.by == "exact" and self.threshold != _THRESHOLD:
-            raise UsageError(f"{self.name}: threshold goes with by=cosine.")
+            raise UsageError(f"{self.name}: threshold needs by=cosine.")
 
     def lacks(self, sample: Sample) -> Unscored | None:
         """Also unscored where no gold is relevant, or where nothing can be compared: ids and texts,
@@ -348,7 +348,7 @@ def hybrid_log_rank(
     The cut-off is its depth; see `hybrid_score`.
 
     Formula: alpha × recall@k + (1 - alpha) × Σ worth of the hits' ranks / that of the best ranks
-    Misleads where: one number of two things; look at ChunkR@k and RR to know which moved
+    Misleads where: one number for two things; check ChunkR@k and RR to see which moved
     Source: datapizza-ai, docs/metrics.md, normalised, with a depth and one-to-one hits
     """
     return hybrid_score(hits.flags, hits.n_gold, k, alpha=alpha, gamma=gamma)

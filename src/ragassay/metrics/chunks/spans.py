@@ -213,7 +213,7 @@ def span_recall(match: Matches) -> float:
     One passage may hold several of them.
 
     Formula: gold spans that a passage among the first k matches / gold spans
-    Misleads where: a system that retrieves whole documents has 1
+    Misleads where: a system that retrieves whole documents scores 1
     """
     return _recall(match)
 
@@ -276,7 +276,7 @@ def character_recall(common: int, retrieved: int, gold: int) -> float:
     """Share of the gold spans' characters that were retrieved.
 
     Formula: gold characters that were retrieved / gold characters
-    Misleads where: a system that retrieves whole documents has 1
+    Misleads where: a system that retrieves whole documents scores 1
     """
     return common / gold
 
@@ -303,7 +303,7 @@ def character_iou(common: int, retrieved: int, gold: int) -> float:
 
 @measure("CharNDCG", base=_SpanMetric)
 def character_ndcg(spans: Spans, k: int | None = cutoff()) -> Score:
-    """nDCG whose gains are the gold characters that each passage is first to hold.
+    """nDCG whose gains are the gold characters that each passage is the first to hold.
 
     The ideal ranking has as many passages, of the same sizes, and holds as much gold as fits from
     the first one on.

@@ -123,7 +123,7 @@ async def links(
 _BEST = ("full", "partial", "none")
 
 _UNNAMED = (
-    "{n} {mark|marks} such as [{example}] {names|name} no passage; where passages come from there, "
+    "{n} {mark|marks} such as [{example}] {names|name} no passage; if passages come from there, "
     "give their documents, titles or addresses as answers cite them."
 )
 _LISTED = (
@@ -186,7 +186,7 @@ def _asked(text: str) -> str:
 class _Citation(JudgedMetric):
     """Formula: P = worth of the citations / what is cited; R = worth of the parts / parts; F1 = 2PR
         / (P + R); full support 1, partial 0.5
-    Misleads where: one safe citation makes precision 1; look at recall, too
+    Misleads where: one safe citation makes precision 1; check recall, too
     Source: Open RAG Eval, metrics page (citation metric)
     """
 

@@ -94,7 +94,7 @@ def compare(
 
 class AnswersMetric(RunsMetric):
     """A metric that compares the answers of a query's runs, in pairs. Citation marks that Open RAG
-    Eval sees (``[1]``, ``[1, 2]``) are no words of an answer.
+    Eval sees (``[1]``, ``[1, 2]``) do not count as words of an answer.
 
     Formula: mean over all pairs of a query's answers
     Misleads where: consistent is not right; two answers "I do not know" agree perfectly
@@ -389,7 +389,7 @@ class _RunsRetrieval(PairsMetric):
 class RunsOverlap(_RunsRetrieval):
     """Share of retrieved passages that come back in a repeated run, over all pairs (Jaccard).
 
-    Passages are the same when they have the same text, without texts the same id.
+    Passages are the same if they have the same text or, without texts, the same id.
 
     Formula: passages in both runs / passages in either, mean over pairs
     Misleads where: says nothing about order; see runs_rbo
@@ -405,7 +405,7 @@ class RunsOverlap(_RunsRetrieval):
 class RunsRbo(_RunsRetrieval):
     """Agreement of the rankings of repeated runs, over all pairs (rank-biased overlap).
 
-    As ``runs_overlap``, but what stands first counts most.
+    Like ``runs_overlap``, but the first ranks count most.
 
     Formula: extrapolated Σ p^(d-1) × overlap at depth d, mean over pairs
     Misleads where: the choice of p decides how deep it looks

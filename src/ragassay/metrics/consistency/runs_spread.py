@@ -163,7 +163,7 @@ for _stat, _field, _title, _formula, _misleads, _source, _facts in (
         *("iqr", "iqr"),
         "interquartile range over the runs of a query.\n\nThe percentiles are numpy's",
         "75th percentile - 25th percentile",
-        *("of few runs it is mostly interpolation", _TOOL, _LESS),
+        *("for few runs it is mostly interpolation", _TOOL, _LESS),
     ),
     (
         *("consistency_adjusted_index", "cai"),
@@ -182,7 +182,7 @@ for _stat, _field, _title, _formula, _misleads, _source, _facts in (
 
 @register
 class RunsFlip(OfMetric):
-    """share of queries whose verdict is not the same in all runs.
+    """share of queries whose verdict differs between runs.
 
     Formula: 1 if the runs of a query disagree on a verdict, else 0
     Misleads where: more runs find more flips; compare equal numbers of runs

@@ -200,15 +200,15 @@ def metric(
             so.
         high: largest value, likewise.
         higher_is_better: the direction; ``None`` where neither is better.
-        version: to be raised when the same input would give another value for a reason that the
+        version: raise it when the same input would give another value for a reason that the
             function's own source does not show.
 
     Returns:
-        The metric. It may be called as the function is.
+        The metric. It can be called like the function.
 
     Raises:
-        UsageError: a parameter that is no part of a sample and has no default, a name that another
-            metric has, an impossible range.
+        UsageError: a parameter that is not a part of a sample and has no default, a name that
+            another metric has, an impossible range.
     """
 
     def made(function: Callable[..., Any]) -> FunctionMetric:
@@ -263,7 +263,7 @@ def own_names(names: Sequence[Any], *, typed: bool = True) -> list[str]:
         elif ":" in name.partition("(")[0]:
             place, bracket, rest = name.partition("(")
             if not PYTHON_WORD.fullmatch(place):
-                raise UsageError(f"{name!r} is no metric's name; a function's is module:function.")
+                raise UsageError(f"{name!r} is not a metric's name (a function: module:function).")
             item = as_metric(load_object(place, "metric", typed=typed))
             printed.append(f"{item.name}{bracket}{rest}")
         else:
@@ -288,8 +288,8 @@ def as_metric(value: Any) -> Metric:
     if inspect.isroutine(value):
         return metric(value)
     raise UsageError(
-        f"{value!r} is no metric. Give a name, a function of parts of a sample (answer, query ...) "
-        "or a metric object."
+        f"{value!r} is not a metric. Give a name, a function of parts of a sample (answer, query "
+        "...) or a metric object."
     )
 
 
@@ -332,7 +332,7 @@ def _signature_of(
         elif parameter.default is parameter.empty:
             hint = did_you_mean(parameter.name, (*_NEEDS, *_FREE))
             raise UsageError(
-                f"{where} is no part of a sample. {hint} There are: "
+                f"{where} is not a part of a sample. {hint} There are: "
                 f"{', '.join((*_NEEDS, *_FREE))}; any other parameter needs a default."
             )
         elif not isinstance(parameter.default, bool | int | float | str):

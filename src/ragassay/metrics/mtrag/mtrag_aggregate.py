@@ -155,7 +155,7 @@ class PassageBertScore(_BertScore):
     Unscored where nothing was retrieved, whatever value the record brings.
 
     Formula: highest BERTScore precision of the answer against a passage
-    Misleads where: a copied wrong passage has nearly 1
+    Misleads where: a copied wrong passage scores nearly 1
     """
 
     name = "passage_bertscore"
@@ -326,10 +326,10 @@ class RBAgg(_Aggregate):
 
 @register
 class RBAggZeroDenominator(_Aggregate):
-    """RB_agg was set to 0, its denominator being 0 (MT-RAG RB_agg_zero_denominator).
+    """Whether RB_agg was set to 0 because its denominator was 0 (MT-RAG RB_agg_zero_denominator).
 
     Formula: 1 if at least two of the three shares are 0, else 0
-    Misleads where: a note on rb_agg, no quality
+    Misleads where: a note on rb_agg, not quality
     """
 
     name = "rb_agg_zero_denominator"

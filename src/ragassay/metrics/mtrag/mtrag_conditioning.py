@@ -88,7 +88,7 @@ def idk_cell(
     labels = ", ".join(label.upper() for label in Answerability)
     if (label := answerability.casefold()) not in set(Answerability):
         raise InputError(
-            f"{answerability!r} is no label", field="answerability", hint=f"There are {labels}."
+            f"{answerability!r} is not a label", field="answerability", hint=f"There are {labels}."
         )
     abstained = idk == 1 if idk in (0, 0.5, 1) else None
     if rule == "spec":
@@ -367,7 +367,7 @@ class AnswerabilityAccuracy(Metric):
         if lacking is not None:
             return lacking
         if sample.answerability is Answerability.UNDERSPECIFIED:
-            return not_applicable("the label UNDERSPECIFIED asks for a question back")
+            return not_applicable("the label UNDERSPECIFIED calls for a clarifying question")
         if self.given and idk_of(sample) is not None:
             return None
         return unread(IdkEval(self.given), sample)

@@ -99,11 +99,11 @@ class IdkEval(_Classified):
     Small talk ("You're welcome!") is 0; "I do not have it, but here is a site" is 0.5; ``declines``
     is 1 for both. The judge sees the whole conversation, because "I don't know" may be what was
     asked about. The ``conditional_idk`` of an InspectorRAGet file does not replace this metric: it
-    does not tell 0 from 0.5.
+    does not distinguish 0 from 0.5.
 
     Formula: 1 "I don't know" in full, 0.5 beside a part or a place to look, 0 none (small talk,
         too)
-    Misleads where: no quality by itself; right or wrong depends on the query; see declines
+    Misleads where: not quality by itself; right or wrong depends on the query; see declines
     Source: MT-RAG benchmark, step 2
     """
 
@@ -132,7 +132,7 @@ class UnderspecifiedEval(_Classified):
     0.5, which its published code writes for a reply that it could not read.
 
     Formula: 1 if the answer asks back or says what is missing, else 0
-    Misleads where: only of use where the query is labelled underspecified
+    Misleads where: only useful if the query is labelled underspecified
     Source: MT-RAG benchmark (2026)
     """
 
@@ -215,7 +215,7 @@ class ReferenceJudge(_Judged):
     as judge it is the median of the votes, whatever the panel's own rule.
 
     Formula: (judge's rating, 1 to 10) / 10
-    Misleads where: one overall number; a judge rates fluent answers up
+    Misleads where: one overall number; judges overrate fluent answers
     Source: Kuo et al. 2024, RAD-Bench; MT-RAG benchmark, step 4
     """
 

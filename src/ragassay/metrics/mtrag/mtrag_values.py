@@ -193,7 +193,7 @@ def reference_recall(view: ReferencedAnswer) -> list[float]:
     as published.
 
     Formula: words of the first target that occur in the answer / its words
-    Misleads where: an answer that says everything has 1
+    Misleads where: an answer that says everything scores 1
     """
     answer = squad_normal(view.answer).split()
     targets = [squad_normal(text).split() for text in view.references]
@@ -204,8 +204,7 @@ def reference_recall(view: ReferencedAnswer) -> list[float]:
 class ReferenceRougeL(_OfTargets):
     """ROUGE-L F against the first target, unstemmed (MT-RAG RougeL_stemFalse).
 
-    Equal to ``rougeL(stem=false).f`` where there is one target; of several, that metric takes the
-    best.
+    Equal to ``rougeL(stem=false).f`` with one target; of several, that metric takes the best.
 
     Formula: ROUGE-L F against the first target
     Misleads where: counts words, not meaning
@@ -244,7 +243,7 @@ class _AgainstPassages(SampleMetric, Measured):
 def passage_rouge_l(answer: str, passages: Sequence[str]) -> Outcome:
     """ROUGE-L F with the nearest passage (MT-RAG Extractiveness_RougeL, as published).
 
-    A passage that the answer contains entirely (spaces ignored) counts 1, hence an empty passage
+    A passage that the answer contains entirely (spaces ignored) counts 1, so an empty passage does,
     too.
 
     Formula: highest ROUGE-L F with a passage; 1 where a passage contains the answer
@@ -273,7 +272,7 @@ def extractive_coverage(
     A larger ``run`` ignores shorter runs, which agree by chance. Words of any script.
 
     Formula: words of the answer in a run copied from a passage / words of the answer
-    Misleads where: a copied wrong passage has 1
+    Misleads where: a copied wrong passage scores 1
     Source: Grusky et al. 2018, Newsroom (coverage)
     """
     answer_code, *sources = encode(map(words, (answer, *passages)))

@@ -263,7 +263,7 @@ class _Nuggets(JudgedMetric, NuggetOptions):
     Part vital_strict: vital ones, full support only
     Part weighted: others weigh half as much as vital ones, partial support counts a half
     Part weighted_strict: others weigh half as much as vital ones, full support only
-    Misleads where: made from a system's own passages, two systems have different nuggets; compare
+    Misleads where: nuggets from each system's own passages differ between systems; compare
         by one bank
     """
 

@@ -190,7 +190,7 @@ class UmbrelaAPJudged(_ByRelevance):
     As ``AP`` and trec_eval's ``map_cut``: passages below k count as known, too.
 
     Formula: Σ over relevant ranks i ≤ k of P@i / relevant among all that were retrieved
-    Misleads where: knows nothing of what was not retrieved
+    Misleads where: ignores what was not retrieved
     """
 
     k: int | None = cutoff()

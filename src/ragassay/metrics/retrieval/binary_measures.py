@@ -38,7 +38,7 @@ def recall(rankings: Rankings, k: int = AT_K, rel: int = REL) -> Floats:
     """Recall at k.
 
     Formula: relevant among the first k / R
-    Misleads where: says nothing about order; R is what is known, not what there is
+    Misleads where: says nothing about order; R counts known documents, not all
     Source: trec_eval recall
     """
     return share(rankings.hits(rel, k), rankings.relevant(rel).n_known)
@@ -107,7 +107,7 @@ def reciprocal_rank(rankings: Rankings, k: int | None = WITHIN_K, rel: int = REL
     """Reciprocal rank.
 
     Formula: 1 / rank of the first relevant, 0 without one
-    Misleads where: sees the first hit only; rank 1 to 2 costs as much as 2 to nothing
+    Misleads where: sees the first hit only; rank 1 to 2 costs as much as 2 to no hit
     Source: trec_eval recip_rank
     """
     relevant = rankings.relevant(rel)
@@ -152,7 +152,7 @@ def rprecision(
 def binary_preference(rankings: Rankings, rel: int = REL) -> Floats:
     """Binary preference.
 
-    Of the irrelevant ones only the first R count, R being the number of relevant ones.
+    Only the first R irrelevant documents count; R is the number of relevant ones.
 
     Formula: Σ over retrieved relevant of (1 - min(irrelevant judged above, R) / min(R, judged
         irrelevant)) / R
@@ -186,7 +186,7 @@ def judged(rankings: Rankings, k: int = AT_K) -> Floats:
     """Judged documents at k.
 
     Formula: judged among the first k / k
-    Misleads where: no quality; below about 0.9 other metrics of these judgements are doubtful
+    Misleads where: not quality; below about 0.9, other metrics of these judgements are doubtful
     Source: ir_measures Judged
     """
     return rankings.hits(JUDGED, k) / k
@@ -240,7 +240,7 @@ def eleven_point_average(
     """11-point average precision.
 
     Formula: mean of the interpolated precision at recall 0, 0.1, …, 1
-    Misleads where: of short lists it is mostly interpolation
+    Misleads where: for short lists it is mostly interpolation
     Source: trec_eval 11pt_avg
     """
     chosen = _read_levels(levels)

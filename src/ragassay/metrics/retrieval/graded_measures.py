@@ -210,7 +210,7 @@ def rank_biased_residual(
     leaves out the ranks below the end.
 
     Formula: weight of the unjudged ranks, and of those below the end
-    Misleads where: an uncertainty, no quality
+    Misleads where: an uncertainty, not quality
     Source: Moffat and Zobel, ACM TOIS 2008; trec_eval rbp_resid (p=0.9, published)
     """
     query, rank = rankings.relevant(JUDGED)[:2]

@@ -190,7 +190,7 @@ def set_recall(rankings: Rankings, rel: int = REL) -> Floats:
     """Share of the relevant documents that were retrieved.
 
     Formula: relevant retrieved / R
-    Misleads where: a system that retrieves everything has 1
+    Misleads where: a system that retrieves everything scores 1
     Source: trec_eval set_recall
     """
     relevant = rankings.relevant(rel)
@@ -283,7 +283,7 @@ def unjudged(rankings: Rankings, k: int = AT_K) -> Floats:
     """Unjudged documents at k.
 
     Formula: unjudged among the first k / k
-    Misleads where: no quality
+    Misleads where: not quality
     Source: trec_eval unj
     """
     inside = np.minimum(rankings.n_retrieved, k)
@@ -294,7 +294,7 @@ class _Count(RankingMetric):
     """A number of documents or queries; summed over queries.
 
     Formula: a count
-    Misleads where: a count, no quality
+    Misleads where: a count, not quality
     """
 
     high = None
@@ -359,7 +359,7 @@ class RelevanceString(RankingMetric):
     with a grade below 0.
 
     Formula: the grades of the first k, a character each
-    Misleads where: for reading, no quality
+    Misleads where: for reading, not quality
     Source: trec_eval relstring
     """
 

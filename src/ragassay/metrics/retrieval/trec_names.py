@@ -174,8 +174,8 @@ def resolve(
     not_trec = [piece for piece in pieces if not _is_trec(piece, theirs)]
     if ks and not any(map(naming.takes_cutoffs, not_trec)):
         raise UsageError(
-            "--ks acts on recall, ndcg, precision and other names without a cut-off, and none of "
-            "them is named. Write cut-offs into the others, as in P.5,10 or nDCG@5."
+            "--ks applies to recall, ndcg, precision and other names without a cut-off, and none "
+            "is named. Write cut-offs into the others, as in P.5,10 or nDCG@5."
         )
     measures = _resolved(names or [_DEFAULTS[judgements]], rel, ks, theirs)
     has = "prefs" if judgements == "qrels_prefs" else judgements
@@ -290,7 +290,7 @@ def _cutoffs(name: str, text: str, integral: bool) -> list[tuple[float, str, str
 
 def _ranking_metric(metric: Metric, rel: int) -> RankingMetric:
     if not isinstance(metric, RankingMetric):
-        raise UsageError(f"{metric} is no measure of a ranking with qrels.")
+        raise UsageError(f"{metric} is not a measure of a ranking with qrels.")
     if rel != 1 and getattr(metric, "rel", rel) == 1:
         changes: dict[str, Any] = {"rel": rel}
         return dataclasses.replace(metric, **changes)

@@ -178,7 +178,7 @@ class ReportAttribution(_OnContext):
     chunks as they were given, empty ones included. ``parts["chunks"]`` holds the same.
 
     Formula: numbers of the chunks that the response can be made from
-    Misleads where: a list, no quality
+    Misleads where: a list, not quality
     """
 
     name = "ragreport_attribution"
@@ -225,11 +225,11 @@ class ReportAttributionShare(_OnContext):
 class ReportFaithfulness(ReportMetric):
     """Absence of contradiction, not support, of the response by the context (ML cube).
 
-    The offline judge leaves it unscored: words do not tell a contradiction.
+    The offline judge leaves it unscored: words alone do not show a contradiction.
 
-    Formula: judge, 5 no contradiction to 1 outright
-    Misleads where: what the context does not speak of contradicts nothing, so an invented response
-        has 5; see faithfulness
+    Formula: judge, from 5 (no contradiction) to 1 (outright)
+    Misleads where: what the context does not mention contradicts nothing, so an invented response
+        gets 5; see faithfulness
     """
 
     name = "ragreport_faithfulness"

@@ -27,7 +27,7 @@ class RubricMetric(JudgedMetric):
         rubric: what is judged.
 
     Formula: the judge's rating by the rubric, on the metric's scale
-    Misleads where: a judge rates long and fluent answers up; look at its agreement with people
+    Misleads where: judges overrate long, fluent answers; check the agreement with people
     """
 
     rubric: ClassVar[Rubric]

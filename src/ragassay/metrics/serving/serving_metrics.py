@@ -112,7 +112,7 @@ class _Served(_Recorded, Measured):
             return Unscored(Reason.MISSING_INPUT, f"the system failed: {sample.failure}")
         value = self.measured(record)
         if value is None:
-            return not_applicable(f"the system does not tell its {self.name.replace('_', ' ')}")
+            return not_applicable(f"the system does not report its {self.name.replace('_', ' ')}")
         return Score(value)
 
 
@@ -120,7 +120,7 @@ class _Served(_Recorded, Measured):
 def latency(record: Mapping[str, Any]) -> float | None:
     """Seconds until the whole answer was there.
 
-    Of the attempt that was answered. Waits between attempts and for a place are not in it.
+    Time of the answered attempt, without waits between attempts or for a slot.
 
     Formula: seconds from the request to the end of the reply
     Misleads where: the mean hides slow tails; take p95; depends on load and place
@@ -132,7 +132,7 @@ def latency(record: Mapping[str, Any]) -> float | None:
 def first_token(record: Mapping[str, Any]) -> float | None:
     """Seconds until the first words of the answer.
 
-    Of systems that stream.
+    Only for systems that stream.
 
     Formula: seconds to the first words
     Misleads where: the mean hides slow tails; take p95
@@ -149,7 +149,7 @@ def tokens(
 ) -> float | None:
     """Tokens that an answer took.
 
-    Formula: tokens that the system tells
+    Formula: tokens that the system reports
     Part total: read and written
     Part input: read
     Part output: written
@@ -166,7 +166,7 @@ def tokens(
 def cost(record: Mapping[str, Any]) -> float | None:
     """US dollars that an answer cost.
 
-    Formula: dollars that the system tells, or tokens × list price
+    Formula: dollars that the system reports, or tokens × list price
     Misleads where: a mean hides a few expensive queries
     """
     return _number(record, "cost")
@@ -176,7 +176,7 @@ def cost(record: Mapping[str, Any]) -> float | None:
 class ErrorRate(_Recorded):
     """Share of queries that the system failed to answer.
 
-    A timeout, a lost connection or an error is no answer; a reply that it has no answer is one. A
+    A timeout, a lost connection or an error is no answer; the reply "I don't know" is an answer. A
     query that was not asked is unscored. In data that does not say how it was asked, records with a
     failure count as 1 and those with an answer as 0; without any failure all are unscored.
 

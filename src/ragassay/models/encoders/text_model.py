@@ -228,7 +228,7 @@ def _readable(place: Path, prefix: str = "") -> Iterator[None]:
         advice = ": copy or fetch it again ('ragassay models fetch NAME')" if damaged else ""
         why = first_line(error).rstrip(".")
         if isinstance(error, UnpicklingError):  # its own message advises to run code from the file
-            why = "it is damaged, or holds other things than weights"
+            why = "it is damaged, or does not hold weights"
         raise Unusable(f"{prefix}{place} cannot be read ({why}){advice}") from error
 
 

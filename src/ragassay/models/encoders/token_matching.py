@@ -321,7 +321,7 @@ def _from_file(path: Path, layer: int) -> Baseline:
         problem = f"the file of baselines {path} cannot be read: {system_problem(error)}"
         raise Unusable(problem) from error
     if not lines or lines[0].strip().split(",") != _HEADER:
-        raise Unusable(f"{path} is no file of baselines: line 1 must be {','.join(_HEADER)}")
+        raise Unusable(f"{path} is not a file of baselines: line 1 must be {','.join(_HEADER)}")
     for n, line in enumerate(lines[1:], 2):
         if not line.strip():
             continue

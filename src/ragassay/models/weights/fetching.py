@@ -105,7 +105,7 @@ def _local_copy(weights: Weights, tokenizer: bool, folder: Path | None) -> Fetch
         place = (place_of if tokenizer else folder_of)(weights, folders)
     except Unavailable as error:
         raise UsageError(
-            f"{weights} is not here, and HF_HUB_OFFLINE forbids to fetch it. Unset it, or fetch on "
+            f"{weights} is not here, and HF_HUB_OFFLINE forbids fetching it. Unset it, or fetch on "
             "another machine with --output FOLDER, copy the folder, and name it with "
             f"--model {weights.name}=FOLDER."
         ) from error
@@ -146,7 +146,7 @@ def _download(
             local_dir=None if folder is None else str(folder),
         )
     except HFValidationError as error:
-        problem = f"{weights.name!r} is no name of a model on the hub, which is OWNER/NAME."
+        problem = f"{weights.name!r} is not the name of a model on the hub, which is OWNER/NAME."
         raise UsageError(problem) from error
     except Exception as error:
         raise _explained(error, weights) from error

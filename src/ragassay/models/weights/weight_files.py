@@ -112,7 +112,7 @@ def place_of(weights: Weights, folders: Mapping[str, str]) -> Path:
     if user_folder or Path(weights.name).is_dir():
         folder = Path(user_folder or weights.name)
         if not folder.is_dir():
-            raise Unavailable(f"{folder}, named for the model {weights.name}, is no folder")
+            raise Unavailable(f"{folder}, named for the model {weights.name}, is not a folder")
         return folder
     if is_path(weights.name):
         raise Unavailable(no_folder(weights.name))
@@ -199,7 +199,7 @@ def json_of(path: Path) -> Any:
 
 def _checked(folder: Path, weights: Weights) -> Path:
     if not (folder / CONFIG).is_file():
-        raise Unusable(f"{folder} holds no {CONFIG}, so it is no folder of a model")
+        raise Unusable(f"{folder} holds no {CONFIG}, so it is not a model's folder")
     if not any((folder / name).exists() for name in WEIGHT_FILES):
         raise Unusable(
             f"{folder} holds no weights of {weights.name} ({', '.join(WEIGHT_FILES)}): fetch the "

@@ -223,7 +223,7 @@ def _key(panels: Sequence[BoxPanel], point: str) -> list[str]:
     most = max(item.values(name).size for item in series for name in shown)
     if most > MAX_POINTS:
         notes.append(
-            f"Points: at most {MAX_POINTS:,} a row are drawn, evenly spaced by rank (of up to "
+            f"Points: at most {MAX_POINTS:,} per row are drawn, evenly spaced by rank (of up to "
             f"{most:,}); boxes, means and intervals are of all values."
         )
     return notes

@@ -116,11 +116,11 @@ def differences_in_computation(series: Sequence[Series], metrics: Sequence[str])
             said for fact in ("formula", "judge", "rest") if (said := _differing(of_files, fact))
         ]
         if sum(OWN_NUGGETS in facts.get("rest", ()) for facts in of_files.values()) > 1:
-            how.append("each file has nuggets of its own")
+            how.append("each file has its own nuggets")
         if how:
             pairs.append(("; ".join(how), name))
     return [
-        f"Not computed alike: {few(names, _METRICS)} ({how})."
+        f"Computed differently: {few(names, _METRICS)} ({how})."
         for how, names in grouped(pairs).items()
     ]
 

@@ -325,7 +325,7 @@ def _runs(
             raise InputError("the query has no id", path=path, line=line, field="query_id")
         if (query, system) in seen:
             twice = f"the query {query!r} is in line {seen[query, system]}, too"
-            hint = "The file should hold one row a query."
+            hint = "The file should hold one row per query."
             raise InputError(twice, path=path, line=line, field="query_id", hint=hint)
         seen[query, system] = line
         filled = {
@@ -337,5 +337,5 @@ def _runs(
             cells = [_Cell(path, line, head, row[head], paths) for head, paths in heads.items()]
             yield (query, system, run - 1), cells
     if not seen:
-        hint = "Name a file with results, one row a query."
+        hint = "Name a file with results, one row per query."
         raise InputError("the file has a header and no row", path=path, line=1, hint=hint)

@@ -122,8 +122,8 @@ def _lines(plan: CallPlan) -> Iterator[Cell]:
     limits = [
         f"{throughput.concurrency:,} at once",
         f"{each} as in the ledger's last answers" if throughput.measured else f"assuming {each}",
-        "" if throughput.rpm is None else f"{throughput.rpm:g} requests a minute",
-        "" if throughput.tpm is None else f"{throughput.tpm:g} tokens a minute",
+        "" if throughput.rpm is None else f"{throughput.rpm:g} requests per minute",
+        "" if throughput.tpm is None else f"{throughput.tpm:g} tokens per minute",
     ]
     span = _span(throughput.span(total.calls, total.tokens), _duration)
     time = sentence("plan_time", span=span, limits=", ".join(filter(None, limits)))

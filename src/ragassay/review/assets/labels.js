@@ -169,7 +169,7 @@
     kept.delete(key);
     if (place >= 0) list.at = place; else if (there.has(key)) { list.at = Math.min(list.at, list.queue.length); list.queue.splice(list.at, 0, there.get(key)); }
     if (list.at >= list.queue.length) await filter(); else await open();
-    tell("Your last label is taken back.");
+    tell("Your last label is undone.");
   }
 
   const KEYS = {

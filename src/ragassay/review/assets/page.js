@@ -75,7 +75,7 @@ const Page = (function () {
 
   // Whether there is a name; else asks for it.
   function hasName(pieces) {
-    if (!who()) { say(`Write your name above, then Enter: it is kept with each of your ${pieces}.`); name.focus(); }
+    if (!who()) { say(`Write your name above, then press Enter: it is kept with each of your ${pieces}.`); name.focus(); }
     return Boolean(who());
   }
 
@@ -102,7 +102,7 @@ const Page = (function () {
     if (!list.queue.length) {
       part.clear();
       usable(part.usable);
-      $("item").replaceChildren(el("p", `Nothing to ${part.verb} here. Choose another filter above, or u to take your last ${part.piece} back.`));
+      $("item").replaceChildren(el("p", `Nothing to ${part.verb} here. Choose another filter above, or undo your last ${part.piece} with u.`));
       return;
     }
     await part.open(here());

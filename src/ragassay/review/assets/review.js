@@ -236,7 +236,7 @@
     const first = there.includes(chosen) || near.includes(chosen) ? chosen : [...there, ...near][0];
     const above = first && headings.filter((one) => one.start <= first.start).pop();
     $("section").textContent = above ? "Section: " + Spans.shown(above.title) : "";
-    if (there.length < own.length) say("The text of a gold span is no longer at its place: the document changed. Run 'ragassay golden anchor', or remove the span and mark it again.");
+    if (there.length < own.length) say("The text of a gold span is no longer in its place: the document changed. Run 'ragassay golden anchor', or remove the span and mark it again.");
     const mark = $("text").querySelector("mark.chosen") || $("text").querySelector("mark");
     if (moves) $("text").scrollTop = mark ? mark.offsetTop - $("text").offsetTop - 60 : 0;
     $("add").disabled = true;
@@ -314,7 +314,7 @@
     const place = list.queue.findIndex((one) => pathOf(one) === pathOf(entry));
     if (place >= 0) list.at = place; else list.queue.splice(list.at, 0, entry);
     await open();
-    tell(`${entry.key}: your review is taken back.`);
+    tell(`${entry.key}: your review is undone.`);
   }
 
   const KEYS = {

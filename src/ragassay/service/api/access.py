@@ -35,7 +35,7 @@ SECURITY_HEADERS = {
 
 SESSION = "ragassay_token"
 """The cookie that holds the token of a browser."""
-EXPIRED = "This token has expired. Ask who runs the service for a new one."
+EXPIRED = "This token has expired. Ask the operator of the service for a new one."
 MISSING = (
     "Send a token as 'Authorization: Bearer TOKEN'. Who runs the service makes one ('ragassay "
     "token create')"
@@ -127,7 +127,7 @@ class Guard:
         guarded_send = _with_headers(send, body)
         refusal = self._refusal(scope["method"], headers)
         if refusal is None and ("\0" in scope["path"] or b"%00" in scope["query_string"]):
-            refusal = 422, "The address holds a character that no text has (%00)."  # PostgreSQL's
+            refusal = 422, "The address holds an invalid character (%00)."  # PostgreSQL's
         if refusal is None:
             bounds = await self._bounds(scope)
             refusal = bounds.against(length)
@@ -171,14 +171,14 @@ class Guard:
         host = headers.get("host", "")
         if _place_of(f"//{host}")[0] not in self._hosts:
             return 403, (
-                "The service is not called by this name (Host). Use its own name, or start it with "
+                "The service does not have this name (Host). Use its own name, or start it with "
                 "'ragassay serve --name NAME'."
             )
         origin = headers.get("origin")
         if method not in _SAFE and origin is not None:
             scheme = origin.partition(":")[0].casefold()
             if _place_of(origin) != _place_of(f"{scheme}://{host}"):
-                return 403, "A page of another site may not ask this service (Origin)."
+                return 403, "A page of another site may not call this service (Origin)."
         return None
 
 

@@ -21,7 +21,7 @@ BEAT_S = 5.0
 MOST_ATTEMPTS = 5
 """How often a job is begun: one whose workers all died is itself the cause."""
 _DEADLY = (
-    f"It was begun {MOST_ATTEMPTS} times, and each worker died over it. See the workers' logs "
+    f"It was started {MOST_ATTEMPTS} times, and each worker died. See the workers' logs "
     "(memory?), and then retry it."
 )
 CANCELLED = "It was cancelled."

@@ -49,7 +49,7 @@ def _made(address: str, module: str, name: str, reports: Any, arguments: Any) ->
 
 def repack_apart(sent: str, kept: str) -> dict[str, Any]:
     """`repack_run` in a process of its own: an archive may hold a thousand times its size."""
-    died = "This is no run folder that can be read (too large?)."
+    died = "This run folder cannot be read (too large?)."
     headline: dict[str, Any] = json.loads(run_in_process(repack_run, sent, kept, died=died))
     return headline
 

@@ -72,7 +72,7 @@ def _facts_of(error: RagassayError | OSError) -> dict[str, str]:
     cause = error if isinstance(error, OSError) else error.__cause__
     if isinstance(error, LedgerError):
         # Where it is away only, the job begins again when it is back; what was answered is kept.
-        problem = "the project's ledger takes no answer"
+        problem = "the project's ledger cannot store answers"
         facts = {"error": DISK.format(problem), "log": str(error)}
         return {"unavailable": str(error)} if error.passing else facts
     if isinstance(cause, OSError):

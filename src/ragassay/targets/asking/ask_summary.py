@@ -211,7 +211,7 @@ LOOK_EVERY_S = 0.1
 
 @dataclass(frozen=True)
 class Answers:
-    """What came of asking.
+    """The result of asking.
 
     Attributes:
         samples: for each system and query, and for each repeat, a sample with the answer or the

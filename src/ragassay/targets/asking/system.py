@@ -36,14 +36,14 @@ MOST_WAYS = 5
 """Different failures that are listed one by one; the others are counted."""
 
 _ADVICE = {
-    Reason.TIMEOUT: "Raise --timeout, or look at why the system is slow.",
+    Reason.TIMEOUT: "Raise --timeout, or find out why the system is slow.",
     Reason.CONNECTION: "Start the system and run the same command again: it asks what is missing.",
     Reason.FAILED: "Correct that, and run the same command again: it asks what is missing.",
     Reason.RATE_LIMITED: "Ask more slowly (--rpm, -j), or try more often (--retries).",
-    Reason.SERVER_ERROR: "Look into the system's log. If it has too much to do, lower -j or --rpm, "
+    Reason.SERVER_ERROR: "Check the system's log. If it has too much to do, lower -j or --rpm, "
     "or raise --retries.",
 }
-_CUT = "Look into the system's log; the same command asks what is missing."
+_CUT = "Check the system's log; the same command asks what is missing."
 
 _CHARACTERS = 3.0
 """Of a request, to a token: rather too few than too many."""
@@ -52,12 +52,12 @@ _WRITTEN = 1_000
 """Tokens that an answer of a model with a list price takes, until there is a longer one."""
 
 _UNTOLD = {
-    "dollars": "what an answer costs. Let it tell that in US dollars: in a mapping file "
+    "dollars": "what an answer costs. Let it report that in US dollars: in a mapping file "
     "'usage: {cost: PATH}', else the key 'cost' beside 'answer'.",
-    "tokens": "how many an answer takes. Let it tell that: in a mapping file 'usage: "
+    "tokens": "how many an answer takes. Let it report that: in a mapping file 'usage: "
     "{input_tokens: PATH, output_tokens: PATH}', else 'usage' with these keys beside 'answer'.",
 }
-"""What a system does not tell of its answers, and how it can, by the unit of the budget."""
+"""What a system does not report of its answers, and how it can, by the unit of the budget."""
 
 _VARYING = re.compile(
     r"""(?<!\w)'(?:[^'\\]|\\.)*' | (?<!\w)"(?:[^"\\]|\\.)*" | (?<!status[ ])\b[\w-]*\d[\w-]*""",
@@ -154,9 +154,9 @@ class SystemAccount(Account):
         self.budget.settle(pay, cost, max(tokens or 0, counted))
         for unit, amount in {"dollars": cost, "tokens": tokens}.items():
             if amount is None and getattr(self.budget, unit) is not None:
-                other = "tokens, which it tells ('2M tokens'), or " if completion.counted else ""
+                other = "tokens, which it reports ('2M tokens'), or " if completion.counted else ""
                 return (
-                    f"the budget is in {unit}, and the system does not tell {_UNTOLD[unit]} Or "
+                    f"the budget is in {unit}, and the system does not report {_UNTOLD[unit]} Or "
                     f"give a budget in {other}calls ('200 calls')."
                 )
         return None
@@ -274,7 +274,7 @@ class AskedQuery:
         try:
             return native.dump(stored).decode()
         except InputError as error:
-            why = "the reply cannot be kept: a text in it is no Unicode (half a surrogate pair)"
+            why = "the reply cannot be kept: it is not valid Unicode (half a surrogate pair)"
             raise foreign(f"{self.system.target.url}: {why}. Correct how it cuts texts.") from error
 
     def answered(self, stored: Sample) -> Sample:

@@ -135,7 +135,7 @@ class HttpTarget(Target):
             self._session = open_session(self._url, self.url, headers, self.mapping.method)
         except ValueError as error:
             do = f"Correct 'url' in {self._origin}: it is written like http://localhost:8000/ask."
-            raise UsageError(f"{self.url} is no address of HTTP ({error}). {do}") from None
+            raise UsageError(f"{self.url} is not an HTTP address ({error}). {do}") from None
 
     async def close(self) -> None:
         """Ends the connections."""
@@ -236,7 +236,7 @@ class HttpTarget(Target):
             raise self._cut(f"{DONE} did not come, with which its other streams ended")
 
     def _cut(self, why: str) -> EndpointError:
-        return CutReplyError(f"{self.url} broke its reply off before the end: {why}.")
+        return CutReplyError(f"{self.url} ended its reply too early: {why}.")
 
     def _made(self, answer: Any, values: list[Any]) -> SystemReply:
         """The reply: its answer, and what the paths find in the last value that has it."""
@@ -294,7 +294,7 @@ class HttpTarget(Target):
         try:
             return find_first(values, paths)
         except PathError as error:
-            do = f"Correct '{name}' in {self._origin}, or end the path in ? if it may be missing."
+            do = f"Correct '{name}' in {self._origin}, or end the path with ? if it may be missing."
             path = f"the path {name} ({paths_text(paths)})"
             raise foreign(f"{self.url}: {path} finds nothing, because {error}. {do}") from None
 
@@ -314,7 +314,7 @@ class HttpTarget(Target):
         except ValueError:
             text = content.decode("utf-8", "replace")
             is_page = re.match(r"\s*<(!doctype|html)", text, re.I)
-            kind, words = ("HTML", _TAG.sub(" ", text)) if is_page else ("what is no JSON", text)
+            kind, words = ("HTML", _TAG.sub(" ", text)) if is_page else ("other text", text)
             came = f"answered with {kind}: {shown(words)!r}"
             raise foreign(f"{self.url} {came}. Check 'url' in {self._origin}.") from None
 

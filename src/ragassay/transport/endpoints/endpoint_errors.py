@@ -36,7 +36,7 @@ FORMS = ("json_schema", "json_object")  # the modes that ask for the answer's fo
 
 _OVERLOADED = frozenset({429, 503, 529})
 _REASONS = {408: Reason.TIMEOUT, 429: Reason.RATE_LIMITED, 504: Reason.TIMEOUT}
-_SAYS = {429: "turned the request away for its rate"}
+_SAYS = {429: "rejected the request for its rate"}
 _SAYS |= dict.fromkeys((408, 504), "ran out of time")
 _NEVER_SENT = {
     *("ConnectError", "ConnectTimeout", "PoolTimeout", "LocalProtocolError"),
@@ -110,7 +110,7 @@ def foreign(content: bytes, url: str, expected: str, why: str = "") -> EndpointE
     """The error for a reply with status 200 that is not of the protocol (a login page): what was
     expected (``chat completion``), and what is wrong, or how the reply begins."""
     shown = why or (repr(content[:120].decode("utf-8", "replace")) if _quoted else "not shown here")
-    detail = f"{url} answered with something that is no {expected}: {shown}"
+    detail = f"{url} did not answer with {expected}: {shown}"
     return EndpointError(Reason.SERVER_ERROR, detail, again=True)
 
 
@@ -119,7 +119,7 @@ def unreached(error: Exception, url: str, key: Secret) -> EndpointError:
     chain = list(causes(error))
     if any(isinstance(item, UnicodeError) or _ILLEGAL.search(str(item)) for item in chain):
         # These quote the header; and what cannot be sent now cannot be sent later.
-        detail = f"{url} cannot be asked: a header of the request holds what no header may hold."
+        detail = f"{url} cannot be asked: a header of the request is not valid."
         return EndpointError(Reason.CONNECTION, detail, free=True, sent=False)
     free = any(type(item).__name__ in _NEVER_SENT for item in chain)
     names = [type(item).__name__ for item in chain if type(item) is not TimeoutError]

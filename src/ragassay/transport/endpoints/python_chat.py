@@ -100,7 +100,7 @@ class PythonChat(Endpoint):
         if isinstance(error, TimeoutError | ConnectionError):
             reason = Reason.TIMEOUT if isinstance(error, TimeoutError) else Reason.CONNECTION
             return EndpointError(reason, detail, again=True)
-        return EndpointError(Reason.JUDGE_ERROR, f"{detail} Look into the code of {self._name}.")
+        return EndpointError(Reason.JUDGE_ERROR, f"{detail} Check the code of {self._name}.")
 
     def _read(self, value: Any, asked: str) -> Completion:
         text = _text(value)
@@ -110,7 +110,7 @@ class PythonChat(Endpoint):
                 f"returns the reply as a text (str). "
             )
             is_number = isinstance(value, int | float)
-            detail += AS_METRIC if is_number else f"Look into the code of {self._name}."
+            detail += AS_METRIC if is_number else f"Check the code of {self._name}."
             raise EndpointError(Reason.JUDGE_ERROR, detail)
         metadata = getattr(value, "response_metadata", None)
         metadata = metadata if isinstance(metadata, Mapping) else {}

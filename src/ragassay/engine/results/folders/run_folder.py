@@ -230,7 +230,7 @@ def open_run(folder: str | Path) -> Result:
         (None, 'missing_input')
 
     Raises:
-        InputError: the folder is not a run folder, is damaged, or of a newer contract.
+        InputError: the folder is not a run folder, is damaged, or from a newer version.
     """
     base = Path(folder)
     if not base.is_dir():
@@ -241,7 +241,7 @@ def open_run(folder: str | Path) -> Result:
             raise InputError(
                 f"has no {name}",
                 path=base,
-                hint="It is no finished run folder. 'ragassay run DATA -o DIR' makes a run folder.",
+                hint="It is not a finished run folder. 'ragassay run DATA -o DIR' makes one.",
             )
     summary = _read_summary(base / SUMMARY)
     with _refused(base / RUN, "a configuration"):
