@@ -108,7 +108,7 @@ def test_rows_of_a_csv_are_documents(config: Path, tmp_path: Path) -> None:
         ("type: LocalFileSource", "type: VectaraCorpusSource", "Export a Vectara corpus"),
         ("path: ", "folder: ", "folder"), ("n_questions: 8", "n_questions: none", "n_questions"),
         ("type: LocalFileSource", "type: CSVSource", "CSVSource needs csv_path"),
-        ("unanswerable: 25", "unanswered: 25", "not a type of"), ("words: 5", "words: 90", "larger"),
+        ("unanswerable: 25", "unanswered: 25", "a type of"), ("words: 5", "words: 90", "larger"),
         ("${oc.env:WRITERS_KEY}", "sk-written-out", "a key must not be in the file"),
         ("OpenAIModel", "OpenMindModel", "no model 'OpenMindModel'"),
         ("min_doc_size: 100", "min_doc_size: 1000000", "no document that counts"),
