@@ -36,10 +36,7 @@ def test_a_gate_reads_back(text: str, parsed: gates.Gate) -> None:
 
 
 REFUSED: list[tuple[str, tuple[float | None, float | None], str]] = [
-    *(
-        (t, (0, 1), "is not a condition")
-        for t in ("f1", "f1=0.6", ">=0.6", "f1>=1.2.3", "=>0.2", "")
-    ),
+    *((t, (0, 1), "not a condition") for t in ("f1", "f1=0.6", ">=0.6", "f1>=1.2.3", "=>0.2", "")),
     ("low(f1)<=0.5", (0, 1), "a gate on a bound asks for"),
     ("high(f1)>=0.5", (0, 1), "a gate on a bound asks for"),
     ("f1>=1.01", (0, 1), "is not a value of f1, which runs from 0 to 1"),
