@@ -163,7 +163,7 @@ def test_what_is_pruned_checked_and_synthesized_is_what_was_said(taken) -> None:
 @pytest.mark.parametrize(("words", "said"), [
     ("golden split golden --into x", "write NAME=SHARE, as in dev=0.3,test=0.7"),
     ("golden sample golden 1 -o old", "old is a golden set already"),
-    ("golden review golden --metrics em", "--metrics and --suite go with --answers FILE"),
+    ("golden review golden --metrics em", "--metrics and --suite need --answers FILE"),
     ("golden review golden --read s.xlsx", "--read needs --reviewer NAME"),
     ("golden synthesize documents", "No folder is named for the golden set: -o DIR"),
     *((f"golden review golden --answers in.jsonl {more}", "leave --answers out")

@@ -189,7 +189,7 @@ def test_a_folder_that_is_no_hhem_says_what_is_wrong(folders, tmp_path, name, te
 
 def test_without_a_tokenizer_it_says_whose_is_needed(folders: dict[str, str], tmp_path) -> None:
     lone = {HHEM.name: folders[HHEM.name], "google/flan-t5-base": str(tmp_path / "nowhere")}
-    with pytest.raises(Unavailable, match=r"tokenizer is missing.*no folder"):
+    with pytest.raises(Unavailable, match=r"tokenizer is missing.*not a folder"):
         HhemModel(ModelOptions(lone))
     (tmp_path / "nowhere").mkdir()
     with pytest.raises(Unavailable, match=r"holds no tokenizer\.json of google/flan-t5-base"):

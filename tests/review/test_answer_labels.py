@@ -71,7 +71,7 @@ def test_an_undo_brings_the_label_before_back_also_in_a_run(tmp_path: Path) -> N
     assert labels.own_label(key, "ann") == "cannot tell" and key not in todo(labels, "ann")
     labels.undo("ann"), labels.undo("ann")
     assert labels.own_label(key, "ann") is None and key in todo(labels, "ann")
-    with pytest.raises(UsageError, match="no label to take back"):
+    with pytest.raises(UsageError, match="no label to undo"):
         labels.undo("ann")
     again = AnswerLabels(labels.folder, labels._samples, labels._metrics)
     assert (again.own_label(key, "ann"), again.progress("ann")["mine"]) == (None, 0)

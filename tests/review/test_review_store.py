@@ -154,7 +154,7 @@ def test_undo_takes_the_last_reviews_back_one_by_one(tmp_path: Path) -> None:
     assert [store.undo("ann").key for _ in range(3)] == ["i1", "i1", "i0"]
     assert store.undo("bob").key == "i2"
     assert (tmp_path / "g/queries.jsonl").read_bytes() == before
-    with pytest.raises(UsageError, match="no review to take back"):
+    with pytest.raises(UsageError, match="no review to undo"):
         store.undo("ann")
 
 

@@ -47,6 +47,12 @@ class LocalServer:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
+            def handle_one_request(self) -> None:
+                try:
+                    super().handle_one_request()
+                except ConnectionError:  # the client is gone
+                    self.close_connection = True
+
             def do_GET(self) -> None:
                 _send(self, server.reply(self, _body_of(self)))
 

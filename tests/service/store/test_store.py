@@ -277,7 +277,7 @@ def test_a_job_that_kills_its_workers_fails_in_the_end(store: Store) -> None:
         assert Queue(store, f"worker{number}", lease=0.0).take() is not None
     assert Queue(store, "last", lease=0.0).take() is None
     job = get_job(store, key)
-    assert job.status == "error" and "begun 5 times" in str(job.error)
+    assert job.status == "error" and "started 5 times" in str(job.error)
     retry_job(store, key)  # its attempts are counted anew
     assert Queue(store, "next").take() is not None
 

@@ -328,7 +328,8 @@ class Mapper:
             if field in _READ:
                 parts[field] = _READ[field](value, key)
         own_id = parts.pop("id", None)
-        _set_repeat(parts, values)
+        if "repeat" in values or "query_run" in values:
+            _set_repeat(parts, values)
         for field in ("references", "reference_groups"):
             if field in values:
                 listed, parts["reference_groups"] = references(values[field][1], values[field][0])
