@@ -223,12 +223,12 @@ class _ReportJob:
     ) -> dict[str, Any] | None:
         """Runs the process; its last message, or ``None`` where it was interrupted."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "ragassay.service.worker.report_process"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True, cwd=self._folder,
+            [sys.executable, "-m", "ragassay.service.worker.report_process"], cwd=self._folder,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True, bufsize=1,
         )  # fmt: skip
         assert process.stdin is not None and process.stdout is not None
-        process.stdin.write(json.dumps(options) + "\n")
-        process.stdin.flush()
+        with suppress(BrokenPipeError):  # a process that has died by now is found dead below
+            process.stdin.write(json.dumps(options) + "\n")
         final: dict[str, Any] = {}
         self._begun = time.monotonic()
         reader = threading.Thread(target=self._listen, args=(process.stdout, final), daemon=True)
