@@ -18,10 +18,10 @@ from ragassay.base.note import Note
 from ragassay.cli.command_line import call
 from ragassay.compat.mtrag.mtrag_steps import StepOptions
 from ragassay.engine.diagnosis.decision_table import Thresholds
-from ragassay.golden.golden_checks import Checked
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem
-from ragassay.golden.item_checks import CheckOptions, Finding
+from ragassay.golden.judged_checks import Checked
+from ragassay.golden.rule_checks import CheckOptions, Finding
 from ragassay.judges.asking import Asker
 from ragassay.judges.ledger.ledger_admin import Selection
 from ragassay.judges.ledger.ledger_store import Ledger
@@ -144,7 +144,7 @@ def test_what_is_pruned_checked_and_synthesized_is_what_was_said(taken) -> None:
     assert selection.before == datetime(2026, 1, 31).astimezone().timestamp()
 
     words = "golden check golden --judge openai:a --budget 5.00 -m em,f1 --max-age 30 --log log.txt"
-    (_, options), _ = taken(words, "golden.golden_checks.check")
+    (_, options), _ = taken(words, "golden.judged_checks.check")
     assert options == CheckOptions("openai:a", "5.00", ["em", "f1"], 30, ["Why?"])
 
     make = "golden synthesize documents -o new --n 5 --generator openai:a --checker openai:b"
@@ -183,7 +183,7 @@ def test_what_fails_a_check_is_chosen(severity: Any, codes: list[int], monkeypat
     finding = Finding(Note("never_verified", {}, ("a",)), severity=severity)
     checked = Checked(1, [finding], {}, {}, None, {})
     monkeypatch.setattr(GoldenSet, "open", lambda folder: None)
-    monkeypatch.setattr("ragassay.golden.golden_checks.check", lambda *_, **__: checked)
+    monkeypatch.setattr("ragassay.golden.judged_checks.check", lambda *_, **__: checked)
     words = ["golden", "check", "golden", "--fail-on"]
     assert [call([*words, on]) for on in ("error", "look", "never")] == codes
 

@@ -12,10 +12,10 @@ from golden_checked import check
 from ragassay.base.sample import Answerability
 from ragassay.cli.command_line import call
 from ragassay.golden import anchor
-from ragassay.golden.golden_checks import Checked, coverage
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference
-from ragassay.golden.item_checks import CheckOptions
+from ragassay.golden.judged_checks import Checked, coverage
+from ragassay.golden.rule_checks import CheckOptions
 
 
 @pytest.fixture

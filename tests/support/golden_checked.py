@@ -5,6 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from ragassay.engine.run.prepared_run import evaluate
-from ragassay.golden.golden_checks import check as checked
+from ragassay.golden.judged_checks import check as checked
 
 check = partial(checked, evaluate=evaluate)

@@ -5,9 +5,9 @@ import pytest
 
 from golden_checked import check
 from ragassay.base.sample import Sample
-from ragassay.golden.golden_checks import coverage
 from ragassay.golden.golden_folder import GoldenSet, with_contexts
 from ragassay.golden.golden_item import GoldenItem, GoldSpan
+from ragassay.golden.judged_checks import coverage
 from ragassay.texts.languages import (
     code_of,
     decimal_signs,

@@ -15,7 +15,7 @@ from ragassay.cli.command import Given, command
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 
 if TYPE_CHECKING:
-    from ragassay.golden.golden_checks import Checked
+    from ragassay.golden.judged_checks import Checked
 
 _SHOWN = 20
 """Findings of one check that are shown."""
@@ -36,9 +36,9 @@ def check(given: Given) -> int:
     ```
     """
     from ragassay.engine.run.prepared_run import evaluate
-    from ragassay.golden.golden_checks import check as carry_out
     from ragassay.golden.golden_folder import GoldenSet
-    from ragassay.golden.item_checks import METRICS, CheckOptions
+    from ragassay.golden.judged_checks import check as carry_out
+    from ragassay.golden.rule_checks import METRICS, CheckOptions
 
     opened = GoldenSet.open(given.folder)
     names = METRICS if given.metrics is None else given.metrics.split(",")

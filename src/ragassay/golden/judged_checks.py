@@ -14,12 +14,12 @@ from rapidfuzz import fuzz
 from ragassay.base.note import Note
 from ragassay.base.printable import grouped
 from ragassay.base.sample import Answerability
-from ragassay.golden import item_checks
+from ragassay.golden import rule_checks
 from ragassay.golden.documents import Document
 from ragassay.golden.golden_folder import GoldenSet
 from ragassay.golden.golden_item import GoldenItem, excerpt
 from ragassay.golden.golden_parts import alike_texts, plain
-from ragassay.golden.item_checks import CheckOptions, Finding, Findings, Look, clause
+from ragassay.golden.rule_checks import CheckOptions, Finding, Findings, Look, clause
 from ragassay.judges.offline.words import n_words, tokens
 from ragassay.texts.languages import without_yes_or_no
 
@@ -148,13 +148,13 @@ def _right(item: GoldenItem) -> list[tuple[str, Sequence[str]]]:
 
 
 CHECKS: Mapping[str, Callable[[Look], Findings]] = {
-    "documents": item_checks.changed_documents,
-    "spans": item_checks.misplaced_spans,
-    "repeated": item_checks.repeated_texts,
-    "leak": item_checks.leaks,
-    "contradiction": item_checks.contradictions,
-    "duplicate": item_checks.duplicates,
-    "age": item_checks.ages,
+    "documents": rule_checks.changed_documents,
+    "spans": rule_checks.misplaced_spans,
+    "repeated": rule_checks.repeated_texts,
+    "leak": rule_checks.leaks,
+    "contradiction": rule_checks.contradictions,
+    "duplicate": rule_checks.duplicates,
+    "age": rule_checks.ages,
     "support": support,
     "complete": complete,
     "answered": answered,
