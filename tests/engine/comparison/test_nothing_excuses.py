@@ -174,3 +174,27 @@ def test_inventions_in_place_of_refusals_pass_no_gate_by_offline_judgments() -> 
         found = ragassay.compare(new, old, fail_if_drop="faithfulness>0.1", trust_offline=trust)
         drop, worse = with_not_worse(found).gates
         assert (drop.passed, worse.passed, worse.unscored) == (None, None, 15)
+
+
+@pytest.mark.parametrize("lost", [
+    {"answer": None, "failure": "timeout"}, {"answer": None}, {"passages": None},
+])  # fmt: skip
+def test_a_system_that_gives_nothing_passes_no_gate(lost: dict[str, Any]) -> None:
+    wanted = {"references": ["Jane Austen"], "gold": [PASSAGE]}
+    data = [each | wanted for each in records(40, 0)]
+    old, new, half = (
+        ragassay.evaluate([each | lost if n < n_lost else each for n, each in enumerate(data)])
+        for n_lost in (0, 40, 21)
+    )
+    found, (part, *failed) = ragassay.compare(new, old), lost
+    assert with_not_worse(found).gates[0].passed is None
+    assert bool(failed) is not any(note.kind == f"no_{part}" for note in new.summary.notes)
+    notes = [note for note in found.notes if note.kind == "metrics_only_in_b"]
+    only_old = {name for note in notes for name in note.names}
+    assert only_old == set(old.summary.metrics) - set(new.summary.metrics)
+    assert bool(failed) is not ("faithfulness" in only_old)
+    both = "ndcg" if part == "answer" else "token_f1.f"
+    assert with_not_worse(ragassay.compare(new, old, primary=both)).gates[0].passed is True
+    if part == "answer":
+        cause = ragassay.diagnose(half)
+        assert (cause.measures, cause.share_right) == ("answers", 19 / 40)

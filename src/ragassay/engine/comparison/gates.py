@@ -421,6 +421,8 @@ def with_not_worse(comparison: Comparison) -> Comparison:
         why = _said("offline_worse", metrics=_names(metrics))
     elif hidden := _hidden(comparison):
         metrics, why, unscored = hidden
+    elif only_old := comparison.metrics_only_b:
+        why = _said("only_old_has", metrics=", ".join(only_old))
     elif tested := [d for d in differences if d.p_adjusted is not None and not d.doubtful]:
         passed, why = True, _said("not_worse", metrics=_names(tested))
     names = tuple(d.name for d in metrics)

@@ -184,18 +184,20 @@ EXCERPT = 160
 
 def headline_of(result: Result) -> str | None:
     """The metric that a diagnosis takes as its headline: the first of `HEADLINES` that has a value
-    for at least half of the samples that have one (a refusal claims nothing that could be
+    for at least half of the samples with an answer (a refusal claims nothing that could be
     supported); ``None`` where the run has none. One by the offline judge whose agreement with
     people is not known or not sufficient is taken where there is no other."""
     metrics = result.summary.metrics
     names = table.names_by_metric(metrics)
-    fit = [
-        shown
-        for wanted in HEADLINES
-        for shown in names.get(wanted, ())
-        if (m := metrics[shown]).mean is not None
-        and 2 * m.n_scored >= m.n_total - m.unscored.get(Reason.NOTHING_CLAIMED, 0)
-    ]
+    n_silent = sum(sample.answer is None for sample in result.samples)
+
+    def covers(m: MetricSummary) -> bool:
+        lack = m.unscored.get(Reason.NOTHING_CLAIMED, 0)
+        lack += min(n_silent, m.unscored.get(Reason.MISSING_INPUT, 0))
+        return m.mean is not None and 2 * m.n_scored >= m.n_total - lack
+
+    every = (shown for wanted in HEADLINES for shown in names.get(wanted, ()))
+    fit = [shown for shown in every if covers(metrics[shown])]
     judged = ((shown, judge_agreement(metrics[shown])) for shown in fit)
     trusted = (shown for shown, by in judged if by is None or not by.indicative)
     return next(trusted, fit[0] if fit else None)

@@ -384,7 +384,8 @@ def _method(comparison: Comparison) -> Iterator[Note]:
         yield Note("judged_by", {"judge": comparison.judged_by}, severity="detail")
     for run in ("a", "b"):
         if names := getattr(comparison, f"metrics_only_{run}"):
-            yield Note(f"metrics_only_in_{run}", names=names, severity="detail")
+            what = f"metrics_only_in_{run}"
+            yield Note(what, names=names, severity="warning" if run == "b" else "detail")
 
 
 def _names(differences: Sequence[Difference]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from ragassay import __version__, formats, suites
 from ragassay.base import files
 from ragassay.base.errors import InputError, UsageError, did_you_mean, warn_user
 from ragassay.base.note import Note
-from ragassay.base.sample import Sample
+from ragassay.base.sample import Answer, Sample
 from ragassay.engine.comparison.verdict_rules import shown_offline
 from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.metric_selection import (
@@ -121,8 +121,11 @@ def prepare(
         looked: Data = expected or data
         with record_warnings():  # they are issued when the samples are scored
             samples = [*map(by_reference, islice(open_source(looked, config).samples, LOOKED_AT))]
-        if samples and all(sample.passages is None for sample in samples):
-            notes.append(Note("no_passages"))
+        # A system that failed is measured by what it would have been measured by.
+        samples = [replace(s, answer=Answer(s.failure)) if s.failure else s for s in samples]
+        for part in ("passages", "answer"):
+            if samples and all(getattr(sample, part) is None for sample in samples):
+                notes.append(Note(f"no_{part}"))
         every = suite.fitted(samples, lambda metric: True)
         # What is named is measured, whoever is asked.
         if config.metrics or judge or set(config.judge) - {OFFLINE}:
