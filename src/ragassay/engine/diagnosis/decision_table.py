@@ -6,8 +6,7 @@ signal the sample lacks is skipped."""
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
@@ -230,8 +229,7 @@ class FaultClass:
 
     ``needs`` are the signals that its row asks for, one of each group; a sample fails by
     ``own_fault`` alone, however good its headline value is; only samples with a label of
-    answerability can be in a class that is ``labelled``; right samples seldom show one that is
-    ``rare_in_right``."""
+    answerability can be in a class that is ``labelled``."""
 
     name: str
     title: str
@@ -241,7 +239,6 @@ class FaultClass:
     needs: tuple[tuple[Signal, ...], ...] = ()
     own_fault: bool = False
     labelled: bool = False
-    rare_in_right: bool = False
 
 
 _UNANSWERABLE = Answerability.UNANSWERABLE
@@ -344,58 +341,9 @@ def class_of(
     return UNEXPLAINED if below else None
 
 
-@dataclass(frozen=True)
-class NotTelling:
-    """A judge's metric that shows a class in ``n`` of ``of`` right samples, a third or more, and is
-    therefore left out: a judge that grades every passage low finds nothing retrieved."""
-
-    fault: str
-    metric: str
-    n: int
-    of: int
-
-
-def not_telling(
-    right: Iterable[tuple[Sample, Mapping[str, SignalValue]]],
-    doubtful: Collection[str],
-    limits: Thresholds,
-) -> list[NotTelling]:
-    """The judges' metrics that do not distinguish failing samples from right ones, of classes that
-    are `FaultClass.rare_in_right`; ``doubtful`` are those whose judge is not known to agree with
-    people."""
-    says: Counter[tuple[str, str]] = Counter()
-    of: Counter[tuple[str, str]] = Counter()
-    for sample, signals in right:
-        for row, value, shown in _checked(signals, sample, limits):
-            if value.metric in doubtful and sample.answerability is not _UNANSWERABLE:
-                of[row.name, value.metric] += 1
-                says[row.name, value.metric] += shown
-    return [NotTelling(*key, says[key], n) for key, n in of.items() if 3 * says[key] >= n]
-
-
-def telling(
-    signals: Mapping[str, SignalValue],
-    sample: Sample,
-    limits: Thresholds,
-    idle: Collection[tuple[str, str]],
-) -> Mapping[str, SignalValue]:
-    """The signals of a sample without those that show what right samples show, too (class and
-    metric of each in ``idle``)."""
-    left_out = {
-        row.needs[0][0].name
-        for row, value, shown in _checked(signals, sample, limits)
-        if shown and (row.name, value.metric) in idle
-    }
-    return {name: value for name, value in signals.items() if name not in left_out}
-
-
-def _checked(
-    signals: Mapping[str, SignalValue], sample: Sample, limits: Thresholds
-) -> Iterator[tuple[FaultClass, SignalValue, bool]]:
-    """The rows that right samples seldom show, with the sample's signal and whether it shows it."""
-    for row in CLASSES:
-        if row.rare_in_right and (value := signals.get(name := row.needs[0][0].name)) is not None:
-            yield row, value, row.holds({name: value.value}, sample, limits)
+GRADED = ("umbrela_MRR", "umbrela_nDCG", "umbrela_P", "umbrela_AP_judged", "ragreport_usefulness")
+"""Metrics that grade passages without gold or a reference. They say what was retrieved only by a
+judge that is known to agree with people: words do not tell."""
 
 
 def judged_by(

@@ -91,17 +91,16 @@ class Diagnosis(Displayed):
     ``words``, by their ``overlap``, or by neither.
 
     ``judged`` says how far the judge of the headline is known to agree with people, ``judge_notes``
-    the same of all metrics that decided, ``only_hint``
-    whether its values are only a hint, by that or because it compares words. ``mean`` is
-    that of the headline, ``fine_mean`` that of the samples that do not fail. ``share_right`` is the
-    share of right answers (no fault was found), or else of what the headline measures, among the
-    samples of which it is known, from ``low`` to ``high``. ``found`` has
-    the classes that occur, most samples first, ``not_looked_at`` those that no signal could show,
-    ``not_telling`` the judges' metrics that right samples show, too, ``sources`` by signal the
-    metrics that gave it and for how many samples, ``added`` the metrics that the run lacked and
-    that were computed for it, offline. For each sample of the run, ``classes`` has the
-    class (``None`` where it does not fail), and ``unknown`` whether nothing says if it fails, as of
-    ``n_refusals_unknown`` refusals of queries without label, reference and gold."""
+    the same of all metrics that decided, ``only_hint`` whether its values are only a hint, by that
+    or because it compares words. ``mean`` is that of the headline, ``fine_mean`` that of the
+    samples that do not fail. ``share_right`` is the share of right answers (no fault was found), or
+    else of what the headline measures, among the samples of which it is known, from ``low`` to
+    ``high``. ``found`` has the classes that occur, most samples first, ``not_looked_at`` those that
+    no signal could show, ``sources`` by signal the metrics that gave it and for how many samples,
+    ``added`` the metrics that the run lacked and that were computed for it, offline. For each
+    sample of the run, ``classes`` has the class (``None`` where it does not fail), and ``unknown``
+    whether nothing says if it fails, as of ``n_refusals_unknown`` refusals of queries without
+    label, reference and gold."""
 
     name: str
     headline: str
@@ -124,7 +123,6 @@ class Diagnosis(Displayed):
     level: float
     found: tuple[ClassFound, ...]
     not_looked_at: tuple[table.NotLookedAt, ...]
-    not_telling: tuple[table.NotTelling, ...]
     sources: Mapping[str, Mapping[str, int]]
     added: tuple[str, ...]
     classes: Sequence[str | None] = field(repr=False)
@@ -148,10 +146,6 @@ class Diagnosis(Displayed):
             "not_looked_at": [
                 {"class": item.fault.name, "why": item.why, "metrics": list(item.metrics)}
                 for item in self.not_looked_at
-            ],
-            "not_telling": [
-                {"class": item.fault, "metric": item.metric, "n_right": item.n, "of_right": item.of}
-                for item in self.not_telling
             ],
             "sources": {name: dict(metrics) for name, metrics in self.sources.items()},
         }
@@ -212,10 +206,8 @@ def diagnosis_of(
     headline_only: bool = False,
     n_examples: int = 3,
     complete: bool = True,
-    also_not_telling: Sequence[table.NotTelling] = (),
 ) -> Diagnosis:
-    """Sorts the failing samples of one run into classes; see `ragassay.diagnose`. What is in
-    ``also_not_telling`` decides no class in a run that this one is compared with."""
+    """Sorts the failing samples of one run into classes; see `ragassay.diagnose`."""
     if gone := result.summary.all_failed:
         raise UsageError(f"{result.name} cannot be diagnosed. {gone}")
     limits = thresholds or table.Thresholds()
@@ -243,13 +235,13 @@ def diagnosis_of(
     judged = {name: agreement for name, agreement in by_judge if agreement is not None}
     agreements = {name: str(found.note) for name, found in judged.items()}
     only_hint = metric.name in judged and judged[metric.name].indicative
-    doubtful = {name for name, found in judged.items() if not found.sufficient}
+    doubtful = {
+        name for name, found in judged.items()
+        if not found.sufficient and table.canonical_name(metrics[name].metric) in table.GRADED
+    }  # fmt: skip
     good = scored & ~low
-    right = (found for at, found in enumerate(_samples(result, names, added)) if good[at])
-    left_out = table.not_telling(right, doubtful, limits) if doubtful else []
-    idle = {(item.fault, item.metric) for item in (*left_out, *also_not_telling)}
     for row, (sample, known) in enumerate(_samples(result, names, added)):
-        signals = dict(table.telling(known, sample, limits, idle))
+        signals = {n: found for n, found in known.items() if found.metric not in doubtful}
         # What a reference says too was not invented, whatever a comparison of words says; nor does
         # such a comparison contradict what a judge found right.
         is_good = good[row] and measures == "answers"
@@ -346,7 +338,6 @@ def diagnosis_of(
         level=level,
         found=tuple(classes),
         not_looked_at=tuple(table.not_looked_at(metrics, names, sources, parts)),
-        not_telling=tuple(left_out),
         sources={name: dict(counts) for name, counts in sources.items() if counts},
         added=tuple(added.summary.metrics) if added else (),
         classes=[None if fault is None else fault.name for fault in faults],

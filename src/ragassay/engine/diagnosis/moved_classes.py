@@ -122,9 +122,7 @@ def moved(
     old = aligned(one_system(old), one_system(new))
     first = diagnosis_of(new, headline=headline or None, below=below, **options)
     options |= {"headline": first.headline, "below": first.below}
-    second = diagnosis_of(old, also_not_telling=first.not_telling, **options)
-    if second.not_telling:  # what decides no class in one run decides none in the other
-        first = diagnosis_of(new, also_not_telling=second.not_telling, **options)
+    second = diagnosis_of(old, **options)
     rows_new, rows_old = (
         {(query, repeat): at for at, (query, _, repeat) in enumerate(run.columns.identities)}
         for run in (new, old)

@@ -47,13 +47,6 @@ def _means(diagnosis: Diagnosis) -> str:
     return f"{means}, or another fault"
 
 
-def _idle_lines(diagnosis: Diagnosis) -> Iterator[str]:
-    """The judges' metrics that were left out."""
-    for telling in diagnosis.not_telling:
-        same, fault = share(telling.n, telling.of, "right answer"), _TITLES[telling.fault]
-        yield sentence("fault_in_right", fault=fault, names=[telling.metric], same=same)
-
-
 def verdict_of(diagnosis: Diagnosis) -> str:
     """The sentence to remember: the share that is right, and the most frequent fault; empty where
     there is no interval of the share."""
@@ -180,7 +173,7 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
     computed = [sentence("computed_here", names=diagnosis.added)] if diagnosis.added else []
     wanted = dict.fromkeys(name for item in diagnosis.not_looked_at for name in item.metrics)
     further = [sentence("to_look_at", metrics=", ".join(wanted))] if wanted else []
-    said = (*_idle_lines(diagnosis), *missing, *computed, *further)
+    said = (*missing, *computed, *further)
     blocks.append(lines(said, "text", "doubt"))
     return Report(diagnosis.name, tuple(blocks))
 
@@ -216,8 +209,6 @@ def _moved_notes(change: Moved, judges: bool) -> Iterator[str]:
     yield sentence("diff_untested") if change.not_alike else sentence("diff_tested")
     if change.unlike:
         yield sentence("classes_unlike", metrics=", ".join(change.unlike))
-    for run, diagnosis in (("new", change.new), ("old", change.old)):
-        yield from (f"In the {run} run: {line}" for line in _idle_lines(diagnosis))
     right = [change.right.why] if change.right is not None and change.right.why else []
     notes = (*right, *change.new.judge_notes, *change.old.judge_notes) if judges else ()
     yield from map(str, joined(notes))
