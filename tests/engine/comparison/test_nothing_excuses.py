@@ -132,14 +132,11 @@ def test_what_two_systems_left_out_for_other_reasons_is_owed_by_both() -> None:
     assert drop.unscored == worse.unscored == 40 and not left_out(found)
 
 
-@pytest.mark.parametrize(
-    ("new", "old", "verdict"),
-    [
-        ("r" * 45 + "n" * 15, "r" * 31 + "w" * 14 + "r" * 15, "indicative"),  # 15 would be lost
-        ("r" * 45 + "n" * 6, "r" * 31 + "w" * 14 + "r" * 6, "indicative"),  # 6: it may be chance
-        ("r" * 59 + "n", "r" * 31 + "w" * 29, "better"),
-    ],
-)
+@pytest.mark.parametrize(("new", "old", "verdict"), [
+    ("r" * 45 + "n" * 15, "r" * 31 + "w" * 14 + "r" * 15, "indicative"),  # 15 would be lost
+    ("r" * 45 + "n" * 6, "r" * 31 + "w" * 14 + "r" * 6, "indicative"),  # 6: it may be chance
+    ("r" * 59 + "n", "r" * 31 + "w" * 29, "better"),
+])  # fmt: skip
 def test_a_finding_that_what_one_system_left_out_refutes_is_a_hint(new, old: str, verdict) -> None:
     found, _, worse = compared(new, old)
     (difference,), (mirrored,) = found.differences, compared(old, new)[0].differences

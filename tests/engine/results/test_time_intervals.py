@@ -63,18 +63,15 @@ def test_an_interval_without_samples_is_an_error() -> None:
         kept(from_timestamp=DAY + 10**6)
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["--from", "yesterday"], "--from: 'yesterday' is not a time. Give seconds since"),
-        (
-            ["--from", "2030-01-01", "--to", "2025-06-30"],
-            "--to: the interval ends at 2025-06-30T23:59:59Z and begins later, at "
-            "2030-01-01T00:00:00Z.",
-        ),
-        (["--from", "5", "--to", "-200000000000"], "--to: '-200000000000' is not a time."),
-    ],
-)
+@pytest.mark.parametrize(("words", "says"), [
+    (["--from", "yesterday"], "--from: 'yesterday' is not a time. Give seconds since"),
+    (
+        ["--from", "2030-01-01", "--to", "2025-06-30"],
+        "--to: the interval ends at 2025-06-30T23:59:59Z and begins later, at "
+        "2030-01-01T00:00:00Z.",
+    ),
+    (["--from", "5", "--to", "-200000000000"], "--to: '-200000000000' is not a time."),
+])  # fmt: skip
 def test_an_impossible_interval_is_refused(words: list[str], says: str, tmp_path, capsys) -> None:
     assert call(["run", str(file_of(RECORDS[:1], tmp_path)), *words]) == 2
     assert says in " ".join(capsys.readouterr().err.split())

@@ -21,7 +21,7 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import by_sample, with_samples
 from ragassay.engine.results.summary import MetricSummary, sample_clusters
 from ragassay.engine.run.scoring import by_reference, record_warnings
-from ragassay.judges.offline.questions import match
+from ragassay.judges.offline.questions import has_other_numbers, match
 from ragassay.judges.offline.refusal import declines
 from ragassay.judges.questions.grading import AnswerMatch
 from ragassay.stats.intervals import ROUNDING, Interval, mean_interval
@@ -220,11 +220,13 @@ def diagnosis_of(
     added = _added(result) if complete else None
     metrics = {**(added.summary.metrics if added else {}), **result.summary.metrics}
     names = table.names_by_metric(metrics)
-    matches = np.zeros(len(columns), np.bool_)
+    matches, others = np.zeros((2, len(columns)), np.bool_)
     measures, compares = HEADLINES.get(table.canonical_name(metric.metric), ("answers", ""))
     if compares == "overlap" and not headline_only:
-        matches[:] = [_matches(sample) for sample, _ in _samples(result, names, added)]
-        low &= ~matches
+        for row, (sample, _) in enumerate(_samples(result, names, added)):
+            matches[row], others[row] = _compared(sample)
+        others &= scored & ~matches
+        low = others | (low & ~matches)
     faults: list[table.FaultClass | None] = []
     unknown, is_open, is_right = np.zeros((3, len(columns)), np.bool_)
     sources: dict[str, Counter[str]] = {name: Counter() for name in table.SIGNALS}
@@ -257,6 +259,7 @@ def diagnosis_of(
         for name, signal in signals.items():
             sources[name][signal.metric] += 1
         by_name = {name: signal.value for name, signal in signals.items()}
+        by_name |= dict.fromkeys(("right", "complete"), 0.0) if others[row] else {}
         fault = table.class_of(
             by_name, sample, bool(low[row]), limits, headline_only=headline_only,
             wants_answer=measures != "retrieval",
@@ -413,11 +416,13 @@ def _added(result: Result) -> Result | None:
         return evaluate(samples, metrics=wanted)
 
 
-def _matches(sample: Sample) -> bool:
-    """Whether the answer matches a reference by the offline judge's rules, which see the query."""
+def _compared(sample: Sample) -> tuple[bool, bool]:
+    """Whether the answer matches a reference by the offline judge's rules, which see the query, and
+    whether it states other numbers than they."""
     references = tuple(text for text in sample.references or () if not declines(text))
-    found = match(AnswerMatch(sample.query_text, sample.answer_text, references))
-    return found is not None and found.is_matching
+    texts = sample.query_text, sample.answer_text, references
+    found = match(AnswerMatch(*texts))
+    return found is not None and found.is_matching, has_other_numbers(*texts)
 
 
 def _samples(
