@@ -39,19 +39,16 @@ def test_each_kind_is_read(tmp_path: Path) -> None:
     assert found["c"].loader.startswith("pypdf ")
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "complaint"),
-    [
-        ("a.md", b"", "a.md: holds no text"),
-        ("a.md", b"\x00\x01 text", "holds zero bytes: it is binary. Documents are"),
-        ("a.txt", b"\x00\x01\x80", "a.txt: is not text: it is binary. Documents are"),
-        ("a.txt", b"\xff\xfea\x00", "is not text in UTF-8 (byte 0). Save it as UTF-8."),
-        ("a.txt", b"caf\xe9", "is not text in UTF-8 (byte 3)"),
-        ("a.pdf", b"no pdf", "a.pdf: is not a PDF file. Rename it"),
-        ("a.pdf", b"%PDF-1.7 cut", "a.pdf: cannot be read"),
-        ("a.docx", b"no docx", "a.docx: cannot be read"),
-    ],
-)
+@pytest.mark.parametrize(("name", "content", "complaint"), [
+    ("a.md", b"", "a.md: holds no text"),
+    ("a.md", b"\x00\x01 text", "holds zero bytes: it is binary. Documents are"),
+    ("a.txt", b"\x00\x01\x80", "a.txt: is not text: it is binary. Documents are"),
+    ("a.txt", b"\xff\xfea\x00", "is not text in UTF-8 (byte 0). Save it as UTF-8."),
+    ("a.txt", b"caf\xe9", "is not text in UTF-8 (byte 3)"),
+    ("a.pdf", b"no pdf", "a.pdf: is not a PDF file. Rename it"),
+    ("a.pdf", b"%PDF-1.7 cut", "a.pdf: cannot be read"),
+    ("a.docx", b"no docx", "a.docx: cannot be read"),
+])  # fmt: skip
 def test_what_cannot_be_read_is_told(name: str, content: bytes, complaint: str, tmp_path) -> None:
     pytest.importorskip("docx", reason="needs the extra 'docs'")
     (tmp_path / name).write_bytes(content)

@@ -236,14 +236,11 @@ def test_columns_name_every_field_of_an_item_and_of_a_span(desk: Path) -> None:
     assert (item.complexity, item.references, item.metadata) == ("leicht", ["nine"], {"Ort": "x"})
 
 
-@pytest.mark.parametrize(
-    ("named", "told"),
-    [
-        ("tags=Schwierig", "there is no column 'Schwierig' (wanted as tags)"),
-        ("gold_txt=Stelle", "Of golden sets also: type, complexity,"),
-        ("references", "write FIELD=COLUMN, as in references=answer"),
-    ],
-)
+@pytest.mark.parametrize(("named", "told"), [
+    ("tags=Schwierig", "there is no column 'Schwierig' (wanted as tags)"),
+    ("gold_txt=Stelle", "Of golden sets also: type, complexity,"),
+    ("references", "write FIELD=COLUMN, as in references=answer"),
+])  # fmt: skip
 def test_a_column_or_field_that_is_not_there_is_told(desk, named, told, capsys) -> None:
     made("id,query,Stelle\na,When?,x\n", "--columns", named, code=2)
     assert told in " ".join(capsys.readouterr().err.split())

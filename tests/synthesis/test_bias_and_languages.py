@@ -103,15 +103,12 @@ def test_the_form_of_a_query_is_told_in_each_language(query: str, complaint: str
     assert complaint in found and bool(found) == bool(complaint)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "query", "complaint"),
-    [
-        ("German", "When does the pool open?", "the query is in en, not in de"),
-        ("de-AT", "Wann öffnet das Freibad?", ""),
-        ("de", "Northport Freibad Tageskarte?", ""),  # its words do not tell
-        ("sober", "When does the pool open?", ""),  # a word of one's own
-    ],
-)
+@pytest.mark.parametrize(("wanted", "query", "complaint"), [
+    ("German", "When does the pool open?", "the query is in en, not in de"),
+    ("de-AT", "Wann öffnet das Freibad?", ""),
+    ("de", "Northport Freibad Tageskarte?", ""),  # its words do not tell
+    ("sober", "When does the pool open?", ""),  # a word of one's own
+])  # fmt: skip
 def test_a_query_in_another_language_than_was_wanted_is_rejected(
     wanted: str, query: str, complaint: str, tmp_path: Path
 ) -> None:

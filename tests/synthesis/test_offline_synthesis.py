@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from ragassay import examples
+from ragassay.base.sample import Turn
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import Judging
 from ragassay.golden.documents import load_documents
@@ -230,6 +231,7 @@ def worded(n: int) -> str:
         ("", draft("When do the large outdoor baths of the town open on Fridays 2?")),
         ("duplicate", draft("Which of the large outdoor baths of the town open on Fridays?")),
         ("", draft("When do the large outdoor baths in our town open on Fridays?")),
+        ("", replace(draft("And on Sundays?"), history=(Turn("user", "When do the baths open?"),))),
     ],
 )  # fmt: skip
 def test_each_filter_rejects_what_it_is_for(why: str, found: Draft) -> None:

@@ -63,6 +63,11 @@ def test_an_evaluation_that_fails_does_not_end_the_asking(capsys) -> None:
         assert len(server.asked) == 160
 
 
+def test_an_answer_that_is_missing_is_seen_although_its_evaluation_is_complete() -> None:
+    Path("ten.py").write_text("def answer(query):\n    return f\"{1 / ('is 10?' not in query)}\"\n")
+    assert call(["ask", "queries.jsonl", "--target", "ten:answer", "--suite", "serving"]) == 3
+
+
 def test_what_is_wrong_with_the_evaluation_shows_before_asking(monkeypatch, capsys) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with SystemServer() as server:
