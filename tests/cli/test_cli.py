@@ -117,7 +117,10 @@ def test_files_of_answers_are_compared_like_their_runs(tmp_path: Path, monkeypat
     assert found[2]["em"] == "better" and len(found[2]) == 17 and [*found[3]] == ["em", "f1"]
     assert {*Path().iterdir()} == {*map(Path, ("new", "old", "new.jsonl", "old.jsonl"))}
     assert "for files of answers" in complaint(capsys, "compare", "new", "old", "--suite", "qa")
-    assert "no such file" in complaint(capsys, "compare", "new.jsonl", "missing.jsonl")
+    assert "Did you mean 'old.jsonl'" in complaint(capsys, "compare", "new.jsonl", "od.jsonl")
+    for name in ("new", "old"):
+        Path(f"{name}.csv").write_text("query,answer\nWo?,Köln", encoding="cp1252")
+    assert run("compare", "new.csv", "old.csv", "-m", "answer_words", "--encoding", "cp1252") == 0
 
 
 def test_a_folder_an_export_is_compared_and_its_files_alone_are_not(

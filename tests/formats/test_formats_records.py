@@ -298,6 +298,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"passages": [{"id": "a", "text": "t"}], "gold": ["a", "b"]},
         "field 'gold'.*ids of passages.*gold_ids=gold",
     ),
+    ({"passages": {"a": "t"}, "gold": [{"text": "a"}]}, "ids of passages.*give each as 'id'"),
     ({"gold": ["a", "b"], "gold_ids": []}, "0 ids for 2 gold passages"),
     (
         {"gold": [{"text": "a", "grade": 2}], "gold_ids": {"g": 0}},

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import ragassay
-from ragassay.base.errors import UsageError
+from ragassay.base.errors import RagassayError, UsageError
 from ragassay.base.sample import Sample, Turn
 from ragassay.cli.command_line import call
 from ragassay.formats import load
@@ -235,10 +235,11 @@ def test_what_systems_made_of_the_queries_before_is_left_out() -> None:
     ([{"id": "q", "query": "a"}, {"id": "q", "query": "b", "repeat": 1}], {}, "id of its own"),
     (QUERIES, {"repeat": 0}, "repeat is 0"), (QUERIES, {"concurency": 2}, "concurrency"),
     (QUERIES, {"history": "mine"}, "given or own"),
+    ([{"id": "q", "query": "a", "gold": ["p"]}], {}, "lists ids of passages.*gold_ids in the qu"),
 ])  # fmt: skip
 def test_bad_requests_are_refused(queries: Any, options: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        ask(queries, lambda query: query, **options)
+    with pytest.raises(RagassayError, match=said):
+        ask(queries, lambda query: {"answer": query, "passages": {"p": "text"}}, **options)
 
 
 def test_two_systems_never_share_a_file(desk: Path) -> None:

@@ -19,6 +19,7 @@ from ragassay.formats.format_words import wrong
 from ragassay.formats.records.chosen_columns import ChosenColumns, Columns, canonical
 from ragassay.formats.records.field_names import Fields, suggestions
 from ragassay.formats.records.field_values import folded_text
+from ragassay.formats.records.passages import IN_QUERIES, refuse_ids
 from ragassay.formats.records.sample_records import Mapper, MapperOptions, Notes, has_made_id
 from ragassay.formats.sources.json_files import all_texts, text_paths, unread
 
@@ -189,6 +190,7 @@ class Questions:
         expected = {name: value for name, value in values.items() if value != getattr(_BLANK, name)}
         if question.references:
             expected["reference_groups"] = question.reference_groups
+        refuse_ids(question.gold, sample.passages, "gold", IN_QUERIES)
         return replace(sample, query=sample.query or question.query, **expected)
 
 

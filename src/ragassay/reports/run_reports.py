@@ -122,9 +122,16 @@ def full_name(format: str) -> str:  # noqa: A002
     return "markdown" if format == "md" else format
 
 
+def check_comparison(path: Path) -> None:
+    """A `UsageError` for a file that no comparison can be written to."""
+    if path.suffix.casefold() not in (".html", ".htm", ".md", ".json", ".svg", ".png"):
+        raise UsageError(f"{path}: name a file that ends in .html, .md, .json, .svg or .png.")
+
+
 def write_comparison(comparison: Comparison, path: Path) -> None:
     """Writes a comparison in the form that the file's suffix names; .svg and .png hold the
     differences with their intervals."""
+    check_comparison(path)
     suffix = path.suffix.casefold()
     if suffix in (".html", ".htm"):
         pages.write_comparison(comparison, *_runs_of(comparison), path)
@@ -132,10 +139,8 @@ def write_comparison(comparison: Comparison, path: Path) -> None:
         files.write_text(path, markdown(comparison_report(comparison, broken=True)))
     elif suffix == ".json":
         files.write_bytes(path, dumps(comparison.to_json(), indent=True) + b"\n")
-    elif suffix in (".svg", ".png"):
-        plot_of(comparison).save(path)
     else:
-        raise UsageError(f"{path}: name a file that ends in .html, .md, .json, .svg or .png.")
+        plot_of(comparison).save(path)
 
 
 def file_name(format: str) -> str:  # noqa: A002

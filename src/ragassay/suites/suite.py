@@ -272,6 +272,8 @@ def metrics_by_name(
 def advice_on(name: str) -> str:
     """What to write instead of a name that is none of ours; empty where no suite publishes it and
     no other tool is known to have it."""
+    if name in all_suites():
+        return f"{name!r} is a suite, not a metric. Name it with --suite {name}."
     peers = [f"{name!r} is a metric of {peer.tool}. {peer.differs}." for peer in peers_of(name)[:1]]
     return " ".join(filter(None, (published_elsewhere(name), *peers)))
 

@@ -36,7 +36,7 @@ def run(given: Given) -> int:
     ragassay run answers.jsonl
     ragassay run answers.csv --columns answer=model_output -o runs/new
     ragassay run run.trec --qrels qrels.txt --metrics nDCG@10,Recall@100
-    ragassay run config.yaml --fail-under 'low(em)>=0.4'
+    ragassay run config.yaml --fail-under 'low(token_f1.f)>=0.4'
     ragassay run answers.jsonl --suite trecrag --judge openai:gpt-4o --dry-run
     ```
 

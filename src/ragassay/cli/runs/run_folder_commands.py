@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.base.errors import UsageError
+from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.note import joined
 from ragassay.base.printable import plural
 from ragassay.cli import show
@@ -145,7 +145,10 @@ def rescore(given: Given) -> int:
     return show.INCOMPLETE if rescored.different else show.OK
 
 
-@command("compare", names=("suite", "columns", "references", "judge", "budget"))
+_OF_DATA = ("columns", "format", "passages_from", "encoding", "sheet", "separator", "single_chunk")
+
+
+@command("compare", names=("suite", *_OF_DATA, "references", "judge", "budget"))
 def compare(given: Given) -> int:
     """Compare run folders or files of answers, query by query: NEW first, OLD (the baseline) last.
 
@@ -173,9 +176,11 @@ def compare(given: Given) -> int:
     from ragassay.engine.comparison.gates import with_not_worse
     from ragassay.engine.diagnosis.moved_classes import with_change
     from ragassay.reports import ci_reports
-    from ragassay.reports.run_reports import write_comparison
+    from ragassay.reports.run_reports import check_comparison, write_comparison
     from ragassay.reports.views.comparison_view import comparison_report
 
+    if given.output is not None:
+        check_comparison(given.output)
     comparisons = [
         carry_out(
             new,
@@ -232,14 +237,21 @@ def _pairs(given: Given) -> list[tuple[Result, Result]]:
     files = [run for run in runs if run.is_file()]
     data = [*files, *(run for run in runs if run.is_dir() and formats.files_of(run) != [run])]
     if given.run_options and not data:
-        flags = ", ".join(f"--{name}" for name in given.run_options)
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in given.run_options)
         raise UsageError(f"{flags}: for files of answers, not for run folders.")
     if formats.share_traces(files, columns=given.run_options.get("columns")):
         raise UsageError(
             f"Some of {', '.join(map(str, files))} hold parts of the same traces. Put the files of "
             "each export into a folder of its own: ragassay compare NEW_FOLDER OLD_FOLDER."
         )
-    folders = {run: open_run(run) for run in runs if run not in data}
+    try:
+        folders = {run: open_run(run) for run in runs if run not in data}
+    except InputError as error:
+        place = Path(str(error.path))
+        if place.exists() or place not in runs:
+            raise
+        near = did_you_mean(str(place), map(str, place.parent.glob("*")))
+        raise error.but(hint=f"{near} Give a run's folder (its -o) or a file of answers.") from None
     results = [folders[run] if run in folders else _evaluated(run, given) for run in runs]
     notes = [note for each in results if each.folder is None for note in each.summary.notes]
     # What a judge would cost is said once, for all files.

@@ -1,8 +1,9 @@
-"""Gates on one run (``--fail-under 'f1>=0.6'``) and on two: ``--fail-if-drop 'nDCG@10>0.03'``,
+"""Gates on one run (``--fail-under 'em>=0.6'``) and on two: ``--fail-if-drop 'nDCG@10>0.03'``,
 which passes where such a drop is excluded (non-inferiority), and ``--fail-if-worse``."""
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -83,7 +84,7 @@ def parse(text: str, what: str = "--fail-under") -> Gate:
         raise UsageError(
             f"{what} {text!r} is not a condition. Write METRIC>=VALUE, low(METRIC)>=VALUE for "
             "the lower bound of the true mean, or high(METRIC)<=VALUE for the upper one, as in "
-            "'f1>=0.6'."
+            "'token_f1.f>=0.6'."
         )
     bounded = _BOUND.match(match["left"])
     which, name = (bounded["which"], bounded["name"]) if bounded else ("mean", match["left"])
@@ -366,6 +367,10 @@ def decide_drop(
     seen = difference.most if falls else difference.least
     if result.passed is None and not (owed or refused) and seen is not None and gate.holds(seen):
         few = _said("too_few_for_drop", n=difference.n, differ=difference.n_differ)
+        end = abs((observed.high if falls else observed.low) or np.inf)
+        if math.isfinite(end):
+            unit = 10.0 ** math.floor(math.log10(end) - 1)  # two digits, rounded up
+            few += _said("least_margin", margin=f"{math.ceil(end / unit) * unit:.6g}")
         return replace(result, why=few)
     return result
 

@@ -20,6 +20,7 @@ from ragassay.base.printable import either, plural, share
 from ragassay.base.score import Reason
 from ragassay.engine.results.score_columns import Mask, ScoreColumns, label_of, labels_of
 from ragassay.metrics.core import naming
+from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
 from ragassay.stats.intervals import Bounds, Interval, Span, mean_interval
 from ragassay.stats.percentiles import percentile_interval
@@ -333,12 +334,16 @@ def shown(
         peer = suites.peer_of(word, local)
         # A condition on a metric that is low where ours is high would mean the opposite.
         ours = peer.ours if peer and not peer.reversed else word
-        canonical = [str(metric) for metric in naming.known(ours, local)]
-        existing = [by_canonical[name] for name in canonical if name in by_canonical]
+        meant = naming.known(ours, local)
+        existing = [by_canonical[str(metric)] for metric in meant if str(metric) in by_canonical]
         existing = existing or [ours] * (ours in metrics)
         if not existing:
-            elsewhere = "" if canonical else suites.advice_on(word)
-            near = did_you_mean(word, metrics) or elsewhere
+            is_judged = any(isinstance(metric, JudgedMetric) for metric in meant)
+            how = " --judge openai:gpt-4o-mini' (an LLM)" if is_judged else "'"
+            alike = [name for name in metrics if word.casefold() in re.split("[_.@(]", name)]
+            near = did_you_mean(word, alike[:1], at_least=0) or did_you_mean(word, metrics)
+            run = f"'ragassay run -m {word}{how} computes it." if meant else ""
+            near = f"{near} {run}".strip() or suites.advice_on(word)
             few = f"There are: {', '.join(metrics)}."
             there = few if len(metrics) <= _MOST else f"There are {len(metrics)}; {listed}."
             raise UsageError(f"{word!r} is not in {what}. {near} {there}")

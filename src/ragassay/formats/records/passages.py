@@ -107,11 +107,17 @@ def gold(value: Any, field: str) -> tuple[GoldPassage, ...] | None:
     return listed
 
 
-def names_any(value: Any, retrieved: Sequence[Passage] | None) -> bool:
-    """Whether a list of texts holds the id of a retrieved passage."""
-    if not isinstance(value, list) or not all(type(item) is str for item in value):
-        return False
-    return not {passage.id for passage in retrieved or ()}.isdisjoint(value)
+IN_QUERIES = "name that field gold_ids in the queries"
+
+
+def refuse_ids(
+    listed: Sequence[GoldPassage] | None, retrieved: Sequence[Passage] | None, field: str, do: str
+) -> None:
+    """An error where the text of gold is the id of a retrieved passage; ``do`` says they are ids.
+    Where nothing of the gold was retrieved, nobody could tell an id from a text."""
+    ids = {passage.id for passage in retrieved or () if passage.id != passage.text}
+    if any(item.id is None and item.text in ids - {None} for item in listed or ()):
+        raise wrong("gold_of_ids", field=field, do=do)
 
 
 def _gold_entry(key: str, item: Any, field: str) -> dict[str, Any]:

@@ -396,10 +396,11 @@ class Mapper:
                 field_values.refuse_printed(value, key)
                 pieces = self.splitter.pieces(value)
                 value = pieces if is_gold else self.splitter.cut(value, key, line)
-            if is_gold and passages.names_any(value, retrieved):
-                # Where nothing of it was retrieved, nobody could tell an id from a text.
-                raise wrong("gold_of_ids", field=key, gold=self._words.columns("gold_ids", key))
             listed = passages.gold(value, key) if is_gold else passages.passages(value, key)
+            if is_gold and isinstance(value, list):
+                are_objects = any(isinstance(item, dict) for item in value)
+                do = "give each as 'id'" if are_objects else self._words.columns("gold_ids", key)
+                passages.refuse_ids(listed, retrieved, key, do)
         for column in ("gold_ids",) if is_gold else ("passage_ids", "passage_scores"):
             if column in values:
                 listed = passages.with_column(listed, column, *values[column])

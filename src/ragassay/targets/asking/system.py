@@ -14,6 +14,7 @@ from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Passage, Sample, Turn
 from ragassay.base.score import Reason
 from ragassay.formats import native
+from ragassay.formats.records.passages import IN_QUERIES, refuse_ids
 from ragassay.judges.ledger.system_answers import KeptFailure, SystemAnswers
 from ragassay.targets.reply_shapes import SystemReply, foreign
 from ragassay.targets.target import (
@@ -284,6 +285,8 @@ class AskedQuery:
         if stored.answer is not None and not stored.answer.text.strip():
             metadata[NO_ANSWER] = True
         given = self.request.passages
+        if given is None:
+            refuse_ids(self.query.gold, stored.passages, "gold", IN_QUERIES)
         at, asked_at = self.query.timestamp, stored.metadata["at"]
         return replace(
             self._of_system(metadata),
