@@ -176,6 +176,8 @@ def test_compare_takes_several_runs_and_several_systems(tmp_path: Path, capsys) 
     assert "No system is called 'four'" in complaint(
         capsys, "compare", tmp_path / "mixed", "--baseline", "four"
     )
+    path.write_text("".join(json.dumps({**row, "system": "one"}) + "\n" for row in rows[:8]))
+    assert "--columns system=COLUMN" in complaint(capsys, "compare", path)
 
 
 def test_report_writes_every_format(data: Path, tmp_path: Path, capsys) -> None:

@@ -118,9 +118,9 @@ def test_a_wrong_time_is_told_by_the_name_that_the_file_has(trace, name, tmp_pat
 def test_metadata_that_are_nested_are_told_and_known_names_stay(tmp_path: Path) -> None:
     notes = Notes()
     written = {"user": {"plan": "free"}, "name": "mine", "lang": "de"}
-    trace = langfuse(input=Q, output=A, metadata=written)
+    trace = langfuse(input=Q, output=A, metadata=written, release="v2")
     told = one_sample(tmp_path / "a.jsonl", trace, notes=notes)
-    assert told.metadata == {"name": "rag", "lang": "de"}
+    assert told.metadata == {"name": "rag", "lang": "de", "release": "v2"}
     (nested,) = notes
     assert nested.startswith("values of the unknown field 'user' that are large or nested: 1")
 

@@ -42,7 +42,7 @@ def test_every_name_is_ours_or_is_explained(peer: PeerMetric) -> None:
 
 @pytest.mark.parametrize(("name", "ours"), [
     ("FaithfulnessMetric", "faithfulness"), ("contextual_recall", "context_recall"),
-    ("context-recall", "context_recall"), ("answer-relevance", "answer_relevance"),
+    ("context-recall", "context_recall"), ("AnswerAccuracy", "answer_match"),
     ("AnswerRelevancyMetric", "answer_relevance"), ("groundedness", "faithfulness"),
     ("hallucination", "faithfulness"), ("correctness", "answer_correctness"),
     ("toxicity", "harmlessness"),
@@ -52,6 +52,8 @@ def test_a_name_that_people_know_is_measured_as_ours_and_what_differs_is_said(na
         plan = ragassay.plan([RECORD], [name])
     assert list(plan.applicable) == [ours]
     assert any(name in str(one.message) and ours in str(one.message) for one in said)
+    # A class with the suffix is deepeval's.
+    assert not name.endswith("Metric") or any("deepeval's " in str(one.message) for one in said)
 
 
 def test_the_names_work_on_the_command_line_in_yaml_and_in_gates(tmp_path: Path, capsys) -> None:
@@ -97,6 +99,9 @@ def test_names_with_the_same_definition_are_ours() -> None:
     result = ragassay.evaluate(records, ["id_based_context_recall", "IDBasedContextPrecision"])
     means = {name: one.mean for name, one in result.summary.metrics.items()}
     assert means == {"SetR": 0.5, "SetP": pytest.approx(1 / 3)}
+    theirs = ["ExactMatch", "FactualCorrectness.recall", "RougeScore", "token-f1"]
+    ours = ["exact_match", "factual_correctness.recall", "rouge_score", "token_f1"]
+    assert suites.metrics_by_name(theirs) == suites.metrics_by_name(ours)
 
 
 def test_faithfulness_says_once_that_ml_cubes_is_another() -> None:

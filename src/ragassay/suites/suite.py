@@ -45,17 +45,22 @@ def peer_metrics() -> tuple[PeerMetric, ...]:
 
 
 def peers_of(name: str) -> list[PeerMetric]:
-    """The metrics of other tools that are called so."""
-    wanted = _folded(re.split(r"[(@.]", name, maxsplit=1)[0])
-    return [peer for peer in peer_metrics() if wanted in map(_folded, peer.names)]
+    """The metrics of other tools that are called so; deepeval's first for a class `...Metric`."""
+    base = re.split(r"[(@.]", name, maxsplit=1)[0]
+    found = [peer for peer in peer_metrics() if _folded(base) in map(_folded, peer.names)]
+    return sorted(found, key=lambda peer: base.endswith("Metric") and peer.tool != "deepeval")
 
 
 def peer_of(name: str, local: Mapping[str, str]) -> PeerMetric | None:
-    """The metric of another tool that a name stands for, where one of ours is measured for it;
-    ``None`` where the name is ours, with ``local`` as published names."""
+    """The metric of another tool that a name stands for, where one of ours is measured for it, also
+    where it is one of ours but for hyphens and underscores (ragas' ``ExactMatch``); ``None`` where
+    the name is ours, with ``local`` as published names."""
     if naming.known(name, local):
         return None
-    return next((peer for peer in peers_of(name) if peer.ours), None)
+    base = re.split(r"[(@.]", name, maxsplit=1)[0]
+    alike = sorted(our for our in naming.all_names() if _folded(our) == _folded(base))
+    same = [PeerMetric("", (base,), "", our + name[len(base) :], same=True) for our in alike]
+    return next((peer for peer in (*peers_of(name), *same) if peer.ours), None)
 
 
 def our_names(names: str | Sequence[str], local: Mapping[str, str]) -> list[str]:

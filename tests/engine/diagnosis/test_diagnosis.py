@@ -363,6 +363,10 @@ def judged(verdicts: dict[str, bool | None], name: str, query: str = "q") -> rag
 def test_a_run_of_fewer_metrics_is_compared_with_one_of_more() -> None:
     change = moved(ragassay.evaluate(RUN, "f1"), ragassay.evaluate(RUN, "qa"))
     assert change.n == len(RUN) and not change.not_alike
+    said = json.dumps({"reasoning": "", "is_matching": True})
+    judged = ragassay.evaluate(RUN, "answer_match,f1", judge=lambda prompt: said, judge_name="m")
+    change = moved(judged, ragassay.evaluate(RUN, "f1"))
+    assert change.new.headline == change.old.headline == "f1"  # the first that both have
 
 
 def test_a_sample_that_a_run_says_nothing_of_has_not_moved(tmp_path: Path, monkeypatch) -> None:

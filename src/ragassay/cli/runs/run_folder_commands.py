@@ -265,9 +265,9 @@ def _pairs(given: Given) -> list[tuple[Result, Result]]:
     if len(results) == 1:
         results = by_system(results[0])
         if len(results) < 2:
-            raise UsageError(
-                f"{runs[0]} holds one system only. Name two runs: ragassay compare NEW OLD."
-            )
+            column = " Or name the column of the system: --columns system=COLUMN." * (not folders)
+            way = "Name two runs: ragassay compare NEW OLD."
+            raise UsageError(f"{runs[0]} holds one system only. {way}{column}")
         names = [result.name for result in results]
         if baseline is not None and baseline not in names:
             raise UsageError(f"No system is called {baseline!r}. There are: {', '.join(names)}.")

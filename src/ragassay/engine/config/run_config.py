@@ -478,6 +478,7 @@ def make_config(**values: Any) -> RunConfig:
         place, problem = mistakes(error)[0]
         where = ".".join(place)
         if error.errors()[0]["type"] == "extra_forbidden":
-            hint = did_you_mean(where, RunConfig.model_fields)
+            known = ["judge"] if where == "llm" else RunConfig.model_fields
+            hint = did_you_mean("judge" if where == "llm" else where, known)
             raise UsageError(f"Unknown option {where!r}. {hint}") from error
         raise OptionError(where, problem) from error

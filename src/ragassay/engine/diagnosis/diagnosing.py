@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from math import inf
 from typing import Any
@@ -176,11 +176,11 @@ EXCERPT = 160
 """Characters of a query or an answer in an example."""
 
 
-def headline_of(result: Result) -> str | None:
+def headline_of(result: Result, also: Container[str] | None = None) -> str | None:
     """The metric that a diagnosis takes as its headline: the first of `HEADLINES` that has a value
     for at least half of the samples with an answer (a refusal claims nothing that could be
-    supported); ``None`` where the run has none. One by the offline judge whose agreement with
-    people is not known or not sufficient is taken where there is no other."""
+    supported), and that is ``also`` one of these; ``None`` where the run has none. One by the
+    offline judge without known or sufficient agreement is taken where there is no other."""
     metrics = result.summary.metrics
     names = table.names_by_metric(metrics)
     n_silent = sum(sample.answer is None for sample in result.samples)
@@ -191,7 +191,7 @@ def headline_of(result: Result) -> str | None:
         return m.mean is not None and 2 * m.n_scored >= m.n_total - lack
 
     every = (shown for wanted in HEADLINES for shown in names.get(wanted, ()))
-    fit = [shown for shown in every if covers(metrics[shown])]
+    fit = [each for each in every if covers(metrics[each]) and (also is None or each in also)]
     judged = ((shown, judge_agreement(metrics[shown])) for shown in fit)
     trusted = (shown for shown, by in judged if by is None or not by.indicative)
     return next(trusted, fit[0] if fit else None)

@@ -20,7 +20,7 @@ from ragassay.engine.comparison.differences import (
     nuggets_of,
 )
 from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
-from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnosis_of
+from ragassay.engine.diagnosis.diagnosing import Diagnosis, diagnosis_of, headline_of
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.result import Result
 from ragassay.stats.intervals import alpha_of
@@ -120,7 +120,8 @@ def moved(
 
     Samples are matched by query id (or text, where the runs share no id) and repeat."""
     old = aligned(one_system(old), one_system(new))
-    first = diagnosis_of(new, headline=headline or None, below=below, **options)
+    headline = headline or headline_of(new, old.summary.metrics)
+    first = diagnosis_of(new, headline=headline, below=below, **options)
     options |= {"headline": first.headline, "below": first.below}
     second = diagnosis_of(old, **options)
     rows_new, rows_old = (
@@ -193,10 +194,11 @@ def moved(
             for result in (test, alone)
         )
         by_hint = found and (not shown or (alone.diff or 0.0) * (test.diff or 0.0) <= 0.0)
+        said = RIGHT[first.measures].capitalize()  # a sentence begins with it
         right = Difference(
             **vars(test), name=RIGHT[first.measures], significant_adjusted=found,
             standing="indicative" if by_hint else "tested",
-            why=Note("offline_hint", names=(RIGHT[first.measures],)) if by_hint else None,
+            why=Note("offline_hint", names=(said,)) if by_hint else None,
         )  # fmt: skip
     transitions = Counter(zip(before, after, strict=True))
     unlike = tuple(

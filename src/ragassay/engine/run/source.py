@@ -250,8 +250,9 @@ def _opened(
     data_paths = paths_of(data)
     if data_paths is None:
         if not (hasattr(data, "__iter__") or hasattr(data, "columns")):
-            kind = type(data).__name__
-            raise UsageError(f"{kind} is not data. Give a path, a list of records or a data frame.")
+            kind, cases = type(data).__name__, "its .test_cases, " * hasattr(data, "test_cases")
+            ways = f"{cases}a path, a list of records or a data frame"
+            raise UsageError(f"{kind} is not data. Give {ways}.")
         digest = hashlib.sha256()
         samples = _hashed(formats.from_records(data, **reading), digest)
         samples = _within(samples, config, None) if bounded else samples

@@ -54,8 +54,7 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     if diagnosis.share_right is None or low is None or high is None:
         return ""
     interval = f" [{low * 100:.0f} to {high * 100:.0f} %]"
-    words = ": right answers in other words count as wrong" * bool(diagnosis.compares)
-    interval += f" ({wording.HINT}{words})" * diagnosis.only_hint
+    interval += f" ({_hint(diagnosis)})" * diagnosis.only_hint
     right = round(diagnosis.share_right, 2)
     said = [sentence(f"{diagnosis.measures}_right", share=right, interval=interval)]
     for most in diagnosis.found[:1]:
@@ -66,6 +65,11 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     return " ".join([*said, *[sentence("refusals_unknown", n=n)] * bool(n)])
 
 
+def _hint(diagnosis: Diagnosis) -> str:
+    words = ": right answers in other words count as wrong" * bool(diagnosis.compares)
+    return f"{wording.HINT}{words}"
+
+
 def right_moved(change: Moved, too_few: bool) -> list[str]:
     """Whether more answers are right, and how many a change mended and broke (without a verdict
     where queries are ``too_few``); then the classes of failing samples that it is shown to have
@@ -74,10 +78,11 @@ def right_moved(change: Moved, too_few: bool) -> list[str]:
     if right is not None:
         new, old = (round(mean or 0.0, 2) for mean in (right.a_mean, right.b_mean))
         claim = "" if too_few or right.too_few else wording.claim(right)
+        claim = claim.replace(wording.HINT, _hint(change.new))
         claim = f"{claim[0].upper()}{claim[1:]}: " if claim else ""
         kind = f"{change.new.measures}_{'moved' if right.n_differ else 'same'}"
         counts = {"new": new, "old": old, "mended": right.wins, "broken": right.losses}
-        hint = f" ({wording.HINT})" * change.new.only_hint
+        hint = f" ({_hint(change.new)})" * change.new.only_hint
         said = [sentence(kind, claim=claim, hint=hint, **counts)]
     shown = [
         row for row in change.classes
