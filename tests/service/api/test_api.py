@@ -133,18 +133,15 @@ def test_records_come_in_pages_and_with_their_versions(client: TestClient) -> No
     assert client.delete(f"{API}/tasks/{task}/records/r1").json() == {"deleted": 2}
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "message"),
-    [
-        ({"records": []}, 422, "records"),
-        ({"records": [record(1, timestamp="noon")]}, 422, "not a time"),
-        ({"records": [record(1, timestamp="2026-01-01T00:00:00")]}, 422, "names no zone"),
-        ({"records": [record(1, retrieved_context="a<<sep>>b")]}, 422, "separator"),
-        ({"records": [record(1), record(1)]}, 422, "already given in line 1"),
-        ({"recrds": []}, 422, "records"),
-        ({"records": [{"id": "x", "user_input": {"a": 1}}]}, 422, "text"),
-    ],
-)
+@pytest.mark.parametrize(("body", "status", "message"), [
+    ({"records": []}, 422, "records"),
+    ({"records": [record(1, timestamp="noon")]}, 422, "not a time"),
+    ({"records": [record(1, timestamp="2026-01-01T00:00:00")]}, 422, "names no zone"),
+    ({"records": [record(1, retrieved_context="a<<sep>>b")]}, 422, "separator"),
+    ({"records": [record(1), record(1)]}, 422, "already given in line 1"),
+    ({"recrds": []}, 422, "records"),
+    ({"records": [{"id": "x", "user_input": {"a": 1}}]}, 422, "text"),
+])  # fmt: skip
 def test_a_batch_that_cannot_be_read_is_refused_as_a_whole(client, body, status, message) -> None:
     task = made_task(client)
     found = client.post(f"{API}/tasks/{task}/records", json=body)
@@ -153,20 +150,17 @@ def test_a_batch_that_cannot_be_read_is_refused_as_a_whole(client, body, status,
     assert client.get(f"{API}/tasks/{task}/records").json()["items"] == []
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"from_timestamp": "2026-01-01T00:00:00"}, "names no zone"),
-        ({"from_timestamp": ""}, "ISO 8601 with a zone"),
-        ({"to_timestamp": None}, "to_timestamp: give seconds since 1970, or ISO 8601 with a zone"),
-        ({"to_timestamp": True}, "ISO 8601 with a zone"),
-        (
-            {"from_timestamp": 1004572800, "to_timestamp": 1007078400},
-            "no record from 2001-11-01T00:00:00Z to 2001-11-30T00:00:00Z",
-        ),
-        ({"options": {"suite": ["nothing"]}}, "suite"),
-    ],
-)
+@pytest.mark.parametrize(("change", "message"), [
+    ({"from_timestamp": "2026-01-01T00:00:00"}, "names no zone"),
+    ({"from_timestamp": ""}, "ISO 8601 with a zone"),
+    ({"to_timestamp": None}, "to_timestamp: give seconds since 1970, or ISO 8601 with a zone"),
+    ({"to_timestamp": True}, "ISO 8601 with a zone"),
+    (
+        {"from_timestamp": 1004572800, "to_timestamp": 1007078400},
+        "no record from 2001-11-01T00:00:00Z to 2001-11-30T00:00:00Z",
+    ),
+    ({"options": {"suite": ["nothing"]}}, "suite"),
+])  # fmt: skip
 def test_a_report_that_makes_no_sense_is_refused(client: TestClient, change, message) -> None:
     task = made_task(client)
     client.post(f"{API}/tasks/{task}/records", json={"records": [record(1)]})
@@ -230,17 +224,14 @@ def test_options_that_are_not_named_stay_as_they_are(client: TestClient) -> None
     assert client.post(f"{API}/projects/{project}/tasks", json=body).status_code == 422
 
 
-@pytest.mark.parametrize(
-    ("content", "kind", "status", "said"),
-    [
-        (b"[" * 100_000 + b"]" * 100_000, "application/json", 400, "nested too deeply"),
-        (b"\xff{", "application/json", 400, "UTF-8"),
-        (b"{bad", "application/json", 422, "The body is not JSON: "),
-        (b"{}", "text/plain", 422, "Content-Type: application/json"),
-        (b"", "application/json", 422, "The body is missing"),
-        (b'{"name": "p", "description": "%s"}' % (b"x" * 10_001), "application/json", 422, "10000"),
-    ],
-)
+@pytest.mark.parametrize(("content", "kind", "status", "said"), [
+    (b"[" * 100_000 + b"]" * 100_000, "application/json", 400, "nested too deeply"),
+    (b"\xff{", "application/json", 400, "UTF-8"),
+    (b"{bad", "application/json", 422, "The body is not JSON: "),
+    (b"{}", "text/plain", 422, "Content-Type: application/json"),
+    (b"", "application/json", 422, "The body is missing"),
+    (b'{"name": "p", "description": "%s"}' % (b"x" * 10_001), "application/json", 422, "10000"),
+])  # fmt: skip
 def test_a_body_that_cannot_be_read_is_said_in_words(client, content, kind, status, said) -> None:
     headers = {"Content-Type": kind}
     found = client.post(f"{API}/projects", content=content, headers=headers)

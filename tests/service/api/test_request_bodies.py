@@ -241,14 +241,11 @@ def test_a_request_that_comes_slowly_but_comes_is_answered(place, monkeypatch) -
         assert client.recv(12) == b"HTTP/1.1 201"
 
 
-@pytest.mark.parametrize(
-    ("path", "length", "status"),
-    [
-        ("/api/v1/projects", 4_000_000_000, b"401"),
-        ("/api/v1/tasks/none/uploads?file_name=a.csv", 100_000_000, b"401"),
-        ("/nothing", 4_000, b"404"),
-    ],
-)
+@pytest.mark.parametrize(("path", "length", "status"), [
+    ("/api/v1/projects", 4_000_000_000, b"401"),
+    ("/api/v1/tasks/none/uploads?file_name=a.csv", 100_000_000, b"401"),
+    ("/nothing", 4_000, b"404"),
+])  # fmt: skip
 def test_an_answer_before_the_end_of_the_body_closes_the_connection(
     place: tuple[str, int], store: Store, path: str, length: int, status: bytes
 ) -> None:

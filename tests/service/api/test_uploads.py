@@ -136,18 +136,15 @@ def test_a_record_without_an_id_is_known_by_its_content_however_often_it_comes(s
     assert all(one.timestamp == one.received for one in page)
 
 
-@pytest.mark.parametrize(
-    ("content", "name", "message", "line", "field"),
-    [
-        (b"id,question\na,Why?\na,How?\n", "x.csv", "already given in line 2", 3, "id"),
-        (b'{"id": "a", "question": 5}\n{"id":\n', "x.jsonl", "not valid JSON", 2, None),
-        (b"id,question,timestamp\na,b,noon\n", "x.csv", "not a time", 2, "timestamp"),
-        (b"id,question\na,b,c\n", "x.csv", "3 cells, the header 2", 2, None),
-        (b"", "x.csv", "the file is empty", None, None),
-        (b"\x00\x01\x02 ", "x", "UTF-16", None, None),
-        (b"PAR1 no", "x.parquet", "not a readable Parquet file", None, None),
-    ],
-)
+@pytest.mark.parametrize(("content", "name", "message", "line", "field"), [
+    (b"id,question\na,Why?\na,How?\n", "x.csv", "already given in line 2", 3, "id"),
+    (b'{"id": "a", "question": 5}\n{"id":\n', "x.jsonl", "not valid JSON", 2, None),
+    (b"id,question,timestamp\na,b,noon\n", "x.csv", "not a time", 2, "timestamp"),
+    (b"id,question\na,b,c\n", "x.csv", "3 cells, the header 2", 2, None),
+    (b"", "x.csv", "the file is empty", None, None),
+    (b"\x00\x01\x02 ", "x", "UTF-16", None, None),
+    (b"PAR1 no", "x.parquet", "not a readable Parquet file", None, None),
+])  # fmt: skip
 def test_a_faulty_file_is_refused_with_its_place_and_nothing_of_it_is_stored(
     store: Store, content: bytes, name: str, message: str, line: int | None, field: str | None,
     monkeypatch: pytest.MonkeyPatch,

@@ -176,19 +176,16 @@ LOOSELY = {"unpaired": True, "force": True, "trust_offline": True}
 PAIR, TOLD = {"new_id": "n", "old_id": "o", **LOOSELY}, urlencode(LOOSELY).lower()
 
 
-@pytest.mark.parametrize(
-    ("name", "told", "path", "body"),
-    [
-        ("create_project", PROJECT, "projects", PROJECT),
-        ("preview_upload", {"upload_id": "u", **READING}, "uploads/u/preview", READING),
-        ("import_upload", {"upload_id": "u", **IMPORT}, "uploads/u/import", IMPORT),
-        ("preview_report", OF_TASK, "tasks/t/reports/preview", OVER),
-        ("create_report", OF_TASK | {"name": "n"}, "tasks/t/reports", OVER | {"name": "n"}),
-        ("list_jobs", JOBS, f"jobs?{urlencode(JOBS)}", None),
-        ("compare_reports", PAIR, f"comparisons?new=n&old=o&form=json&{TOLD}", None),
-        ("download_comparison", PAIR | FILE, f"comparisons?new=n&old=o&form=md&{TOLD}", None),
-    ],
-)
+@pytest.mark.parametrize(("name", "told", "path", "body"), [
+    ("create_project", PROJECT, "projects", PROJECT),
+    ("preview_upload", {"upload_id": "u", **READING}, "uploads/u/preview", READING),
+    ("import_upload", {"upload_id": "u", **IMPORT}, "uploads/u/import", IMPORT),
+    ("preview_report", OF_TASK, "tasks/t/reports/preview", OVER),
+    ("create_report", OF_TASK | {"name": "n"}, "tasks/t/reports", OVER | {"name": "n"}),
+    ("list_jobs", JOBS, f"jobs?{urlencode(JOBS)}", None),
+    ("compare_reports", PAIR, f"comparisons?new=n&old=o&form=json&{TOLD}", None),
+    ("download_comparison", PAIR | FILE, f"comparisons?new=n&old=o&form=md&{TOLD}", None),
+])  # fmt: skip
 @pytest.mark.parametrize("ask", [blocking, awaiting])
 def test_a_call_sends_all_that_it_is_told(ask: Any, name: str, told: Any, path: str, body) -> None:
     with SaidAlways("null") as server, suppress(RequestRefused):
