@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.base.errors import InputError, UsageError, did_you_mean
+from ragassay.base.errors import UsageError
 from ragassay.base.note import joined
 from ragassay.base.printable import plural
 from ragassay.cli import show
@@ -244,14 +244,7 @@ def _pairs(given: Given) -> list[tuple[Result, Result]]:
             f"Some of {', '.join(map(str, files))} hold parts of the same traces. Put the files of "
             "each export into a folder of its own: ragassay compare NEW_FOLDER OLD_FOLDER."
         )
-    try:
-        folders = {run: open_run(run) for run in runs if run not in data}
-    except InputError as error:
-        place = Path(str(error.path))
-        if place.exists() or place not in runs:
-            raise
-        near = did_you_mean(str(place), map(str, place.parent.glob("*")))
-        raise error.but(hint=f"{near} Give a run's folder (its -o) or a file of answers.") from None
+    folders = {run: open_run(run) for run in runs if run not in data}
     results = [folders[run] if run in folders else _evaluated(run, given) for run in runs]
     notes = [note for each in results if each.folder is None for note in each.summary.notes]
     # What a judge would cost is said once, for all files.

@@ -3,7 +3,6 @@ which passes where such a drop is excluded (non-inferiority), and ``--fail-if-wo
 
 from __future__ import annotations
 
-import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -368,9 +367,9 @@ def decide_drop(
     if result.passed is None and not (owed or refused) and seen is not None and gate.holds(seen):
         few = _said("too_few_for_drop", n=difference.n, differ=difference.n_differ)
         end = abs((observed.high if falls else observed.low) or np.inf)
-        if math.isfinite(end):
-            unit = 10.0 ** math.floor(math.log10(end) - 1)  # two digits, rounded up
-            few += _said("least_margin", margin=f"{math.ceil(end / unit) * unit:.6g}")
+        if np.isfinite(end):
+            unit = 10.0 ** np.floor(np.log10(end) - 1)  # two digits, rounded up
+            few += _said("least_margin", margin=f"{np.ceil(end / unit) * unit:.6g}")
         return replace(result, why=few)
     return result
 

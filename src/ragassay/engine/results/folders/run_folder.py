@@ -15,7 +15,7 @@ import yaml
 from pydantic import BaseModel, TypeAdapter
 
 from ragassay.base import files
-from ragassay.base.errors import InputError, UsageError
+from ragassay.base.errors import InputError, UsageError, did_you_mean
 from ragassay.base.json_data import dumps
 from ragassay.base.packages import added
 from ragassay.base.sample import Sample
@@ -235,7 +235,9 @@ def open_run(folder: str | Path) -> Result:
     base = Path(folder)
     if not base.is_dir():
         problem = "is a file" if base.exists() else "there is no such file or folder"
-        raise InputError(problem, path=base, hint="Give the folder of a run (its -o).")
+        near = "" if base.exists() else did_you_mean(str(base), map(str, base.parent.glob("*")))
+        hint = f"{near} Give the folder of a run (its -o); 'compare' takes files of answers, too."
+        raise InputError(problem, path=base, hint=hint)
     for name in CONTRACT:
         if not (base / name).is_file():
             raise InputError(
