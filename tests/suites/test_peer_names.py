@@ -104,6 +104,14 @@ def test_names_with_the_same_definition_are_ours() -> None:
     assert suites.metrics_by_name(theirs) == suites.metrics_by_name(ours)
 
 
+def test_words_of_other_tools_name_what_to_give_instead() -> None:
+    with pytest.raises(UsageError, match="'llm'. Did you mean 'judge'"):
+        ragassay.evaluate([RECORD], llm="gpt-4o-mini")
+    dataset = type("EvaluationDataset", (), {"test_cases": [RECORD]})()
+    with pytest.raises(UsageError, match="EvaluationDataset is not data. Give its .test_cases"):
+        ragassay.evaluate(dataset)
+
+
 def test_faithfulness_says_once_that_ml_cubes_is_another() -> None:
     with pytest.warns(RagassayWarning, match="ragreport_faithfulness") as said:
         ragassay.evaluate([RECORD], ["faithfulness"])
