@@ -76,12 +76,9 @@ def test_a_gate_on_a_name_whose_low_values_are_good_is_refused(tmp_path: Path) -
 
 
 def test_metrics_explains_the_metric_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
-    for name, ours in (
-        ("faithfulness", ["faithfulness"]),
-        ("groundedness", ["faithfulness"]),
-        ("context_precision", ["AP", "umbrela_AP_judged"]),
-        ("contextual_recall", ["SetR", "claim_recall"]),
-    ):
+    precision, recall = ["AP", "umbrela_AP_judged"], ["SetR", "claim_recall"]
+    for name, ours in (("faithfulness", ["faithfulness"]), ("groundedness", ["faithfulness"]),
+                       ("context_precision", precision), ("contextual_recall", recall)):  # fmt: skip
         assert call(["metrics", name, "--json"]) == 0
         said = json.loads(capsys.readouterr().out)
         entries = said if isinstance(said, list) else [said]
@@ -102,6 +99,14 @@ def test_names_with_the_same_definition_are_ours() -> None:
     theirs = ["ExactMatch", "FactualCorrectness.recall", "RougeScore", "token-f1"]
     ours = ["exact_match", "factual_correctness.recall", "rouge_score", "token_f1"]
     assert suites.metrics_by_name(theirs) == suites.metrics_by_name(ours)
+
+
+def test_words_of_other_tools_name_what_to_give_instead() -> None:
+    with pytest.raises(UsageError, match=r"'llm'\. Did you mean 'judge'\?"):
+        ragassay.evaluate([RECORD], llm="gpt-4o-mini")
+    dataset = type("EvaluationDataset", (), {"test_cases": [RECORD]})()
+    with pytest.raises(UsageError, match=r"is not data\. Give its \.test_cases"):
+        ragassay.evaluate(dataset)
 
 
 def test_faithfulness_says_once_that_ml_cubes_is_another() -> None:

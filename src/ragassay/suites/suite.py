@@ -46,9 +46,8 @@ def peer_metrics() -> tuple[PeerMetric, ...]:
 
 def peers_of(name: str) -> list[PeerMetric]:
     """The metrics of other tools that are called so; deepeval's first for a class `...Metric`."""
-    base = re.split(r"[(@.]", name, maxsplit=1)[0]
-    found = [peer for peer in peer_metrics() if _folded(base) in map(_folded, peer.names)]
-    return sorted(found, key=lambda peer: base.endswith("Metric") and peer.tool != "deepeval")
+    found = [peer for peer in peer_metrics() if _folded(name) in map(_folded, peer.names)]
+    return sorted(found, key=lambda peer: "Metric" in name and peer.tool != "deepeval")
 
 
 def peer_of(name: str, local: Mapping[str, str]) -> PeerMetric | None:
@@ -57,9 +56,8 @@ def peer_of(name: str, local: Mapping[str, str]) -> PeerMetric | None:
     the name is ours, with ``local`` as published names."""
     if naming.known(name, local):
         return None
-    base = re.split(r"[(@.]", name, maxsplit=1)[0]
-    alike = sorted(our for our in naming.all_names() if _folded(our) == _folded(base))
-    same = [PeerMetric("", (base,), "", our + name[len(base) :], same=True) for our in alike]
+    alike = sorted(our for our in naming.all_names() if _folded(our) == _folded(name))
+    same = [PeerMetric("", (), "", re.sub(r"^[\w-]+", our, name), same=True) for our in alike]
     return next((peer for peer in (*peers_of(name), *same) if peer.ours), None)
 
 
@@ -77,7 +75,7 @@ def our_names(names: str | Sequence[str], local: Mapping[str, str]) -> list[str]
 
 
 def _folded(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.casefold()).removesuffix("metric")
+    return re.sub(r"[(@.].*|[^a-z0-9]", "", name.casefold()).removesuffix("metric")
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,8 @@ def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> Non
     first = with_change(ragassay.compare(right_by, wrong_by)).findings[0]
     assert (first.hint, first.why and first.why.kind) == ("better", "offline_hint")
     same = with_change(ragassay.compare(right_by, right_by))
-    assert verdicts(same)[0] == "100 % of answers are right in both runs (only a hint)."
+    hint = "only a hint: right answers in other words count as wrong"
+    assert verdicts(same)[0] == f"100 % of answers are right in both runs ({hint})."
     # A reply that is lost is no matter of words.
     lost = with_change(ragassay.compare(lost_by, right_by)).findings[0]
     assert (lost.verdict, lost.losses, lost.why) == ("worse", 10, None)

@@ -273,7 +273,8 @@ def with_change(comparison: Comparison, most: int | None = MOST_SAMPLES) -> Comp
     except UsageError:
         return comparison
     if change.right is not None and comparison.trust_offline:
-        why = Note("offline_trusted", names=(change.right.name,)) if change.right.why else None
+        name = change.right.name.capitalize()
+        why = Note("offline_trusted", names=(name,)) if change.right.why else None
         right = replace(change.right, standing="tested", why=why)
         classes = tuple(replace(row, only_hint=False) for row in change.classes)
         change = replace(change, right=right, classes=classes)
