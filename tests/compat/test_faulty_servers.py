@@ -80,13 +80,10 @@ def test_a_server_that_does_not_start(fault: str, words: str, complaint: Complai
     assert not Path("output").exists()
 
 
-@pytest.mark.parametrize(
-    ("fault", "seconds", "words"),
-    [
-        ("hangs-at-start", 0.5, "no answer within 0.5 seconds."),
-        ("noise-only", 2, "no answer within 2 seconds."),
-    ],
-)
+@pytest.mark.parametrize(("fault", "seconds", "words"), [
+    ("hangs-at-start", 0.5, "no answer within 0.5 seconds."),
+    ("noise-only", 2, "no answer within 2 seconds."),
+])  # fmt: skip
 def test_a_server_that_never_answers(fault, seconds, words, complaint, monkeypatch) -> None:
     monkeypatch.setattr("ragassay.compat.ultrarag.mcp_servers.START_S", seconds)
     write(with_fault(fault))
@@ -132,25 +129,22 @@ def test_a_call_without_an_answer(fault: str, complaint: Complaint, monkeypatch)
     assert "server 'odd': no answer within 1 second. Earlier" in complaint()
 
 
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        ("build-fails", "no space left."),
-        (
-            "build-writes-nothing",
-            "its tool 'build' wrote no server.yaml beside the parameter file.",
-        ),
-        ("no-tools", "it has no tool 'build', which says what its tools take."),
-        ("hangs-in-build", "no answer within 2 seconds."),
-        *(
-            (fault, f"what its tool 'build' wrote, server.yaml, {problem}")
-            for fault, problem in (
-                ("build-writes-no-yaml", "is not YAML"),
-                ("build-writes-odd-entries", "does not list tools with input and output."),
-            )
-        ),
-    ],
-)
+@pytest.mark.parametrize(("fault", "words"), [
+    ("build-fails", "no space left."),
+    (
+        "build-writes-nothing",
+        "its tool 'build' wrote no server.yaml beside the parameter file.",
+    ),
+    ("no-tools", "it has no tool 'build', which says what its tools take."),
+    ("hangs-in-build", "no answer within 2 seconds."),
+    *(
+        (fault, f"what its tool 'build' wrote, server.yaml, {problem}")
+        for fault, problem in (
+            ("build-writes-no-yaml", "is not YAML"),
+            ("build-writes-odd-entries", "does not list tools with input and output."),
+        )
+    ),
+])  # fmt: skip
 def test_a_server_folder_whose_build_fails(fault, words, complaint, monkeypatch) -> None:
     if fault.startswith("hangs"):
         monkeypatch.setattr("ragassay.compat.ultrarag.mcp_servers.START_S", 2)
@@ -189,14 +183,11 @@ def far(url: str) -> str:
     return "odd"
 
 
-@pytest.mark.parametrize(
-    ("path", "words"),
-    [
-        ("html", "Unexpected content type: text/html."),
-        ("401", """it answers 401 Unauthorized: '{"detail": "no"}'."""),
-        ("empty", "its answer is not a message of MCP."),
-    ],
-)
+@pytest.mark.parametrize(("path", "words"), [
+    ("html", "Unexpected content type: text/html."),
+    ("401", """it answers 401 Unauthorized: '{"detail": "no"}'."""),
+    ("empty", "its answer is not a message of MCP."),
+])  # fmt: skip
 def test_a_url_that_is_no_mcp_server(path, words, site, complaint) -> None:
     write(far(f"{site}/{path}?key=secret"))
     said = complaint()
