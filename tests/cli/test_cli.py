@@ -118,9 +118,8 @@ def test_files_of_answers_are_compared_like_their_runs(tmp_path: Path, monkeypat
     assert {*Path().iterdir()} == {*map(Path, ("new", "old", "new.jsonl", "old.jsonl"))}
     assert "for files of answers" in complaint(capsys, "compare", "new", "old", "--suite", "qa")
     assert "Did you mean 'old.jsonl'" in complaint(capsys, "compare", "new.jsonl", "od.jsonl")
-    for name in ("new", "old"):
-        Path(f"{name}.csv").write_text("query,answer\nWo?,Köln", encoding="cp1252")
-    assert run("compare", "new.csv", "old.csv", "-m", "answer_words", "--encoding", "cp1252") == 0
+    Path("a.csv").write_text("query,answer\nWo?,Köln", encoding="cp1252")
+    assert run("compare", "a.csv", "a.csv", "-m", "answer_words", "--encoding", "cp1252") == 0
 
 
 def test_a_folder_an_export_is_compared_and_its_files_alone_are_not(

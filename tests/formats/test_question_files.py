@@ -119,21 +119,19 @@ def test_references_are_read_in_the_encoding_of_the_data_unless_they_are_utf8(
     assert [row.value for row in result.scores] == [1.0]
 
 
-def test_a_file_without_references_is_refused(tmp_path: Path) -> None:
+def test_no_references_two_of_one_id_and_ids_as_texts_of_gold_are_refused(tmp_path: Path) -> None:
     runs = write(tmp_path / "r.jsonl", run("r1", EMMA))
-    with pytest.raises(InputError, match=r"no column 'expected_answer' .*references=answer"):
-        ragassay.evaluate(runs, ["em"], references=str(runs))
-
-
-def test_two_references_of_one_id_are_refused(tmp_path: Path) -> None:
-    runs = write(tmp_path / "r.jsonl", run("r1", EMMA))
-    twice = [
-        {"id": "q", "system": name, "query": EMMA, "references": [name], "answer": "A."}
-        for name in "ab"
-    ]
-    path = write(tmp_path / "q.jsonl", *twice)
-    with pytest.raises(InputError, match="twice, with different references"):
-        ragassay.evaluate(runs, ["em"], references=str(path))
+    asked = {"id": "q", "query": EMMA, "answer": "A."}
+    twice = write(tmp_path / "q.jsonl", *(asked | {"system": r, "references": [r]} for r in "ab"))
+    found = write(tmp_path / "a.jsonl", {**asked, "passages": {"p": "text"}})
+    gold = write(tmp_path / "g.jsonl", {"id": "q", "query": EMMA, "gold": ["p"]})
+    for data, references, says in (
+        (runs, runs, r"no column 'expected_answer' .*references=answer"),
+        (runs, twice, "twice, with different references"),
+        (found, gold, "lists ids of passages.*gold_ids in the queries"),
+    ):
+        with pytest.raises(InputError, match=says):
+            ragassay.evaluate(data, ["em"], references=str(references))
 
 
 def test_ids_that_belong_to_other_queries_are_an_error(tmp_path: Path) -> None:

@@ -233,8 +233,8 @@ def test_what_systems_made_of_the_queries_before_is_left_out() -> None:
 @pytest.mark.parametrize(("queries", "options", "said"), [
     ([{"id": "q", "answer": "a"}], {}, "no query"),
     ([{"id": "q", "query": "a"}, {"id": "q", "query": "b", "repeat": 1}], {}, "id of its own"),
-    (QUERIES, {"repeat": 0}, "repeat is 0"), (QUERIES, {"concurency": 2}, "concurrency"),
-    (QUERIES, {"history": "mine"}, "given or own"),
+    (QUERIES, {"repeat": 0}, "repeat is 0"), (QUERIES, {"history": "mine"}, "given or own"),
+    (QUERIES, {"concurency": 2}, "concurrency"),
     ([{"id": "q", "query": "a", "gold": ["p"]}], {}, "lists ids of passages.*gold_ids in the qu"),
 ])  # fmt: skip
 def test_bad_requests_are_refused(queries: Any, options: dict[str, Any], said: str) -> None:

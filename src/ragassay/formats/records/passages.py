@@ -115,8 +115,8 @@ def refuse_ids(
 ) -> None:
     """An error where the text of gold is the id of a retrieved passage; ``do`` says they are ids.
     Where nothing of the gold was retrieved, nobody could tell an id from a text."""
-    ids = {passage.id for passage in retrieved or () if passage.id != passage.text}
-    if any(item.id is None and item.text in ids - {None} for item in listed or ()):
+    ids = {passage.id for passage in retrieved or () if passage.id not in (None, passage.text)}
+    if any(item.id is None and item.text in ids for item in listed or ()):
         raise wrong("gold_of_ids", field=field, do=do)
 
 
