@@ -77,8 +77,8 @@ def test_a_gate_on_a_name_whose_low_values_are_good_is_refused(tmp_path: Path) -
 
 def test_metrics_explains_the_metric_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
     precision, recall = ["AP", "umbrela_AP_judged"], ["SetR", "claim_recall"]
-    for name, ours in (("faithfulness", ["faithfulness"]), ("groundedness", ["faithfulness"]),
-                       ("context_precision", precision), ("contextual_recall", recall)):  # fmt: skip
+    for name, ours in (("faithfulness", ["faithfulness"]), ("contextual_recall", recall),
+                 ("groundedness", ["faithfulness"]), ("context_precision", precision)):  # fmt: skip
         assert call(["metrics", name, "--json"]) == 0
         said = json.loads(capsys.readouterr().out)
         entries = said if isinstance(said, list) else [said]
