@@ -123,9 +123,9 @@ def prepare(
             samples = [*map(by_reference, islice(open_source(looked, config).samples, LOOKED_AT))]
         # A system that failed is measured by what it would have been measured by.
         samples = [replace(s, answer=Answer(s.failure)) if s.failure else s for s in samples]
-        for part in ("passages", "answer"):
+        for part, kind in (("passages", "no_passages"), ("answer", "no_answer")):
             if samples and all(getattr(sample, part) is None for sample in samples):
-                notes.append(Note(f"no_{part}"))
+                notes.append(Note(kind))
         every = suite.fitted(samples, lambda metric: True)
         # What is named is measured, whoever is asked.
         if config.metrics or judge or set(config.judge) - {OFFLINE}:
