@@ -342,8 +342,8 @@ def class_of(
 
 
 GRADED = ("umbrela_MRR", "umbrela_nDCG", "umbrela_P", "umbrela_AP_judged", "ragreport_usefulness")
-"""Metrics that grade passages without gold or a reference. They say what was retrieved only by a
-judge that is known to agree with people: words do not tell."""
+"""Metrics that grade passages without gold or a reference. They do not decide where their judge is
+known to agree too little with people, as the offline judge is: words do not show relevance."""
 
 
 def judged_by(
