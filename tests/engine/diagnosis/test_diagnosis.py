@@ -243,6 +243,13 @@ def test_an_answer_that_matches_a_reference_does_not_fail_for_being_long() -> No
     assert found.classes == [None, "ignored", "no_reply"] and found.only_hint
     assert found.share_right == pytest.approx(1 / 3)
     assert diagnose(result, complete=False, headline_only=True).classes[0] is not None
+    # Samples without a reference do not count where they fail alone, with an answer or without.
+    rated = [record(f"a{at}", GOLD if at % 4 else OTHER) for at in range(8)] + [silent]
+    bare: dict[str, Any] = {"references": [], "passages": ["Rain fell."]}
+    others = [{**each, **bare, "id": f"b{at}"} for at, each in enumerate(rated)]
+    found = diagnose(ragassay.evaluate([*rated, *others], ["token_f1.f", "faithfulness"]))
+    assert (found.share_right, found.n_rated, found.n_failing) == (6 / 9, 9, 12)
+    assert verdict_of(found).startswith("67 % of 9 rated answers are right")
     # What a reference says is not called invented by a judge that nobody measured.
     data = [{**record("a", "It opens at nine."), "references": [text]} for text in ("nine", "ten")]
     data = [{**item, "id": f"{at}", "passages": ["Rain fell."]} for at, item in enumerate(data)]
@@ -483,5 +490,6 @@ def test_only_gold_or_a_judge_of_known_worth_says_what_was_not_retrieved() -> No
     elsewhere = {"gold": [{"id": "elsewhere"}]}
     found = diagnose(ragassay.evaluate([each | elsewhere for each in records], [*JUDGED, "RR"]))
     assert found.classes == [None] * 4 + ["not_retrieved"] * 3
-    judged = ragassay.evaluate(records, JUDGED, judge=lambda prompt: '{"grade": 0}')
-    assert "rank" in diagnose(judged).sources
+    reply = '{"intent": "job", "match": 0, "trust": 0, "grade": 0}'
+    judged = ragassay.evaluate(records, ["contains_answer", "umbrela_MRR"], judge=lambda _: reply)
+    assert diagnose(judged, complete=False).sources["rank"] == {"umbrela_MRR": 7}

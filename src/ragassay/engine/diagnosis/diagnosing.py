@@ -39,6 +39,14 @@ class Example:
     headline: float | None
     signals: Mapping[str, float]
 
+    @classmethod
+    def of(cls, sample: Sample, headline: float | None, signals: Mapping[str, float]) -> Example:
+        """The example of a sample."""
+        found_only = ("rank", table.FOUND_SOMEWHERE)
+        query, answer = excerpt(sample.query_text, EXCERPT), excerpt(sample.answer_text, EXCERPT)
+        known = {name: value for name, value in signals.items() if (name, value) != found_only}
+        return cls(sample.identity, query, answer, headline, known)
+
     def to_json(self) -> dict[str, Any]:
         """The example as JSON; an infinite rank is null."""
         sample, system, repeat = self.identity
@@ -94,13 +102,13 @@ class Diagnosis(Displayed):
     the same of all metrics that decided, ``only_hint`` whether its values are only a hint, by that
     or because it compares words. ``mean`` is that of the headline, ``fine_mean`` that of the
     samples that do not fail. ``share_right`` is the share of right answers (no fault was found), or
-    else of what the headline measures, among the samples of which it is known, from ``low`` to
-    ``high``. ``found`` has the classes that occur, most samples first, ``not_looked_at`` those that
-    no signal could show, ``sources`` by signal the metrics that gave it and for how many samples,
-    ``added`` the metrics that the run lacked and that were computed for it, offline. For each
-    sample of the run, ``classes`` has the class (``None`` where it does not fail), and ``unknown``
-    whether nothing says if it fails, as of ``n_refusals_unknown`` refusals of queries without
-    label, reference and gold."""
+    else of what the headline measures, among the ``n_rated`` samples of which it is known, from
+    ``low`` to ``high``. ``found`` has the classes that occur, most samples first, ``not_looked_at``
+    those that no signal could show, ``sources`` by signal the metrics that gave it and for how many
+    samples, ``added`` the metrics that the run lacked and that were computed for it, offline. For
+    each sample of the run, ``classes`` has the class (``None`` where it does not fail), and
+    ``unknown`` whether neither the headline nor a label says if it is right, as of
+    ``n_refusals_unknown`` refusals of queries without label, reference and gold."""
 
     name: str
     headline: str
@@ -113,6 +121,7 @@ class Diagnosis(Displayed):
     thresholds: table.Thresholds
     n: int
     n_scored: int
+    n_rated: int
     n_failing: int
     n_refusals_unknown: int
     mean: float | None
@@ -220,15 +229,10 @@ def diagnosis_of(
     added = _added(result) if complete else None
     metrics = {**(added.summary.metrics if added else {}), **result.summary.metrics}
     names = table.names_by_metric(metrics)
-    matches, others = np.zeros((2, len(columns)), np.bool_)
     measures, compares = HEADLINES.get(table.canonical_name(metric.metric), ("answers", ""))
-    if compares == "overlap" and not headline_only:
-        for row, (sample, _) in enumerate(_samples(result, names, added)):
-            matches[row], others[row] = _compared(sample)
-        others &= scored & ~matches
-        low = others | (low & ~matches)
+    overlap = compares == "overlap" and not headline_only
     faults: list[table.FaultClass | None] = []
-    unknown, is_open, is_right = np.zeros((3, len(columns)), np.bool_)
+    settled, is_open, is_right, has_reference = np.zeros((4, len(columns)), np.bool_)
     sources: dict[str, Counter[str]] = {name: Counter() for name in table.SIGNALS}
     examples: defaultdict[str, list[Example]] = defaultdict(list)
     judges: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -236,30 +240,30 @@ def diagnosis_of(
     by_judge = ((name, judge_agreement(summary)) for name, summary in metrics.items())
     judged = {name: agreement for name, agreement in by_judge if agreement is not None}
     agreements = {name: str(found.note) for name, found in judged.items()}
-    only_hint = metric.name in judged and judged[metric.name].indicative
-    doubtful = {
-        name for name, found in judged.items()
-        if not found.sufficient and table.canonical_name(metrics[name].metric) in table.GRADED
-    }  # fmt: skip
-    good = scored & ~low
+    hints = {name for name, found in judged.items() if found.indicative}
+    by_words = hints | (metrics.keys() - judged.keys())
+    doubtful = {n for n in hints if table.canonical_name(metrics[n].metric) in table.GRADED}
     for row, (sample, known) in enumerate(_samples(result, names, added)):
-        signals = {n: found for n, found in known.items() if found.metric not in doubtful}
+        matches, others = _compared(sample) if overlap else (False, False)
+        others = others and bool(scored[row]) and not matches
+        low[row] = others or (low[row] and not matches)
         # What a reference says too was not invented, whatever a comparison of words says; nor does
         # such a comparison contradict what a judge found right.
-        is_good = good[row] and measures == "answers"
+        is_good = scored[row] and not low[row] and measures == "answers"
         outvoted = {
-            "supported": matches[row] or (is_good and compares != "overlap"),
+            "supported": matches or (is_good and compares != "overlap"),
             "contradicted": is_good and not compares,
         }
-        for name in [name for name in outvoted if name in signals and outvoted[name]]:
-            by = judged.get(signals[name].metric)
-            if by is None or by.indicative:
-                del signals[name]
+        signals = {
+            name: found for name, found in known.items()
+            if found.metric not in doubtful
+            and not (outvoted.get(name) and found.metric in by_words)
+        }  # fmt: skip
         parts |= table.parts_of(sample)
         for name, signal in signals.items():
             sources[name][signal.metric] += 1
         by_name = {name: signal.value for name, signal in signals.items()}
-        by_name |= dict.fromkeys(("right", "complete"), 0.0) if others[row] else {}
+        by_name |= dict.fromkeys(("right", "complete"), 0.0) if others else {}
         fault = table.class_of(
             by_name, sample, bool(low[row]), limits, headline_only=headline_only,
             wants_answer=measures != "retrieval",
@@ -267,24 +271,23 @@ def diagnosis_of(
         faults.append(fault)
         refused = "" if fault else table.refusal(by_name, sample)
         is_open[row], is_right[row] = refused == "open", refused == "right"
-        # A refusal claims nothing that passages could fail to support.
-        settled = is_right[row] or (measures == "support" and bool(by_name.get("refused")))
-        unknown[row] = fault is None and not (settled or (scored[row] and not is_open[row]))
+        has_reference[row] = bool(sample.references)
+        # A label settles what is unanswerable; a refusal claims nothing that could be unsupported.
+        by_label = is_right[row] or (fault is not None and fault.labelled)
+        settled[row] = by_label or (measures == "support" and bool(by_name.get("refused")))
         if fault is not None:
             judges[fault.name] |= dict.fromkeys(table.judged_by(fault, signals, agreements))
-            found_only = ("rank", table.FOUND_SOMEWHERE)
-            example = Example(
-                sample.identity,
-                excerpt(sample.query_text, EXCERPT),
-                excerpt(sample.answer_text, EXCERPT),
-                float(values[row]) if scored[row] else None,
-                {name: value for name, value in by_name.items() if (name, value) != found_only},
-            )
+            value = float(values[row]) if scored[row] else None
+            listed = [*examples[fault.name], Example.of(sample, value, by_name)]
             # The lowest headline values first, those without one last.
-            listed = [*examples[fault.name], example]
             listed.sort(key=lambda each: inf if each.headline is None else each.headline)
             examples[fault.name] = listed[:n_examples]
     fails = np.array([fault is not None for fault in faults], dtype=np.bool_)
+    # What the headline cannot rate is unknown, whatever other faults it has: else such samples
+    # would count only where they fail. Lost answers count where others like them are rated.
+    silent = np.array([fault is not None and fault.name == "no_reply" for fault in faults])
+    rated = (scored & ~is_open) | (silent & np.isin(has_reference, has_reference[scored]))
+    unknown = ~(settled | rated)
     fine = scored & ~fails & ~unknown
     fine_mean = float(values[fine].mean()) if fine.any() else None
     level = float(result.config.get("level", 0.95))
@@ -297,7 +300,8 @@ def diagnosis_of(
     # An answer is right where no fault was found; of support the mean counts, not who has half.
     # Of what a headline finds, refusals that are or may be right say nothing.
     by_measure = {"support": (values, scored), "answers": (~fails, ~unknown)}
-    right_share = share(*by_measure.get(measures, (~low, scored & ~is_open & ~is_right)))
+    right, among = by_measure.get(measures, (~low, scored & ~is_open & ~is_right))
+    right_share = share(right, among)
     classes: list[ClassFound] = []
     for fault in (*table.CLASSES, table.UNEXPLAINED):
         member = np.array([fault_class is fault for fault_class in faults], dtype=np.bool_)
@@ -313,8 +317,8 @@ def diagnosis_of(
                 tuple(examples[fault.name]),
                 tuple(columns.identities[at] for at in np.flatnonzero(member).tolist()),
                 {name: agreements[name] for name in judges[fault.name]},
-                any(judged[name].indicative for name in judges[fault.name])
-                or (only_hint and not fault.own_fault),
+                not hints.isdisjoint(judges[fault.name])
+                or (metric.name in hints and not fault.own_fault),
             )
         )  # fmt: skip
     classes.sort(key=lambda found: (found.fault is table.UNEXPLAINED, -found.n))
@@ -325,12 +329,13 @@ def diagnosis_of(
         measures=measures,
         judged=agreements.get(metric.name, ""),
         compares=compares,
-        only_hint=only_hint or bool(compares),
+        only_hint=metric.name in hints or bool(compares),
         below=bound,
         headline_only=headline_only,
         thresholds=limits,
         n=len(faults),
         n_scored=int(scored.sum()),
+        n_rated=int(among.sum()),
         n_failing=int(fails.sum()),
         n_refusals_unknown=int(is_open.sum()),
         mean=float(values[scored].mean()) if scored.any() else None,

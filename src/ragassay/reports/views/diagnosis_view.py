@@ -56,13 +56,20 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     interval = f" [{low * 100:.0f} to {high * 100:.0f} %]"
     interval += f" ({_hint(diagnosis)})" * diagnosis.only_hint
     right = round(diagnosis.share_right, 2)
-    said = [sentence(f"{diagnosis.measures}_right", share=right, interval=interval)]
+    rated = _rated(diagnosis.n_rated, diagnosis.n)
+    kind = f"{diagnosis.measures}_right"
+    said = [sentence(kind, share=right, interval=interval, rated=rated)]
     for most in diagnosis.found[:1]:
         title = f"{most.fault.title[0].lower()}{most.fault.title[1:]}"
         hint = f", {wording.HINT}" * most.only_hint
         said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n, hint=hint))
     n = diagnosis.n_refusals_unknown
     return " ".join([*said, *[sentence("refusals_unknown", n=n)] * bool(n)])
+
+
+def _rated(n: int, of: int) -> str:
+    """How many answers a share is of, where that is not all."""
+    return f"{n:,} rated " if n < of else ""
 
 
 def _hint(diagnosis: Diagnosis) -> str:
@@ -83,7 +90,8 @@ def right_moved(change: Moved, too_few: bool) -> list[str]:
         kind = f"{change.new.measures}_{'moved' if right.n_differ else 'same'}"
         counts = {"new": new, "old": old, "mended": right.wins, "broken": right.losses}
         hint = f" ({_hint(change.new)})" * change.new.only_hint
-        said = [sentence(kind, claim=claim, hint=hint, **counts)]
+        rated = _rated(change.n - change.n_unknown, change.n)
+        said = [sentence(kind, claim=claim, hint=hint, rated=rated, **counts)]
     shown = [
         row for row in change.classes
         if row.p_adjusted is not None and row.p_adjusted <= alpha_of(change.level)
