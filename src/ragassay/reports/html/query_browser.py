@@ -22,7 +22,7 @@ from ragassay.engine.comparison.differences import query_matrix
 from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.results import Result
-from ragassay.engine.results.comparison_result import Comparison
+from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.judge_answers import JudgeAnswers
 from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
 from ragassay.engine.results.summary import MetricSummary, Summary
@@ -101,7 +101,8 @@ Filters = list[tuple[str, list[tuple[str, str]]]]
 
 class Browser:
     """The data of a page's list: chunks first, then the table that points to them. The template
-    reads the public attributes; ``metrics`` are those of a comparison, of which one is chosen."""
+    reads the public attributes; ``metrics`` are those of a comparison, of which one is chosen
+    (``deciding`` is the number of the first choice)."""
 
     def __init__(
         self,
@@ -118,6 +119,7 @@ class Browser:
         self.n_rows = len(self._rows[0])
         self.slices = list(runs[0].columns.slices)
         self.metrics: Sequence[str] = ()
+        self.deciding = columns["deciding"]
         self.title, self.noun = "Samples", "samples"
         self.filters = run_filters(runs[0].summary, diagnoses[0] if diagnoses else None)
         self._pool = TextPool()
@@ -224,6 +226,7 @@ def comparison_browser(
         {
             "kind": "comparison",
             "runs": [comparison.a, comparison.b],
+            "deciding": _moved_most(comparison.differences, a.summary.metrics),
             "metrics": [
                 metric_entry(a.summary.metrics[d.name])
                 | {"diff": d.diff, "lowDiff": d.low, "highDiff": d.high}
@@ -240,6 +243,19 @@ def comparison_browser(
     for at, (run_name, diagnosis) in enumerate(zip(("new", "old"), diagnoses, strict=False)):
         browser.filters.append((f"failing in the {run_name} run", _faults(diagnosis, at)))
     return browser
+
+
+def _moved_most(differences: Sequence[Difference], metrics: Mapping[str, MetricSummary]) -> int:
+    """The number of the metric that is better, worse or different by the largest share of its range
+    (of its larger mean, where it has none); 0 where none is."""
+
+    def share(d: Difference) -> float:
+        low, high = metrics[d.name].bounds
+        means = max(abs(d.a_mean or 0.0), abs(d.b_mean or 0.0))
+        reach = means if low is None or high is None else high - low
+        return abs(d.diff or 0.0) / reach if d.verdict in ("better", "worse", "different") else 0.0
+
+    return max(range(len(differences)), key=lambda at: share(differences[at]), default=0)
 
 
 def run_filters(summary: Summary, diagnosis: Diagnosis | None) -> Filters:
