@@ -100,7 +100,7 @@ class Diagnosis(Displayed):
     ``added`` the metrics that the run lacked and that were computed for it, offline. For each
     sample of the run, ``classes`` has the class (``None`` where it does not fail), and ``unknown``
     whether nothing says if it fails, as of ``n_refusals_unknown`` refusals of queries without
-    label, reference and gold."""
+    label, reference and gold, and ``right`` what ``share_right`` is the mean of."""
 
     name: str
     headline: str
@@ -127,6 +127,7 @@ class Diagnosis(Displayed):
     added: tuple[str, ...]
     classes: Sequence[str | None] = field(repr=False)
     unknown: Sequence[bool] = field(repr=False)
+    right: Sequence[float | None] = field(repr=False)
     judge_notes: Sequence[Note] = field(repr=False)
 
     def __repr__(self) -> str:
@@ -297,7 +298,8 @@ def diagnosis_of(
     # An answer is right where no fault was found; of support the mean counts, not who has half.
     # Of what a headline finds, refusals that are or may be right say nothing.
     by_measure = {"support": (values, scored), "answers": (~fails, ~unknown)}
-    right_share = share(*by_measure.get(measures, (~low, scored & ~is_open & ~is_right)))
+    right, among = by_measure.get(measures, (~low, scored & ~is_open & ~is_right))
+    right_share = share(right, among)
     classes: list[ClassFound] = []
     for fault in (*table.CLASSES, table.UNEXPLAINED):
         member = np.array([fault_class is fault for fault_class in faults], dtype=np.bool_)
@@ -345,6 +347,7 @@ def diagnosis_of(
         added=tuple(added.summary.metrics) if added else (),
         classes=[None if fault is None else fault.name for fault in faults],
         unknown=unknown.tolist(),
+        right=np.where(among, right * 1.0, None).tolist(),
         judge_notes=joined(judged[name].note for name in decided if name in judged),
     )
 

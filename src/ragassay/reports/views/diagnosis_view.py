@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import inf
 from typing import Any
 
@@ -13,10 +13,12 @@ from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
 from ragassay.engine.results.comparison_result import Comparison
+from ragassay.engine.results.score_columns import ScoreColumns, labels_of
+from ragassay.engine.results.summary import Slice, sample_clusters
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
-from ragassay.stats.intervals import alpha_of
+from ragassay.stats.intervals import alpha_of, mean_interval
 
 FAULTS = (*CLASSES, UNEXPLAINED)
 """The classes of failing samples."""
@@ -33,7 +35,16 @@ MOST_CLASSES = 2
 _RIGHT = {"answers": "Right answers", "support": "Without a fault"}
 """What samples are called that do not fail, by what the headline measures."""
 
-_TITLES = {fault.name: fault.title for fault in FAULTS} | {FINE: "does not fail"}
+_SHARES = {
+    "answers": "right answers",
+    "words": "most words of the reference",
+    "nuggets": "most of the expected facts",
+    "support": "supported by the passages",
+    "retrieval": "retrieval succeeds",
+}
+"""What the share that is right is called in a table, by what the headline measures."""
+
+_TITLES = {fault.name: fault.title for fault in FAULTS}
 """What each class is called, by name."""
 
 
@@ -53,8 +64,7 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     low, high = diagnosis.low, diagnosis.high
     if diagnosis.share_right is None or low is None or high is None:
         return ""
-    interval = f" [{low * 100:.0f} to {high * 100:.0f} %]"
-    interval += f" ({_hint(diagnosis)})" * diagnosis.only_hint
+    interval = f" {_span(low, high)}{f' ({_hint(diagnosis)})' * diagnosis.only_hint}"
     right = round(diagnosis.share_right, 2)
     said = [sentence(f"{diagnosis.measures}_right", share=right, interval=interval)]
     for most in diagnosis.found[:1]:
@@ -63,6 +73,30 @@ def verdict_of(diagnosis: Diagnosis) -> str:
         said.append(sentence("most_failures", fault=title, n=most.n, of=diagnosis.n, hint=hint))
     n = diagnosis.n_refusals_unknown
     return " ".join([*said, *[sentence("refusals_unknown", n=n)] * bool(n)])
+
+
+def _span(low: float, high: float) -> str:
+    return f"[{low * 100:.0f} to {high * 100:.0f} %]"
+
+
+def shares_right(
+    found: Diagnosis, columns: ScoreColumns, slices: Iterable[Slice], run: str = ""
+) -> list[Cell]:
+    """A row of a table of slices: the share that is right in each, of how many samples."""
+    cells = [Cell(_SHARES[found.measures], f" ({run})" if run else "", style="strong")]
+    clusters = sample_clusters(columns)
+    for piece in slices:
+        labels = enumerate(columns.slices.get(piece.column, ()))
+        members = [at for at, label in labels if piece.value in labels_of(label)]
+        known = {at: value for at in members if (value := found.right[at]) is not None}
+        codes = None if clusters is None else clusters[[*known]]
+        values = [*known.values()]
+        interval = mean_interval(values, span=(0.0, 1.0), level=found.level, clusters=codes)
+        mean, low, high = interval.mean, interval.low, interval.high
+        below = () if low is None or high is None else (_span(low, high),)
+        said = wording.NOTHING if mean is None else f"{mean * 100:.0f} %"
+        cells.append(Cell(said, f" {len(known):,}/{len(members):,}", below=below))
+    return cells
 
 
 def _hint(diagnosis: Diagnosis) -> str:
@@ -251,7 +285,8 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
     ]
     changed = [(pair, n) for pair, n in change.transitions.items() if pair[0] != pair[1]]
     if changed:
-        moves = [f"{n:,}  {_TITLES[was]} → {_TITLES[now]}" for (was, now), n in changed[:_MOVES]]
+        titles = {**_TITLES, FINE: "right" if after.measures == "answers" else "no fault"}
+        moves = [f"{n:,}  {titles[was]} → {titles[now]}" for (was, now), n in changed[:_MOVES]]
         if more := sum(n for _, n in changed[_MOVES:]):
             moves.append(f"{more:,}  in {len(changed) - _MOVES:,} other ways")
         blocks.append(part("Samples that moved, old → new", lines(moves, "text")))
