@@ -12,6 +12,7 @@ from ragassay.reports.html import pages
 from reports_examples import HOSTILE, comparison, example, hostile, pair
 
 METRICS = "[aria-labelledby=metrics] table"
+NAMES = "cells => cells.map(cell => cell.dataset.name)"
 FAULTS = "[aria-labelledby=why-samples-fail]"
 
 
@@ -175,6 +176,7 @@ def test_a_comparison_sorts_filters_and_opens_side_by_side(visit: Any) -> None:
     page = visit("comparison.html")
     differences = numbers(page, 4)
     assert len(differences) == 50 and differences == sorted(differences)
+    assert page.locator("#metric option:checked").inner_text() == "em"
     page.select_option("#metric", label="Recall@5")
     assert "300 queries" in page.locator("#readout").inner_text()
     page.select_option("#filter", label="new higher")
@@ -236,6 +238,8 @@ def test_the_page_never_scrolls_sideways(visit: Any, name: str, width: int) -> N
     page.set_viewport_size({"width": width, "height": 900})
     page.locator("#queries .expand").first.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    if name == "small.html":
+        assert "nDCG\u200b@10" in page.locator("td[data-name]").evaluate_all(NAMES)
 
 
 def test_on_a_desk_no_table_of_a_comparison_scrolls_or_says_so(visit: Any) -> None:
@@ -253,6 +257,8 @@ def test_without_scripts_the_numbers_still_show(chromium: Any, folder: Path) -> 
     page.goto((folder / "small.html").as_uri())
     assert "nDCG@10" in page.locator(METRICS).inner_text()
     assert "scripts are off" in page.locator("#browse ~ noscript").inner_text()
+    page.emulate_media(media="print")
+    assert not page.locator("summary :is(h2, h3)").filter(visible=True).count(), "without a text"
     page.close()
 
 

@@ -62,13 +62,13 @@ class Page:
         return held(self.source)[name]
 
 
-def report(found: Result, folder: Path) -> str:
-    pages.write_report(found, folder / "report.html")
+def report(found: Result, folder: Path, title: str | None = None) -> str:
+    pages.write_report(found, folder / "report.html", title)
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
-def compared(parts: Any, folder: Path) -> str:
-    pages.write_comparison(*parts, folder / "comparison.html")
+def compared(parts: Any, folder: Path, title: str | None = None) -> str:
+    pages.write_comparison(*parts, folder / "comparison.html", title)
     return (folder / "comparison.html").read_text(encoding="utf-8")
 
 
@@ -123,12 +123,14 @@ def test_a_comparison_shows_its_numbers_and_both_runs(tmp_path: Path) -> None:
         tests = [*map(wording.p_value, (d.p_value, d.t_p_value, d.p_adjusted))]
         end = [*tests, f"{d.n}", wording.number(d.detectable)]
         assert any(row[0].split()[0] == d.name and row[2:] == end for row in page.rows if row)
-    chosen = Page(compared((replace(comp, primary=("AP", "f1")), a, b), tmp_path))
+    chosen = Page(compared((replace(comp, primary=("AP", "f1")), a, b), tmp_path, "Release 4"))
+    assert "Release 4 hybrid (new) against bm25 (old)" in chosen.words
     heads = [row[0].split()[0] for row in chosen.rows if len(row) == 6]
     others = [d.name for d in comp.differences if d.name not in ("AP", "f1")]
     assert heads == ["metric", "AP", "f1", "metric", *others]
     rows = page.json("rows")
     at = [m["name"] for m in rows["metrics"]].index("AP")
+    assert rows["metrics"][rows["deciding"]]["name"] == "em"
     assert rows["values"][at] == a.columns.values("AP").tolist()
     assert rows["other"][at] == b.columns.values("AP").tolist()
     first, second = (page.json(f"d{run}-0")[3] for run in (0, 1))
@@ -155,13 +157,17 @@ def test_repeats_are_averaged_in_the_rows_and_all_shown_in_the_details(tmp_path:
 def test_a_page_says_first_how_many_answers_are_right_and_why_the_others_fail(tmp_path) -> None:
     records = [
         {"id": f"q{at}", "system": "rag", "query": "Where?", "answer": said,
-         "references": ["Here."]}
+         "references": ["Here."], "metadata": {"place": said}}
         for at, said in enumerate(["Here.", "Here.", "Here.", "There."])
     ]  # fmt: skip
     (tmp_path / "places.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)))
-    found = ragassay.evaluate(tmp_path / "places.jsonl", ["answer_words", "token_f1.f"])
-    page = Page(report(found, tmp_path))
-    assert "rag on places" in page.words and "75 % of answers are right" in page.words
+    metrics = ["answer_words", "token_f1.f"]
+    found = ragassay.evaluate(tmp_path / "places.jsonl", metrics, slice_by=["place"])
+    page = Page(report(found, tmp_path, "Release <4>"))
+    assert "Release <4> rag on places, " in page.words and "75 % of answers are right" in page.words
+    assert page.row("right answers")[1:] == ["100 % 3/3[29 to 100 %]", "0 % 1/1"]
+    moved = Page(compared((ragassay.compare(found, found), found, found), tmp_path))
+    assert moved.row("right answers (old)")[1:] == page.row("right answers")[1:]
     first = page.words.index("1 of 4 samples fail")
     assert first < page.words.index("answer_words") < page.words.rindex("Distributions")
     filters = {attrs["data-filter"] for _, attrs in page.tags if "data-filter" in attrs}

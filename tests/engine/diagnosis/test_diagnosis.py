@@ -323,7 +323,7 @@ def test_a_change_is_told_by_the_samples_that_moved() -> None:
     counts = {one.name: (one.new, one.old, one.entered, one.left) for one in change.classes}
     assert counts["not_retrieved"] == (0, 1, 0, 1) and counts["ranked_low"] == (0, 1, 0, 1)
     assert counts["ignored"] == (2, 1, 1, 0)
-    assert change.transitions["ranked_low", "fine"] == 1
+    assert "1  Ranked too low → right" in str(change)
     assert change.transitions["not_retrieved", "ignored"] == 1
     assert sum(change.transitions.values()) == 6
     assert all(one.p_value is not None for one in change.classes)

@@ -32,7 +32,7 @@ from ragassay.reports.views.comparison_view import (
     verdicts,
 )
 from ragassay.reports.views.diagnosis_view import moved_report
-from ragassay.reports.views.summary_view import gate_lines, name_of, written_report
+from ragassay.reports.views.summary_view import gate_lines, name_of, slice_parts, written_report
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -49,15 +49,17 @@ _DISTRIBUTIONS = (
 )
 
 
-def write_report(result: Result, path: str | Path) -> None:
-    """Writes a run as one HTML file."""
-    _write(path, run_parts(result) | {"browser": run_browser(result)})
+def write_report(result: Result, path: str | Path, title: str | None = None) -> None:
+    """Writes a run as one HTML file, under a title of its own where none is given."""
+    _write(path, run_parts(result, title) | {"browser": run_browser(result)})
 
 
-def run_parts(result: Result, *, in_folder: bool = True) -> dict[str, Any]:
+def run_parts(
+    result: Result, title: str | None = None, *, in_folder: bool = True
+) -> dict[str, Any]:
     """What the template ``browsed.html.j2`` shows of a run, beside the list of its samples; see
     `written_report`."""
-    report = written_report(result, linked=True, in_folder=in_folder)
+    report = written_report(result, linked=True, in_folder=in_folder).titled(title)
     details = [_method(result)]
     if not result.summary.is_empty:
         figures = (lines([_DISTRIBUTIONS]), _distributions(result))
@@ -66,16 +68,20 @@ def run_parts(result: Result, *, in_folder: bool = True) -> dict[str, Any]:
     return {"page": page, "kind": "evaluation"}
 
 
-def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | Path) -> None:
+def write_comparison(
+    comparison: Comparison, a: Result, b: Result, path: str | Path, title: str | None = None
+) -> None:
     """Writes the comparison of a new run (A) with an old one (B) as one HTML file."""
-    _write(path, comparison_parts(comparison, a, b))
+    _write(path, comparison_parts(comparison, a, b, title))
 
 
-def comparison_parts(comparison: Comparison, a: Result, b: Result) -> dict[str, Any]:
+def comparison_parts(
+    comparison: Comparison, a: Result, b: Result, title: str | None = None
+) -> dict[str, Any]:
     """What the template ``browsed.html.j2`` shows of a new run (A) and an old one (B)."""
     b = aligned(b, a, by_text=not comparison.unpaired)
     comparison = with_change(replace(comparison, runs=(a, b)), most=None)
-    page = page_of(_comparison_page(comparison, a, b))
+    page = page_of(_comparison_page(comparison, a, b).titled(title))
     unpaired = comparison.unpaired
     browser = None if unpaired else comparison_browser(comparison, a, b, comparison.change)
     return {"page": page, "kind": "comparison", "browser": browser}
@@ -133,6 +139,9 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result) -> Report:
     if comparison.change is not None:
         moved = moved_report(comparison.change, linked=True)
         parts.append(part("Why samples fail", *moved.blocks))
+        runs = ("new", comparison.change.new, a.columns), ("old", comparison.change.old, b.columns)
+        if slices := slice_parts(a.summary, *runs):
+            parts.append(part("Slices", *slices, aside=True))
     details = lines(wording.all_said(comparison.notes, "detail"))
     others = [d for d in comparison.with_scores if d not in shown.differences]
     if others:
