@@ -96,13 +96,12 @@ Block = Table | Lines | Part
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a result shows: a title (with ``about``: suite, system, size), a sentence to remember
-    (``verdict``), blocks, and what a page has below the title (``facts``)."""
+    (``verdict``), and blocks."""
 
     title: str
     blocks: tuple[Block, ...]
     about: str = ""
     verdict: str = ""
-    facts: tuple[Cell, ...] = ()
 
     def titled(self, title: str | None) -> Report:
         """The report under a title, its own before what it is about; itself where there is none."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby, pairwise
@@ -448,11 +448,9 @@ class Chart:
         """
         return save(self.svg(), path)
 
-    def _repr_mimebundle_(
-        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
-    ) -> dict[str, Any]:
+    def _repr_svg_(self) -> str:
         """What a notebook shows: an SVG, which needs no script."""
-        return {"image/svg+xml": self.svg(), "text/plain": repr(self)}
+        return self.svg()
 
     def __repr__(self) -> str:
         return "<Chart: a notebook shows it, save('chart.png') writes it to a file>"

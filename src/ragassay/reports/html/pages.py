@@ -23,7 +23,7 @@ from ragassay.engine.results.comparison_result import Comparison
 from ragassay.reports.charts import svg
 from ragassay.reports.drawn.html import page_of
 from ragassay.reports.html.query_browser import comparison_browser, run_browser
-from ragassay.reports.model import Block, Cell, Column, Part, Report, lines, part, table
+from ragassay.reports.model import Block, Column, Part, Report, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.views.comparison_view import (
     differences,
@@ -132,10 +132,9 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result) -> Report:
         said.append(wording.sentence("intervals_of_differences", level=comparison.level))
     notes = lines(said)
     parts = [part("Differences", differences(shown), gate_lines(comparison.gates), notes)]
-    facts = {"Compared on": wording.compared_on(comparison)}
-    if not comparison.unpaired:
-        for where, n in (("new", comparison.only_a), ("old", comparison.only_b)):
-            facts[f"Only in {where}"] = wording.plural(n, "query") if n else ""
+    only = {"new": comparison.only_a, "old": comparison.only_b} if not comparison.unpaired else {}
+    alone = (f"{wording.plural(n, 'query')} only in the {run} run" for run, n in only.items() if n)
+    about = f"Compared on {', '.join((wording.compared_on(comparison), *alone))}"
     if comparison.change is not None:
         moved = moved_report(comparison.change, linked=True)
         parts.append(part("Why samples fail", *moved.blocks))
@@ -152,8 +151,7 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result) -> Report:
     verdict, *further = verdicts(comparison)
     first = (lines(further, "text"), warnings)
     blocks: tuple[Block, ...] = (*first, *parts)
-    known = tuple(Cell(text, label=name) for name, text in facts.items() if text)
-    return Report(wording.against(comparison), blocks, verdict=verdict, facts=known)
+    return Report(wording.against(comparison), blocks, about, verdict)
 
 
 def _write(path: str | Path, context: Mapping[str, Any]) -> None:

@@ -417,21 +417,12 @@ def _matches(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> list[s
     labels = same_chunks([*passages, *gold])
     names = labels[len(passages) :]
 
-    def overlap(passage: Passage, two: GoldPassage) -> bool:
-        if (
-            passage.document is None
-            or two.document is None
-            or passage.start is None
-            or two.start is None
-        ):
+    def overlap(one: Passage, two: GoldPassage) -> bool:
+        starts, ends = (one.start, two.start), (one.end, two.end)
+        if None in (one.document, two.document, *starts, *ends):
             return False
-        if (
-            passage.end is None
-            or two.end is None
-            or not same_document(two.document, passage.document)
-        ):
-            return False
-        return max(two.start, passage.start) < min(two.end, passage.end)
+        alike = same_document(str(two.document), str(one.document))
+        return alike and max(starts) < min(ends)  # type: ignore[type-var]
 
     return [
         {at for at, g in enumerate(gold) if names[at] == label or overlap(passage, g)}

@@ -75,11 +75,6 @@ def below(
     return lines(warnings, "warning"), lines(notes)
 
 
-def verdict_line(comparison: Comparison) -> str:
-    """The sentences of `verdicts`."""
-    return " ".join(verdicts(comparison))
-
-
 def verdicts(comparison: Comparison) -> list[str]:
     """Whether the change is better: right answers in both runs and the classes of failing samples
     that moved (of a comparison `with_change`); then the primary metrics that are better or worse,
