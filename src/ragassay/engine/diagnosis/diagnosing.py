@@ -347,7 +347,7 @@ def diagnosis_of(
         added=tuple(added.summary.metrics) if added else (),
         classes=[None if fault is None else fault.name for fault in faults],
         unknown=unknown.tolist(),
-        right=np.where(among, right * 1.0, None).tolist(),
+        right=[float(value) if ok else None for value, ok in zip(right, among, strict=True)],
         judge_notes=joined(judged[name].note for name in decided if name in judged),
     )
 

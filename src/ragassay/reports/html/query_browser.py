@@ -29,7 +29,7 @@ from ragassay.engine.results.summary import MetricSummary, Summary
 from ragassay.engine.run.scoring import batched
 from ragassay.metrics.core.chunk_matching import same_chunks
 from ragassay.reports.views import evidence_view
-from ragassay.reports.views.diagnosis_view import FAULT_NUMBERS, FAULTS
+from ragassay.reports.views.diagnosis_view import FAULTS
 from ragassay.reports.views.evidence_view import answer_pieces
 from ragassay.texts.document_names import same_document
 
@@ -169,12 +169,13 @@ class Browser:
             ],
         }
         if self._diagnoses:
-            table["faults"] = [{"title": fault.title, "says": fault.says} for fault in FAULTS]
-            table["faulty"] = []
-            for diagnosis, rows in zip(self._diagnoses, self._rows, strict=True):
-                of_rows = ((diagnosis.classes[at] for at in row) for row in rows)
-                found = (next(filter(None, names), None) for names in of_rows)
-                table["faulty"].append([name and FAULT_NUMBERS[name] for name in found])
+            table["faults"] = {
+                each.name: {"title": each.title, "says": each.says} for each in FAULTS
+            }
+            table["faulty"] = [
+                [next(filter(None, (diagnosis.classes[at] for at in row)), None) for row in rows]
+                for diagnosis, rows in zip(self._diagnoses, self._rows, strict=True)
+            ]
         return packed(table)
 
 
@@ -273,11 +274,7 @@ def run_filters(summary: Summary, diagnosis: Diagnosis | None) -> Filters:
 
 
 def _faults(diagnosis: Diagnosis, run: int) -> list[tuple[str, str]]:
-    return [
-        (f"fault-{run}-{FAULT_NUMBERS[name]}", f"{title} ({n:,})")
-        for name, title, n in diagnosis.counts
-        if n
-    ]
+    return [(f"fault-{run}-{name}", f"{title} ({n:,})") for name, title, n in diagnosis.counts]
 
 
 def tag(identity: Identity) -> str:

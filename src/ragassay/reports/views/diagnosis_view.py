@@ -23,9 +23,6 @@ from ragassay.stats.intervals import alpha_of, mean_interval
 FAULTS = (*CLASSES, UNEXPLAINED)
 """The classes of failing samples."""
 
-FAULT_NUMBERS = {fault.name: at for at, fault in enumerate(FAULTS)}
-"""Their numbers in a page."""
-
 _MOVES = 12
 """Ways in which samples moved that are listed, the most frequent first."""
 
@@ -219,7 +216,7 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
 
 def _filtered(n: int, run: int, name: str, linked: bool) -> Cell:
     """How many samples of a run (0: new, 1: old) are of a class; on a page a link to them."""
-    link = f"filter:fault-{run}-{FAULT_NUMBERS[name]}" if linked and n else ""
+    link = f"filter:fault-{run}-{name}" if linked and n else ""
     return Cell(f"{n:,}", link=link)
 
 

@@ -54,7 +54,7 @@ class EmbeddedRows {
     return { n: rows.length, rows: page };
   }
 
-  // What is wrong with a row, in each run: the number of a class, or null.
+  // What is wrong with a row, in each run: the name of a class, or null.
   faults(row) {
     return (this.data.faulty || []).map((column) => column[row]);
   }
@@ -94,7 +94,7 @@ class EmbeddedRows {
   passes(filter, row, metric) {
     if (filter === "") return true;
     if (filter.startsWith("fault-")) {
-      const [, run, fault] = filter.split("-").map(Number);
+      const [, run, fault] = filter.split("-");
       return this.faults(row)[run] === fault;
     }
     const diff = this.comparison ? this.difference(row, metric) : null;
