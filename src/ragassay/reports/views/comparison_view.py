@@ -95,19 +95,14 @@ def verdicts(comparison: Comparison) -> list[str]:
         if (names := by_word.get(f"{word}{hint}", []))
     ]
     if not found:
-        others = (f"{word} on {len(by_word[v])}" for v, word in _OTHERS.items() if v in by_word)
+        others = (f"{_PLAIN.get(word, word)} on {len(names)}" for word, names in by_word.items())
         found = [f"{', '.join(others)} of {plural(len(shown.differences), 'metric')}"]
     first = "; ".join(found)
     return [*right, f"{first[0].upper()}{first[1:]}.", *said]
 
 
-_OTHERS = {
-    "no difference shown": "no difference shown",
-    "not comparable": "not comparable",
-    "exploratory": "no test",
-    "unknown": "nothing to compare",
-}
-"""The other verdicts in the sentence of a comparison."""
+_PLAIN = {"exploratory": "no test", "unknown": "nothing to compare"}
+"""What the sentence of a comparison calls a verdict otherwise than its table."""
 
 
 def reach_of(
