@@ -5,8 +5,9 @@ class Browser {
     this.source = source;
     this.details = new Details(data);
     this.comparison = source.comparison;
-    // The score that decides whether a sample fails, or that moved most, comes first; few have room beside the answers.
-    this.order = [...data.metrics.keys()].sort((one, two) => (two === data.deciding) - (one === data.deciding));
+    // The score that decides whether a sample fails comes first; few have room beside the answers.
+    this.order = [...data.metrics.keys()];
+    if (!this.comparison) this.order.sort((one, two) => (two === data.deciding) - (one === data.deciding));
     this.shown = new Set(this.comparison ? [] : this.order.filter((at) => source.scored(at)).slice(0, 3));
     this.usual = this.comparison ? "diff" : "order";
     this.sort = { key: this.usual, down: false };
