@@ -415,11 +415,10 @@ def _matches(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> list[s
     names = labels[len(passages) :]
 
     def overlap(one: Passage, two: GoldPassage) -> bool:
-        starts, ends = (one.start, two.start), (one.end, two.end)
-        if None in (one.document, two.document, *starts, *ends):
+        if one.start is None or one.end is None or two.start is None or two.end is None:
             return False
-        alike = same_document(str(two.document), str(one.document))
-        return alike and max(starts) < min(ends)  # type: ignore[type-var]
+        named = one.document and two.document and same_document(two.document, one.document)
+        return bool(named) and max(one.start, two.start) < min(one.end, two.end)
 
     return [
         {at for at, g in enumerate(gold) if names[at] == label or overlap(passage, g)}
