@@ -24,7 +24,6 @@ from ragassay.engine.results.summary import (
 )
 from ragassay.formats import kind
 from ragassay.formats.sources import delimited, json_files, opening
-from ragassay.reports.charts.boxes import Series
 from ragassay.reports.charts.layouts import (
     BY_FILE,
     EVALUATORS,
@@ -59,7 +58,7 @@ class Sources:
     """What a plot is drawn from: series in the order of the files, the path of each by its name,
     and the layout of the evaluator that wrote them."""
 
-    series: tuple[Series, ...]
+    series: tuple[Result, ...]
     paths: Mapping[str, Path]
     layout: Layout
 
@@ -81,7 +80,7 @@ def opened(paths: Sequence[Path], evaluator: Evaluator) -> Sources:
             found.append((name, path, result))
     names = _numbered([name for name, _, _ in found])
     series = tuple(
-        Series(name, result) for name, (_, _, result) in zip(names, found, strict=True)
+        replace(result, called=name) for name, (_, _, result) in zip(names, found, strict=True)
     )  # fmt: skip
     return Sources(series, dict(zip(names, (path for _, path, _ in found), strict=True)), layout)
 
@@ -112,7 +111,7 @@ def chosen(sources: Sources, wanted: Sequence[str] | None) -> tuple[list[str], l
     available: dict[str, str] = {}
     valued: set[str] = set()
     for series in sources.series:
-        for metric in series.result.summary.metrics.values():
+        for metric in series.summary.metrics.values():
             if not metric.labels and metric.aggregate != "sum":
                 available.setdefault(metric.name, metric.metric)
                 valued |= {metric.name} if metric.n_scored else set()
