@@ -54,7 +54,7 @@ def _unshared(sources: Sources) -> list[str]:
     every, common = set[str]().union(*queries), set.intersection(*queries)
     if common == every:
         return []
-    kind = "files" if len({*sources.paths.values()}) == len(queries) else "rows"
+    kind = "files" if len(sources.files) == len(queries) else "rows"
     which = f"both {kind}" if len(queries) == 2 else f"all {len(queries)} {kind}"
     if not common:
         return [f"No query is in {which} (by id): the means are not of the same questions."]

@@ -136,7 +136,7 @@ def short_number(value: float | None) -> str:
     return said.lstrip("-") if float(said.replace(",", "")) == 0 else said
 
 
-def wrapped(said: str, width: float, size: float, most: int | None = None) -> list[str]:
+def wrapped(said: str, width: float, size: float, most: int) -> list[str]:
     """A text broken into at most so many lines of a width, by the size of the font, in pixels. Text
     beyond them is left out, and an ellipsis shows it."""
     chars = max(int(width / (size * CHAR)), 2)
@@ -144,9 +144,7 @@ def wrapped(said: str, width: float, size: float, most: int | None = None) -> li
         wording.one_line(said), chars, max_lines=most, placeholder=" …",
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
-    return [
-        name if len(name) <= chars or most is None else f"{name[: chars - 1]}…" for name in lines
-    ]
+    return [name if len(name) <= chars else f"{name[: chars - 1]}…" for name in lines]
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,12 +25,7 @@ from ragassay.reports.drawn.html import page_of
 from ragassay.reports.html.query_browser import comparison_browser, run_browser
 from ragassay.reports.model import Block, Column, Part, Report, lines, part, table
 from ragassay.reports.text import wording
-from ragassay.reports.views.comparison_view import (
-    differences,
-    primary_of,
-    statistics,
-    verdicts,
-)
+from ragassay.reports.views.comparison_view import differences, primary_of, statistics, verdicts
 from ragassay.reports.views.diagnosis_view import moved_report
 from ragassay.reports.views.summary_view import gate_lines, name_of, slice_parts, written_report
 

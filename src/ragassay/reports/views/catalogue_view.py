@@ -326,7 +326,6 @@ def _about(surveyed: Surveyed) -> tuple[str, ...]:
 
 I = TypeVar("I")  # noqa: E741
 
-_REQUIRED = dataclasses.MISSING
 _FIELD = {"gold_passages": "gold", "answerable": "answerability", "metrics": "given"}
 """The need that a key of a record fulfils, where it has another name."""
 
@@ -367,7 +366,8 @@ def example_of(cls: type[Metric], canonical: str | None) -> Metric:
     try:
         return naming.parse(canonical or cls.name)
     except UsageError:
-        required = [field.name for field in dataclasses.fields(cls) if field.default is _REQUIRED]
+        fields = dataclasses.fields(cls)
+        required = [field.name for field in fields if field.default is dataclasses.MISSING]
         return cls(**dict.fromkeys(required, 1))  # only cut-offs are required
 
 

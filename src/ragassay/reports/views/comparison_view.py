@@ -60,16 +60,14 @@ def _most_telling(comparison: Comparison) -> Comparison:
     return replace(comparison, differences=tuple(row for row in rows if row in kept))
 
 
-def below(
-    comparison: Comparison, most: int = MOST_NOTES, *, full: bool = False
-) -> tuple[Lines, Lines]:
-    """Warnings and notes below a comparison: at most so many, where not all are asked for."""
+def below(comparison: Comparison, *, full: bool = False) -> tuple[Lines, Lines]:
+    """Warnings and notes below a comparison: the first ones, where not all are asked for."""
     warnings = list(comparison.warnings)
     notes = wording.all_said(comparison.notes, "note")
     if full:
         notes += wording.all_said(comparison.notes, "detail")
-    elif (n := len(warnings) + len(notes)) > most:
-        kept = most - 1
+    elif (n := len(warnings) + len(notes)) > MOST_NOTES:
+        kept = MOST_NOTES - 1
         warnings, notes = warnings[:kept], notes[: max(0, kept - len(warnings))]
         notes.append(f"{plural(n - kept, 'more note')}: --full, or the HTML page.")
     return lines(warnings, "warning"), lines(notes)
