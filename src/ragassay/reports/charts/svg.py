@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -378,17 +378,6 @@ def markup(text: str) -> Markup:
     return Markup(text)
 
 
-class Panel(Protocol):
-    """A part of a picture: its size with all that stands around it, and its shapes."""
-
-    @property
-    def size(self) -> tuple[float, float]:
-        """Width and height."""
-
-    def shapes(self) -> str:
-        """SVG, from the panel's upper left corner."""
-
-
 @dataclass(frozen=True)
 class Chart:
     """A picture, drawn offline when it is shown or saved.
@@ -396,13 +385,14 @@ class Chart:
     Attributes:
         title: above it.
         notes: sentences below its parts, the most important first; three lines of them are drawn.
-        panels: its parts, from left to right.
+        panels: its parts, from left to right: each has a ``size`` (width and height with all that
+            is around it), and makes its ``shapes``, SVG from its upper left corner.
         columns: how many panels stand beside each other.
     """
 
     title: str
     notes: tuple[str, ...]
-    panels: tuple[Panel, ...]
+    panels: tuple[Any, ...]
     columns: int = 1
 
     def svg(self) -> str:

@@ -77,8 +77,7 @@ def comparison_parts(
     b = aligned(b, a, by_text=not comparison.unpaired)
     comparison = with_change(replace(comparison, runs=(a, b)), most=None)
     page = page_of(_comparison_page(comparison, a, b).titled(title))
-    unpaired = comparison.unpaired
-    browser = None if unpaired else comparison_browser(comparison, a, b, comparison.change)
+    browser = None if comparison.unpaired else comparison_browser(comparison, a, b)
     return {"page": page, "kind": "comparison", "browser": browser}
 
 

@@ -20,7 +20,6 @@ from ragassay.base.sample import Answer, GoldPassage, Identity, Passage, Sample
 from ragassay.base.score import label_of
 from ragassay.engine.comparison.differences import query_matrix
 from ragassay.engine.diagnosis.diagnosing import Diagnosis
-from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.judge_answers import JudgeAnswers
@@ -207,10 +206,9 @@ def deciding(result: Result) -> int:
     return 0 if result.diagnosis is None else metrics.index(result.diagnosis.headline)
 
 
-def comparison_browser(
-    comparison: Comparison, a: Result, b: Result, change: Moved | None
-) -> Browser:
+def comparison_browser(comparison: Comparison, a: Result, b: Result) -> Browser:
     """One row a query of two runs, its repeats averaged as in the comparison."""
+    change = comparison.change
     by_query = [run.columns.rows_by_query for run in (a, b)]
     common = [query for query in by_query[0] if query in by_query[1]]
     names = [difference.name for difference in comparison.differences]
