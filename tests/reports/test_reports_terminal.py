@@ -355,9 +355,10 @@ def test_other_parts_hold_no_pieces() -> None:
 
 SOURCES = Path(ragassay.__file__).parent
 BUILT = ("correction_", "metrics_only_in_", "offline_", "judge_", "labels_", "lacks_", "unscored_",
-         "answers_", "words_", "support_", "retrieval_", "nuggets_", "gate_")  # fmt: skip
+         "answers_", "words_", "support_", "retrieval_", "nuggets_", "gate_", "share_", "fine_",
+         "interval_")  # fmt: skip
 """How kinds begin that are put together from parts."""
-CLAUSES = ("gate_", "advice_")
+CLAUSES = ("gate_", "advice_", "share_", "fine_", "interval_")
 """How kinds begin that are a part of a sentence."""
 
 

@@ -105,8 +105,9 @@ def _method(*runs: Result, first: Sequence[Block] = ()) -> Part:
     for run in runs:
         columns = [Column("metric", "name"), Column("interval", "words"), Column("judge", "words"),
                    Column("signature", "words")]  # fmt: skip
+        said = wording.words()
         rows = (
-            (m.name, wording.INTERVALS.get(m.interval, m.interval), m.judge, m.signature)
+            (m.name, said.get(f"interval_{m.interval}", m.interval), m.judge, m.signature)
             for m in run.summary.metrics.values()
         )
         signed = table(columns, rows).without_empty()

@@ -29,18 +29,6 @@ _MOVES = 12
 MOST_CLASSES = 2
 """Classes in the sentence of a comparison."""
 
-_RIGHT = {"answers": "Right answers", "support": "Without a fault"}
-"""What samples are called that do not fail, by what the headline measures."""
-
-_SHARES = {
-    "answers": "right answers",
-    "words": "most words of the reference",
-    "nuggets": "most of the expected facts",
-    "support": "supported by the passages",
-    "retrieval": "retrieval succeeds",
-}
-"""What the share that is right is called in a table, by what the headline measures."""
-
 _TITLES = {fault.name: fault.title for fault in FAULTS}
 """What each class is called, by name."""
 
@@ -80,7 +68,8 @@ def shares_right(
     found: Diagnosis, columns: ScoreColumns, slices: Iterable[Slice], run: str = ""
 ) -> list[Cell]:
     """A row of a table of slices: the share that is right in each, of how many samples."""
-    cells = [Cell(_SHARES[found.measures], f" ({run})" if run else "", style="strong")]
+    name = sentence(f"share_{found.measures}")
+    cells = [Cell(name, f" ({run})" if run else "", style="strong")]
     clusters = sample_clusters(columns)
     for piece in slices:
         labels = enumerate(columns.slices.get(piece.column, ()))
@@ -263,7 +252,8 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
     rows = []
     if (right := change.right) is not None:
         new, old = (Cell(f"{(mean or 0) * right.n:,.0f}") for mean in (right.a_mean, right.b_mean))
-        rows.append(row(_RIGHT[change.new.measures], new, old, right.wins, right.losses, right))
+        name = sentence(f"fine_{change.new.measures}")
+        rows.append(row(name, new, old, right.wins, right.losses, right))
     for fault in change.classes:
         counts = enumerate((fault.new, fault.old))
         new, old = (_filtered(n, run, fault.name, linked) for run, n in counts)
