@@ -22,9 +22,6 @@ from ragassay.reports.text import wording
 _WORST = 5
 """Samples (or queries) that a gate which did not pass names."""
 
-_STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
-"""The variable that names the file of the step's summary (Markdown)."""
-
 _NO_XML = re.compile("[\ufffe\uffff]")
 _LINE_END = re.compile("[\u2028\u2029]")
 """Line ends of Unicode, which some readers of a log take for one."""
@@ -156,7 +153,7 @@ def gate_list(results: Iterable[GateResult]) -> str:
 
 def add_to_step_summary(text: str, environment: Mapping[str, str]) -> bool:
     """Adds Markdown to the summary of the step; whether the environment names its file."""
-    place = environment.get(_STEP_SUMMARY)
+    place = environment.get("GITHUB_STEP_SUMMARY")
     if not place:
         return False
     try:

@@ -94,19 +94,14 @@ def _markdown(result: Result, path: Path, title: str | None = None) -> None:
     files.write_text(path, markdown(written_report(result).titled(title)))
 
 
-def _picture(result: Result, path: Path) -> None:
-    boxplots(result).save(path)
-
-
-WRITERS: dict[str, Callable[..., None]] = {
+WRITERS: dict[str, Callable[..., object]] = {
     "html": pages.write_report,
     "markdown": _markdown,
     "csv": tables.write_wide_csv,
     "long-csv": tables.write_csv,
     "jsonl": tables.write_jsonl,
     "parquet": tables.write_parquet,
-    "png": _picture,
-    "svg": _picture,
+    **dict.fromkeys(("png", "svg"), lambda result, path: boxplots(result).save(path)),
     "ragreport": published_csv.write_ragreport,
     "trecrag": published_csv.write_trecrag,
     "consistency": published_csv.write_consistency,

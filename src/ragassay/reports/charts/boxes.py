@@ -202,16 +202,10 @@ def _key(panels: Sequence[BoxPanel], point: str) -> list[str]:
     better = " ↑ higher is better." if any(m.higher_is_better for m in metrics) else ""
     levels = {wording.percent(m.level) for m in metrics if m.low is not None}
     mean = f"mean, {' and '.join(sorted(levels))} interval" if levels else "mean"
-    notes = [
-        f"Point: one {point}. Box: middle half and median; whiskers: up to 1.5 boxes. "
-        f"Diamond: {mean}.{better}"
-    ]
+    notes = [wording.sentence("box_key", point=point, mean=mean) + better]
     most = max(values_of(item, name).size for item in series for name in shown)
     if most > MAX_POINTS:
-        notes.append(
-            f"Points: at most {MAX_POINTS:,} per row are drawn, evenly spaced by rank (of up to "
-            f"{most:,}); boxes, means and intervals are of all values."
-        )
+        notes.append(wording.sentence("points_left_out", drawn=MAX_POINTS, most=most))
     return notes
 
 

@@ -42,9 +42,7 @@ def remarks(sources: Sources, drawn: Sequence[str]) -> list[str]:
     sentences = [*_unshared(sources), *differences_in_computation(series, drawn)]
     metrics = [m for item in series for name in drawn if (m := item.summary.metrics.get(name))]
     if sources.layout.over_runs and not any(metric.n_scored for metric in metrics):
-        sentences.append(
-            "No metric has a value: two runs make one pair of answers, which has no spread."
-        )
+        sentences.append(wording.sentence("one_pair"))
     return sentences
 
 
@@ -56,12 +54,8 @@ def _unshared(sources: Sources) -> list[str]:
         return []
     kind = "files" if len(sources.files) == len(queries) else "rows"
     which = f"both {kind}" if len(queries) == 2 else f"all {len(queries)} {kind}"
-    if not common:
-        return [f"No query is in {which} (by id): the means are not of the same questions."]
-    return [
-        f"Only {len(common):,} of {wording.plural(len(every), 'query')} are in {which} (by id): "
-        "the means are not all of the same questions."
-    ]
+    kind = "shared_in_part" if common else "nothing_shared"
+    return [wording.sentence(kind, which=which, n=len(common), of=len(every))]
 
 
 def _panel(name: str, sources: Sources) -> BoxPanel:

@@ -38,11 +38,6 @@ _TEMPLATES = Path(__file__).parent / "templates"
 SCRIPTS = ("elements.js", "pack.js", "rows.js", "browser.js", "answer.js", "details.js", "start.js")
 """The scripts of the list of samples, in their order."""
 
-_DISTRIBUTIONS = (
-    "A box of quartiles and median (thick line), whiskers of up to 1.5 interquartile ranges, the "
-    "mean (diamond) with its interval, and values as points."
-)
-
 
 def write_report(result: Result, path: str | Path, title: str | None = None) -> None:
     """Writes a run as one HTML file, under a title of its own where none is given."""
@@ -57,7 +52,7 @@ def run_parts(
     report = written_report(result, linked=True, in_folder=in_folder).titled(title)
     details = [_method(result)]
     if not result.summary.is_empty:
-        figures = (lines([_DISTRIBUTIONS]), _distributions(result))
+        figures = (lines([wording.sentence("distributions")]), _distributions(result))
         details.insert(0, part("Distributions", *figures, aside=True))
     page = page_of(replace(report, blocks=(*report.blocks, *details)))
     return {"page": page, "kind": "evaluation"}

@@ -68,8 +68,8 @@ def shares_right(
     found: Diagnosis, columns: ScoreColumns, slices: Iterable[Slice], run: str = ""
 ) -> list[Cell]:
     """A row of a table of slices: the share that is right in each, of how many samples."""
-    name = sentence(f"share_{found.measures}")
-    cells = [Cell(name, f" ({run})" if run else "", style="strong")]
+    name, tail = sentence(f"share_{found.measures}"), f" ({run})" if run else ""
+    cells = [Cell(name, tail, style="strong")]
     clusters = sample_clusters(columns)
     for piece in slices:
         labels = enumerate(columns.slices.get(piece.column, ()))
@@ -252,8 +252,8 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
     rows = []
     if (right := change.right) is not None:
         new, old = (Cell(f"{(mean or 0) * right.n:,.0f}") for mean in (right.a_mean, right.b_mean))
-        name = sentence(f"fine_{change.new.measures}")
-        rows.append(row(name, new, old, right.wins, right.losses, right))
+        title = sentence(f"fine_{change.new.measures}")
+        rows.append(row(title, new, old, right.wins, right.losses, right))
     for fault in change.classes:
         counts = enumerate((fault.new, fault.old))
         new, old = (_filtered(n, run, fault.name, linked) for run, n in counts)

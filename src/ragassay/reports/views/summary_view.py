@@ -80,9 +80,8 @@ def result_report(
     shown = ("", result.diagnosis, result.columns)
     blocks: list[Block] = [*report.blocks, *(slice_parts(result.summary, shown) if slices else ())]
     if beside:
-        further = wording.plural(len(beside), "further metric")
-        names = ", ".join(beside)
-        blocks.append(lines([f"{further}, by '--metrics all' of run and report: {names}."]))
+        further = sentence("further_metrics", n=len(beside), which=", ".join(beside))
+        blocks.append(lines([further]))
     if gates:
         blocks.append(gate_lines(result.gates))
     if inner is not None:
