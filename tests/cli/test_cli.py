@@ -182,11 +182,10 @@ def test_compare_takes_several_runs_and_several_systems(tmp_path: Path, capsys) 
 def test_report_writes_every_format(data: Path, tmp_path: Path, capsys) -> None:
     assert run("run", data, "-m", "em,f1", "-o", tmp_path / "run") == 0
     formats = "html,markdown,csv,long-csv,jsonl,parquet,png,svg"
-    assert run("report", tmp_path / "run", "--format", formats, "-o", tmp_path / "out") == 0
-    assert len(list((tmp_path / "out").iterdir())) == 8
-    assert "Did you mean 'parquet'" in complaint(
-        capsys, "report", tmp_path / "run", "--format", "parket"
-    )
+    words = ("report", tmp_path / "run", "-o", tmp_path / "out", "--title", "Release 4", "--format")
+    assert run(*words, formats) == 0 and len(list((tmp_path / "out").iterdir())) == 8
+    assert "<h1>Release 4</h1>" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Did you mean 'parquet'" in complaint(capsys, *words, "parket")
 
 
 def test_metrics_lists_all_and_explains_one(capsys) -> None:

@@ -25,7 +25,7 @@ from ragassay.engine.comparison.verdict_rules import judge_agreement
 from ragassay.engine.results import open_run
 from ragassay.engine.results.summary import MetricSummary
 from ragassay.reports.charts import boxes, layouts, result_files as sources, svg, svg as figures
-from ragassay.reports.charts.boxes import BoxPanel, Series, boxplots, overview
+from ragassay.reports.charts.boxes import BoxPanel, boxplots, overview, values_of
 from ragassay.reports.charts.svg import Point, trend
 from ragassay.stats.intervals import mean_interval
 from ragassay.stats.repeats import spread
@@ -38,19 +38,19 @@ def three(tmp_path: Path) -> Path:
     return plot_files.three(tmp_path / "results.csv")
 
 
-def read(path: Path, evaluator: layouts.Evaluator = "trec") -> Series:
+def read(path: Path, evaluator: layouts.Evaluator = "trec") -> ragassay.Result:
     (one,) = sources.opened([path], evaluator).series
     return one
 
 
 def test_every_run_counts_and_the_interval_keeps_the_runs_of_a_query_together(three: Path) -> None:
-    metric = read(three).metric("umbrela")
+    metric = read(three).summary.metrics["umbrela"]
     values = [3 * 0.2, 3 * 0.6, 3 * 0.9]
     expected = mean_interval(values, span=(0.0, 3.0), clusters=["q1", "q1", "q2"])
     assert metric is not None and metric.mean == pytest.approx(expected.mean)
     assert metric.median == np.median(values) and metric.n_scored == 3
     assert (metric.low, metric.high) == pytest.approx((expected.low, expected.high))
-    assert read(three).values("umbrela").tolist() == pytest.approx(values)
+    assert values_of(read(three), "umbrela").tolist() == pytest.approx(values)
     text = " ".join(words(drawn(three)))
     assert "1.700" in text and "3/4" in text and "3 queries, up to 2 runs each" in text
 
@@ -103,8 +103,7 @@ def test_our_own_file_and_its_run_folder_draw_the_same(tmp_path: Path) -> None:
     write_reports(result)
     folder, file = tmp_path / "run", tmp_path / "run" / "trecrag.csv"
     for name in sources.chosen(sources.opened([file], "trec"), None)[0]:
-        ours, theirs = read(folder).metric(name), read(file).metric(name)
-        assert ours is not None and theirs is not None
+        ours, theirs = (read(one).summary.metrics[name] for one in (folder, file))
         assert (ours.mean, ours.low, ours.high, ours.n_scored, ours.n_total) == (
             theirs.mean, theirs.low, theirs.high, theirs.n_scored, theirs.n_total,
         )  # fmt: skip
@@ -147,7 +146,7 @@ def test_systems_of_one_file_are_rows(tmp_path: Path) -> None:
     path = plot_files.write(tmp_path / "x.csv", heads, rows)
     found = sources.opened([path], "trec")
     assert [one.name for one in found.series] == ["b", "a"]
-    assert [one.values("nuggets.vital").size for one in found.series] == [2, 1]
+    assert [values_of(one, "nuggets.vital").size for one in found.series] == [2, 1]
 
 
 def test_many_points_are_thinned_evenly_and_told_and_the_rest_is_of_all(tmp_path: Path) -> None:
@@ -167,7 +166,7 @@ def test_the_index_is_that_of_the_values_of_each_query(tmp_path: Path, ours: boo
     for name in ("bert_score", "mean_umbrela_score"):
         by = 3.0 if name == "mean_umbrela_score" else 1.0
         expected = [spread([v / by for v in row[name]]).cai for row in plot_files.CELLS.values()]
-        assert one.result.columns.values(name).tolist() == pytest.approx(expected)
+        assert one.columns.values(name).tolist() == pytest.approx(expected)
 
 
 def test_the_picture_of_consistency_has_the_published_names(tmp_path: Path) -> None:
@@ -183,7 +182,7 @@ def test_a_query_without_statistics_counts_as_missing(tmp_path: Path) -> None:
         "q4": {"rouge_score": {"values": [], "stats": {"consistency_adjusted_index": None}}},
     }  # fmt: skip
     path = plot_files.consistency(tmp_path / "c.csv", cells)
-    metric = read(path, "consistency").metric("rouge_score")
+    metric = read(path, "consistency").summary.metrics["rouge_score"]
     assert metric is not None and (metric.n_scored, metric.n_total) == (1, 4)
 
 
@@ -299,8 +298,7 @@ def test_intervals_have_numbers_and_notes_take_three_lines_below(tmp_path, n_fil
     shown = drawn(*paths, metrics=["nuggets.all"])
     texts = labels(replace(shown, notes=(*shown.notes, "word " * 200)))
     for series in sources.opened(paths, "trec").series:
-        found = series.metric("nuggets.all")
-        assert found is not None
+        found = series.summary.metrics["nuggets.all"]
         assert f"[{found.low:.3f}, {found.high:.3f}]" in {text for text, *_ in texts}
     assert overlaps(texts) == []
     scale = max(top for text, *_, top, _ in texts if text == "0.2")
@@ -322,7 +320,7 @@ def test_why_there_is_no_value_is_said_within_its_panel(n_metrics: int, across: 
     kinds = tuple(Kind(name, "", "answer") for name in names)
     run = result(samples(len(reasons)), dict.fromkeys(names, outcomes), kinds)
     systems = ("new", "a-system-with-a-longer-name", *(f"system-{at}" for at in range(6)))
-    series = tuple(Series(name, run) for name in systems)
+    series = tuple(replace(run, called=name) for name in systems)
     panels = [BoxPanel(name, name, "↑", series) for name in names]
     chart = boxes.boxes(panels, "title", [], "value")
     found = labels(chart)

@@ -188,7 +188,7 @@ def test_a_run_folder_is_like_its_own_file_and_unlike_the_tools(tmp_path: Path, 
     own, theirs = (
         sources.opened([folder, path], "trec").series for path in (folder / "trecrag.csv", tool)
     )
-    metrics = list(own[1].result.summary.metrics)
+    metrics = list(own[1].summary.metrics)
     assert differences_in_computation(own, metrics) == []
     (sentence,) = differences_in_computation(theirs, ["umbrela", "hhem", "answered", "citation.f1"])
     assert sentence.startswith("Computed differently: citation.f1 (formula=")

@@ -62,13 +62,13 @@ class Page:
         return held(self.source)[name]
 
 
-def report(found: Result, folder: Path) -> str:
-    pages.write_report(found, folder / "report.html")
+def report(found: Result, folder: Path, title: str | None = None) -> str:
+    pages.write_report(found, folder / "report.html", title)
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
-def compared(parts: Any, folder: Path) -> str:
-    pages.write_comparison(*parts, folder / "comparison.html")
+def compared(parts: Any, folder: Path, title: str | None = None) -> str:
+    pages.write_comparison(*parts, folder / "comparison.html", title)
     return (folder / "comparison.html").read_text(encoding="utf-8")
 
 
@@ -99,14 +99,12 @@ def test_the_browsers_rows_are_the_scores_exactly(tmp_path: Path) -> None:
     assert set(unscored.values()) == {"not_applicable"}
     detail = page.json(f"d0-{100 // query_browser.CHUNK}")[100 % query_browser.CHUNK]
     sample = list(found.samples)[100]
-    assert detail["query"] == sample.query
-    assert sample.answer is not None and detail["answer"] == sample.answer.text
+    assert (detail["query"], detail["answer"]) == (sample.query, sample.answer_text)
     assert sample.passages is not None
     assert [p[3] for p in detail["passages"]] == [p.text for p in sample.passages]
-    assert detail["scores"]["nDCG@10"][2] == "2 of 2 relevant found"
-    shown = found.columns.value("nDCG@10", 100)
-    assert detail["scores"]["nDCG@10"][0] == pytest.approx(shown, rel=1e-6)
-    assert json.loads(detail["scores"]["nDCG@10"][3]) == {"ranks": [1, 3]}
+    value, _, explanation, parts = detail["scores"]["nDCG@10"]
+    assert value == pytest.approx(found.columns.value("nDCG@10", 100), rel=1e-6)
+    assert (explanation, json.loads(parts)) == ("2 of 2 relevant found", {"ranks": [1, 3]})
 
 
 def test_a_comparison_shows_its_numbers_and_both_runs(tmp_path: Path) -> None:
@@ -123,12 +121,14 @@ def test_a_comparison_shows_its_numbers_and_both_runs(tmp_path: Path) -> None:
         tests = [*map(wording.p_value, (d.p_value, d.t_p_value, d.p_adjusted))]
         end = [*tests, f"{d.n}", wording.number(d.detectable)]
         assert any(row[0].split()[0] == d.name and row[2:] == end for row in page.rows if row)
-    chosen = Page(compared((replace(comp, primary=("AP", "f1")), a, b), tmp_path))
+    chosen = Page(compared((replace(comp, primary=("AP", "f1")), a, b), tmp_path, "Release 4"))
+    assert "Release 4 hybrid (new) against bm25 (old)" in chosen.words
     heads = [row[0].split()[0] for row in chosen.rows if len(row) == 6]
     others = [d.name for d in comp.differences if d.name not in ("AP", "f1")]
     assert heads == ["metric", "AP", "f1", "metric", *others]
     rows = page.json("rows")
     at = [m["name"] for m in rows["metrics"]].index("AP")
+    assert rows["metrics"][rows["deciding"]]["name"] == "em"
     assert rows["values"][at] == a.columns.values("AP").tolist()
     assert rows["other"][at] == b.columns.values("AP").tolist()
     first, second = (page.json(f"d{run}-0")[3] for run in (0, 1))
@@ -155,13 +155,17 @@ def test_repeats_are_averaged_in_the_rows_and_all_shown_in_the_details(tmp_path:
 def test_a_page_says_first_how_many_answers_are_right_and_why_the_others_fail(tmp_path) -> None:
     records = [
         {"id": f"q{at}", "system": "rag", "query": "Where?", "answer": said,
-         "references": ["Here."]}
+         "references": ["Here."], "metadata": {"place": said}}
         for at, said in enumerate(["Here.", "Here.", "Here.", "There."])
     ]  # fmt: skip
     (tmp_path / "places.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)))
-    found = ragassay.evaluate(tmp_path / "places.jsonl", ["answer_words", "token_f1.f"])
-    page = Page(report(found, tmp_path))
-    assert "rag on places" in page.words and "75 % of answers are right" in page.words
+    metrics = ["answer_words", "token_f1.f"]
+    found = ragassay.evaluate(tmp_path / "places.jsonl", metrics, slice_by=["place"])
+    page = Page(report(found, tmp_path, "Release <4>"))
+    assert "Release <4> rag on places, " in page.words and "75 % of answers are right" in page.words
+    assert page.row("right answers")[1:] == ["100 % 3/3[29 to 100 %]", "0 % 1/1"]
+    moved = Page(compared((ragassay.compare(found, found), found, found), tmp_path))
+    assert moved.row("right answers (old)")[1:] == page.row("right answers")[1:]
     first = page.words.index("1 of 4 samples fail")
     assert first < page.words.index("answer_words") < page.words.rindex("Distributions")
     filters = {attrs["data-filter"] for _, attrs in page.tags if "data-filter" in attrs}
@@ -221,8 +225,7 @@ def test_the_file_loads_nothing_and_its_policy_allows_only_its_own_scripts(tmp_p
         assert not re.search(r"https?://", re.sub(r"http://www\.w3\.org/2000/svg", "", text))
         for tag, attrs in page.tags:
             assert tag not in ("link", "iframe", "object", "embed", "img", "base")
-            assert "src" not in attrs
-            assert not any(name.startswith("on") for name in attrs)
+            assert "src" not in attrs and not any(name.startswith("on") for name in attrs)
             assert attrs.get("href", "#").startswith("#")  # type: ignore[union-attr]
         policy = next(a["content"] for t, a in page.tags if a.get("http-equiv")) or ""
         assert "default-src 'none'" in policy and "unsafe-eval" not in policy
@@ -236,17 +239,18 @@ def test_the_document_is_well_structured(tmp_path: Path) -> None:
     for text in (report(example(10), tmp_path), compared(pair(10), tmp_path)):
         page = Page(text)
         names = [tag for tag, _ in page.tags]
-        assert names.count("h1") == 1 and names.count("main") == 1
-        assert dict(page.tags)["html"]["lang"] == "en"
+        assert [names.count("h1"), names.count("main"), dict(page.tags)["html"]["lang"]] == [
+            1,
+            1,
+            "en",
+        ]
         ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
         assert len(ids) == len(set(ids))
         targets = {a["href"] for t, a in page.tags if t == "a"}
         assert {f"#{name}" for name in ids} >= targets
         for tag, attrs in page.tags:
-            if tag == "th":
-                assert attrs.get("scope")
-            if tag == "svg":
-                assert attrs.get("role") == "img" and attrs.get("aria-label")
+            assert tag != "th" or attrs.get("scope")
+            assert tag != "svg" or (attrs.get("role") == "img" and attrs.get("aria-label"))
 
 
 def test_only_the_first_rows_are_listed_and_the_report_says_so(tmp_path: Path, monkeypatch) -> None:
@@ -258,8 +262,7 @@ def test_only_the_first_rows_are_listed_and_the_report_says_so(tmp_path: Path, m
     assert "The first 60 of 100 samples are listed here" in page.words
     assert len(next(iter(page.json("rows")["slices"].values()))) == 60
     page = Page(compared(pair(100), tmp_path))
-    assert len(page.json("rows")["id"]) == 60
-    assert "The first 60 of 100 queries" in page.words
+    assert len(page.json("rows")["id"]) == 60 and "The first 60 of 100 queries" in page.words
 
 
 def test_long_texts_are_clipped_to_the_budget_and_say_so(tmp_path: Path, monkeypatch) -> None:

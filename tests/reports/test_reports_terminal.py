@@ -21,7 +21,7 @@ from ragassay.reports.drawn.markdown import escape, markdown
 from ragassay.reports.html import pages
 from ragassay.reports.model import Report
 from ragassay.reports.text import wording
-from ragassay.reports.views.comparison_view import comparison_report, reach_of, verdict_line
+from ragassay.reports.views.comparison_view import comparison_report, reach_of, verdicts
 from ragassay.reports.views.diagnosis_view import verdict_of
 from ragassay.reports.views.evidence_view import AnswerPiece, answer_pieces, shared_prompt, spread
 from ragassay.reports.views.plan_view import _duration, _short
@@ -60,7 +60,7 @@ def test_no_width_cuts_a_verdict_or_a_number_of_a_comparison(width: int, full: b
     table = full_report if full else comparison_report
     text = shown(table(comparison), width)
     assert max(cell_len(line) for line in text.splitlines()) <= width and "…" not in text
-    rows = text.split(f" {verdict_line(comparison)[:30]}")[0]
+    rows = text.split(f" {verdicts(comparison)[0][:30]}")[0]
     for d in comparison.differences:
         verdict = "only a hint: better" if d is hinted else d.verdict
         assert rows.count(verdict) == [wording.verdict(one) for one in (hinted, *others)].count(
@@ -355,9 +355,10 @@ def test_other_parts_hold_no_pieces() -> None:
 
 SOURCES = Path(ragassay.__file__).parent
 BUILT = ("correction_", "metrics_only_in_", "offline_", "judge_", "labels_", "lacks_", "unscored_",
-         "answers_", "words_", "support_", "retrieval_", "nuggets_", "gate_")  # fmt: skip
+         "answers_", "words_", "support_", "retrieval_", "nuggets_", "gate_", "share_", "fine_",
+         "interval_")  # fmt: skip
 """How kinds begin that are put together from parts."""
-CLAUSES = ("gate_", "advice_")
+CLAUSES = ("gate_", "advice_", "share_", "fine_", "interval_")
 """How kinds begin that are a part of a sentence."""
 
 

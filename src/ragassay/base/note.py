@@ -25,10 +25,10 @@ class Drawing(Protocol):
     def said(self, note: Any) -> str:
         """The sentence of a note."""
 
-    def write_reports(self, result: Any, folder: Any) -> Any:
+    def write_reports(self, result: Any, folder: Any, *, title: str | None) -> Any:
         """Writes the reports of a result into a folder."""
 
-    def write_comparison(self, comparison: Any, path: Any) -> None:
+    def write_comparison(self, comparison: Any, path: Any, title: str | None) -> None:
         """Writes a comparison in the form that the file's suffix names."""
 
 

@@ -22,7 +22,7 @@ from ragassay.engine.run import rescoring
 from ragassay.engine.run.prepared_run import PreparedRun, prepare
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.views import catalogue_view as catalogue
-from ragassay.reports.views.comparison_view import primary_of, verdict_line
+from ragassay.reports.views.comparison_view import primary_of, verdicts
 
 EVERY_S = 0.2
 """Seconds between two notices of progress."""
@@ -224,7 +224,7 @@ class AgentTools:
         notes = [str(note) for note in comparison.notes if note.severity == "note"]
         return {
             **_shown(found, ("a", "b")),
-            "verdict": verdict_line(with_change(comparison)),
+            "verdict": " ".join(verdicts(with_change(comparison))),
             "differences": [
                 _shown(difference, _OF_DIFFERENCE) for difference in found["differences"]
             ],

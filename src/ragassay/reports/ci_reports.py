@@ -6,7 +6,6 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from xml.etree import ElementTree
@@ -23,23 +22,14 @@ from ragassay.reports.text import wording
 _WORST = 5
 """Samples (or queries) that a gate which did not pass names."""
 
-_STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
-"""The variable that names the file of the step's summary (Markdown)."""
-
 _NO_XML = re.compile("[\ufffe\uffff]")
 _LINE_END = re.compile("[\u2028\u2029]")
 """Line ends of Unicode, which some readers of a log take for one."""
 
 
-@dataclass(frozen=True)
-class _Case:
-    """A test case: its class, its name, whether it passed (``None``: undecided), and lines, of
-    which the first is the message."""
-
-    of: str
-    name: str
-    passed: bool | None
-    lines: Sequence[str]
+_Case = tuple[str, str, bool | None, Sequence[str]]
+"""A test case: its class, its name, whether it passed (``None``: undecided), and lines, of which
+the first is the message."""
 
 
 def write_junit(result: Result, path: Path) -> None:
@@ -51,38 +41,35 @@ def write_junit(result: Result, path: Path) -> None:
     """
     summary = result.summary
     name = ".".join(filter(None, ("ragassay", summary.suite)))
-    cases = []
+    cases: list[_Case] = []
     for gate in gates.results_of(result):
         worst = [
             f"{row.sample}{f' ({row.system})' if row.system else ''}: {wording.number(value)}"
             f"{f', {row.explanation}' if row.explanation else ''}"
             for value, row in ([] if gate.passed else worst_rows(result, gate, _WORST))
         ]
-        cases.append(_Case(name, gate.gate, gate.passed, [gate.sentence, *worst]))
+        cases.append((name, gate.gate, gate.passed, [gate.sentence, *worst]))
     lack = lack_of([step.summary for step in result.steps])
-    complete = "the run is complete"
-    cases.append(_Case(name, complete, None if lack else True, [lack, *summary.warnings]))
+    cases.append((name, "the run is complete", None if lack else True, [lack, *summary.warnings]))
     _write(path, ", ".join(filter(None, (summary.title, summary.suite))), cases)
 
 
 def write_junit_of_comparisons(compared: Sequence[Comparison], path: Path) -> None:
     """Writes the gates of comparisons as JUnit XML, as `write_junit` does."""
-    cases, names = [], [f"{item.a} against {item.b}" for item in compared]
-    for comparison, title in zip(compared, names, strict=True):
-        name = f"ragassay.compare.{title}"
+    cases: list[_Case] = []
+    for comparison in compared:
+        name = f"ragassay.compare.{comparison.a} against {comparison.b}"
         for gate in comparison.gates:
             worst = [] if gate.passed else worst_queries(comparison, gate, _WORST)
-            cases.append(_Case(name, gate.gate, gate.passed, [gate.sentence, *worst]))
+            cases.append((name, gate.gate, gate.passed, [gate.sentence, *worst]))
         missing = f"No metric could be compared: {wording.compared_on(comparison)}."
         decidable = True if comparison.decidable else None
-        cases.append(
-            _Case(name, "a metric is compared", decidable, [missing, *comparison.warnings])
-        )
-    _write(path, ", ".join(names), cases)
+        cases.append((name, "a metric is compared", decidable, [missing, *comparison.warnings]))
+    _write(path, ", ".join(f"{item.a} against {item.b}" for item in compared), cases)
 
 
 def _write(path: Path, name: str, cases: Sequence[_Case]) -> None:
-    outcomes = [{True: "", False: "failure", None: "error"}[case.passed] for case in cases]
+    outcomes = [{True: "", False: "failure", None: "error"}[passed] for _, _, passed, _ in cases]
     counts = {
         "tests": str(len(cases)),
         "failures": str(outcomes.count("failure")),
@@ -91,12 +78,12 @@ def _write(path: Path, name: str, cases: Sequence[_Case]) -> None:
     }
     root = ElementTree.Element("testsuites", {"name": "ragassay", **counts})
     suite = _add(root, "testsuite", {"name": name or "ragassay", **counts})
-    for case, outcome in zip(cases, outcomes, strict=True):
-        element = _add(suite, "testcase", {"classname": case.of, "name": case.name, "time": "0"})
+    for (of, of_case, _, lines), outcome in zip(cases, outcomes, strict=True):
+        element = _add(suite, "testcase", {"classname": of, "name": of_case, "time": "0"})
         if outcome:
             kind = "gate" if outcome == "failure" else "undecided"
-            failure = _add(element, outcome, {"message": case.lines[0], "type": kind})
-            failure.text = _allowed("\n".join(case.lines))
+            failure = _add(element, outcome, {"message": lines[0], "type": kind})
+            failure.text = _allowed("\n".join(lines))
     ElementTree.indent(root)
     body: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     files.write_bytes(path, body + b"\n")
@@ -166,7 +153,7 @@ def gate_list(results: Iterable[GateResult]) -> str:
 
 def add_to_step_summary(text: str, environment: Mapping[str, str]) -> bool:
     """Adds Markdown to the summary of the step; whether the environment names its file."""
-    place = environment.get(_STEP_SUMMARY)
+    place = environment.get("GITHUB_STEP_SUMMARY")
     if not place:
         return False
     try:

@@ -7,7 +7,7 @@ terminal, Markdown, notebooks and pages draw blocks and know no metric (`ragassa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 Style = Literal["", "strong", "dim", "good", "bad", "doubt", "info"]
@@ -96,13 +96,17 @@ Block = Table | Lines | Part
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a result shows: a title (with ``about``: suite, system, size), a sentence to remember
-    (``verdict``), blocks, and what a page has below the title (``facts``)."""
+    (``verdict``), and blocks."""
 
     title: str
     blocks: tuple[Block, ...]
     about: str = ""
     verdict: str = ""
-    facts: tuple[Cell, ...] = ()
+
+    def titled(self, title: str | None) -> Report:
+        """The report under a title, its own before what it is about; itself where there is none."""
+        about = ", ".join(filter(None, (self.title, self.about)))
+        return replace(self, title=title, about=about) if title else self
 
 
 def part(title: Cell | str, *blocks: Block, aside: bool = False) -> Part:

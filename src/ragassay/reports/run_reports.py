@@ -90,19 +90,18 @@ def _runs_of(comparison: Comparison) -> tuple[Result, Result]:
 DEFAULT = ("html", "markdown", "csv")
 
 
-def _picture(result: Result, path: Path) -> None:
-    boxplots(result).save(path)
+def _markdown(result: Result, path: Path, title: str | None = None) -> None:
+    files.write_text(path, markdown(written_report(result).titled(title)))
 
 
-WRITERS: dict[str, Callable[[Result, Path], None]] = {
+WRITERS: dict[str, Callable[..., object]] = {
     "html": pages.write_report,
-    "markdown": lambda result, path: files.write_text(path, markdown(written_report(result))),
+    "markdown": _markdown,
     "csv": tables.write_wide_csv,
     "long-csv": tables.write_csv,
     "jsonl": tables.write_jsonl,
     "parquet": tables.write_parquet,
-    "png": _picture,
-    "svg": _picture,
+    **dict.fromkeys(("png", "svg"), lambda result, path: boxplots(result).save(path)),
     "ragreport": published_csv.write_ragreport,
     "trecrag": published_csv.write_trecrag,
     "consistency": published_csv.write_consistency,
@@ -128,15 +127,16 @@ def check_comparison(path: Path) -> None:
         raise UsageError(f"{path}: name a file that ends in .html, .md, .json, .svg or .png.")
 
 
-def write_comparison(comparison: Comparison, path: Path) -> None:
+def write_comparison(comparison: Comparison, path: Path, title: str | None = None) -> None:
     """Writes a comparison in the form that the file's suffix names; .svg and .png hold the
-    differences with their intervals."""
+    differences with their intervals, .html and .md have a title."""
     check_comparison(path)
     suffix = path.suffix.casefold()
     if suffix in (".html", ".htm"):
-        pages.write_comparison(comparison, *_runs_of(comparison), path)
+        pages.write_comparison(comparison, *_runs_of(comparison), path, title)
     elif suffix == ".md":
-        files.write_text(path, markdown(comparison_report(comparison, broken=True)))
+        report = comparison_report(comparison, broken=True).titled(title)
+        files.write_text(path, markdown(report))
     elif suffix == ".json":
         files.write_bytes(path, dumps(comparison.to_json(), indent=True) + b"\n")
     else:
@@ -149,9 +149,13 @@ def file_name(format: str) -> str:  # noqa: A002
 
 
 def write_reports(
-    result: Result, folder: Path | None = None, formats: Sequence[str] | None = None
+    result: Result,
+    folder: Path | None = None,
+    formats: Sequence[str] | None = None,
+    title: str | None = None,
 ) -> dict[str, Path]:
-    """Writes the reports of a finished run into a folder, or the run's own.
+    """Writes the reports of a finished run into a folder, or the run's own; the HTML page and
+    Markdown under a title of their own, or this one.
 
     ``formats`` are names from `report_formats`, or md. When left out: HTML, Markdown and CSV, the
     published tables of the suites that were run, JUnit XML where the run has gates, and the reports
@@ -181,7 +185,8 @@ def write_reports(
             continue
         written[name] = target / file_name(name)
         write = WRITERS[name] if name in WRITERS else added("reports")[name].write
-        write(result if name == "junit" else with_metrics, written[name])
+        titled = {"title": title} if title and name in ("html", "markdown") else {}
+        write(result if name == "junit" else with_metrics, written[name], **titled)
     if formats is None and result.consistency is not None:
         write_reports(result.consistency, target / CONSISTENCY)
     return written

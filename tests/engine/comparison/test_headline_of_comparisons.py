@@ -12,7 +12,7 @@ from ragassay.base.note import Note
 from ragassay.engine.comparison.derived_runs import shown_queries
 from ragassay.engine.comparison.gates import with_not_worse, worst_queries
 from ragassay.engine.results.comparison_result import ENOUGH
-from ragassay.reports.views.comparison_view import primary_of, verdict_line
+from ragassay.reports.views.comparison_view import primary_of, verdicts
 
 
 def run(right: str, name: str, metrics: Any = ("em",), **of_sample: Any) -> ragassay.Result:
@@ -44,7 +44,7 @@ def test_a_slice_that_fell_while_its_metric_rose_is_in_the_sentence() -> None:
     (note,) = fallen(found)
     assert note.names == ("em",) and note.severity == "headline"
     assert note.counts == {"n": 14, "column": "kind", "value": "b", "new": 0.0, "old": 1.0}
-    assert str(note) in verdict_line(found) and "Better on em" in verdict_line(found)
+    assert str(note) in " ".join(verdicts(found)) and "Better on em" in " ".join(verdicts(found))
     five = ragassay.compare(run("1" * 30 + " 00000", "new"), run("0" * 30 + " 11111", "old"))
     assert [note.counts["n"] for note in fallen(five)] == [5]
 
@@ -113,7 +113,7 @@ def test_only_the_headline_of_a_suite_is_tested_unless_metrics_are_named() -> No
 def test_where_all_queries_are_too_few_the_sentence_says_how_many_are_enough() -> None:
     found = ragassay.compare(run("1 1", "new"), run("0 0", "old"))
     (note,) = [one for one in found.notes if one.kind == "too_few"]
-    assert note.counts == {"n": 2, "enough": ENOUGH} and verdict_line(found) == str(note)
+    assert note.counts == {"n": 2, "enough": ENOUGH} and " ".join(verdicts(found)) == str(note)
 
 
 def test_a_query_whose_id_is_a_hash_is_shown_by_its_text() -> None:

@@ -80,7 +80,7 @@ def run(given: Given) -> int:
         from ragassay.reports.run_reports import write_reports
 
         with show.status("writing reports"):
-            reports = write_reports(result)
+            reports = write_reports(result, title=given.title)
     slices = job.config.slice_by is not None
     return show.finished(result, reports, given, every=every, slices=slices)
 

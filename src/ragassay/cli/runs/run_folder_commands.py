@@ -39,7 +39,7 @@ def report(given: Given) -> int:
     )
     formats = listed("--format", given.format)
     with show.status("writing reports"):
-        written = write_reports(result, given.output or given.folder, formats)
+        written = write_reports(result, given.output or given.folder, formats, given.title)
     code = show.finished(result, written, given, every=given.metrics == "all")
     return code if given.fail_under else show.OK
 
@@ -73,10 +73,10 @@ def diagnose(given: Given) -> None:
     """Show why the samples of a run fail, or which faults a change moved.
 
     Each failing sample is put into one class by the scores that the run holds: not retrieved,
-    retrieved too low, refused though answerable, wrong or invented, cited wrongly, right but
-    incomplete, retrieved but ignored, answered though not answerable. Scores that the run lacks are
-    computed here, offline. Each class has its count, its interval, its cost in the headline metric,
-    examples, and what to try. docs/diagnose.md has the rules.
+    ranked too low, refused an answerable question, wrong or invented, cited wrongly, right but
+    incomplete, retrieved but ignored, answered an unanswerable question. Scores that the run lacks
+    are computed here, offline. Each class has its count, its interval, its cost in the headline
+    metric, examples, and what to try. docs/diagnose.md has the rules.
 
     With a second, older run it shows how samples moved between classes.
 
@@ -210,7 +210,7 @@ def compare(given: Given) -> int:
             if len(comparisons) > 1:
                 target = target.with_stem(f"{target.stem}-{at}")
             with show.status("writing the comparison"):
-                write_comparison(comparison, target)
+                write_comparison(comparison, target, given.title)
             written.append(f"comparison: {target}")
     if given.junit is not None:
         ci_reports.write_junit_of_comparisons(comparisons, given.junit)

@@ -108,7 +108,8 @@ class Diagnosis(Displayed):
     samples, ``added`` the metrics that the run lacked and that were computed for it, offline. For
     each sample of the run, ``classes`` has the class (``None`` where it does not fail), and
     ``unknown`` whether neither the headline nor a label says if it is right, as of
-    ``n_refusals_unknown`` refusals of queries without label, reference and gold."""
+    ``n_refusals_unknown`` refusals of queries without label, reference and gold, and ``right`` what
+    ``share_right`` is the mean of."""
 
     name: str
     headline: str
@@ -136,6 +137,7 @@ class Diagnosis(Displayed):
     added: tuple[str, ...]
     classes: Sequence[str | None] = field(repr=False)
     unknown: Sequence[bool] = field(repr=False)
+    right: Sequence[float | None] = field(repr=False)
     judge_notes: Sequence[Note] = field(repr=False)
 
     def __repr__(self) -> str:
@@ -350,6 +352,7 @@ def diagnosis_of(
         added=tuple(added.summary.metrics) if added else (),
         classes=[None if fault is None else fault.name for fault in faults],
         unknown=unknown.tolist(),
+        right=[float(value) if ok else None for value, ok in zip(right, among, strict=True)],
         judge_notes=joined(judged[name].note for name in decided if name in judged),
     )
 

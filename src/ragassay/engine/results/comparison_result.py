@@ -296,10 +296,10 @@ class Comparison(Displayed):
         """The same as a pandas frame (needs pandas: ``pip install ragassay[pandas]``)."""
         return as_pandas(self.to_polars())
 
-    def save(self, path: str | Path) -> None:
-        """Writes what ``ragassay compare -o`` writes: ``.html``, ``.md``, ``.json``, ``.svg`` or
-        ``.png``, by the path's ending."""
-        drawing().write_comparison(self, Path(path))
+    def save(self, path: str | Path, title: str | None = None) -> None:
+        """Writes what ``ragassay compare -o`` writes: ``.html``, ``.md`` (with a title), ``.json``,
+        ``.svg`` or ``.png``, by the path's ending."""
+        drawing().write_comparison(self, Path(path), title)
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; with UltraRAG's field names beside ours."""

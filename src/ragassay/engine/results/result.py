@@ -134,11 +134,11 @@ class Result(Displayed):
         """This run (A, the new one) against ``other`` (B, the old one): see `ragassay.compare`."""
         return ragassay.compare(self, other, **options)
 
-    def save(self, folder: str | Path) -> Path:
-        """Writes the run folder (docs/run-folder.md) with its reports, as ``ragassay run -o`` does,
-        and returns its path."""
+    def save(self, folder: str | Path, title: str | None = None) -> Path:
+        """Writes the run folder (docs/run-folder.md) with its reports (under a title), as
+        ``ragassay run -o`` does, and returns its path."""
         path = ragassay.save_run(self, folder)
-        drawing().write_reports(self, path)
+        drawing().write_reports(self, path, title=title)
         return path
 
     def plot(self) -> Chart:
@@ -205,12 +205,8 @@ def sample_frame(result: Result) -> polars.DataFrame:
         texts[name] = [None if x is None else str(x) for x in values] if mixed else values
     found, causes = result.diagnosis, []
     if found is not None and found.measures == "answers":
-        known = zip(found.classes, found.unknown, strict=True)
-        right = [None if is_unknown else cause is None for cause, is_unknown in known]
-        causes = [
-            polars.Series("right", right, polars.Boolean),
-            polars.Series("cause", found.classes, polars.String),
-        ]
+        right = polars.Series("right", found.right, polars.Float64).cast(polars.Boolean)
+        causes = [right, polars.Series("cause", found.classes, polars.String)]
     return frame.with_columns(
         *(polars.Series(name, values, strict=False) for name, values in texts.items()),
         *(

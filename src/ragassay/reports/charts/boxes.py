@@ -45,36 +45,23 @@ _UNSETTLED = ("indicative", "not comparable")
 """Standings whose intervals are dashed: nothing may be concluded from them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
-    """One file, or one system of a file, under its name in the picture."""
+def judges_of(result: Result) -> list[str]:
+    """All judges that a run or file names, sorted."""
+    return sorted({m.judge for m in result.summary.metrics.values() if m.judge})
 
-    name: str
-    result: Result
 
-    def metric(self, name: str) -> MetricSummary | None:
-        """The metric's summary; ``None`` where the file does not have it."""
-        return self.result.summary.metrics.get(name)
+def values_of(result: Result, name: str) -> svg.Values:
+    """The values of a metric, shape ``(n,)``; empty where the file does not have it."""
+    columns, known = result.columns, name in result.summary.metrics
+    return columns.values(name)[columns.scored(name)] if known else np.empty(0)
 
-    @property
-    def judges(self) -> list[str]:
-        """All judges that the file names, sorted."""
-        return sorted({m.judge for m in self.result.summary.metrics.values() if m.judge})
 
-    def why(self, name: str) -> str:
-        """Why a metric has no value: how many samples went unscored for which reason."""
-        if name not in self.result.summary.metrics:
-            return "not in this file"
-        reasons = self.result.columns.tally(name).reasons.items()
-        why = ", ".join(f"{wording.reason(code)} ({n:,})" for code, n in reasons)
-        return f"no value: {why}"
-
-    def values(self, name: str) -> svg.Values:
-        """The values of a metric, shape ``(n,)``; empty where the file does not have it."""
-        columns = self.result.columns
-        if name not in self.result.summary.metrics:
-            return np.empty(0)
-        return columns.values(name)[columns.scored(name)]
+def _why(result: Result, name: str) -> str:
+    """Why a metric has no value: how many samples went unscored for which reason."""
+    if name not in result.summary.metrics:
+        return "not in this file"
+    reasons = result.columns.tally(name).reasons.items()
+    return f"no value: {', '.join(f'{wording.reason(code)} ({n:,})' for code, n in reasons)}"
 
 
 @dataclass(frozen=True)
@@ -86,7 +73,7 @@ class BoxPanel:
     metric: str
     title: str
     below: str
-    series: tuple[Series, ...]
+    series: tuple[Result, ...]
     share: bool = False
     names: float = 0.0
     width: float = _WIDTH
@@ -102,7 +89,7 @@ class BoxPanel:
         """The scale of the metric, the same for all files."""
         if self.share:
             return 0.0, 1.0
-        metrics = [m for series in self.series if (m := series.metric(self.metric)) is not None]
+        metrics = [m for series in self.series if (m := series.summary.metrics.get(self.metric))]
         ends = [end for metric in metrics for end in svg.scale_of(metric)]
         ends += [end for metric in metrics for end in (metric.low, metric.high) if end is not None]
         return min(ends), max(ends)
@@ -110,7 +97,7 @@ class BoxPanel:
     def shapes(self) -> str:
         """SVG, from the upper left corner."""
         left, beside = self.names, self.names + self.width
-        metrics = [series.metric(self.metric) for series in self.series]
+        metrics = [series.summary.metrics.get(self.metric) for series in self.series]
         notes = [wording.aggregate_note(m) for m in metrics if m is not None]
         word = next(filter(None, notes), "share" if self.share else "mean")
         heads = [(_MEAN, word)] + ([] if self.share else [(_MEDIAN, "median")])
@@ -134,20 +121,20 @@ class BoxPanel:
             ]
         )
 
-    def _row(self, series: Series, metric: MetricSummary | None, x: svg.Axis) -> str:
+    def _row(self, series: Result, metric: MetricSummary | None, x: svg.Axis) -> str:
         half = min((0.33 if self.share else 0.2) * self.row, 60.0)
         y = (0.5 if self.share else 0.3) * self.row
         shapes = [words(series.name, -12, y, "end")] if self.names else []
         if metric is None or metric.mean is None:
             room = self.width + _N
-            lines = svg.wrapped(series.why(self.metric), room, SMALL, max(int(self.row / 15), 1))
+            lines = svg.wrapped(_why(series, self.metric), room, SMALL, max(int(self.row / 15), 1))
             top = (self.row - 13 * (len(lines) - 1)) / 2
             shapes += [
                 words(said, 6, top + 13 * at, size=SMALL, color=MUTED)
                 for at, said in enumerate(lines)
             ]
             return "".join(shapes)
-        values = series.values(self.metric)
+        values = values_of(series, self.metric)
         if self.share:
             for width, kind in ((self.width, "track"), (x(metric.mean), "share")):
                 shapes.append(svg.rect(0, y - half, width, 2 * half, kind))
@@ -176,17 +163,16 @@ def is_hint(metric: MetricSummary) -> bool:
 
 def boxplots(result: Result) -> Chart:
     """A box with its points for each metric of a run, and the mean with its interval."""
-    name = wording.one_line(result.name)
-    series = Series(name, result)
     panels = [
-        BoxPanel(m.name, m.name, wording.direction(m.higher_is_better), (series,))
+        BoxPanel(m.name, m.name, wording.direction(m.higher_is_better), (result,))
         for m in result.summary.metrics.values()
-        if series.values(m.name).size
+        if values_of(result, m.name).size
     ]
     if not panels:
         raise UsageError("There is nothing to draw: no metric has a number.")
-    judged = f" (judged by {', '.join(series.judges)})" if series.judges else ""
-    return boxes(panels, f"{name}: scores of all samples{judged}", [], "sample")
+    judges = judges_of(result)
+    judged = f" (judged by {', '.join(judges)})" if judges else ""
+    return boxes(panels, f"{result.name}: scores of all samples{judged}", [], "sample")
 
 
 def boxes(panels: Sequence[BoxPanel], title: str, notes: Sequence[str], point: str) -> Chart:
@@ -212,20 +198,14 @@ def _key(panels: Sequence[BoxPanel], point: str) -> list[str]:
     shown = [panel.metric for panel in panels if not panel.share]
     if not shown:
         return []
-    metrics = [m for item in series for m in item.result.summary.metrics.values()]
+    metrics = [m for item in series for m in item.summary.metrics.values()]
     better = " ↑ higher is better." if any(m.higher_is_better for m in metrics) else ""
     levels = {wording.percent(m.level) for m in metrics if m.low is not None}
     mean = f"mean, {' and '.join(sorted(levels))} interval" if levels else "mean"
-    notes = [
-        f"Point: one {point}. Box: middle half and median; whiskers: up to 1.5 boxes. "
-        f"Diamond: {mean}.{better}"
-    ]
-    most = max(item.values(name).size for item in series for name in shown)
+    notes = [wording.sentence("box_key", point=point, mean=mean) + better]
+    most = max(values_of(item, name).size for item in series for name in shown)
     if most > MAX_POINTS:
-        notes.append(
-            f"Points: at most {MAX_POINTS:,} per row are drawn, evenly spaced by rank (of up to "
-            f"{most:,}); boxes, means and intervals are of all values."
-        )
+        notes.append(wording.sentence("points_left_out", drawn=MAX_POINTS, most=most))
     return notes
 
 

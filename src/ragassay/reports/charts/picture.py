@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from ragassay.base.printable import few, grouped
 from ragassay.engine.comparison.differences import OWN_NUGGETS
+from ragassay.engine.results import Result
 from ragassay.engine.results.score_columns import names_in
 from ragassay.engine.results.summary import MetricSummary
-from ragassay.reports.charts.boxes import BoxPanel, Series, boxes, is_hint
+from ragassay.reports.charts.boxes import BoxPanel, boxes, is_hint, judges_of
 from ragassay.reports.charts.layouts import BY_FILE, PAGE, UNKNOWN, by_two_formulas, plain
 from ragassay.reports.charts.result_files import Sources
 from ragassay.reports.charts.svg import DASHED, Chart
@@ -22,12 +23,12 @@ _METRICS, _FILES = 8, 3
 def draw(sources: Sources, metrics: Sequence[str], missing: Sequence[str] = ()) -> Chart:
     """The box plots of some metrics; ``missing`` are those left out because no file has a value."""
     series, layout = sources.series, sources.layout
-    found = [m for name in metrics for item in series if (m := item.metric(name)) is not None]
+    found = [m for name in metrics for item in series if (m := item.summary.metrics.get(name))]
     notes = [*remarks(sources, metrics), *[DASHED] * any(map(is_hint, found))]
     notes += [_size_note(sources), *_judged(series)]
     if missing:
         notes.append(f"Not drawn, because no file has a value: {', '.join(missing)}.")
-    several = any(item.result.summary.n_samples > item.result.summary.n_queries for item in series)
+    several = any(item.summary.n_samples > item.summary.n_queries for item in series)
     of = f": {series[0].name}" if len(series) == 1 else ""
     panels = [_panel(name, sources) for name in metrics]
     title = f"{layout.title(metrics)}{of}"
@@ -39,37 +40,29 @@ def remarks(sources: Sources, drawn: Sequence[str]) -> list[str]:
     scores were not computed alike, or that no metric has a value. One sentence each."""
     series = sources.series
     sentences = [*_unshared(sources), *differences_in_computation(series, drawn)]
-    metrics = [m for item in series for name in drawn if (m := item.metric(name)) is not None]
+    metrics = [m for item in series for name in drawn if (m := item.summary.metrics.get(name))]
     if sources.layout.over_runs and not any(metric.n_scored for metric in metrics):
-        sentences.append(
-            "No metric has a value: two runs make one pair of answers, which has no spread."
-        )
+        sentences.append(wording.sentence("one_pair"))
     return sentences
 
 
 def _unshared(sources: Sources) -> list[str]:
     """A note that the series are not of the same queries (by id); none where they are."""
-    queries = [
-        {query for query, _, _ in series.result.columns.identities} for series in sources.series
-    ]
+    queries = [{query for query, _, _ in series.columns.identities} for series in sources.series]
     every, common = set[str]().union(*queries), set.intersection(*queries)
     if common == every:
         return []
-    kind = "files" if len({*sources.paths.values()}) == len(queries) else "rows"
+    kind = "files" if len(sources.files) == len(queries) else "rows"
     which = f"both {kind}" if len(queries) == 2 else f"all {len(queries)} {kind}"
-    if not common:
-        return [f"No query is in {which} (by id): the means are not of the same questions."]
-    return [
-        f"Only {len(common):,} of {wording.plural(len(every), 'query')} are in {which} (by id): "
-        "the means are not all of the same questions."
-    ]
+    kind = "shared_in_part" if common else "nothing_shared"
+    return [wording.sentence(kind, which=which, n=len(common), of=len(every))]
 
 
 def _panel(name: str, sources: Sources) -> BoxPanel:
     """The panel of a metric, with "not comparable" above it where its files were not computed
     alike, else with "only a hint" where the values of a file are no more."""
     series, layout = sources.series, sources.layout
-    metrics = [m for item in series if (m := item.metric(name)) is not None]
+    metrics = [m for item in series if (m := item.summary.metrics.get(name))]
     short, arrow = plain(name), wording.ARROWS[metrics[0].higher_is_better]
     title = layout.titles.get(short, short)
     named = f"{short} of grade / 3" if layout.is_scaled(name) else short
@@ -86,17 +79,17 @@ def _panel(name: str, sources: Sources) -> BoxPanel:
 def _size_note(sources: Sources) -> str:
     """A note on the number of queries, and on how their runs count."""
     series = sources.series
-    n = sorted({item.result.summary.n_queries for item in series})
+    n = sorted({item.summary.n_queries for item in series})
     queries = wording.plural(n[-1], "query") if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} queries"
-    most = max(max(run_numbers(item.result.columns.identities).values()) for item in series)
+    most = max(max(run_numbers(item.columns.identities).values()) for item in series)
     if most == 1:
         over_runs = sources.layout.over_runs
         return f"{queries}{', each with one value over its repeated runs' if over_runs else ''}."
     return f"{queries}, up to {most} runs each; the intervals take the runs of a query together."
 
 
-def _judged(series: Sequence[Series]) -> list[str]:
-    files = grouped((", ".join(item.judges), item.name) for item in series)
+def _judged(series: Sequence[Result]) -> list[str]:
+    files = grouped((", ".join(judges_of(item)), item.name) for item in series)
     without = files.pop("", [])
     if len(files) + bool(without) == 1:
         return [f"Judged by {judges}." for judges in files]
@@ -104,13 +97,15 @@ def _judged(series: Sequence[Series]) -> list[str]:
     return [*notes, *[f"No judge is named in {', '.join(without)}."] * bool(without)]
 
 
-def differences_in_computation(series: Sequence[Series], metrics: Sequence[str]) -> list[str]:
+def differences_in_computation(series: Sequence[Result], metrics: Sequence[str]) -> list[str]:
     """A sentence for each way in which metrics were not computed alike in all files, by their
     signatures; what a CSV does not say is no difference."""
     pairs = []
     for name in metrics:
         of_files = {
-            item.name: _facts(m) for item in series if (m := item.metric(name)) and m.n_scored
+            item.name: _facts(m)
+            for item in series
+            if (m := item.summary.metrics.get(name)) and m.n_scored
         }
         how = [
             said for fact in ("formula", "judge", "rest") if (said := _differing(of_files, fact))

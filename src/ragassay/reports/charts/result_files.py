@@ -17,14 +17,9 @@ from ragassay.engine.results import Result, open_run
 from ragassay.engine.results.folders.run_folder import holds_consistency
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.score_columns import ScoreColumns
-from ragassay.engine.results.summary import (
-    MetricSummary,
-    Summary,
-    shown,
-)
+from ragassay.engine.results.summary import MetricSummary, Summary, shown
 from ragassay.formats import kind
 from ragassay.formats.sources import delimited, json_files, opening
-from ragassay.reports.charts.boxes import Series
 from ragassay.reports.charts.layouts import (
     BY_FILE,
     EVALUATORS,
@@ -56,11 +51,11 @@ _GENERIC = ("trecrag", "consistency")
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a plot is drawn from: series in the order of the files, the path of each by its name,
-    and the layout of the evaluator that wrote them."""
+    """What a plot is drawn from: series in the order of the files, the different files, and the
+    layout of the evaluator that wrote them."""
 
-    series: tuple[Series, ...]
-    paths: Mapping[str, Path]
+    series: tuple[Result, ...]
+    files: tuple[Path, ...]
     layout: Layout
 
 
@@ -71,19 +66,17 @@ def opened(paths: Sequence[Path], evaluator: Evaluator) -> Sources:
             "Name at least one file with results: ragassay plot results.csv --evaluator trec."
         )
     layout = LAYOUTS[evaluator]
-    found: list[tuple[str, Path, Result]] = []
+    found: list[Result] = []
     for path, label in zip(paths, labels(paths), strict=True):
         results = _read(path, layout)
         for result in results:
             name, own = label, result.summary.system or "(no name)"
             if len(results) > 1:
                 name = own if len(paths) == 1 else f"{label} · {own}"
-            found.append((name, path, result))
-    names = _numbered([name for name, _, _ in found])
-    series = tuple(
-        Series(name, result) for name, (_, _, result) in zip(names, found, strict=True)
-    )  # fmt: skip
-    return Sources(series, dict(zip(names, (path for _, path, _ in found), strict=True)), layout)
+            found.append(replace(result, called=name))
+    named = zip(found, _numbered([item.called for item in found]), strict=True)
+    series = tuple(replace(result, called=name) for result, name in named)
+    return Sources(series, tuple(dict.fromkeys(paths)), layout)
 
 
 def labels(paths: Sequence[Path]) -> list[str]:
@@ -112,11 +105,11 @@ def chosen(sources: Sources, wanted: Sequence[str] | None) -> tuple[list[str], l
     available: dict[str, str] = {}
     valued: set[str] = set()
     for series in sources.series:
-        for metric in series.result.summary.metrics.values():
+        for metric in series.summary.metrics.values():
             if not metric.labels and metric.aggregate != "sum":
                 available.setdefault(metric.name, metric.metric)
                 valued |= {metric.name} if metric.n_scored else set()
-    layout, files = sources.layout, list(map(str, dict.fromkeys(sources.paths.values())))
+    layout, files = sources.layout, list(map(str, sources.files))
     if wanted:
         names = layout.our_names(wanted, available)
         return shown(names, available, {"trecrag", layout.suite}, "the files",

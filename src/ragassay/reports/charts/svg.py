@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,7 +136,7 @@ def short_number(value: float | None) -> str:
     return said.lstrip("-") if float(said.replace(",", "")) == 0 else said
 
 
-def wrapped(said: str, width: float, size: float, most: int | None = None) -> list[str]:
+def wrapped(said: str, width: float, size: float, most: int) -> list[str]:
     """A text broken into at most so many lines of a width, by the size of the font, in pixels. Text
     beyond them is left out, and an ellipsis shows it."""
     chars = max(int(width / (size * CHAR)), 2)
@@ -144,9 +144,7 @@ def wrapped(said: str, width: float, size: float, most: int | None = None) -> li
         wording.one_line(said), chars, max_lines=most, placeholder=" …",
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
-    return [
-        name if len(name) <= chars or most is None else f"{name[: chars - 1]}…" for name in lines
-    ]
+    return [name if len(name) <= chars else f"{name[: chars - 1]}…" for name in lines]
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,17 +378,6 @@ def markup(text: str) -> Markup:
     return Markup(text)
 
 
-class Panel(Protocol):
-    """A part of a picture: its size with all that stands around it, and its shapes."""
-
-    @property
-    def size(self) -> tuple[float, float]:
-        """Width and height."""
-
-    def shapes(self) -> str:
-        """SVG, from the panel's upper left corner."""
-
-
 @dataclass(frozen=True)
 class Chart:
     """A picture, drawn offline when it is shown or saved.
@@ -398,13 +385,14 @@ class Chart:
     Attributes:
         title: above it.
         notes: sentences below its parts, the most important first; three lines of them are drawn.
-        panels: its parts, from left to right.
+        panels: its parts, from left to right: each has a ``size`` (width and height with all that
+            is around it), and makes its ``shapes``, SVG from its upper left corner.
         columns: how many panels stand beside each other.
     """
 
     title: str
     notes: tuple[str, ...]
-    panels: tuple[Panel, ...]
+    panels: tuple[Any, ...]
     columns: int = 1
 
     def svg(self) -> str:
@@ -448,11 +436,9 @@ class Chart:
         """
         return save(self.svg(), path)
 
-    def _repr_mimebundle_(
-        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
-    ) -> dict[str, Any]:
+    def _repr_svg_(self) -> str:
         """What a notebook shows: an SVG, which needs no script."""
-        return {"image/svg+xml": self.svg(), "text/plain": repr(self)}
+        return self.svg()
 
     def __repr__(self) -> str:
         return "<Chart: a notebook shows it, save('chart.png') writes it to a file>"

@@ -29,15 +29,10 @@ def cell_html(report: Report) -> str:
 def page_of(report: Report) -> dict[str, Any]:
     """The parts of a page: title, head, titles of sections by their ids, body, and the asides,
     which are folded below the list of samples, in the same form."""
-    facts = "".join(
-        f"<div><dt>{escape(fact.label)}</dt><dd>{escape(fact.text)}</dd></div>"
-        for fact in report.facts
-    )
-    facts = f'<dl class="facts">{facts}</dl>' if facts else ""
     about = f'<p class="about">{escape(report.about)}</p>' if report.about else ""
     verdict = f'<p class="verdict">{escape(report.verdict)}</p>' if report.verdict else ""
     above = "\n".join(_block(block) for block in report.blocks if not isinstance(block, Part))
-    head = f"<h1>{escape(report.title)}</h1>\n{about}{verdict}{facts}\n{above}"
+    head = f"<h1>{escape(report.title)}</h1>\n{about}{verdict}\n{above}"
     page: dict[str, Any] = {"title": report.title, "head": head}
     for aside, (titles, content) in enumerate((("sections", "body"), ("asides", "last"))):
         parts = [

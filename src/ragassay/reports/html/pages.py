@@ -23,16 +23,11 @@ from ragassay.engine.results.comparison_result import Comparison
 from ragassay.reports.charts import svg
 from ragassay.reports.drawn.html import page_of
 from ragassay.reports.html.query_browser import comparison_browser, run_browser
-from ragassay.reports.model import Block, Cell, Column, Part, Report, lines, part, table
+from ragassay.reports.model import Block, Column, Part, Report, lines, part, table
 from ragassay.reports.text import wording
-from ragassay.reports.views.comparison_view import (
-    differences,
-    primary_of,
-    statistics,
-    verdicts,
-)
+from ragassay.reports.views.comparison_view import differences, primary_of, statistics, verdicts
 from ragassay.reports.views.diagnosis_view import moved_report
-from ragassay.reports.views.summary_view import gate_lines, name_of, written_report
+from ragassay.reports.views.summary_view import gate_lines, name_of, slice_parts, written_report
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -43,41 +38,41 @@ _TEMPLATES = Path(__file__).parent / "templates"
 SCRIPTS = ("elements.js", "pack.js", "rows.js", "browser.js", "answer.js", "details.js", "start.js")
 """The scripts of the list of samples, in their order."""
 
-_DISTRIBUTIONS = (
-    "A box of quartiles and median (thick line), whiskers of up to 1.5 interquartile ranges, the "
-    "mean (diamond) with its interval, and values as points."
-)
+
+def write_report(result: Result, path: str | Path, title: str | None = None) -> None:
+    """Writes a run as one HTML file, under a title of its own where none is given."""
+    _write(path, run_parts(result, title) | {"browser": run_browser(result)})
 
 
-def write_report(result: Result, path: str | Path) -> None:
-    """Writes a run as one HTML file."""
-    _write(path, run_parts(result) | {"browser": run_browser(result)})
-
-
-def run_parts(result: Result, *, in_folder: bool = True) -> dict[str, Any]:
+def run_parts(
+    result: Result, title: str | None = None, *, in_folder: bool = True
+) -> dict[str, Any]:
     """What the template ``browsed.html.j2`` shows of a run, beside the list of its samples; see
     `written_report`."""
-    report = written_report(result, linked=True, in_folder=in_folder)
+    report = written_report(result, linked=True, in_folder=in_folder).titled(title)
     details = [_method(result)]
     if not result.summary.is_empty:
-        figures = (lines([_DISTRIBUTIONS]), _distributions(result))
+        figures = (lines([wording.sentence("distributions")]), _distributions(result))
         details.insert(0, part("Distributions", *figures, aside=True))
     page = page_of(replace(report, blocks=(*report.blocks, *details)))
     return {"page": page, "kind": "evaluation"}
 
 
-def write_comparison(comparison: Comparison, a: Result, b: Result, path: str | Path) -> None:
+def write_comparison(
+    comparison: Comparison, a: Result, b: Result, path: str | Path, title: str | None = None
+) -> None:
     """Writes the comparison of a new run (A) with an old one (B) as one HTML file."""
-    _write(path, comparison_parts(comparison, a, b))
+    _write(path, comparison_parts(comparison, a, b, title))
 
 
-def comparison_parts(comparison: Comparison, a: Result, b: Result) -> dict[str, Any]:
+def comparison_parts(
+    comparison: Comparison, a: Result, b: Result, title: str | None = None
+) -> dict[str, Any]:
     """What the template ``browsed.html.j2`` shows of a new run (A) and an old one (B)."""
     b = aligned(b, a, by_text=not comparison.unpaired)
     comparison = with_change(replace(comparison, runs=(a, b)), most=None)
-    page = page_of(_comparison_page(comparison, a, b))
-    unpaired = comparison.unpaired
-    browser = None if unpaired else comparison_browser(comparison, a, b, comparison.change)
+    page = page_of(_comparison_page(comparison, a, b).titled(title))
+    browser = None if comparison.unpaired else comparison_browser(comparison, a, b)
     return {"page": page, "kind": "comparison", "browser": browser}
 
 
@@ -105,8 +100,9 @@ def _method(*runs: Result, first: Sequence[Block] = ()) -> Part:
     for run in runs:
         columns = [Column("metric", "name"), Column("interval", "words"), Column("judge", "words"),
                    Column("signature", "words")]  # fmt: skip
+        said = wording.words()
         rows = (
-            (m.name, wording.INTERVALS.get(m.interval, m.interval), m.judge, m.signature)
+            (m.name, said.get(f"interval_{m.interval}", m.interval), m.judge, m.signature)
             for m in run.summary.metrics.values()
         )
         signed = table(columns, rows).without_empty()
@@ -126,13 +122,15 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result) -> Report:
         said.append(wording.sentence("intervals_of_differences", level=comparison.level))
     notes = lines(said)
     parts = [part("Differences", differences(shown), gate_lines(comparison.gates), notes)]
-    facts = {"Compared on": wording.compared_on(comparison)}
-    if not comparison.unpaired:
-        for where, n in (("new", comparison.only_a), ("old", comparison.only_b)):
-            facts[f"Only in {where}"] = wording.plural(n, "query") if n else ""
+    only = {"new": comparison.only_a, "old": comparison.only_b} if not comparison.unpaired else {}
+    alone = (f"{wording.plural(n, 'query')} only in the {run} run" for run, n in only.items() if n)
+    about = f"Compared on {', '.join((wording.compared_on(comparison), *alone))}"
     if comparison.change is not None:
         moved = moved_report(comparison.change, linked=True)
         parts.append(part("Why samples fail", *moved.blocks))
+        runs = ("new", comparison.change.new, a.columns), ("old", comparison.change.old, b.columns)
+        if slices := slice_parts(a.summary, *runs):
+            parts.append(part("Slices", *slices, aside=True))
     details = lines(wording.all_said(comparison.notes, "detail"))
     others = [d for d in comparison.with_scores if d not in shown.differences]
     if others:
@@ -143,8 +141,7 @@ def _comparison_page(comparison: Comparison, a: Result, b: Result) -> Report:
     verdict, *further = verdicts(comparison)
     first = (lines(further, "text"), warnings)
     blocks: tuple[Block, ...] = (*first, *parts)
-    known = tuple(Cell(text, label=name) for name, text in facts.items() if text)
-    return Report(wording.against(comparison), blocks, verdict=verdict, facts=known)
+    return Report(wording.against(comparison), blocks, about, verdict)
 
 
 def _write(path: str | Path, context: Mapping[str, Any]) -> None:

@@ -20,16 +20,15 @@ from ragassay.base.sample import Answer, GoldPassage, Identity, Passage, Sample
 from ragassay.base.score import label_of
 from ragassay.engine.comparison.differences import query_matrix
 from ragassay.engine.diagnosis.diagnosing import Diagnosis
-from ragassay.engine.diagnosis.moved_classes import Moved
 from ragassay.engine.results import Result
-from ragassay.engine.results.comparison_result import Comparison
+from ragassay.engine.results.comparison_result import Comparison, Difference
 from ragassay.engine.results.judge_answers import JudgeAnswers
 from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
 from ragassay.engine.results.summary import MetricSummary, Summary
 from ragassay.engine.run.scoring import batched
 from ragassay.metrics.core.chunk_matching import same_chunks
 from ragassay.reports.views import evidence_view
-from ragassay.reports.views.diagnosis_view import FAULT_NUMBERS, FAULTS
+from ragassay.reports.views.diagnosis_view import FAULTS
 from ragassay.reports.views.evidence_view import answer_pieces
 from ragassay.texts.document_names import same_document
 
@@ -101,7 +100,8 @@ Filters = list[tuple[str, list[tuple[str, str]]]]
 
 class Browser:
     """The data of a page's list: chunks first, then the table that points to them. The template
-    reads the public attributes; ``metrics`` are those of a comparison, of which one is chosen."""
+    reads the public attributes; ``metrics`` are those of a comparison, of which one is chosen
+    (``deciding`` is the number of the first choice)."""
 
     def __init__(
         self,
@@ -118,6 +118,7 @@ class Browser:
         self.n_rows = len(self._rows[0])
         self.slices = list(runs[0].columns.slices)
         self.metrics: Sequence[str] = ()
+        self.deciding = columns["deciding"]
         self.title, self.noun = "Samples", "samples"
         self.filters = run_filters(runs[0].summary, diagnoses[0] if diagnoses else None)
         self._pool = TextPool()
@@ -167,12 +168,13 @@ class Browser:
             ],
         }
         if self._diagnoses:
-            table["faults"] = [{"title": fault.title, "says": fault.says} for fault in FAULTS]
-            table["faulty"] = []
-            for diagnosis, rows in zip(self._diagnoses, self._rows, strict=True):
-                of_rows = ((diagnosis.classes[at] for at in row) for row in rows)
-                found = (next(filter(None, names), None) for names in of_rows)
-                table["faulty"].append([name and FAULT_NUMBERS[name] for name in found])
+            table["faults"] = {
+                each.name: {"title": each.title, "says": each.says} for each in FAULTS
+            }
+            table["faulty"] = [
+                [next(filter(None, (diagnosis.classes[at] for at in row)), None) for row in rows]
+                for diagnosis, rows in zip(self._diagnoses, self._rows, strict=True)
+            ]
         return packed(table)
 
 
@@ -204,10 +206,9 @@ def deciding(result: Result) -> int:
     return 0 if result.diagnosis is None else metrics.index(result.diagnosis.headline)
 
 
-def comparison_browser(
-    comparison: Comparison, a: Result, b: Result, change: Moved | None
-) -> Browser:
+def comparison_browser(comparison: Comparison, a: Result, b: Result) -> Browser:
     """One row a query of two runs, its repeats averaged as in the comparison."""
+    change = comparison.change
     by_query = [run.columns.rows_by_query for run in (a, b)]
     common = [query for query in by_query[0] if query in by_query[1]]
     names = [difference.name for difference in comparison.differences]
@@ -224,6 +225,7 @@ def comparison_browser(
         {
             "kind": "comparison",
             "runs": [comparison.a, comparison.b],
+            "deciding": _moved_most(comparison.differences, a.summary.metrics),
             "metrics": [
                 metric_entry(a.summary.metrics[d.name])
                 | {"diff": d.diff, "lowDiff": d.low, "highDiff": d.high}
@@ -242,6 +244,19 @@ def comparison_browser(
     return browser
 
 
+def _moved_most(differences: Sequence[Difference], metrics: Mapping[str, MetricSummary]) -> int:
+    """The number of the metric that is better, worse or different by the largest share of its range
+    (of its larger mean, where it has none); 0 where none is."""
+
+    def share(d: Difference) -> float:
+        low, high = metrics[d.name].bounds
+        means = max(abs(d.a_mean or 0.0), abs(d.b_mean or 0.0))
+        reach = means if low is None or high is None else high - low
+        return abs(d.diff or 0.0) / reach if d.verdict in ("better", "worse", "different") else 0.0
+
+    return max(range(len(differences)), key=lambda at: share(differences[at]), default=0)
+
+
 def run_filters(summary: Summary, diagnosis: Diagnosis | None) -> Filters:
     """The choices of the list of a run's samples; of failing ones only with a diagnosis."""
     gaps = [
@@ -257,11 +272,7 @@ def run_filters(summary: Summary, diagnosis: Diagnosis | None) -> Filters:
 
 
 def _faults(diagnosis: Diagnosis, run: int) -> list[tuple[str, str]]:
-    return [
-        (f"fault-{run}-{FAULT_NUMBERS[name]}", f"{title} ({n:,})")
-        for name, title, n in diagnosis.counts
-        if n
-    ]
+    return [(f"fault-{run}-{name}", f"{title} ({n:,})") for name, title, n in diagnosis.counts]
 
 
 def tag(identity: Identity) -> str:
@@ -401,21 +412,11 @@ def _matches(passages: Sequence[Passage], gold: Sequence[GoldPassage]) -> list[s
     labels = same_chunks([*passages, *gold])
     names = labels[len(passages) :]
 
-    def overlap(passage: Passage, two: GoldPassage) -> bool:
-        if (
-            passage.document is None
-            or two.document is None
-            or passage.start is None
-            or two.start is None
-        ):
+    def overlap(one: Passage, two: GoldPassage) -> bool:
+        if one.start is None or one.end is None or two.start is None or two.end is None:
             return False
-        if (
-            passage.end is None
-            or two.end is None
-            or not same_document(two.document, passage.document)
-        ):
-            return False
-        return max(two.start, passage.start) < min(two.end, passage.end)
+        named = one.document and two.document and same_document(two.document, one.document)
+        return bool(named) and max(one.start, two.start) < min(one.end, two.end)
 
     return [
         {at for at, g in enumerate(gold) if names[at] == label or overlap(passage, g)}

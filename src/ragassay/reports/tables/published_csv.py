@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -69,18 +69,15 @@ def write_ragreport(result: Result, path: str | Path) -> None:
     heads = [*_IDENTITY, *_COMPONENTS]
     for published in names:
         heads += [published, f"{published}_explanation"]
-    write_lines(path, [*heads, *_LAST], _ragreport_lines(result, names))
-
-
-def _ragreport_lines(result: Result, names: dict[str, str]) -> Iterator[list[Any]]:
     judge = result.summary.judging.judge if result.summary.judging is not None else ""
-    for identity, sample, rows in with_samples(result):
-        rows_of = {published: rows[name] for published, name in names.items()}
-        cells: list[Any] = [*identity, *components(sample)]
-        for row in rows_of.values():
-            cells += [row.value, row.explanation]
-        assumed = [name for name, row in rows_of.items() if row.status == "assumed"]
-        yield [*cells, ", ".join(assumed), gaps(rows_of), judge]
+
+    def line(identity: Identity, sample: Sample, every: Rows) -> list[Any]:
+        rows = {published: every[name] for published, name in names.items()}
+        said = [cell for row in rows.values() for cell in (row.value, row.explanation)]
+        assumed = [name for name, row in rows.items() if row.status == "assumed"]
+        return [*identity, *components(sample), *said, ", ".join(assumed), gaps(rows), judge]
+
+    write_lines(path, [*heads, *_LAST], (line(*of) for of in with_samples(result)))
 
 
 def components(sample: Sample, between: str = "\n\n") -> list[Any]:

@@ -28,14 +28,6 @@ NOTHING = "–"
 ARROWS: Mapping[bool | None, str] = {None: "", True: "↑", False: "↓"}
 """The sign for the direction in which a metric is better, by ``higher_is_better``."""
 
-INTERVALS = {
-    "effective-n": "beta bounds by the effective n",
-    "skew-t": "Student's t, widened for skewness",
-    "t": "Student's t",
-    "order-statistics": "ordered values",
-}
-"""The kinds of interval in words."""
-
 _SHORT = (
     (r"panel\([^)]*\)", "panel"),
     (r"replay:\S+ of (.*)", r"\1 (replayed)"),

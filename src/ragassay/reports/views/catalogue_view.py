@@ -102,11 +102,7 @@ def overview_report(entries: Sequence[Entry]) -> Report:
     """The names of metrics by family, for one screen."""
     families = grouped((entry["family"], entry["name"]) for entry in entries)
     rows = ((Cell(value, style="strong"), "  ".join(names)) for value, names in families.items())
-    hint = (
-        "'ragassay metrics NAME' explains one, '--family FAMILY' and '--suite SUITE' describe "
-        "those of one, '--long' describes all."
-    )
-    return Report("", (table(_GRID, rows), lines([hint])))
+    return Report("", (table(_GRID, rows), lines([wording.sentence("metrics_hint")])))
 
 
 def suite_report(suite: str) -> Report:
@@ -278,11 +274,7 @@ def models_report(models: Sequence[Surveyed]) -> Report:
     """Each model with what it is for, its licence and size, and where it is."""
     columns = [Column("model", "name", style="strong"), Column("what it is for", "words")]
     rows = ((model.name, Cell(model.facts.what, below=_about(model))) for model in models)
-    hint = (
-        "'ragassay models fetch NAME' downloads one, 'ragassay models check' tries those that are "
-        "here; --model NAME=FOLDER names a folder that holds one."
-    )
-    return Report("", (table(columns, rows), lines([hint])))
+    return Report("", (table(columns, rows), lines([wording.sentence("models_hint")])))
 
 
 def models_as_json(models: Sequence[Surveyed]) -> list[Mapping[str, Any]]:
@@ -326,7 +318,6 @@ def _about(surveyed: Surveyed) -> tuple[str, ...]:
 
 I = TypeVar("I")  # noqa: E741
 
-_REQUIRED = dataclasses.MISSING
 _FIELD = {"gold_passages": "gold", "answerable": "answerability", "metrics": "given"}
 """The need that a key of a record fulfils, where it has another name."""
 
@@ -367,7 +358,8 @@ def example_of(cls: type[Metric], canonical: str | None) -> Metric:
     try:
         return naming.parse(canonical or cls.name)
     except UsageError:
-        required = [field.name for field in dataclasses.fields(cls) if field.default is _REQUIRED]
+        fields = dataclasses.fields(cls)
+        required = [field.name for field in fields if field.default is dataclasses.MISSING]
         return cls(**dict.fromkeys(required, 1))  # only cut-offs are required
 
 

@@ -60,24 +60,17 @@ def _most_telling(comparison: Comparison) -> Comparison:
     return replace(comparison, differences=tuple(row for row in rows if row in kept))
 
 
-def below(
-    comparison: Comparison, most: int = MOST_NOTES, *, full: bool = False
-) -> tuple[Lines, Lines]:
-    """Warnings and notes below a comparison: at most so many, where not all are asked for."""
+def below(comparison: Comparison, *, full: bool = False) -> tuple[Lines, Lines]:
+    """Warnings and notes below a comparison: the first ones, where not all are asked for."""
     warnings = list(comparison.warnings)
     notes = wording.all_said(comparison.notes, "note")
     if full:
         notes += wording.all_said(comparison.notes, "detail")
-    elif (n := len(warnings) + len(notes)) > most:
-        kept = most - 1
+    elif (n := len(warnings) + len(notes)) > MOST_NOTES:
+        kept = MOST_NOTES - 1
         warnings, notes = warnings[:kept], notes[: max(0, kept - len(warnings))]
         notes.append(f"{plural(n - kept, 'more note')}: --full, or the HTML page.")
     return lines(warnings, "warning"), lines(notes)
-
-
-def verdict_line(comparison: Comparison) -> str:
-    """The sentences of `verdicts`."""
-    return " ".join(verdicts(comparison))
 
 
 def verdicts(comparison: Comparison) -> list[str]:
@@ -100,19 +93,14 @@ def verdicts(comparison: Comparison) -> list[str]:
         if (names := by_word.get(f"{word}{hint}", []))
     ]
     if not found:
-        others = (f"{word} on {len(by_word[v])}" for v, word in _OTHERS.items() if v in by_word)
+        others = (f"{_PLAIN.get(word, word)} on {len(names)}" for word, names in by_word.items())
         found = [f"{', '.join(others)} of {plural(len(shown.differences), 'metric')}"]
     first = "; ".join(found)
     return [*right, f"{first[0].upper()}{first[1:]}.", *said]
 
 
-_OTHERS = {
-    "no difference shown": "no difference shown",
-    "not comparable": "not comparable",
-    "exploratory": "no test",
-    "unknown": "nothing to compare",
-}
-"""The other verdicts in the sentence of a comparison."""
+_PLAIN = {"exploratory": "no test", "unknown": "nothing to compare"}
+"""What the sentence of a comparison calls a verdict otherwise than its table."""
 
 
 def reach_of(

@@ -78,15 +78,11 @@ def consistency_report(summary: Summary) -> Report:
         if any(stat in row for row in spreads.values()):
             cells = columns[Column(head, drop=drop)] = []
             for name, row in spreads.items():
-                cells.append(_mean(metric_summary := row.get(stat)))
+                cells.append(_mean(found := row.get(stat)))
                 # A CV without the means of 0 is a mean over fewer queries than its row says.
-                if (
-                    metric_summary
-                    and metric_summary.mean is not None
-                    and metric_summary.n_scored != most[name].n_scored
-                ):
+                if found and found.mean is not None and found.n_scored != most[name].n_scored:
                     own = True
-                    cells[-1] += f" ({wording.coverage(metric_summary)})"
+                    cells[-1] += f" ({wording.coverage(found)})"
     icc = any(name in summary.variances for name in spreads)
     if icc:
         known = (summary.variances.get(name) for name in spreads)

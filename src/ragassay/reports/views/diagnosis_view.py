@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import inf
 from typing import Any
 
@@ -13,16 +13,15 @@ from ragassay.engine.diagnosis.decision_table import CLASSES, UNEXPLAINED
 from ragassay.engine.diagnosis.diagnosing import ClassFound, Diagnosis
 from ragassay.engine.diagnosis.moved_classes import FINE, Moved
 from ragassay.engine.results.comparison_result import Comparison
+from ragassay.engine.results.score_columns import ScoreColumns, labels_of
+from ragassay.engine.results.summary import Slice, sample_clusters
 from ragassay.reports.model import Block, Cell, Column, Report, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
-from ragassay.stats.intervals import alpha_of
+from ragassay.stats.intervals import alpha_of, mean_interval
 
 FAULTS = (*CLASSES, UNEXPLAINED)
 """The classes of failing samples."""
-
-FAULT_NUMBERS = {fault.name: at for at, fault in enumerate(FAULTS)}
-"""Their numbers in a page."""
 
 _MOVES = 12
 """Ways in which samples moved that are listed, the most frequent first."""
@@ -30,10 +29,7 @@ _MOVES = 12
 MOST_CLASSES = 2
 """Classes in the sentence of a comparison."""
 
-_RIGHT = {"answers": "Right answers", "support": "Without a fault"}
-"""What samples are called that do not fail, by what the headline measures."""
-
-_TITLES = {fault.name: fault.title for fault in FAULTS} | {FINE: "does not fail"}
+_TITLES = {fault.name: fault.title for fault in FAULTS}
 """What each class is called, by name."""
 
 
@@ -53,8 +49,7 @@ def verdict_of(diagnosis: Diagnosis) -> str:
     low, high = diagnosis.low, diagnosis.high
     if diagnosis.share_right is None or low is None or high is None:
         return ""
-    interval = f" [{low * 100:.0f} to {high * 100:.0f} %]"
-    interval += f" ({_hint(diagnosis)})" * diagnosis.only_hint
+    interval = f" {_span(low, high)}{f' ({_hint(diagnosis)})' * diagnosis.only_hint}"
     right = round(diagnosis.share_right, 2)
     rated = _rated(diagnosis.n_rated, diagnosis.n)
     kind = f"{diagnosis.measures}_right"
@@ -70,6 +65,31 @@ def verdict_of(diagnosis: Diagnosis) -> str:
 def _rated(n: int, of: int) -> str:
     """How many answers a share is of, where that is not all."""
     return f"{n:,} rated " if n < of else ""
+
+
+def _span(low: float, high: float) -> str:
+    return f"[{low * 100:.0f} to {high * 100:.0f} %]"
+
+
+def shares_right(
+    found: Diagnosis, columns: ScoreColumns, slices: Iterable[Slice], run: str = ""
+) -> list[Cell]:
+    """A row of a table of slices: the share that is right in each, of how many samples."""
+    name, tail = sentence(f"share_{found.measures}"), f" ({run})" if run else ""
+    cells = [Cell(name, tail, style="strong")]
+    clusters = sample_clusters(columns)
+    for piece in slices:
+        labels = enumerate(columns.slices.get(piece.column, ()))
+        members = [at for at, label in labels if piece.value in labels_of(label)]
+        known = {at: value for at in members if (value := found.right[at]) is not None}
+        codes = None if clusters is None else clusters[[*known]]
+        values = [*known.values()]
+        interval = mean_interval(values, span=(0.0, 1.0), level=found.level, clusters=codes)
+        mean, low, high = interval.mean, interval.low, interval.high
+        below = () if low is None or high is None else (_span(low, high),)
+        said = wording.NOTHING if mean is None else f"{mean * 100:.0f} %"
+        cells.append(Cell(said, f" {len(known):,}/{len(members):,}", below=below))
+    return cells
 
 
 def _hint(diagnosis: Diagnosis) -> str:
@@ -193,7 +213,7 @@ def diagnosis_report(diagnosis: Diagnosis) -> Report:
 
 def _filtered(n: int, run: int, name: str, linked: bool) -> Cell:
     """How many samples of a run (0: new, 1: old) are of a class; on a page a link to them."""
-    link = f"filter:fault-{run}-{FAULT_NUMBERS[name]}" if linked and n else ""
+    link = f"filter:fault-{run}-{name}" if linked and n else ""
     return Cell(f"{n:,}", link=link)
 
 
@@ -240,7 +260,8 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
     rows = []
     if (right := change.right) is not None:
         new, old = (Cell(f"{(mean or 0) * right.n:,.0f}") for mean in (right.a_mean, right.b_mean))
-        rows.append(row(_RIGHT[change.new.measures], new, old, right.wins, right.losses, right))
+        title = sentence(f"fine_{change.new.measures}")
+        rows.append(row(title, new, old, right.wins, right.losses, right))
     for fault in change.classes:
         counts = enumerate((fault.new, fault.old))
         new, old = (_filtered(n, run, fault.name, linked) for run, n in counts)
@@ -259,7 +280,8 @@ def moved_report(change: Moved, *, linked: bool = False) -> Report:
     ]
     changed = [(pair, n) for pair, n in change.transitions.items() if pair[0] != pair[1]]
     if changed:
-        moves = [f"{n:,}  {_TITLES[was]} → {_TITLES[now]}" for (was, now), n in changed[:_MOVES]]
+        titles = {**_TITLES, FINE: "right" if after.measures == "answers" else "no fault"}
+        moves = [f"{n:,}  {titles[was]} → {titles[now]}" for (was, now), n in changed[:_MOVES]]
         if more := sum(n for _, n in changed[_MOVES:]):
             moves.append(f"{more:,}  in {len(changed) - _MOVES:,} other ways")
         blocks.append(part("Samples that moved, old → new", lines(moves, "text")))

@@ -15,9 +15,11 @@ from ragassay.base.note import joined
 from ragassay.base.printable import few, grouped, share
 from ragassay.base.score import AND, Reason
 from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
+from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.result import CONSISTENCY
+from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summary import (
     FAILURES,
     MetricSummary,
@@ -46,6 +48,8 @@ from ragassay.reports.model import (
 from ragassay.reports.tables.tables import consistency_of
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence
+from ragassay.reports.views.consistency_view import consistency_report
+from ragassay.reports.views.diagnosis_view import causes, shares_right, verdict_of
 
 _NUMERIC = re.compile(r"[+-]?\d+(\.\d+)?")
 
@@ -72,17 +76,15 @@ def result_report(
     summary, inner = result.summary, result.consistency
     beside = [] if every else left_out(summary, result.config.get("suite") or ())
     metrics = {name: metric for name, metric in summary.metrics.items() if name not in beside}
-    report = summary_report(replace(summary, metrics=metrics), slices=slices)
-    blocks: list[Block] = list(report.blocks)
+    report = summary_report(replace(summary, metrics=metrics))
+    shown = ("", result.diagnosis, result.columns)
+    blocks: list[Block] = [*report.blocks, *(slice_parts(result.summary, shown) if slices else ())]
     if beside:
-        further = wording.plural(len(beside), "further metric")
-        names = ", ".join(beside)
-        blocks.append(lines([f"{further}, by '--metrics all' of run and report: {names}."]))
+        further = sentence("further_metrics", n=len(beside), which=", ".join(beside))
+        blocks.append(lines([further]))
     if gates:
         blocks.append(gate_lines(result.gates))
     if inner is not None:
-        from ragassay.reports.views.consistency_view import consistency_report
-
         consistency = consistency_report(inner.summary)
         if not summary.metrics:
             warnings = lines(summary.warnings, "warning")
@@ -104,8 +106,6 @@ def written_report(result: Result, *, linked: bool = False, in_folder: bool = Fa
     others = tuple(note for note in summary.notes if note not in needs)
     blocks: list[Block] = [warning_lines(replace(summary, notes=others))]
     if result.diagnosis is not None:
-        from ragassay.reports.views.diagnosis_view import causes
-
         blocks.append(part("Why samples fail", *causes(result.diagnosis, linked=linked)))
     if summary.metrics and not summary.is_empty:
         beside = left_out(summary, result.config.get("suite") or ())
@@ -115,8 +115,6 @@ def written_report(result: Result, *, linked: bool = False, in_folder: bool = Fa
         ]
         blocks.append(part("Metrics", tables[0], *_notes(summary), lines(map(str, needs))))
     if inner is not None:
-        from ragassay.reports.views.consistency_view import consistency_report
-
         parts = consistency_report(inner.summary).blocks
         if in_folder and inner is not result and inner.folder is not None:
             link = Cell("Every query and pair of runs", link=f"{CONSISTENCY}/report.html")
@@ -125,7 +123,8 @@ def written_report(result: Result, *, linked: bool = False, in_folder: bool = Fa
     if not summary.is_empty:
         if summary.metrics and beside:
             blocks.append(part("Further metrics", tables[1], aside=True))
-        blocks.append(part("Slices", *slice_parts(summary), aside=True))
+        slices = slice_parts(summary, ("", result.diagnosis, result.columns))
+        blocks.append(part("Slices", *slices, aside=True))
     about = ", ".join(filter(None, (_date(result), wording.size(summary))))
     kept = (block for block in blocks if not isinstance(block, Part) or block.blocks)
     return Report(_title(summary), tuple(kept), about, _verdict(result))
@@ -152,8 +151,6 @@ def _date(result: Result) -> str:
 def _verdict(result: Result) -> str:
     """The sentence to remember of a run: why samples fail, else the mean of its first metric."""
     if result.diagnosis is not None:
-        from ragassay.reports.views.diagnosis_view import verdict_of
-
         return verdict_of(result.diagnosis)
     left = left_out(result.summary, result.config.get("suite") or ())
     metrics = (m for name, m in result.summary.metrics.items() if name not in left)
@@ -171,7 +168,7 @@ def gate_lines(gates: Iterable[GateResult]) -> Block:
     return lines((Cell(gate.sentence, style=styles[gate.passed]) for gate in gates), "text")
 
 
-def summary_report(summary: Summary, *, slices: bool = False) -> Report:
+def summary_report(summary: Summary) -> Report:
     """The metrics of a run, with what must be known to read them."""
     suite = summary.suite and f"suite {summary.suite}"
     about = ", ".join(filter(None, (suite, summary.system, wording.size(summary))))
@@ -179,8 +176,6 @@ def summary_report(summary: Summary, *, slices: bool = False) -> Report:
     if summary.metrics and not summary.is_empty:
         blocks += [metric_table(summary.metrics.values(), judge=True), *_notes(summary)]
     blocks.append(warning_lines(summary))
-    if slices and not summary.is_empty:
-        blocks += slice_parts(summary)
     return Report(summary.title or "Evaluation", tuple(blocks), about)
 
 
@@ -257,8 +252,9 @@ def _why(reason: Reason, metric: MetricSummary, part: str) -> tuple[str, str]:
     return kind if kind in wording.words() else "unscored", wording.reason(reason)
 
 
-def slice_parts(summary: Summary) -> list[Block]:
-    """A part for each slicing column: the mean of each metric in each slice."""
+def slice_parts(summary: Summary, *runs: tuple[str, Diagnosis | None, ScoreColumns]) -> list[Block]:
+    """A part for each slicing column: the share that is right in each slice, in each of these runs;
+    of no more than one run then the mean of each metric."""
     parts: list[Block] = []
     for column, pieces in grouped((piece.column, piece) for piece in summary.slices).items():
         # Numbers (a turn, a year) by value, then the rest as they come.
@@ -267,8 +263,8 @@ def slice_parts(summary: Summary) -> list[Block]:
         )
         heads = [Column("metric", "name")]
         heads += [Column(f"{wording.one_line(piece.value)}\nn={piece.n:,}") for piece in pieces]
-        rows = []
-        for name, first in pieces[0].metrics.items():
+        rows = [shares_right(found, scores, pieces, run) for run, found, scores in runs if found]
+        for name, first in pieces[0].metrics.items() if len(runs) < 2 else ():
             row = [name_of(name, first.higher_is_better)]
             for metric in (piece.metrics[name] for piece in pieces):
                 below = () if metric.low is None else (wording.bounds(metric.low, metric.high),)

@@ -36,7 +36,7 @@ from ragassay.reports.html.query_browser import (
     share,
     tag,
 )
-from ragassay.reports.views.diagnosis_view import FAULT_NUMBERS, FAULTS
+from ragassay.reports.views.diagnosis_view import FAULTS
 from ragassay.service.store.run_archives import as_report
 
 RUN, ROWS, PIECES = "run", "index.sqlite", "page.json"
@@ -59,7 +59,7 @@ class RowQuery:
     """Which rows of a report are wanted: those that hold ``words``, are of a ``kind``, have the
     values of ``slices``; sorted by ``order``, ``id``, ``query``, ``answer`` or ``m`` with a
     metric's number, the largest first where ``down``. Kinds are those that fail (``fails``; for one
-    reason: ``fault-0-`` and its number), and those unscored (a metric's number, or ``any``)."""
+    reason: ``fault-0-`` and its name), and those unscored (a metric's number, or ``any``)."""
 
     words: Sequence[str] = ()
     kind: str = ""
@@ -125,7 +125,7 @@ def _served_browser(result: Result, address: str) -> SimpleNamespace:
         "deciding": deciding(result),
         "metrics": [metric_entry(metric) for metric in metrics],
         "scored": [metric.n_scored > 0 for metric in metrics],
-        "faults": [{"title": fault.title} for fault in FAULTS],
+        "faults": {fault.name: {"title": fault.title} for fault in FAULTS},
         "slices": {
             printable.escaped(name): sorted({value for value in values if value is not None})
             for name, values in result.columns.slices.items()
@@ -150,11 +150,9 @@ def _indexed(folder: Path, result: Result) -> Iterator[tuple[Any, ...]]:
     for row, (sample, identity) in enumerate(zip(result.samples, columns.identities, strict=True)):
         values = [columns.value(name, row) for name in names]
         reasons = [columns.reason(name, row) for name in names]
-        why = classes[row]
-        fault = None if why is None else FAULT_NUMBERS[why]
         yield (
             row, identity[0], _natural(identity[0]), tag(identity) if several else "",
-            headline(sample.query), headline(sample.answer_text), values.count(None), fault,
+            headline(sample.query), headline(sample.answer_text), values.count(None), classes[row],
             next(at_sample), next(at_score, 0), *values,
             *(None if reason is None else str(reason) for reason in reasons),
             *(column[row] for column in columns.slices.values()),

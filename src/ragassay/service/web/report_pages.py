@@ -38,7 +38,7 @@ router = APIRouter(include_in_schema=False)
 
 def row_query(
     text: Annotated[str, Query(max_length=1_000)] = "",
-    filter: Annotated[str, Query(max_length=10)] = "",  # noqa: A002
+    filter: Annotated[str, Query(max_length=50)] = "",  # noqa: A002
     sort: Annotated[str, Query(max_length=10)] = "order",
     down: bool = False,
     first: Annotated[int, Query(ge=0, le=10**9)] = 0,

@@ -5,9 +5,9 @@ class Browser {
     this.source = source;
     this.details = new Details(data);
     this.comparison = source.comparison;
-    this.metric = 0;
     // The score that decides whether a sample fails comes first; few have room beside the answers.
-    this.order = [...data.metrics.keys()].sort((one, two) => (two === data.deciding) - (one === data.deciding));
+    this.order = [...data.metrics.keys()];
+    if (!this.comparison) this.order.sort((one, two) => (two === data.deciding) - (one === data.deciding));
     this.shown = new Set(this.comparison ? [] : this.order.filter((at) => source.scored(at)).slice(0, 3));
     this.usual = this.comparison ? "diff" : "order";
     this.sort = { key: this.usual, down: false };
@@ -37,7 +37,7 @@ class Browser {
     for (const name of ["filter", "metric", "size"]) choose(document.getElementById(name), given.get(name));
     const slices = new Map(given.getAll("slice").map(JSON.parse));
     for (const select of document.querySelectorAll("select[data-slice]")) choose(select, "=" + slices.get(select.dataset.slice));
-    this.metric = Number(document.getElementById("metric")?.value);
+    this.metric = Number(document.getElementById("metric")?.value ?? this.data.deciding);
     this.sort = { key: given.get("sort") || this.usual, down: given.get("down") === "true" };
     this.page = Math.floor(Number(given.get("first")) / this.wanted().size);
   }
@@ -109,7 +109,7 @@ class Browser {
       filter: document.getElementById("filter").value,
       slices: [...document.querySelectorAll("select[data-slice]")].filter((select) => select.value)
         .map((select) => [select.dataset.slice, select.value.slice(1)]),
-      sort: this.sort.key, usual: this.usual, down: this.sort.down, metric: this.metric, first: this.page * size, size,
+      sort: this.sort.key, usual: this.usual, down: this.sort.down, metric: this.metric, deciding: this.data.deciding, first: this.page * size, size,
     };
   }
 
@@ -197,12 +197,12 @@ class Browser {
   }
 
   cell(column, row) {
-    const value = column.get(row);
+    const value = column.get(row), name = pieces(column.label).join("\u200b");
     if (value === null) {
       const reason = row.reasons?.[column.metric];
-      return h("td", { class: "n unscored", "data-name": column.label }, reason ? reasonWords(reason) : "–");
+      return h("td", { class: "n unscored", "data-name": name }, reason ? reasonWords(reason) : "–");
     }
-    if (typeof value === "string") return h("td", { "data-name": column.label }, value);
+    if (typeof value === "string") return h("td", { "data-name": name }, value);
     const shown = h("span", {}, number(value, column.sign));
     const entry = column.metric === undefined ? null : this.data.metrics[column.metric];
     if (entry && entry.low !== null && entry.high !== null && entry.high > entry.low) {
@@ -210,7 +210,7 @@ class Browser {
       shown.style.setProperty("--level", `${(100 * (value - entry.low) / (entry.high - entry.low)).toFixed(1)}%`);
     }
     if (column.sign && Math.abs(value) > 1e-12) shown.className = value > 0 ? "a" : "b";
-    return h("td", { class: "n", title: value, "data-name": column.label }, shown);
+    return h("td", { class: "n", title: value, "data-name": name }, shown);
   }
 
   detail(row, id) {

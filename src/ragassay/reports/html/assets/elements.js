@@ -20,9 +20,11 @@ function h(tag, attributes, ...children) {
   return element;
 }
 
-// A metric's name that may break after its punctuation.
+// The pieces of a metric's name, between which it may break.
+const pieces = (name) => name.split(/(?<=[.,=_/ ])|(?=[@(])/);
+
 function breakable(name) {
-  return name.split(/(?<=[@.(,=_/])/).flatMap((piece) => [piece, h("wbr")]);
+  return pieces(name).flatMap((piece) => [piece, h("wbr")]);
 }
 
 function number(value, sign) {

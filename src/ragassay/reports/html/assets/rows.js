@@ -3,9 +3,9 @@ const NATURAL = new Intl.Collator("en", { numeric: true });
 
 // The query of an address that asks for these rows. What is asked for by default is left out; what
 // else the page's address names (the reports that are compared) stays.
-function queryOf({ words, filter, metric, slices, sort, usual, down, first, size }) {
+function queryOf({ words, filter, metric, deciding, slices, sort, usual, down, first, size }) {
   const query = new URLSearchParams(location.search);
-  const asked = { text: words.join(" "), filter, metric, sort: sort === usual ? "" : sort, down, first, size: size === 50 ? "" : size };
+  const asked = { text: words.join(" "), filter, metric: metric === deciding ? "" : String(metric), sort: sort === usual ? "" : sort, down, first, size: size === 50 ? "" : size };
   for (const [name, value] of Object.entries(asked)) {
     if (value) query.set(name, value); else query.delete(name);
   }
@@ -54,7 +54,7 @@ class EmbeddedRows {
     return { n: rows.length, rows: page };
   }
 
-  // What is wrong with a row, in each run: the number of a class, or null.
+  // What is wrong with a row, in each run: the name of a class, or null.
   faults(row) {
     return (this.data.faulty || []).map((column) => column[row]);
   }
@@ -94,7 +94,7 @@ class EmbeddedRows {
   passes(filter, row, metric) {
     if (filter === "") return true;
     if (filter.startsWith("fault-")) {
-      const [, run, fault] = filter.split("-").map(Number);
+      const [, run, fault] = filter.split("-");
       return this.faults(row)[run] === fault;
     }
     const diff = this.comparison ? this.difference(row, metric) : null;
