@@ -175,12 +175,9 @@ def decided(
     for the most frequent reason of the lost votes where fewer than ``needed`` members answered."""
     judge_answers = [vote for vote in votes if isinstance(vote, JudgeAnswer)]
     lost = [vote for vote in votes if isinstance(vote, Failure)]
-    provenance = Provenance(
-        label,
-        latency=max(vote.provenance.latency for vote in votes),
-        attempts=0,
-        cached=all(vote.provenance.cached for vote in votes),
-    )
+    latency = max(vote.provenance.latency for vote in votes)
+    cached = all(vote.provenance.cached for vote in votes)
+    provenance = Provenance(label, latency=latency, attempts=0, cached=cached)
     if len(judge_answers) < needed:
         reason = Counter(vote.reason for vote in lost).most_common(1)[0][0]
         why = "; ".join(f"{vote.provenance.judge}: {vote.detail}" for vote in lost)
@@ -234,11 +231,8 @@ def combine(replies: Sequence[R]) -> R:
         if decide is not None and 2 * len(votes) > len(replies):
             decided[name] = decide(votes)
         elif decide is not None:
-            lost[name] = next(
-                reply.lost[name]
-                for reply in replies
-                if isinstance(reply, ReplyInParts) and name in reply.lost
-            )
+            told = (reply.lost for reply in replies if isinstance(reply, ReplyInParts))
+            lost[name] = next(each[name] for each in told if name in each)
     words: dict[str, Any] = {}
     for name in (name for name, decide in deciders.items() if decide is None):
         if kinds[name] is not str:
@@ -314,7 +308,5 @@ def _voter(replies: Sequence[R], outcome: Mapping[str, Any], fields: Iterable[st
 def _words_of(reply: Reply, names: Sequence[str]) -> str:
     """A vote as a text, where no member's own words fit the result."""
     values = [getattr(reply, name) for name in names]
-    shown = [
-        json.dumps(value) if isinstance(value, tuple | bool) else str(value) for value in values
-    ]
+    shown = [json.dumps(each) if isinstance(each, tuple | bool) else str(each) for each in values]
     return shown[0] if len(shown) == 1 else f"({', '.join(shown)})"

@@ -81,10 +81,8 @@ class PlanningJudge(Judge):
         models = [leaf for (leaf, _), answer in zip(asked, results, strict=True) if answer is None]
         form = tokens_of("\n\n" + keys_wanted(type(question)))
         kind, size = question.kind, tokens_of_question
-        sizes = [
-            math.ceil(size(question, leaf.model, leaf.prompts.get(kind, "")) + form)
-            for leaf in models
-        ]
+        needs = (size(question, leaf.model, leaf.prompts.get(kind, "")) for leaf in models)
+        sizes = [math.ceil(need + form) for need in needs]
         prices = [leaf.price if self._price is None else self._price for leaf in models]
         received = question.output_tokens
         return Demand(

@@ -205,11 +205,8 @@ def _plain(value: Any, depth: int = 0) -> Any:
     if depth >= _DEEPEST:
         raise _UntoldError
     if isinstance(value, Mapping):
-        return {
-            str(name): _plain(item, depth + 1)
-            for name, item in value.items()
-            if not _KEYS.search(str(name))
-        }
+        kept = {name: item for name, item in value.items() if not _KEYS.search(str(name))}
+        return {str(name): _plain(item, depth + 1) for name, item in kept.items()}
     if isinstance(value, list | tuple):
         return [_plain(item, depth + 1) for item in value]
     if isinstance(value, set | frozenset):

@@ -84,10 +84,10 @@ def test_a_comparison_says_first_whether_more_answers_are_right(
 def test_inventions_in_place_of_refusals_are_named_though_as_many_are_right() -> None:
     found, change = compared("r" * 40 + "w" * 20, "r" * 40 + "w" * 10 + "d" * 10)
     shown = [(one.name, one.new, one.old, one.only_hint) for one in change.classes]
-    assert shown == [("incomplete", 20, 10, False), ("refused_answerable", 0, 10, True)]
+    assert shown == [("invented", 20, 10, False), ("refused_answerable", 0, 10, True)]
     first, second, *_ = verdicts(found)
     assert first == "67 % of answers are right in both runs."
-    assert second == "Right but incomplete: 20 samples, 10 in the old run."
+    assert second == "Wrong or invented: 20 samples, 10 in the old run."
 
 
 def test_a_refusal_of_a_run_without_references_is_no_unsupported_answer() -> None:

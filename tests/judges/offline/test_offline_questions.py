@@ -132,9 +132,9 @@ def test_a_claim_that_addresses_the_judge_is_never_supported() -> None:
     assert found is not None and found.supported == (True, False)
 
 
-@pytest.mark.parametrize("reference, answer, matches", offline_cases("matches"))
-def test_an_answer_matches_a_reference_that_it_holds(reference, answer, matches) -> None:
-    found = answer_to(AnswerMatch("What is known?", answer, (reference,)))
+@pytest.mark.parametrize("query, reference, answer, matches", offline_cases("matches"))
+def test_an_answer_matches_a_reference_that_it_holds(query, reference, answer, matches) -> None:
+    found = answer_to(AnswerMatch(query, answer, (reference,)))
     assert found is not None and found.is_matching is (matches == "yes")
 
 

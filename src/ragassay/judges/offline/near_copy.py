@@ -23,6 +23,7 @@ from ragassay.judges.offline.words import (
     spaced,
     stem,
     tokens,
+    unfolded,
     weight,
 )
 from ragassay.texts.languages import listed
@@ -73,13 +74,15 @@ class Word:
     Attributes:
         stem: what is compared; of a small word with an opposite, itself.
         kind: what other word contradicts it in its place.
-        denied: how many negations stand before it.
+        denied: 1 where an odd number of negations stand before it, its own affix among them.
+        reversed: 1 where its own affix denies it (see `unfolded`).
         voice: 1 where a "by" follows soon, 2 where a form of "be" precedes as well.
     """
 
     stem: str
-    kind: Literal["number", "name", ""] = ""
+    kind: Literal["number", "unit", "name", ""] = ""
     denied: int = 0
+    reversed: int = 0
     voice: int = 0
 
     @property
@@ -91,7 +94,7 @@ class Word:
 @lru_cache(maxsize=8192)
 def read(sentence: str) -> tuple[Word, ...]:
     """The words of a sentence that are compared: all but small ones without an opposite."""
-    text = spaced(_NEGATED_VERB.sub(r"\1", _PARTICLE.sub("", sentence)))
+    text = unfolded(spaced(_NEGATED_VERB.sub(r"\1", _PARTICLE.sub("", sentence))))
     framed = _DENIED.match(text)
     each = tokens(text[framed.end() :] if framed else text)[: 2 * _LONGEST]
     named = names(text)
@@ -105,7 +108,7 @@ def read(sentence: str) -> tuple[Word, ...]:
         stemmed = stem(token) or (token if token in _OPPOSITES else "")
         if not stemmed:
             continue
-        kind: Literal["number", "name", ""] = ""
+        kind: Literal["number", "unit", "name", ""] = "unit" if stemmed in UNITS else ""
         if is_number(stemmed):
             kind = "number"
         elif stemmed in UNITS and words and words[-1].stem == each[at - 1]:
@@ -116,10 +119,11 @@ def read(sentence: str) -> tuple[Word, ...]:
             kind = "name"
         by = "by" in each[at + 1 : at + 1 + _REACH]
         passive = by and any(name.removesuffix("n't") in _BE for name in each[max(0, at - 2) : at])
-        words.append(Word(stemmed, kind, denied % 2, by + passive))
+        own = int(each[at - 1 : at] == ["non"])
+        words.append(Word(stemmed, kind, denied % 2, own, by + passive))
         denied = 0
     if denied and words:
-        words[-1] = Word(words[-1].stem, words[-1].kind, (words[-1].denied + denied) % 2)
+        words[-1] = replace(words[-1], denied=(words[-1].denied + denied) % 2)
     return tuple(words[:_LONGEST])
 
 
@@ -160,20 +164,22 @@ def compared(own: tuple[Word, ...], other: tuple[Word, ...]) -> Comparison:
             places += bool(differ)
             reached += min(len(here), len(there))
             exchanged += sum(word.weight > 0 for word in here) - len(differ)
-            flips += sum(word.denied for word in here) % 2 != sum(word.denied for word in there) % 2
+            # What a word of its own denies is part of its sense, as of "rare" and "unusual".
+            flips += sum(word.denied ^ word.reversed for word in (*here, *there)) % 2
         elif tag == "delete":
             added += sum(word.weight > 0 for word in here)
     swapped = {word.stem for word, _ in instead} <= {word.stem for word in other}
     total = sum(word.weight for word in own) - sum(word.weight for word, _ in instead)
     held = sum(word.weight for word in same)
-    near = held / total if total else 0.0
+    whole = len(own) == len(other) == len(same) + len(instead)
+    near = held / total if total else float(whole)
     kinds = [kind for _, kind in instead]
     odd = (flips + kinds.count("opposite")) % 2
     if _turned(own, other):
         return Comparison(1.0, None if odd else "roles")
     dense = len(same) + reached >= SPREAD * (max(span, default=0) - min(span, default=0))
-    alike = near >= NEAR and len(same) >= 2 and dense
-    if not alike or (places and held < LEAST) or places > 1 + swapped:
+    alike = near >= NEAR and len(same) >= 2 and dense and (held >= LEAST or not places)
+    if not (alike or whole) or places > 1 + swapped:
         return Comparison(near)
     kind = next((text for text in kinds if text != "opposite"), None)
     if places == 2:
@@ -187,7 +193,7 @@ def compared(own: tuple[Word, ...], other: tuple[Word, ...]) -> Comparison:
 
 def _against(word: Word, there: tuple[Word, ...]) -> Kind | None:
     """How a word is contradicted by those in its place."""
-    if any(_opposed(word.stem, element.stem) for element in there):
+    if any(_opposed(word, element) for element in there):
         return "opposite"
     alike = [element for element in there if word.kind and element.kind == word.kind]
     number, _, unit = word.stem.partition(" ")
@@ -197,9 +203,10 @@ def _against(word: Word, there: tuple[Word, ...]) -> Kind | None:
     return word.kind or None if alike else None
 
 
-def _opposed(text: str, other: str) -> bool:
-    ones, others = _OPPOSITES.get(text, {}), _OPPOSITES.get(other, {})
-    return any(ones[entry] != others[entry] for entry in ones.keys() & others.keys())
+def _opposed(word: Word, other: Word) -> bool:
+    ones, others = _OPPOSITES.get(word.stem, {}), _OPPOSITES.get(other.stem, {})
+    differ = word.reversed ^ other.reversed
+    return any(ones[entry] ^ others[entry] != differ for entry in ones.keys() & others.keys())
 
 
 def _turned(own: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
@@ -228,9 +235,7 @@ def near_copy(sentence: str, passages: Evidence) -> Comparison:
     """The comparison with the nearest sentence of the passages; of those that are about as near,
     one that does not contradict it counts."""
     own = read(sentence)
-    found = [compared(own, read(text)) for text in passages.nearest(content(sentence))]
-    found = [comparison for comparison in found if comparison.kind or comparison.copy] or [
-        Comparison(0.0)
-    ]
-    best = max(comparison.near for comparison in found)
-    return max(found, key=lambda value: (value.near >= best - 0.1, value.copy, value.near))
+    every = (compared(own, read(text)) for text in passages.nearest(content(sentence)))
+    found = [one for one in every if one.kind or one.copy] or [Comparison(0.0)]
+    best = max(one.near for one in found)
+    return max(found, key=lambda one: (one.near >= best - 0.1, one.copy, one.near))

@@ -16,12 +16,12 @@ from ragassay.judges.offline.words import (
     content,
     evidence_sentences,
     is_hostile,
-    is_number,
     phrases,
     plain,
     sentences,
     tokens,
     topic,
+    unfolded,
 )
 from ragassay.judges.question import Lost, Question, Reply
 from ragassay.texts.languages import held as in_languages, likely_languages
@@ -238,16 +238,6 @@ def match(question: asked.AnswerMatch) -> asked.Match | None:
     return asked.Match(reasoning=f"The answer matches {why}.", is_matching=best > worst)
 
 
-def has_other_numbers(query: str, answer: str, references: Iterable[str]) -> bool:
-    """Whether each reference has numbers, and the answer has others and none of these; those of the
-    query aside."""
-    own, *wanted = (
-        set(filter(is_number, content(plain(text)))) - set(content(query))
-        for text in (answer, *references)
-    )
-    return bool(own and wanted) and all(each and own.isdisjoint(each) for each in wanted)
-
-
 _YES_NO = dict.fromkeys(("yes", "true", "ja", "oui", "sí", "sì", "是"), True)
 _YES_NO |= dict.fromkeys(("no", "false", "nein", "non", "否", "不是"), False)
 
@@ -266,16 +256,28 @@ def _denied(text: str, stems: Iterable[str]) -> bool:
     return any(found.values())
 
 
+def _affirms(query: str, answer: str) -> bool | None:
+    """Whether an answer without a yes or no affirms what the query asks; ``None``: it says neither,
+    or something else."""
+    stems, text = content(query), evidence((answer,))
+    if near_copy(query, text).kind in ("negation", "opposite") or _denied(answer, stems):
+        return False
+    return True if text.coverage(stems) >= FULL and text.holds(strict(query), ()) else None
+
+
 def _matched(query: str, answer: str, reference: str) -> float:
     """How well the answer matches the reference, 0 (not at all) to 1."""
     own, wanted = tokens(answer), tokens(plain(reference))
     none = refuses(answer), declines(reference)
-    if own == wanted or not own or not wanted or any(none):
-        return float(bool(own and wanted) and (own == wanted or all(none)))
+    if own == wanted or not own or any(none):
+        return float(bool(own) and (own == wanted or all(none)))
     says = [_YES_NO.get(each[0]) for each in (own, wanted)]
+    query, answer, reference = map(unfolded, (query, answer, reference))
     stems = content(reference)
+    if not stems and says[0] is None:
+        says[0] = _affirms(query, answer)
     if not stems or (None not in says and says[0] != says[1]):
-        return float((says[1] is not None and says[0] == says[1]) or own == wanted)
+        return float(says[1] is not None and says[0] == says[1])
     # What the query says, too, tells nothing; but a part of an address is no word of it.
     known = set(content(query))
     joined = [part for word in reference.split() if len(part := content(word)) > 1]
@@ -343,13 +345,8 @@ def unread(text: str, beside: str, language: str) -> str:
 def _joined(question: Question[Any], names: Iterable[str]) -> str:
     values = (question.data.get(name) for name in names)
     lists = ([value] if isinstance(value, str) else value for value in values)
-    return " ".join(
-        text
-        for value in lists
-        if isinstance(value, list | tuple)
-        for text in value
-        if type(text) is str
-    )
+    every = (text for value in lists if isinstance(value, list | tuple) for text in value)
+    return " ".join(text for text in every if type(text) is str)
 
 
 def is_answered(kind: type[Question[Any]]) -> bool:

@@ -116,11 +116,11 @@ def refuses(answer: str, conversation: str = "") -> bool:
 
 
 def declines(reference: str) -> bool:
-    """Whether a reference says that there is no answer: a phrase of refusal, or a dash. "None"
+    """Whether a reference says that there is no answer: a phrase of refusal, or no word. "None"
     alone may be the answer."""
-    text = reference.strip(" .-–—")
-    is_refusal = "refusal" in dict(parts(text)) and text.casefold() != "none"
-    return not text or (is_refusal and refuses(text))
+    said = tokens(reference)
+    is_refusal = said != ["none"] and "refusal" in dict(parts(reference))
+    return not said or (is_refusal and refuses(reference))
 
 
 def says_idk(answer: str, conversation: str = "") -> Literal["yes", "partial", "no"]:

@@ -80,6 +80,17 @@ def spaced(text: str) -> str:
     return text if text.isascii() else _IS_UNSPACED.sub(r" \g<0> ", text)
 
 
+_REVERSED = re.compile(
+    r"\b(?:(?:[Uu]n(?!der|ter|cle|anim|i[^dmn])|[Nn]on)([^\W\d_A-Z]{4,})|(\w{3,})less)\b"
+)
+
+
+def unfolded(text: str) -> str:
+    """The text with "non" before a word whose affix denies the rest of it: unlimited, nonfatal,
+    limitless; German, too: unbegrenzt."""
+    return _REVERSED.sub(lambda m: f"non {m[1] or m[2]}" if stem(m[0].casefold()) else m[0], text)
+
+
 def n_words(text: str) -> int:
     """How many words a text has; two characters of a script without spaces count as one."""
     unspaced = len(_IS_UNSPACED.findall(text))

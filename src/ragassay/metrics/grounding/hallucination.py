@@ -302,7 +302,7 @@ class Contradicted(SampleMetric):
 
     name = "contradicted"
     family = "answer"
-    version = 3
+    version = 4
     needs = ("answer",)
     uses = ("passages", "references")
     higher_is_better = False
