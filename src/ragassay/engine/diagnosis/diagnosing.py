@@ -21,8 +21,8 @@ from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import by_sample, with_samples
 from ragassay.engine.results.summary import MetricSummary, sample_clusters
 from ragassay.engine.run.scoring import by_reference, record_warnings
-from ragassay.judges.offline.questions import contradicted, match
-from ragassay.judges.offline.refusal import declines, stated
+from ragassay.judges.offline.questions import has_other_numbers, match
+from ragassay.judges.offline.refusal import declines
 from ragassay.judges.questions.grading import AnswerMatch
 from ragassay.stats.intervals import ROUNDING, Interval, mean_interval
 
@@ -426,11 +426,11 @@ def _added(result: Result) -> Result | None:
 
 def _compared(sample: Sample) -> tuple[bool, bool]:
     """Whether the answer matches a reference by the offline judge's rules, which see the query, and
-    whether a near copy of a reference in it has another number or unit."""
+    whether it states other numbers than they."""
     references = tuple(text for text in sample.references or () if not declines(text))
-    found = match(AnswerMatch(sample.query_text, sample.answer_text, references))
-    kinds = {contradicted(said, references) for said in stated(sample.answer_text)}
-    return found is not None and found.is_matching, not kinds.isdisjoint(("number", "unit"))
+    texts = sample.query_text, sample.answer_text, references
+    found = match(AnswerMatch(*texts))
+    return found is not None and found.is_matching, has_other_numbers(*texts)
 
 
 def _samples(

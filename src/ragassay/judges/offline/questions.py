@@ -16,6 +16,7 @@ from ragassay.judges.offline.words import (
     content,
     evidence_sentences,
     is_hostile,
+    is_number,
     phrases,
     plain,
     sentences,
@@ -236,6 +237,16 @@ def match(question: asked.AnswerMatch) -> asked.Match | None:
     )
     why = "a reference" if best > worst else "a wrong answer as well" if best else "no reference"
     return asked.Match(reasoning=f"The answer matches {why}.", is_matching=best > worst)
+
+
+def has_other_numbers(query: str, answer: str, references: Iterable[str]) -> bool:
+    """Whether each reference has numbers, and the answer has others and none of these; those of the
+    query aside."""
+    own, *wanted = (
+        set(filter(is_number, content(plain(text)))) - set(content(query))
+        for text in (answer, *references)
+    )
+    return bool(own and wanted) and all(each and own.isdisjoint(each) for each in wanted)
 
 
 _YES_NO = dict.fromkeys(("yes", "true", "ja", "oui", "sí", "sì", "是"), True)
