@@ -112,7 +112,7 @@ def test_what_was_retrieved_is_no_list_of_records(tmp_path: Path, results: Any) 
     """Each document would be a sample, and the question would be left out."""
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps({**LOGGED, "results": results}))
-    assert "no column was recognised as a query" in error(path)
+    assert "none is recognised as a query" in error(path)
 
 
 @pytest.mark.parametrize("name", ["results", "data", "items", "runs"])

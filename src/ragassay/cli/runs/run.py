@@ -144,7 +144,7 @@ def validate(given: Given) -> int:
         )
     except InputError as error:
         perhaps = _suggestions(placement)
-        if not (perhaps and error.problem.startswith("no column was recognised")):
+        if not (perhaps and "none is recognised" in error.problem):
             raise
         raise error.but(hint=f"Perhaps: {perhaps}") from None
     return show.OK if scorable else show.INCOMPLETE

@@ -143,7 +143,7 @@ def nothing_known(fields: Fields, words: OptionWords) -> InputError:
     example = f"Name them, for example {words.columns('query', '<your column>')}."
     names = [*(key for key, _ in values.values()), *rest]
     hint = f"Perhaps: {' '.join(near)}" if near else example
-    return wrong("no_column_known", names=", ".join(names) or "there are none", hint=hint)
+    return wrong("no_column_known", names=", ".join(names) or "(none)", hint=hint)
 
 
 SAYS_SOMETHING = frozenset({*SUBSTANCE, "failure", "given"})

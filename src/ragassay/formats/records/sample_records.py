@@ -234,7 +234,7 @@ class Mapper:
         """Notes that a request was left out: no column of its inputs and outputs is known."""
         if self.nothing_known is None:
             paths = [path for key in beside for path in text_paths([beside[key]], key)]
-            listed = ", ".join(paths[:_MOST_PATHS]) or "no texts"
+            listed = ", ".join(paths[:_MOST_PATHS]) or "(none)"
             query = next((path for path in paths if path.startswith("inputs")), "inputs.<your key>")
             choice = self._words.columns("query", query)
             self.nothing_known = wrong("no_text_known", line=line, paths=listed, choice=choice)
