@@ -151,7 +151,7 @@ def test_the_number_of_records_is_not_that_of_the_columns(tmp_path: Path) -> Non
 
 def test_columns_in_memory_are_records() -> None:
     assert list(from_records(COLUMNS)) == EXPECTED
-    with pytest.raises(InputError, match=r"different lengths \('query': 2, 'answer': 1\)"):
+    with pytest.raises(InputError, match=r"different lengths: query 2, answer 1"):
         list(from_records({"query": ["a", "b"], "answer": ["c"]}))
 
 

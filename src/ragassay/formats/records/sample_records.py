@@ -40,15 +40,12 @@ from ragassay.formats.records.field_names import (
     folded,
 )
 from ragassay.formats.records.field_values import opened, unpack
-from ragassay.formats.sources.json_files import is_list_of_texts, text_paths
+from ragassay.formats.sources.json_files import MOST_PATHS, is_list_of_texts, text_paths
 
 if TYPE_CHECKING:
     from ragassay.formats.format import Format
 
 Record = Mapping[str, Any]
-
-_MOST_PATHS = 20
-"""Paths that are listed where no column is known."""
 
 _MISSING = frozenset({"n/a", "#n/a", "null", "<na>", "nan", "none", "nat"})
 """What programs write for a missing value, where the text holds nothing else."""
@@ -234,7 +231,7 @@ class Mapper:
         """Notes that a request was left out: no column of its inputs and outputs is known."""
         if self.nothing_known is None:
             paths = [path for key in beside for path in text_paths([beside[key]], key)]
-            listed = ", ".join(paths[:_MOST_PATHS]) or "(none)"
+            listed = ", ".join(paths[:MOST_PATHS]) or "(none)"
             query = next((path for path in paths if path.startswith("inputs")), "inputs.<your key>")
             choice = self._words.columns("query", query)
             self.nothing_known = wrong("no_text_known", line=line, paths=listed, choice=choice)

@@ -111,6 +111,9 @@ def _without_lone_surrogates(text: str) -> str:
 _DEEPEST = 6
 """Levels of objects and lists that are looked into."""
 
+MOST_PATHS = 20
+"""Columns and paths that a message lists."""
+
 
 def is_list_of_texts(value: Any) -> bool:
     """Whether a value is a list that holds texts alone, and any."""
@@ -295,6 +298,11 @@ def _table_rows(value: Mapping[str, Any]) -> Iterator[dict[str, Any]] | None:
             return None
     else:
         return None
+    return rows_of(columns)
+
+
+def rows_of(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """The rows of a table that is given as its columns, which must be of one length."""
     lengths = {name: len(column) for name, column in columns.items()}
     if len({*lengths.values()}) > 1:
         counts = ", ".join(f"{name} {n:,}" for name, n in lengths.items())

@@ -23,7 +23,6 @@ from ragassay.formats.trec.trec_tables import (
     NUMBER,
     Layout,
     fields_of,
-    not_whole,
     read_table,
     second_line,
 )
@@ -109,7 +108,7 @@ def _frame(rows: Iterable[tuple[int, Any, Any, Any]], number: str, path: Path) -
                 raise wrong("no_id", field=name, id=item, **place)
         fault = None if _is_number(value) else unexpected(value, "a finite number", number)
         if fault is None and number == "grade" and value != int(value):
-            fault = not_whole(str(value))
+            fault = wrong("broken_grade", field="grade", shown=str(value))
         if fault is not None:
             where = f"query {query!r}, document {document!r}"
             raise fault.but(problem=f"{where}: {fault.problem}", **place)
@@ -229,11 +228,6 @@ def repeated(path: Path, query: str, document: str, *, run: bool) -> InputError:
     return wrong("document_twice", path=path, line=second_line(path, layout, key), **key)
 
 
-def no_overlap(in_run: str, in_qrels: str, path: object | None = None) -> InputError:
-    """The error for a run none of whose queries is judged, with the id of a query of each."""
-    return wrong("none_judged", path=path, in_run=in_run, in_qrels=in_qrels)
-
-
 def _beir_layout(path: Path) -> Layout | None:
     """The layout of a file whose first line is BEIR's header; ``None`` for any other file."""
     with opened(path) as stream:
@@ -257,32 +251,16 @@ def _beir_file(folder: Path) -> Path:
     raise wrong("no_qrels", path=folder)
 
 
-_GROUPED = Layout("qrels file", ("query", "group", "document", "grade"), "grade", True)
-_LEVELS = Layout("qrels file", ("query", "group", "document", "level"), "level", False)
-_PREFERENCES = Layout(
+GROUPED = Layout("qrels file", ("query", "group", "document", "grade"), "grade", True)
+LEVELS = Layout("qrels file", ("query", "group", "document", "level"), "level", False)
+PREFERENCES = Layout(
     "preferences file", ("query", "group", "subgroup", "document", "level"), "level", False
 )
+"""Judgements of several groups: qrels, qrels whose grades are levels of preference, preferences."""
 
 
-def read_grouped_qrels(path: Path) -> pl.DataFrame:
-    """Qrels of several groups: a frame of ``query``, ``group``, ``document`` and ``grade``. A
-    document that a group judged twice for one query is an error."""
-    return _distinct(path, _GROUPED)
-
-
-def read_preferences(path: Path, *, qrels: bool = False) -> pl.DataFrame:
-    """Preferences: a frame of ``query``, ``group``, ``subgroup``, ``document`` and ``level``. Of a
-    qrels file each group has one sub-group. A document to which a sub-group gives two levels is an
-    error."""
-    import polars as pl
-
-    if not qrels:
-        return _distinct(path, _PREFERENCES)
-    return _distinct(path, _LEVELS).with_columns(subgroup=pl.lit("0"))
-
-
-def _distinct(path: Path, layout: Layout) -> pl.DataFrame:
-    """The file's columns, after a check that no key has two rows."""
+def read_distinct(path: Path, layout: Layout) -> pl.DataFrame:
+    """The file's columns. Two rows that differ in the number alone are an error."""
     frame = read_table(path, layout)
     key = [name for name in layout.columns if name != layout.number]
     keys = frame.select(key)

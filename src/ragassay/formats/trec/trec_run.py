@@ -77,7 +77,7 @@ def judged_samples(run_path: Path, qrels_path: Path, mapper: Mapper) -> Iterator
     in_run = run.frame["query"].unique()
     common = in_run.is_in(list(judged))
     if not common.any():
-        raise trec_files.no_overlap(str(in_run[0]), next(iter(judged)), run_path)
+        raise wrong("none_judged", path=run_path, in_run=in_run[0], in_qrels=next(iter(judged)))
     if unjudged := in_run.len() - int(common.sum()):
         warn_user(
             f"{run_path}: {plural(unjudged, 'query')} of the run "
