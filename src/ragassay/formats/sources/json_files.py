@@ -88,7 +88,8 @@ def cleaned(value: Any, key: str = "") -> Any:
             raise wrong("infinite", field=key or None, value=value)
         return value if key.casefold() in SCORES else None
     if isinstance(value, str):
-        return value if value.isascii() else _without_lone_surrogates(value)
+        raw = b"" if value.isascii() else value.encode("utf-16", "surrogatepass")
+        return raw.decode("utf-16", "replace") or value
     if isinstance(value, dict):
         return {cleaned(name): cleaned(item, name) for name, item in value.items()}
     if isinstance(value, list):
@@ -98,14 +99,6 @@ def cleaned(value: Any, key: str = "") -> Any:
 
 SCORES = NAMES["passage.score"]
 """What the score of a passage is called."""
-
-
-def _without_lone_surrogates(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 _DEEPEST = 6

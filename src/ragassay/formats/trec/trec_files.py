@@ -16,6 +16,7 @@ from ragassay.base.errors import InputError, called, warn_user
 from ragassay.base.printable import share
 from ragassay.formats.format_words import unexpected, wrong
 from ragassay.formats.records.field_names import NAMES
+from ragassay.formats.records.field_values import is_number
 from ragassay.formats.sources import json_files, opening
 from ragassay.formats.sources.json_files import parse_json, whole_object
 from ragassay.formats.sources.opening import lines, opened, placed
@@ -48,7 +49,7 @@ def is_mapping(value: Any) -> bool:
     if not all(isinstance(item, Mapping) for item in inner):
         return False
     values = [value for item in inner for value in islice(item.values(), 20)]
-    return any(map(_is_number, values)) and not any(
+    return any(map(is_number, values)) and not any(
         isinstance(value, Mapping | list) for value in values
     )
 
@@ -106,7 +107,8 @@ def _frame(rows: Iterable[tuple[int, Any, Any, Any]], number: str, path: Path) -
         for name, item in (("query", query), ("document", document)):
             if not isinstance(item, str | int) or isinstance(item, bool) or item == "":
                 raise wrong("no_id", field=name, id=item, **place)
-        fault = None if _is_number(value) else unexpected(value, "a finite number", number)
+        is_finite = is_number(value) and abs(value) < float("inf")
+        fault = None if is_finite else unexpected(value, "a finite number", number)
         if fault is None and number == "grade" and value != int(value):
             fault = wrong("broken_grade", field="grade", shown=str(value))
         if fault is not None:
@@ -118,11 +120,6 @@ def _frame(rows: Iterable[tuple[int, Any, Any, Any]], number: str, path: Path) -
     kind = pl.Int64() if number == "grade" else pl.Float64()
     columns = cast("Any", {"query": pl.String(), "document": pl.String(), number: pl.Float64()})
     return pl.DataFrame(kept, schema=columns, orient="row", strict=False).cast({number: kind})
-
-
-def _is_number(value: Any) -> bool:
-    good = isinstance(value, int | float) and not isinstance(value, bool)
-    return good and abs(value) < float("inf")
 
 
 class TrecRun(NamedTuple):

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 from ragassay.base.errors import warn_user
 from ragassay.base.printable import either, plural
 from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.format_words import OptionWords, wrong
+from ragassay.formats.records.passages import P
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import json_files
 from ragassay.formats.sources.opening import opened, placed
@@ -155,7 +155,6 @@ def _is_qrels(head: Head) -> int:
     return SURE if lines and all(map(_QRELS_LINE.fullmatch, lines[:5])) else NO
 
 
-P = TypeVar("P", Passage, GoldPassage)
 _OTHERS = frozenset({".jsonl", ".json", ".md", ".tsv", ".gz", ".yaml"})
 
 
