@@ -101,8 +101,8 @@ def imported(
     wrong: list[InputError] = []
     finder, names = TextFinder(documents), names_of(documents)
     for sample, own in _one_a_query(samples, mapper.own, path):
-        file, line = mapper.places.get(sample.identity, (path, None))
-        of_item = []
+        own_path, line = mapper.places.get(hash(sample.identity), (path, None))
+        file, of_item = own_path or path, []
         for number, passage in enumerate(sample.gold or ()):
             try:
                 said = replace(passage, document=names.one(passage.document) or passage.document)
@@ -214,8 +214,7 @@ _OWN = (*_TEXTS, "tags", "provenance", *_SPAN_COLUMNS)
 
 
 class ItemMapper(Mapper):
-    """Keeps beside each sample its file and line, and the fields that only an item of a golden
-    set has."""
+    """Keeps beside each sample the fields that only an item of a golden set has."""
 
     def __init__(self, path: Path, columns: Columns | None, encoding: str | None) -> None:
         named = {folded(name): column for name, column in (columns or {}).items()}
@@ -234,7 +233,6 @@ class ItemMapper(Mapper):
             super().__init__(path, queries_alone=True, columns=others, encoding=encoding)
         except UsageError as error:
             raise UsageError(f"{error} Of golden sets also: {', '.join(_OWN)}.") from None
-        self.places: dict[Identity, tuple[Path, int]] = {}
         self.own: dict[Identity, dict[str, Any]] = {}
 
     def sample(
@@ -309,8 +307,3 @@ class ItemMapper(Mapper):
             else:
                 rest[key] = value
         return own, rest
-
-    def claim(self, sample: Sample, line: int) -> None:
-        """Keeps the place. Arguments: as of the base class."""
-        super().claim(sample, line)
-        self.places[sample.identity] = (self.path or Path(), line)
