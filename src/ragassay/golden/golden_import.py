@@ -217,18 +217,14 @@ class ItemMapper(Mapper):
     """Keeps beside each sample the fields that only an item of a golden set has."""
 
     def __init__(self, path: Path, columns: Columns | None, encoding: str | None) -> None:
-        named = {folded(name): column for name, column in (columns or {}).items()}
-        own = {name: group for name, group in named.items() if name in _OWN}
-        self._fields = {
-            column: name
-            for name, text in own.items()
-            for column in ([text] if isinstance(text, str) else text)
-        }
+        self._fields: dict[str, str] = {}
         """By column the field of an item that the user named it for."""
         self._seen: set[str] = set()
-        others = {
-            name: column for name, column in (columns or {}).items() if folded(name) not in own
-        }
+        others = dict(columns or {})
+        for name in [name for name in others if folded(name) in _OWN]:
+            named = others.pop(name)
+            listed = [named] if isinstance(named, str) else named
+            self._fields |= dict.fromkeys(listed, folded(name))
         try:
             super().__init__(path, queries_alone=True, columns=others, encoding=encoding)
         except UsageError as error:

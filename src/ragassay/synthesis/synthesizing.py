@@ -156,17 +156,11 @@ class Synthesis:
             looks = offline or self._dry
             ledger = look_into(None if offline else place) if looks else Ledger(place)
             stack.callback(ledger.close)
-
-            options = options_of(self._judging, dry=self._dry)
+            shared: dict[str, Any] = {"default_model": "gpt-4o-mini", "ledger": ledger}
+            shared |= {"budget": budget, "options": options_of(self._judging, dry=self._dry)}
 
             def judge(words: str) -> Judge:
-                return make_judge(
-                    named_judges(words.split(",")),
-                    default_model="gpt-4o-mini",
-                    ledger=ledger,
-                    budget=budget,
-                    options=options,
-                )
+                return make_judge(named_judges(words.split(",")), **shared)
 
             checker = judge(wish.checker)
             writer = None if wish.generator == OFFLINE else judge(wish.generator)
