@@ -193,7 +193,6 @@ class Questions:
 
 _BLANK = Sample(id="none")
 
-
 Held = Mapping[str, Sequence[str]]
 """Those of the chosen columns that a source has, by their fields."""
 

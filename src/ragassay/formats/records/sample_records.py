@@ -121,6 +121,8 @@ class Mapper:
         UsageError: an unknown field or source of passages, or ``single_chunk`` beside a separator.
     """
 
+    columns = ChosenColumns(None)
+
     def __init__(
         self, path: Path | None = None, *, cells: bool = False, **options: Unpack[MapperOptions]
     ) -> None:
@@ -139,7 +141,7 @@ class Mapper:
                 f"passages_from: {source!r} is none of retrieval, tools and span:NAME (the steps "
                 "of traces that are called NAME)."
             )
-        self.columns = ChosenColumns(options.get("columns"))
+        self.columns = ChosenColumns(chosen) if (chosen := options.get("columns")) else self.columns
         self.system = options.get("system") or ""
         separator, single = options.get("separator") or None, options.get("single_chunk", False)
         if single and separator:
@@ -295,7 +297,7 @@ class Mapper:
         known = field_names.known_fields(rest, self._words, self.columns)
         fields = Fields({**chosen, **known.values}, known.rest)
         if SAYS_SOMETHING.isdisjoint(fields.values) and (fields.rest or "id" not in fields.values):
-            paths = [path for key in rest for path in text_paths([opened(rest[key])], key) or [key]]
+            paths = [p for k, v in fields.rest.items() for p in text_paths([opened(v)], k) or [k]]
             raise field_names.nothing_known(fields, paths, self._words)
         for field, (key, _) in fields.values.items():
             of, other = PAIRS.get(word := folded(key), ("", ""))

@@ -129,7 +129,6 @@ def _begins_like_run(start: bytes) -> bool:
 _LONGEST_Q0 = 8
 _INTEGER = re.compile(rb"-?\d+")
 
-
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?|True")
 _QRELS_LINE = re.compile(rb"\S+[ \t]+\S+[ \t]+\S.*[ \t]+[+-]?\d{1,3}(\.0*)?\s*")
 
