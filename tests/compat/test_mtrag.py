@@ -207,16 +207,12 @@ def test_absent_contexts_are_missing_input_and_extractiveness_0_a_missing_model_
     assert any(said.startswith("1 record has no contexts. ") for said in told)
 
 
-@pytest.mark.parametrize(
-    ("given_values", "named"),
-    [
-        ({}, "BertscoreR"), ({"BertscoreR": [0.5]}, "BertKPrec"),
-        ({"BertKPrec": [0.5]}, "BertscoreR"),
-        ({"BertscoreR": [None], "BertKPrec": [0.5]}, "BertscoreR"),
-        ({"BertscoreR": [0.5], "BertKPrec": [math.nan]}, "BertKPrec"),
-        ({"BertscoreR": [0.5], "BertKPrec": [0.1, 0.2]}, "BertKPrec"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("given_values", "named"), [
+    ({}, "BertscoreR"), ({"BertscoreR": [0.5]}, "BertKPrec"), ({"BertKPrec": [0.5]}, "BertscoreR"),
+    ({"BertscoreR": [None], "BertKPrec": [0.5]}, "BertscoreR"),
+    ({"BertscoreR": [0.5], "BertKPrec": [math.nan]}, "BertKPrec"),
+    ({"BertscoreR": [0.5], "BertKPrec": [0.1, 0.2]}, "BertKPrec"),
+])  # fmt: skip
 def test_rb_agg_names_the_part_that_could_not_be_computed(given_values, named) -> None:
     for field in ("RB_agg", "RB_agg_zero_denominator"):
         outcome = score(field, sample(given=given_values))
@@ -242,14 +238,11 @@ def test_a_given_aggregate_counts_where_its_parts_are_not_there() -> None:
         assert isinstance(score("RB_agg", sample(given=wrong)), Unscored)
 
 
-@pytest.mark.parametrize(
-    ("field", "name", "value"),
-    [
-        ("RB_llm", "RB_llm", 7), ("RL_F", "RL_F", -0.1), ("RL_F", "RL_F", "85"),
-        ("BertscoreR", "BertscoreR", [87.3]), ("BertKPrec", "BertKPrec", [1.1]),
-        ("idk_eval", "idk_eval", 0.7), ("idk_eval", "idk_eval", "yes"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("field", "name", "value"), [
+    ("RB_llm", "RB_llm", 7), ("RL_F", "RL_F", -0.1), ("RL_F", "RL_F", "85"),
+    ("BertscoreR", "BertscoreR", [87.3]), ("BertKPrec", "BertKPrec", [1.1]),
+    ("idk_eval", "idk_eval", 0.7), ("idk_eval", "idk_eval", "yes"),
+])  # fmt: skip
 def test_a_given_value_outside_the_range_is_unscored(field: str, name: str, value: Any) -> None:
     outcome = score(field, sample(given={name: value}))
     assert isinstance(outcome, Unscored) and outcome.reason is Reason.UNDEFINED

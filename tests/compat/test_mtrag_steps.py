@@ -465,16 +465,13 @@ def test_the_benchmarks_config_chooses_the_algorithmic_metrics(tmp_path: Path) -
     assert lines(tmp_path / "out.jsonl")[0]["metrics"]["Length"] == [26]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "not a mapping"), ("- Recall", "not a mapping"),
-        ("Recall: recall", "not a metric's entry"),
-        ("Recall: {func: recal, target: target}", "recall against target"),
-        ("K: {func: k_prec, target: passage}", "no metric k_prec against passage"),
-        ("Recall: {func: recall", "not YAML"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "message"), [
+    ("", "not a mapping"), ("- Recall", "not a mapping"),
+    ("Recall: recall", "not a metric's entry"),
+    ("Recall: {func: recal, target: target}", "recall against target"),
+    ("K: {func: k_prec, target: passage}", "no metric k_prec against passage"),
+    ("Recall: {func: recall", "not YAML"),
+])  # fmt: skip
 def test_a_config_that_is_none_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "config.yaml").write_text(text)
     source = written(tmp_path / "in.jsonl", [record()])
@@ -526,16 +523,12 @@ def test_a_step_that_ends_early_leaves_the_file_as_it_was(tmp_path, error: BaseE
 # --- the command ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("flags", "words"),
-    [
-        ({"provider": None}, None),
-        ({"provider": "openai"}, "openai"),
-        ({"provider": "openai", "judge_model": "gpt-x"}, "openai:gpt-x"),
-        ({"provider": "vllm", "judge_model": "org/m"}, "http://localhost:8001/v1#org/m"),
-        ({"provider": "offline"}, "offline"),
-    ],
-)
+@pytest.mark.parametrize(("flags", "words"), [
+    ({"provider": None}, None), ({"provider": "openai"}, "openai"),
+    ({"provider": "openai", "judge_model": "gpt-x"}, "openai:gpt-x"),
+    ({"provider": "vllm", "judge_model": "org/m"}, "http://localhost:8001/v1#org/m"),
+    ({"provider": "offline"}, "offline"),
+])  # fmt: skip
 def test_published_flags_name_a_judge(flags: Mapping[str, Any], words: str | None) -> None:
     assert judge_words(**flags) == words
 

@@ -202,15 +202,18 @@ def test_a_dry_run_lists_what_the_tools_of_each_step_take_and_give(words: Path) 
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("asked", "remembered"), [("words", ["!"]), ("more", [])])
-def test_what_only_changed_a_server_is_done_again_for_later_steps(words, asked, remembered) -> None:
-    steps = f"- words.remember\n- words.split\n- {asked}.recall\n"
+@pytest.mark.parametrize("step", [
+    "words.remember", "loop: {times: 2, steps: [words.extend, words.remember]}",
+])  # fmt: skip
+@pytest.mark.parametrize(("asked", "again"), [("words", True), ("more", False)])
+def test_what_only_changed_a_server_is_done_again_for_later(words, asked, again, step) -> None:
+    steps = f"- words.split\n- {step}\n- {asked}.recall\n"
     path = pipeline(words, steps, "{words: servers/words, more: servers/words}")
-    pipelines.run(path)
-    told = Told()
-    again = pipelines.run(path, pipelines.Options(begin="3"), told)
-    assert again.variables["remembered"] == remembered
-    assert told.ran == ["1/3 words.remember"] * len(remembered) + [f"3/3 {asked}.recall"]
+    whole, name = pipelines.run(path).variables, step.split(":")[0]
+    assert whole["remembered"] == ["!"] * again * (1 + (name == "loop"))
+    for told in (Told(), Told()):  # what was kept stays
+        assert pipelines.run(path, pipelines.Options(begin="3"), told).variables == whole
+        assert told.ran == [f"2/3 {name}"] * again + [f"3/3 {asked}.recall"]
 
 
 PLAIN = """

@@ -260,21 +260,14 @@ def test_a_list_of_evaluators_is_one_run(desk: Path) -> None:
     assert config.consistency_metrics == [*ROUGE, "runs_mean", "runs_variance", "runs_cv"]
 
 
-@pytest.mark.parametrize(
-    ("model", "word"),
-    [
-        ("type: OpenAIModel, name: gpt-4o", "openai:gpt-4o"),
-        ("type: OpenAIModel", "openai:gpt-4o"),
-        ("type: openai, name: gpt-4o", "openai:gpt-4o"),
-        ("type: GeminiModel, name: gemini-2.5-pro", "google:gemini-2.5-pro"),
-        ("type: AnthropicModel, name: claude-x", "anthropic:claude-x"),
-        ("type: TogetherModel, name: meta/llama", "together:meta/llama"),
-        (
-            "type: OpenAIModel, name: mine, base_url: 'http://localhost:8000/v1'",
-            "http://localhost:8000/v1#mine",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("model", "word"), [
+    ("type: OpenAIModel, name: gpt-4o", "openai:gpt-4o"), ("type: OpenAIModel", "openai:gpt-4o"),
+    ("type: openai, name: gpt-4o", "openai:gpt-4o"),
+    ("type: GeminiModel, name: gemini-2.5-pro", "google:gemini-2.5-pro"),
+    ("type: AnthropicModel, name: claude-x", "anthropic:claude-x"),
+    ("type: TogetherModel, name: meta/llama", "together:meta/llama"),
+    ("type: OpenAIModel, name: mine, base_url: 'http://localhost:8000/v1'", "http://localhost:8000/v1#mine"),
+])  # fmt: skip
 def test_each_model_type_is_a_judge(model: str, word: str, desk: Path) -> None:
     assert read(f"evaluator: {{type: TRECEvaluator, model: {{{model}}}}}").judge == [word]
 

@@ -382,9 +382,7 @@ def test_a_step_that_is_named_replaces_those_that_retrieve(tmp_path: Path) -> No
 def test_traces_in_which_no_name_is_known_are_named_with_their_paths(tmp_path: Path) -> None:
     own = run("root", "chain", None, 0, inputs={"ask_me": Q, "k": 4}, outputs={"said": [A]})
     path = write(tmp_path / "a.jsonl", own)
-    assert "recognised as a query, an answer or passages: inputs.ask_me, outputs.said" in error(
-        path
-    )
+    assert "the columns are inputs.ask_me, outputs.said; none is recognised" in error(path)
     placed = place(path)
     assert placed.unplaced == ("inputs.ask_me", "outputs.said")
     assert placed.suggested["query"] == "inputs.ask_me"

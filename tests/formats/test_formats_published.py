@@ -205,7 +205,7 @@ def test_a_sentence_of_trec_rag_without_a_text_is_an_error(tmp_path: Path) -> No
         {"topic_id": n, "references": ["d1"], "answer": [{name: "a", "citations": [0]}]}
         for n, name in enumerate(("text", "sentence"))
     ]
-    with pytest.raises(InputError, match="line 2, field 'answer': a sentence has no 'text'"):
+    with pytest.raises(InputError, match="line 2, field 'answer': a statement has no text"):
         load(jsonl(tmp_path, *rows))
 
 

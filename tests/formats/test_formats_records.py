@@ -334,7 +334,7 @@ def test_a_record_that_cannot_be_read_is_refused_with_its_field(record, said) ->
 
 @pytest.mark.parametrize(("record", "names"), [({"id": 1, "foo": "bar"}, "id, foo"), ({}, "")])
 def test_a_record_without_any_known_column_lists_its_columns(record: Any, names: str) -> None:
-    with pytest.raises(InputError, match=f"no column was recognised.*{names}.*--columns query="):
+    with pytest.raises(InputError, match=f"the columns are .*{names}.*; none.*--columns query="):
         one(record)
 
 

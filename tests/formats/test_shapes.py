@@ -112,7 +112,7 @@ def test_what_was_retrieved_is_no_list_of_records(tmp_path: Path, results: Any) 
     """Each document would be a sample, and the question would be left out."""
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps({**LOGGED, "results": results}))
-    assert "no column was recognised as a query" in error(path)
+    assert "none is recognised as a query" in error(path)
 
 
 @pytest.mark.parametrize("name", ["results", "data", "items", "runs"])
@@ -151,7 +151,7 @@ def test_the_number_of_records_is_not_that_of_the_columns(tmp_path: Path) -> Non
 
 def test_columns_in_memory_are_records() -> None:
     assert list(from_records(COLUMNS)) == EXPECTED
-    with pytest.raises(InputError, match=r"different lengths \('query': 2, 'answer': 1\)"):
+    with pytest.raises(InputError, match=r"different lengths: query 2, answer 1"):
         list(from_records({"query": ["a", "b"], "answer": ["c"]}))
 
 

@@ -164,14 +164,11 @@ def test_new_text_beside_an_edited_span_is_no_part_of_it(above: str, below: str,
     assert (one.found, one.new and one.new.text) == ("changed", edited)
 
 
-@pytest.mark.parametrize(
-    ("then", "now"),
-    [
-        ("A solar", "One solar"), ("A solar", "Our big solar"), ("A solar panel", "Solar panel"),
-        ("sun.", "light."), ("sun.", "any sunlight."),
-        ("days without", "days, which we tested in the dark, without"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("then", "now"), [
+    ("A solar", "One solar"), ("A solar", "Our big solar"), ("A solar panel", "Solar panel"),
+    ("sun.", "light."), ("sun.", "any sunlight."),
+    ("days without", "days, which we tested in the dark, without"),
+])  # fmt: skip
 def test_edited_first_and_last_words_stay_within_their_sentence(then: str, now: str) -> None:
     edited = GOLD.replace(then, now)
     one = found_in(POWER.replace(GOLD, LONG.strip() + " " + edited))

@@ -35,15 +35,11 @@ def item(name: str, *texts: str, query: str = "", grade: int = 1, **fields: obje
     )
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "are_together"),
-    [
-        ("opens at nine", "nine and closes", True), ("opens at nine", "closes at six", True),
-        ("opens at nine", "A towel", False), ("daily.", "A towel", False),
-        ("A towel", "euros", True), ("Bring soap", "No dogs", False),
-        ("The pool", "The pool", True),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("one", "other", "are_together"), [
+    ("opens at nine", "nine and closes", True), ("opens at nine", "closes at six", True),
+    ("opens at nine", "A towel", False), ("daily.", "A towel", False),
+    ("A towel", "euros", True), ("Bring soap", "No dogs", False), ("The pool", "The pool", True),
+])  # fmt: skip
 def test_spans_of_one_sentence_belong_together(one: str, other: str, are_together: bool) -> None:
     first, second = groups([item("a", one), item("b", other)], document(TEXT))
     assert (first == second) is are_together

@@ -72,15 +72,12 @@ def test_an_impossible_span_is_refused_and_nothing_is_written(tmp_path, gold, pr
     assert not (tmp_path / "g/reviews.jsonl").exists()
 
 
-@pytest.mark.parametrize(
-    ("item", "reviewer", "fields", "problem"),
-    [
-        ("nothing", "ann", {}, "no item 'nothing'"), ("i0", " ", {}, "name of its reviewer"),
-        ("i0", "ann", {"status": "accepted"}, "does not change status"),
-        ("i0", "ann", {"query": ""}, "query"),
-        ("i0", "ann", {"answerability": "perhaps"}, "answerability"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("item", "reviewer", "fields", "problem"), [
+    ("nothing", "ann", {}, "no item 'nothing'"), ("i0", " ", {}, "name of its reviewer"),
+    ("i0", "ann", {"status": "accepted"}, "does not change status"),
+    ("i0", "ann", {"query": ""}, "query"),
+    ("i0", "ann", {"answerability": "perhaps"}, "answerability"),
+])  # fmt: skip
 def test_what_makes_no_sense_is_said(tmp_path: Path, item, reviewer, fields, problem) -> None:
     store = small(tmp_path / "g")
     with pytest.raises((UsageError, InputError), match=problem):

@@ -109,6 +109,19 @@ def test_words_of_other_tools_name_what_to_give_instead() -> None:
     dataset = type("EvaluationDataset", (), {"test_cases": [RECORD]})()
     with pytest.raises(UsageError, match=r"is not data\. Give its \.test_cases"):
         ragassay.evaluate(dataset)
+    model = type("GPTModel", (), {"__module__": "deepeval.models", "generate": print})()
+    with pytest.raises(UsageError, match=r"GPTModel, which .*: judge='openai:gpt-4o-mini'\."):
+        ragassay.evaluate([RECORD], judge=model)
+    for module, name, ours in (
+        ("deepeval.metrics.faithfulness", "FaithfulnessMetric", r"metrics=\['faithfulness'\]"),
+        ("ragas.metrics", "Faithfulness", r"metrics=\['faithfulness'\]"),
+        ("ragas.metrics", "ResponseRelevancy", r"metrics=\['answer_relevance'\]"),
+        ("deepeval.metrics", "GEval", "--rubric"), ("langchain_openai", "ChatOpenAI", "judge="),
+    ):  # fmt: skip
+        theirs = type(name, (), {"__module__": module})
+        for given in ({"suite": [theirs()]}, {"metrics": theirs}):
+            with pytest.raises(UsageError, match=f"{name}.* is not a metric.*{ours}"):
+                ragassay.evaluate([RECORD], **given)
 
 
 def test_faithfulness_says_once_that_ml_cubes_is_another() -> None:

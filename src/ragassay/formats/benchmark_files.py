@@ -234,7 +234,9 @@ def topic_answer(item: dict[str, Any], line: int, mapper: Mapper) -> Made:
     if not isinstance(listed, list):
         raise field_values.not_a_list(listed, "references", "passage ids")
     cited = [_reference(value) for value in listed]
-    answer = _sentences(about.pop("answer", None), [row["id"] for row in cited])
+    answer, ids = about.pop("answer", None), [row["id"] for row in cited]
+    if isinstance(answer, list):
+        answer = [_with_ids(sentence, ids) for sentence in answer]
     record: dict[str, Any] = {
         "query": field_values.text(_first(about, _TOPIC), "topic"),
         "id": field_values.identifier(_first(about, _TOPIC_ID), "topic_id"),
@@ -259,23 +261,12 @@ def _reference(item: Any) -> dict[str, Any]:
     return {"id": field_values.needed_identifier(item, "references")}
 
 
-def _sentences(value: Any, references: Sequence[str]) -> list[dict[str, Any]] | None:
-    if value is None:
-        return None
-    sentences = []
-    for item in value if isinstance(value, list) else [value]:
-        if not isinstance(value, list) or not isinstance(item, dict):
-            raise field_values.not_a_list(item, "answer", "{'text': ..., 'citations': [...]}")
-        if "text" not in item:
-            names = ", ".join(map(repr, item)) or "no keys"
-            raise wrong("sentence_without_text", field="answer", names=names)
-        cited = item.get("citations") or []
-        if not isinstance(cited, list):
-            raise field_values.not_a_list(cited, "answer.citations", "indices")
-        ids = dict.fromkeys(_citation(element, references) for element in cited)
-        words = field_values.text(item["text"], "answer.text") or ""
-        sentences.append({"text": words, "citations": [*ids]})
-    return sentences
+def _with_ids(sentence: Any, references: Sequence[str]) -> Any:
+    """A sentence with ids in its citations; the reader of answers checks the rest."""
+    cited = sentence.get("citations") if isinstance(sentence, dict) else None
+    if not isinstance(cited, list):
+        return sentence
+    return {**sentence, "citations": [*dict.fromkeys(_citation(n, references) for n in cited)]}
 
 
 def _citation(value: Any, references: Sequence[str]) -> str:

@@ -21,13 +21,10 @@ from ragassay.formats.records.field_names import Fields, suggestions
 from ragassay.formats.records.field_values import folded_text
 from ragassay.formats.records.passages import IN_QUERIES, refuse_ids
 from ragassay.formats.records.sample_records import Mapper, MapperOptions, Notes, has_made_id
-from ragassay.formats.sources.json_files import all_texts, text_paths, unread
+from ragassay.formats.sources.json_files import MOST_PATHS, all_texts, text_paths, unread
 
 _LOOKED_AT = 100
 """Records that are looked at."""
-
-_MOST_PATHS = 20
-"""Paths into one column that are listed."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +91,7 @@ def _paths(rows: Sequence[Mapping[str, Any]], key: str, used: Collection[str]) -
     if not any(isinstance(value, dict) for value in values) and paths in ([], [key]):
         return [key]
     read = {path.replace("[0]", "[*]") for path in used}
-    return [path for path in paths if path.replace("[0]", "[*]") not in read][:_MOST_PATHS]
+    return [path for path in paths if path.replace("[0]", "[*]") not in read][:MOST_PATHS]
 
 
 class PlacingMapper(Mapper):
@@ -195,7 +192,6 @@ class Questions:
 
 
 _BLANK = Sample(id="none")
-
 
 Held = Mapping[str, Sequence[str]]
 """Those of the chosen columns that a source has, by their fields."""

@@ -18,7 +18,7 @@ from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records import step_contents
 from ragassay.formats.records.answers_and_turns import with_earlier_turns
-from ragassay.formats.records.field_names import NAMES, folded
+from ragassay.formats.records.field_names import FIELD_OF, NAMES, folded
 from ragassay.formats.records.field_values import opened, unpack, unpacked
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import delimited, json_files, opening
@@ -127,7 +127,7 @@ def _says(sign: str, head: Head) -> bool:
     if sign[0] == "~":
         return {*head.columns} <= {*sign[1:].split(",")}
     if sign[0] == "@":
-        return head.holds(*sign[1:].split(","))
+        return any(FIELD_OF.get(folded(name)) in sign[1:].split(",") for name in head.columns)
     if sign.endswith(".*"):
         return any(name.startswith(sign[:-1]) for name in head.columns)
     name, _, kind = sign.partition(":")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.base.sample import Sample
-from ragassay.formats.records.field_names import FIELD_OF, folded
 from ragassay.formats.records.sample_records import Mapper
 
 NO, CONTAINER, SURE = 0, 1, 2
@@ -34,10 +33,6 @@ class Head:
     columns: tuple[str, ...] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
     start: bytes = b""
-
-    def holds(self, *fields: str) -> bool:
-        """Whether a column is known, by its name, to hold one of these fields."""
-        return any(FIELD_OF.get(folded(name)) in fields for name in self.columns)
 
 
 @dataclass(frozen=True)

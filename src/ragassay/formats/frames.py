@@ -14,7 +14,7 @@ from uuid import UUID
 
 from ragassay.base.sample import Sample
 from ragassay.formats.format_words import kind, wrong
-from ragassay.formats.sources.json_files import cleaned, exact
+from ragassay.formats.sources.json_files import cleaned, exact, rows_of
 from ragassay.formats.sources.opening import placed
 
 _SLICE = 2048
@@ -62,12 +62,7 @@ def _each(records: Any) -> Iterator[Any]:
         for batch in records.to_batches(max_chunksize=_SLICE):
             yield from batch.to_pylist()
     elif columns and all(isinstance(column, list | tuple) for column in columns):
-        lengths = {name: len(column) for name, column in records.items()}
-        if len({*lengths.values()}) > 1:
-            listed = ", ".join(f"{name!r}: {length}" for name, length in lengths.items())
-            raise wrong("ragged_lists", lengths=listed)
-        for row in zip(*records.values(), strict=True):
-            yield dict(zip(records, row, strict=True))
+        yield from rows_of(records)
     elif isinstance(records, Mapping) or not hasattr(records, "__iter__"):
         raise wrong("no_records", kind=kind(records))
     else:

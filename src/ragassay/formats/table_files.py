@@ -113,7 +113,6 @@ _CSV = "CSV with a header (comma, semicolon or bar) and known column names"
 _TSV = "Tab-separated text with a header and known column names"
 _DATA_SET = "Hugging Face data set saved with save_to_disk (folder)"
 
-
 _SHOWN = 120
 """Characters of what the library says."""
 

@@ -101,8 +101,8 @@ def imported(
     wrong: list[InputError] = []
     finder, names = TextFinder(documents), names_of(documents)
     for sample, own in _one_a_query(samples, mapper.own, path):
-        file, line = mapper.places.get(sample.identity, (path, None))
-        of_item = []
+        own_path, line = mapper.places.get(hash(sample.identity), (path, None))
+        file, of_item = own_path or path, []
         for number, passage in enumerate(sample.gold or ()):
             try:
                 said = replace(passage, document=names.one(passage.document) or passage.document)
@@ -214,27 +214,21 @@ _OWN = (*_TEXTS, "tags", "provenance", *_SPAN_COLUMNS)
 
 
 class ItemMapper(Mapper):
-    """Keeps beside each sample its file and line, and the fields that only an item of a golden
-    set has."""
+    """Keeps beside each sample the fields that only an item of a golden set has."""
 
     def __init__(self, path: Path, columns: Columns | None, encoding: str | None) -> None:
-        named = {folded(name): column for name, column in (columns or {}).items()}
-        own = {name: group for name, group in named.items() if name in _OWN}
-        self._fields = {
-            column: name
-            for name, text in own.items()
-            for column in ([text] if isinstance(text, str) else text)
-        }
+        self._fields: dict[str, str] = {}
         """By column the field of an item that the user named it for."""
         self._seen: set[str] = set()
-        others = {
-            name: column for name, column in (columns or {}).items() if folded(name) not in own
-        }
+        others = dict(columns or {})
+        for name in [name for name in others if folded(name) in _OWN]:
+            named = others.pop(name)
+            listed = [named] if isinstance(named, str) else named
+            self._fields |= dict.fromkeys(listed, folded(name))
         try:
             super().__init__(path, queries_alone=True, columns=others, encoding=encoding)
         except UsageError as error:
             raise UsageError(f"{error} Of golden sets also: {', '.join(_OWN)}.") from None
-        self.places: dict[Identity, tuple[Path, int]] = {}
         self.own: dict[Identity, dict[str, Any]] = {}
 
     def sample(
@@ -309,8 +303,3 @@ class ItemMapper(Mapper):
             else:
                 rest[key] = value
         return own, rest
-
-    def claim(self, sample: Sample, line: int) -> None:
-        """Keeps the place. Arguments: as of the base class."""
-        super().claim(sample, line)
-        self.places[sample.identity] = (self.path or Path(), line)

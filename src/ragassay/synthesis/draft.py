@@ -88,19 +88,13 @@ class Mix:
     @classmethod
     def of(cls, weights: Mapping[str, Mapping[str, float]]) -> Mix:
         """The mix with these weights, whose sums may be any."""
-        for part, values in weights.items():
-            if not sum(values.values()) > 0:
+        shares: dict[str, dict[str, float]] = {}
+        for part, values in sorted(weights.items()):
+            total = sum(values.values())
+            if not total > 0:
                 raise UsageError(f"--mix {part}: no weight is above 0.")
-        return cls(
-            {
-                part: {
-                    value: number / sum(values.values())
-                    for value, number in values.items()
-                    if number > 0
-                }
-                for part, values in sorted(weights.items())
-            }
-        )
+            shares[part] = {value: n / total for value, n in values.items() if n > 0}
+        return cls(shares)
 
     @property
     def parts(self) -> dict[str, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from ragassay.golden.golden_item import GoldenItem, GoldSpan, NegativeReference,
 from ragassay.judges import Failure
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions.answering import WriteAnswer, WriteQuery
-from ragassay.synthesis.draft import ASKED, WORDS, Draft, Kind, Nearly, Rejection
+from ragassay.synthesis.draft import ASKED, Draft, Kind, Nearly, Rejection, Wish
 from ragassay.synthesis.filters import declined, ill_formed, no_answer
 from ragassay.synthesis.sections import Corpus, Section, pairs_with_shared_names
 
@@ -27,23 +27,13 @@ class LLMGenerator:
     """Draws passages and has queries and answers written; no answer is paid for to a query with
     fewer or more words. Examples are shown, never those about the same passage."""
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        seed: int = 0,
-        guide: str = "",
-        examples: Sequence[GoldenItem] = (),
-        *,
-        answers: bool = True,
-        words: tuple[int, int] = WORDS,
-    ) -> None:
-        self._corpus, self._seed, self._guide = corpus, seed, guide
-        self._examples, self._answers, self._words = examples, answers, words
+    def __init__(self, corpus: Corpus, wish: Wish, examples: Sequence[GoldenItem]) -> None:
+        self._corpus, self._wish, self._examples = corpus, wish, examples
 
     def wanted(self, kinds: Sequence[Kind]) -> Iterator[Draft]:
         """For each kind a draft without a query, with the passages to write from: every document
         and part in turn."""
-        draw = random.Random(self._seed)
+        draw = random.Random(self._wish.seed)
         singles = list(self._corpus.sections)
         draw.shuffle(singles)
         single = cycle(_in_turn(singles))
@@ -91,7 +81,7 @@ class LLMGenerator:
                 return Rejection("not-written", "the generator wrote an empty query", draft)
             if declined(draft.query):
                 return Rejection("not-written", f"the generator declined: {draft.query}", draft)
-            if detail := ill_formed(draft.query, self._words, draft.wanted.get("length")):
+            if detail := ill_formed(draft.query, self._wish.words, draft.wanted.get("length")):
                 return Rejection("form", detail, draft)
         return await self._answered(draft, ask)
 
@@ -102,7 +92,7 @@ class LLMGenerator:
             *(said.get(words.get(part, ""), "") for part, said in ASKED.items()),
             f"Style: {words['style']}." if "style" in words else "",
             f"Language: {words['language']}." if "language" in words else "",
-            self._guide,
+            self._wish.guide,
         ]
         history = "\n".join(f"{turn.speaker}: {turn.text}" for turn in draft.history)
         passages = tuple(section.shown for section in draft.sections)
@@ -122,13 +112,13 @@ class LLMGenerator:
                 for section in draft.sections
             )
         ]
-        source = random.Random(f"{self._seed} {draft.sections[0].start} {draft.repeat}")
+        source = random.Random(f"{self._wish.seed} {draft.sections[0].start} {draft.repeat}")
         source.shuffle(others)
         others.sort(key=lambda item: item.type != kind)
         return tuple(other.query for other in others[:SHOTS])
 
     async def _answered(self, draft: Draft, ask: Ask) -> Draft | Rejection:
-        if not draft.answerable or not self._answers:
+        if not draft.answerable or not self._wish.answers:
             draft.evidence = tuple(ask.evidence)
             spans = tuple(
                 self._corpus.span(section, section.start, section.end) for section in draft.sections
@@ -140,7 +130,7 @@ class LLMGenerator:
             return draft
         passages = tuple(section.shown for section in draft.sections)
         judge_answer = await ask.judge_answer(
-            WriteAnswer(draft.conversation, passages, self._guide)
+            WriteAnswer(draft.conversation, passages, self._wish.guide)
         )
         if isinstance(judge_answer, Failure):
             return Rejection.of(judge_answer, "not-written", "generator", draft)

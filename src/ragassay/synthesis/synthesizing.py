@@ -7,7 +7,7 @@ import hashlib
 import math
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from typing import Any
@@ -95,8 +95,8 @@ class Synthesis:
             results, read = _each(
                 checker, [partial(_checked, checks, draft) for draft in worth], progress
             )
-        against += [*by_words, *filter(None, results)]
-        accepted = [draft for draft, found in zip(worth, results, strict=True) if found is None]
+        accepted, by_checker = _divided(results)
+        against += [*by_words, *by_checker]
         taken = accepted if self.wish.given else chosen(accepted, kinds)
         items = [draft.to_item(made) for draft in taken]
         rejections = [rejection for rejection in against if not rejection.unasked]
@@ -111,14 +111,13 @@ class Synthesis:
             not_tried=checks.not_tried,
         )
         save_scorecard(self.wish.output / SCORECARD, card)
-        n_against = sum(found is not None for found in results)
         return Outcome(
             items,
             len(self.made),
             n_drafts,
             rejections,
             [rejection for rejection in against if rejection.unasked],
-            len(passed) - len(taken) - n_against,
+            len(passed) - len(taken) - len(by_checker),
             written.calls + read.calls,
             written.cached + read.cached,
             written.cost + read.cost,
@@ -157,17 +156,11 @@ class Synthesis:
             looks = offline or self._dry
             ledger = look_into(None if offline else place) if looks else Ledger(place)
             stack.callback(ledger.close)
-
-            options = options_of(self._judging, dry=self._dry)
+            shared: dict[str, Any] = {"default_model": "gpt-4o-mini", "ledger": ledger}
+            shared |= {"budget": budget, "options": options_of(self._judging, dry=self._dry)}
 
             def judge(words: str) -> Judge:
-                return make_judge(
-                    named_judges(words.split(",")),
-                    default_model="gpt-4o-mini",
-                    ledger=ledger,
-                    budget=budget,
-                    options=options,
-                )
+                return make_judge(named_judges(words.split(",")), **shared)
 
             checker = judge(wish.checker)
             writer = None if wish.generator == OFFLINE else judge(wish.generator)
@@ -188,14 +181,7 @@ class Synthesis:
         wish = self.wish
         if writer is None:
             return list(OfflineGenerator(self.corpus, wish.seed).drafts(wish.mix)), [], Usage()
-        generator = LLMGenerator(
-            self.corpus,
-            wish.seed,
-            wish.guide,
-            self._examples,
-            answers=wish.answers,
-            words=wish.words,
-        )
+        generator = LLMGenerator(self.corpus, wish, self._examples)
         if wish.given:
             wanted = list(generator.answering(wish.given))
         else:
@@ -203,21 +189,13 @@ class Synthesis:
         written, usage = _each(
             writer, [partial(generator.draft, draft) for draft in wanted], progress
         )
-        drafts = [draft for draft in written if isinstance(draft, Draft)]
-        return (
-            drafts,
-            [rejection for rejection in written if isinstance(rejection, Rejection)],
-            usage,
-        )
+        return *_divided(written), usage
 
     def _by_words(self, drafts: Sequence[Draft]) -> tuple[list[Draft], list[Rejection]]:
         """The drafts that words do not reject, and the rejections of the others."""
         existing = [item.query for item in (*self.golden.items, *self._examples)]
         filters = Filters(list(dict.fromkeys(existing)), self.wish.words)
-        found = [(draft, filters.against(draft)) for draft in drafts]
-        return [draft for draft, against in found if against is None], [
-            against for _, against in found if against is not None
-        ]
+        return _divided([filters.against(draft) or draft for draft in drafts])
 
     def _worth_checking(self, drafts: list[Draft], kinds: Sequence[Kind]) -> list[Draft]:
         """Half as many again as are wanted, because checks reject some: the rules find much more,
@@ -286,10 +264,16 @@ def _each(
         return [future.result() for future in futures], asker.usage
 
 
-async def _checked(checks: Checks, draft: Draft, ask: Ask) -> Rejection | None:
+async def _checked(checks: Checks, draft: Draft, ask: Ask) -> Draft | Rejection:
     against = await checks.against(draft, ask)
     draft.evidence = (*draft.evidence, *ask.evidence)
-    return against
+    return against or draft
+
+
+def _divided(results: Iterable[Draft | Rejection]) -> tuple[list[Draft], list[Rejection]]:
+    listed = list(results)
+    drafts = [draft for draft in listed if isinstance(draft, Draft)]
+    return drafts, [against for against in listed if isinstance(against, Rejection)]
 
 
 def _opened(wish: Wish, documents: dict[str, Document]) -> GoldenSet:

@@ -307,9 +307,11 @@ def test_what_has_no_text_is_unscored_and_says_why(metric, one: Sample, reason, 
 
 
 def test_gold_below_the_smallest_relevant_grade_is_not_compared() -> None:
-    graded = sample(["a"], (), more=(GoldPassage(text="a"), GoldPassage(text="b", grade=2)))
-    found = [scored(f"ChunkR(by=cosine,rel={rel})@1", graded)[0].value for rel in (1, 2)]
-    assert found == [0.5, 0]
+    graded = (GoldPassage(text="a"), GoldPassage(text="b", grade=2), GoldPassage(text="c", grade=2))
+    found = [scored(f"ChunkR(by=cosine,rel={rel})@1", sample("b", (), graded)) for rel in (1, 2)]
+    assert [one.value for (one,) in found] == [pytest.approx(1 / 3), 0.5]
+    bare = sample("b", (), (GoldPassage(id="a"), *graded[1:]))  # which needs no text
+    assert scored("ChunkR(by=cosine,rel=2)@1", bare) == found[1]
 
 
 def answered(text: str, *references: str, **more: Any) -> Sample:

@@ -103,7 +103,7 @@ def test_columns_are_mapped_and_what_they_leave_open_is_told(store: Store) -> No
     content = lines({"Frage": "Why?", "Antwort": "So.", "wann": 5.0})
     key = sent(store, task, content, "x.jsonl")
     look = preview_upload(store, key)
-    assert "no column was recognised" in str(look.problem) and look.line == 1
+    assert "none is recognised" in str(look.problem) and look.line == 1
     assert look.columns == look.unplaced == ["Frage", "Antwort", "wann"]
     assert look.samples == [] and look.rows == [{"Frage": "Why?", "Antwort": "So.", "wann": 5.0}]
     columns = {"query": "Frage", "answer": "Antwort"}

@@ -103,7 +103,7 @@ def _queries(log: Path | None) -> list[str]:
     try:
         samples = formats.load(log, format=reader.name)
     except InputError as error:
-        if error.problem.startswith("no column was recognised"):
+        if "none is recognised" in error.problem:
             error = error.but(hint="Call the column of the queries 'query'.")
         raise error from None
     return [sample.query_text for sample in samples]

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.base.errors import InputError, UsageError
+from ragassay.base.errors import UsageError
 from ragassay.cli import show
 from ragassay.cli.command import YAML, Given, command, configured
 from ragassay.cli.published_tools.pipeline_command import run_pipeline
@@ -135,18 +135,12 @@ def validate(given: Given) -> int:
     if (file := given.save_mapping) is not None:
         saved(file, chosen, placement)
         show.warn([f"{file} is written. Check it, then: ragassay run -c {file}"])
-    try:
-        scorable = _preview(
-            prepare(chosen, judge=judges, dry=True),
-            as_json=given.json,
-            every_suite=not (chosen.suite or chosen.metrics),
-            placement=placement,
-        )
-    except InputError as error:
-        perhaps = _suggestions(placement)
-        if not (perhaps and error.problem.startswith("no column was recognised")):
-            raise
-        raise error.but(hint=f"Perhaps: {perhaps}") from None
+    scorable = _preview(
+        prepare(chosen, judge=judges, dry=True),
+        as_json=given.json,
+        every_suite=not (chosen.suite or chosen.metrics),
+        placement=placement,
+    )
     return show.OK if scorable else show.INCOMPLETE
 
 

@@ -7,9 +7,9 @@ import re
 import stat
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -161,17 +161,23 @@ class StepRunner:
         self.kept.begin(begin)
         later = {step.server for step in self.pipeline.tools() if int(step.place[1]) >= begin - 1}
         for number, step in enumerate(self.pipeline.steps, start=1):
-            # A step that gives nothing was run for what it does to its server.
-            again = (
-                isinstance(step, ToolStep)
-                and step.server in later
-                and not self.bound.calls[step.place].outputs
-            )
-            if number >= begin or again:
-                await self._top_step(number, step, variables)
+            for part in (step,) if number >= begin else self._silent((step,), later):
+                await self._top_step(number, part, variables, keep=number >= begin)
         return variables
 
-    async def _top_step(self, number: int, step: Step, variables: Variables) -> None:
+    def _silent(self, steps: tuple[Step, ...], servers: Set[str]) -> tuple[Step, ...]:
+        """Those of some steps, also in loops, that give nothing and call one of these servers: they
+        were run for what they do to it."""
+        silent: list[Step] = []
+        for step in steps:
+            if isinstance(step, Loop):
+                inner = self._silent(step.steps, servers)
+                silent += [replace(step, steps=inner)] if inner else []
+            elif isinstance(step, ToolStep) and step.server in servers:
+                silent += [] if self.bound.calls[step.place].outputs else [step]
+        return tuple(silent)
+
+    async def _top_step(self, number: int, step: Step, variables: Variables, *, keep: bool) -> None:
         of = len(self.pipeline.steps)
         self.observer.begins(number, of, step.name)
         began = time.monotonic()
@@ -179,7 +185,8 @@ class StepRunner:
         await self._steps(number, (step,), variables)
         changed = _changed(before, variables)
         try:
-            self.kept.keep(number, changed)
+            if keep:
+                self.kept.keep(number, changed)
         except TypeError as error:
             self._fail(number, step, f"its result cannot be kept as JSON ({error}).", error)
         self.observer.ended(number, of, step.name, time.monotonic() - began, changed)

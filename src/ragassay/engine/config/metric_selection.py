@@ -5,6 +5,7 @@ be computed, under the names that they are shown by: those of single samples, an
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -361,14 +362,27 @@ def load_rubric(path: str | Path) -> Metric:
         return rubric_metric(read_rubric(path))
 
 
-def metric_of_rubric(written: Mapping[str, Any]) -> Metric:
-    """The metric of a rubric that is given as a mapping with the keys of its file."""
+def metric_of(value: Any) -> Metric:
+    """The metric that a value is or makes (`as_metric`); a mapping is a rubric with the keys of its
+    file. The error for an object of another tool says which metric of ours to name."""
     import yaml
 
     from ragassay.judges.own_prompts import parse_rubric
+    from ragassay.metrics.core.function_metrics import as_metric
     from ragassay.metrics.rubric.rubric_grade import rubric_metric
 
-    return rubric_metric(parse_rubric(yaml.safe_dump(dict(written))))
+    if isinstance(value, Mapping):
+        return rubric_metric(parse_rubric(yaml.safe_dump(dict(value))))
+    try:
+        return as_metric(value)
+    except UsageError as error:
+        name, local = getattr(value, "__name__", type(value).__name__), suites.general_aliases()
+        peer = suites.peer_of(name, local)
+        ours = peer.ours if peer else next((m.name for m in naming.known(name, local)), "")
+        advice = f"Give metrics=[{ours!r}]." if ours else suites.advice_on(name)
+        if not advice or inspect.isroutine(value):
+            raise
+        raise UsageError(f"The object {name} is not a metric of ragassay. {advice}") from error
 
 
 def load_judge_prompt(path: str | Path) -> Metric:

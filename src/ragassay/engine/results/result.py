@@ -17,7 +17,7 @@ from ragassay.engine.results.comparison_result import GateResult, as_pandas
 from ragassay.engine.results.judge_answers import JudgeAnswers
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.score_rows import ScoreRow, ScoreRows
-from ragassay.engine.results.summary import Summary
+from ragassay.engine.results.summary import MetricSummary, Summary
 
 if TYPE_CHECKING:
     import pandas
@@ -43,7 +43,7 @@ class Result(Displayed):
         >>> import ragassay
         >>> data = [{"id": "1", "query": "Who?", "answer": "Ann", "references": ["Ann"]}]
         >>> result = ragassay.evaluate(data, ["em", "answer_words"])
-        >>> result.summary["em"]
+        >>> result["em"]
         <em: mean 1.0000, 1/1 scored>
         >>> len(result.scores), result.scores[-1].metric
         (2, 'answer_words')
@@ -74,6 +74,14 @@ class Result(Displayed):
     judge_answers: JudgeAnswers = field(default_factory=dict)
     _consistency: Result | Path | None = None
     called: str = ""
+
+    def __getitem__(self, name: str) -> MetricSummary:
+        """The summary of one metric, by any of its names: ``mean``, ``low``, ``high``, ``n_scored``
+        and more. A ``KeyError`` that lists the metrics where the run has none of that name."""
+        try:
+            return self.summary[name]
+        except UsageError as error:
+            raise KeyError(str(error)) from None
 
     @cached_property
     def consistency(self) -> Result | None:

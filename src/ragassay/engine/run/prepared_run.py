@@ -26,7 +26,7 @@ from ragassay.engine.config.config_paths import make_relative
 from ragassay.engine.config.metric_selection import (
     LOOKED_AT,
     MetricSelection,
-    metric_of_rubric,
+    metric_of,
     own_metrics,
     published_names,
     select_metrics,
@@ -63,7 +63,7 @@ from ragassay.judges.own_prompts import read_prompts
 from ragassay.judges.python_judge import word_of
 from ragassay.judges.questions.grading import ReportOnContext
 from ragassay.metrics.core import naming
-from ragassay.metrics.core.function_metrics import FunctionMetric, as_metric, own_names
+from ragassay.metrics.core.function_metrics import FunctionMetric, own_names
 from ragassay.metrics.core.metric import AllSamples, Metric, reached
 from ragassay.metrics.core.naming import uses_of
 from ragassay.models.embedders.embedder import DEFAULT
@@ -467,8 +467,7 @@ def job_of(
         if isinstance(item, Suite):
             chosen.append(item)
         elif not isinstance(item, str):
-            is_rubric = isinstance(item, Mapping)
-            objects.append(metric_of_rubric(item) if is_rubric else as_metric(item))
+            objects.append(metric_of(item))
         elif item in suites.all_suites():
             chosen.append(suites.get(item))
         else:
@@ -482,7 +481,7 @@ def job_of(
     if names and chosen and metrics is None:
         # Names in one list with suites come on top of the suites' own.
         names = [*(name for each in chosen for name in each.metrics), *names]
-    words = [naming.split(item) if isinstance(item, str) else [item] for item in _listed(metrics)]
+    words = (naming.split(w) if isinstance(w, str) else [metric_of(w)] for w in _listed(metrics))
     names += own_names([word for of_item in words for word in of_item])
     paths = paths_of(data)
     own = judge if isinstance(judge, Judge) else named_judges(judge) or None

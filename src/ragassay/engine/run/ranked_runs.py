@@ -88,9 +88,10 @@ def read_judged(path: Path, run: Path, judgements: Judgements = "qrels") -> tupl
             qrels = trec_files.read_qrels(path)
             return ranking_sources.from_frames(qrels, trec_run.frame), trec_run.tag
         if judgements == "qrels_jg":
-            grouped = trec_files.read_grouped_qrels(path)
+            grouped = trec_files.read_distinct(path, trec_files.GROUPED)
             return preferences.grouped_from_frames(grouped, trec_run.frame), trec_run.tag
-        levels = trec_files.read_preferences(path, qrels=judgements == "qrels_prefs")
+        layout = trec_files.LEVELS if judgements == "qrels_prefs" else trec_files.PREFERENCES
+        levels = trec_files.read_distinct(path, layout)
         return preferences.from_frames(levels, trec_run.frame), trec_run.tag
     except ranking_sources.RepeatedDocumentError as error:
         in_run = error.where == "run"

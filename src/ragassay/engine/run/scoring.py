@@ -546,7 +546,7 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
     n, empty = run.n_unanswered, Sample(id="none")
     strict = (metric for metric in run.metrics.values() if metric.lacks(empty) is not None)
     needed = {need for metric in strict for need in metric.needs}
-    if n and not gone and "answer" in needed:
+    if 0 < n < total and not gone and "answer" in needed:
         by_count = run.failures.most_common()
         why = ", ".join(f"{count:,} {what.rstrip('.')}" for what, count in by_count)
         yield Note("without_answer", {"n": n, "total": total, "why": f" ({why})" if why else ""})
@@ -554,7 +554,7 @@ def warnings_of(run: Accumulator, summary: Summary, crowded: Sequence[str]) -> I
     flags = [f"{part}=COLUMN" for part, n in absent if n == total and part in needed]
     if flags and run.metadata and not run.failures:
         columns = tuple(sorted(run.metadata))
-        yield Note("columns_without_field", {"flags": ",".join(flags)}, columns)
+        yield Note("columns_without_field", {"flags": ",".join(flags)}, columns, "headline")
     if run.n_declining:
         yield Note("references_decline", {"n": run.n_declining})
     if run.samples.column is not None and run.samples.n_clustered < total:

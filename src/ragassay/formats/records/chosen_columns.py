@@ -15,7 +15,7 @@ from ragassay.base.json_data import NOTHING, JsonPath
 from ragassay.formats.format_words import wrong
 from ragassay.formats.records.field_names import ALIASES, FIELD_OF, KEY_MAP, Values, folded
 from ragassay.formats.records.field_values import opened, says_failure
-from ragassay.formats.sources.json_files import text_paths
+from ragassay.formats.sources.json_files import MOST_PATHS, text_paths
 
 Columns = Mapping[str, str | Sequence[str]]
 """Field -> its column: a name, a path (``outputs.choices[0].message.content``), or several of them,
@@ -29,9 +29,6 @@ _LISTS = frozenset(
 
 _OUTPUTS = frozenset({"answer", "passages", "passage_ids", "passage_embeddings"})
 """Fields that hold the output of a system."""
-
-_MOST_PATHS = 20
-"""Columns and paths that an error lists."""
 
 
 def canonical(columns: Columns | None) -> dict[str, tuple[str, ...]]:
@@ -217,4 +214,4 @@ def _places(record: Mapping[str, Any], field: str) -> list[str]:
     places: list[str] = []
     for key, value in record.items():
         places += text_paths([opened(value)], key, listed=field in _LISTS) or [key]
-    return places[:_MOST_PATHS]
+    return places[:MOST_PATHS]

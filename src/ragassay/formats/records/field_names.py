@@ -136,14 +136,15 @@ def _ambiguous(field: str, keys: list[str], words: OptionWords) -> InputError:
     return wrong("ambiguous", field=keys[-1], names=names, of=field, choice=choice)
 
 
-def nothing_known(fields: Fields, words: OptionWords) -> InputError:
-    """The error for a record without any known field that makes it a sample."""
+def nothing_known(fields: Fields, paths: Iterable[str], words: OptionWords) -> InputError:
+    """The error for a record without any known field that makes it a sample; the paths lead to what
+    may hold one."""
     values, rest = fields.values, fields.rest
-    near = [words.columns(*pair) for pair in suggestions(rest, values).items()]
+    near = [words.columns(*pair) for pair in suggestions(paths, values).items()]
     example = f"Name them, for example {words.columns('query', '<your column>')}."
     names = [*(key for key, _ in values.values()), *rest]
     hint = f"Perhaps: {' '.join(near)}" if near else example
-    return wrong("no_column_known", names=", ".join(names) or "there are none", hint=hint)
+    return wrong("no_column_known", names=", ".join(names) or "(none)", hint=hint)
 
 
 SAYS_SOMETHING = frozenset({*SUBSTANCE, "failure", "given"})

@@ -25,7 +25,6 @@ from ragassay.formats.records.field_values import (
     text,
     whole_number,
 )
-from ragassay.formats.sources.json_files import SCORES as SCORES
 
 P = TypeVar("P", Passage, GoldPassage)
 Read = Callable[[Any, str], Any]

@@ -40,15 +40,12 @@ from ragassay.formats.records.field_names import (
     folded,
 )
 from ragassay.formats.records.field_values import opened, unpack
-from ragassay.formats.sources.json_files import is_list_of_texts, text_paths
+from ragassay.formats.sources.json_files import MOST_PATHS, is_list_of_texts, text_paths
 
 if TYPE_CHECKING:
     from ragassay.formats.format import Format
 
 Record = Mapping[str, Any]
-
-_MOST_PATHS = 20
-"""Paths that are listed where no column is known."""
 
 _MISSING = frozenset({"n/a", "#n/a", "null", "<na>", "nan", "none", "nat"})
 """What programs write for a missing value, where the text holds nothing else."""
@@ -81,9 +78,6 @@ class Notes:
         for (fact, consequence), (count, first) in self._seen.items():
             where = f" (first: line {first})" if first is not None else ""
             yield f"{fact}: {count}{where}. {consequence}"
-
-
-_NO_COLUMNS = ChosenColumns(None)
 
 
 class MapperOptions(TypedDict, total=False):
@@ -121,10 +115,13 @@ class Mapper:
         from_tools: whether the results of tools become passages.
         span: the name of the steps of traces whose outputs become passages.
         nothing_known: the error for a source whose every request was left out (`left_out`).
+        places: file, and line or number, of each sample, by the hash of its identity.
 
     Raises:
         UsageError: an unknown field or source of passages, or ``single_chunk`` beside a separator.
     """
+
+    columns = ChosenColumns(None)
 
     def __init__(
         self, path: Path | None = None, *, cells: bool = False, **options: Unpack[MapperOptions]
@@ -144,8 +141,7 @@ class Mapper:
                 f"passages_from: {source!r} is none of retrieval, tools and span:NAME (the steps "
                 "of traces that are called NAME)."
             )
-        chosen = options.get("columns")
-        self.columns = ChosenColumns(chosen) if chosen else _NO_COLUMNS
+        self.columns = ChosenColumns(chosen) if (chosen := options.get("columns")) else self.columns
         self.system = options.get("system") or ""
         separator, single = options.get("separator") or None, options.get("single_chunk", False)
         if single and separator:
@@ -161,7 +157,7 @@ class Mapper:
         self._several = self._has_begun = False
         self._pages = defaultdict[int, set[object]](set)  # that were read, by how many there are
         self._meanings: dict[str, str] = {}
-        self._places: dict[int, tuple[Path | None, int]] = {}
+        self.places: dict[int, tuple[Path | None, int]] = {}
 
     def sample(self, record: Record, line: int, beside: Record | None = None) -> Sample:
         """The sample that a record holds.
@@ -196,10 +192,10 @@ class Mapper:
     def claim(self, sample: Sample, line: int) -> None:
         """Registers a sample and its line or number; one of an earlier identity is refused."""
         key = hash(sample.identity)
-        if key not in self._places:
-            self._places[key] = (self.path, line)
+        if key not in self.places:
+            self.places[key] = (self.path, line)
             return
-        path, first = self._places[key]
+        path, first = self.places[key]
         facts: dict[str, Any] = {"path": self.path, "line": line}
         facts["of"] = f" of system {sample.system!r}" if sample.system else ""
         facts["where"] = f"{first} of {path}" if self._several else first
@@ -234,7 +230,7 @@ class Mapper:
         """Notes that a request was left out: no column of its inputs and outputs is known."""
         if self.nothing_known is None:
             paths = [path for key in beside for path in text_paths([beside[key]], key)]
-            listed = ", ".join(paths[:_MOST_PATHS]) or "no texts"
+            listed = ", ".join(paths[:MOST_PATHS]) or "(none)"
             query = next((path for path in paths if path.startswith("inputs")), "inputs.<your key>")
             choice = self._words.columns("query", query)
             self.nothing_known = wrong("no_text_known", line=line, paths=listed, choice=choice)
@@ -246,10 +242,6 @@ class Mapper:
         if not fits:
             self.tell("large_value", line, key=key)
         return fits
-
-    def without_zone(self, key: str, line: int) -> None:
-        """Notes that a record's time, under that key, names no zone."""
-        self.tell("no_zone", line, key=key)
 
     def refuse_columns(self, name: str) -> None:
         """Refuses chosen columns, for formats whose names are fixed."""
@@ -305,7 +297,8 @@ class Mapper:
         known = field_names.known_fields(rest, self._words, self.columns)
         fields = Fields({**chosen, **known.values}, known.rest)
         if SAYS_SOMETHING.isdisjoint(fields.values) and (fields.rest or "id" not in fields.values):
-            raise field_names.nothing_known(fields, self._words)
+            paths = [p for k, v in fields.rest.items() for p in text_paths([opened(v)], k) or [k]]
+            raise field_names.nothing_known(fields, paths, self._words)
         for field, (key, _) in fields.values.items():
             of, other = PAIRS.get(word := folded(key), ("", ""))
             if field in (of, other) and self._meanings.setdefault(word, field) != field:
@@ -336,7 +329,7 @@ class Mapper:
                 parts["references"] = parts.get("references") or listed
         if "timestamp" in values and field_values.lacks_zone(values["timestamp"][1]):
             if self.zone is None:
-                self.without_zone(values["timestamp"][0], line)
+                self.tell("no_zone", line, key=values["timestamp"][0])
             else:
                 parts["timestamp"] = field_values.in_zone(parts["timestamp"], self.zone)
         if "system" in values or self.system:
@@ -432,13 +425,12 @@ _READ: Mapping[str, Callable[[Any, str], Any]] = {
     "answerability": answerability,
     "passages_prescribed": field_values.flag,
     "given": lambda value, key: dict(value or {}),
-    **dict.fromkeys(("given_by", "given_unscored"), lambda value, key: _texts_of(value or {})),
+    **dict.fromkeys(
+        ("given_by", "given_unscored"),
+        lambda value, key: {k: text for k, text in (value or {}).items() if isinstance(text, str)},
+    ),
 }
 """How fields are read that need nothing but their own values."""
-
-
-def _texts_of(entries: Mapping[str, Any]) -> dict[str, str]:
-    return {str(name): value for name, value in entries.items() if isinstance(value, str)}
 
 
 _OF_PASSAGES = frozenset({"passages", "passage_ids", "gold", "gold_ids"})

@@ -88,7 +88,8 @@ def cleaned(value: Any, key: str = "") -> Any:
             raise wrong("infinite", field=key or None, value=value)
         return value if key.casefold() in SCORES else None
     if isinstance(value, str):
-        return value if value.isascii() else _without_lone_surrogates(value)
+        raw = b"" if value.isascii() else value.encode("utf-16", "surrogatepass")
+        return raw.decode("utf-16", "replace") or value
     if isinstance(value, dict):
         return {cleaned(name): cleaned(item, name) for name, item in value.items()}
     if isinstance(value, list):
@@ -100,16 +101,11 @@ SCORES = NAMES["passage.score"]
 """What the score of a passage is called."""
 
 
-def _without_lone_surrogates(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
 _DEEPEST = 6
 """Levels of objects and lists that are looked into."""
+
+MOST_PATHS = 20
+"""Columns and paths that a message lists."""
 
 
 def is_list_of_texts(value: Any) -> bool:
@@ -295,6 +291,11 @@ def _table_rows(value: Mapping[str, Any]) -> Iterator[dict[str, Any]] | None:
             return None
     else:
         return None
+    return rows_of(columns)
+
+
+def rows_of(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """The rows of a table that is given as its columns, which must be of one length."""
     lengths = {name: len(column) for name, column in columns.items()}
     if len({*lengths.values()}) > 1:
         counts = ", ".join(f"{name} {n:,}" for name, n in lengths.items())

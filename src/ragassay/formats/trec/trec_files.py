@@ -16,6 +16,7 @@ from ragassay.base.errors import InputError, called, warn_user
 from ragassay.base.printable import share
 from ragassay.formats.format_words import unexpected, wrong
 from ragassay.formats.records.field_names import NAMES
+from ragassay.formats.records.field_values import is_number
 from ragassay.formats.sources import json_files, opening
 from ragassay.formats.sources.json_files import parse_json, whole_object
 from ragassay.formats.sources.opening import lines, opened, placed
@@ -23,7 +24,6 @@ from ragassay.formats.trec.trec_tables import (
     NUMBER,
     Layout,
     fields_of,
-    not_whole,
     read_table,
     second_line,
 )
@@ -49,7 +49,7 @@ def is_mapping(value: Any) -> bool:
     if not all(isinstance(item, Mapping) for item in inner):
         return False
     values = [value for item in inner for value in islice(item.values(), 20)]
-    return any(map(_is_number, values)) and not any(
+    return any(map(is_number, values)) and not any(
         isinstance(value, Mapping | list) for value in values
     )
 
@@ -107,9 +107,10 @@ def _frame(rows: Iterable[tuple[int, Any, Any, Any]], number: str, path: Path) -
         for name, item in (("query", query), ("document", document)):
             if not isinstance(item, str | int) or isinstance(item, bool) or item == "":
                 raise wrong("no_id", field=name, id=item, **place)
-        fault = None if _is_number(value) else unexpected(value, "a finite number", number)
+        is_finite = is_number(value) and abs(value) < float("inf")
+        fault = None if is_finite else unexpected(value, "a finite number", number)
         if fault is None and number == "grade" and value != int(value):
-            fault = not_whole(str(value))
+            fault = wrong("broken_grade", field="grade", shown=str(value))
         if fault is not None:
             where = f"query {query!r}, document {document!r}"
             raise fault.but(problem=f"{where}: {fault.problem}", **place)
@@ -119,11 +120,6 @@ def _frame(rows: Iterable[tuple[int, Any, Any, Any]], number: str, path: Path) -
     kind = pl.Int64() if number == "grade" else pl.Float64()
     columns = cast("Any", {"query": pl.String(), "document": pl.String(), number: pl.Float64()})
     return pl.DataFrame(kept, schema=columns, orient="row", strict=False).cast({number: kind})
-
-
-def _is_number(value: Any) -> bool:
-    good = isinstance(value, int | float) and not isinstance(value, bool)
-    return good and abs(value) < float("inf")
 
 
 class TrecRun(NamedTuple):
@@ -229,11 +225,6 @@ def repeated(path: Path, query: str, document: str, *, run: bool) -> InputError:
     return wrong("document_twice", path=path, line=second_line(path, layout, key), **key)
 
 
-def no_overlap(in_run: str, in_qrels: str, path: object | None = None) -> InputError:
-    """The error for a run none of whose queries is judged, with the id of a query of each."""
-    return wrong("none_judged", path=path, in_run=in_run, in_qrels=in_qrels)
-
-
 def _beir_layout(path: Path) -> Layout | None:
     """The layout of a file whose first line is BEIR's header; ``None`` for any other file."""
     with opened(path) as stream:
@@ -257,32 +248,16 @@ def _beir_file(folder: Path) -> Path:
     raise wrong("no_qrels", path=folder)
 
 
-_GROUPED = Layout("qrels file", ("query", "group", "document", "grade"), "grade", True)
-_LEVELS = Layout("qrels file", ("query", "group", "document", "level"), "level", False)
-_PREFERENCES = Layout(
+GROUPED = Layout("qrels file", ("query", "group", "document", "grade"), "grade", True)
+LEVELS = Layout("qrels file", ("query", "group", "document", "level"), "level", False)
+PREFERENCES = Layout(
     "preferences file", ("query", "group", "subgroup", "document", "level"), "level", False
 )
+"""Judgements of several groups: qrels, qrels whose grades are levels of preference, preferences."""
 
 
-def read_grouped_qrels(path: Path) -> pl.DataFrame:
-    """Qrels of several groups: a frame of ``query``, ``group``, ``document`` and ``grade``. A
-    document that a group judged twice for one query is an error."""
-    return _distinct(path, _GROUPED)
-
-
-def read_preferences(path: Path, *, qrels: bool = False) -> pl.DataFrame:
-    """Preferences: a frame of ``query``, ``group``, ``subgroup``, ``document`` and ``level``. Of a
-    qrels file each group has one sub-group. A document to which a sub-group gives two levels is an
-    error."""
-    import polars as pl
-
-    if not qrels:
-        return _distinct(path, _PREFERENCES)
-    return _distinct(path, _LEVELS).with_columns(subgroup=pl.lit("0"))
-
-
-def _distinct(path: Path, layout: Layout) -> pl.DataFrame:
-    """The file's columns, after a check that no key has two rows."""
+def read_distinct(path: Path, layout: Layout) -> pl.DataFrame:
+    """The file's columns. Two rows that differ in the number alone are an error."""
     frame = read_table(path, layout)
     key = [name for name in layout.columns if name != layout.number]
     keys = frame.select(key)

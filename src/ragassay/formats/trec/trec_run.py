@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 from ragassay.base.errors import warn_user
 from ragassay.base.printable import either, plural
 from ragassay.base.sample import GoldPassage, Passage, Sample
 from ragassay.formats.format import NO, SURE, Format, Head
 from ragassay.formats.format_words import OptionWords, wrong
+from ragassay.formats.records.passages import P
 from ragassay.formats.records.sample_records import Mapper
 from ragassay.formats.sources import json_files
 from ragassay.formats.sources.opening import opened, placed
@@ -77,7 +77,7 @@ def judged_samples(run_path: Path, qrels_path: Path, mapper: Mapper) -> Iterator
     in_run = run.frame["query"].unique()
     common = in_run.is_in(list(judged))
     if not common.any():
-        raise trec_files.no_overlap(str(in_run[0]), next(iter(judged)), run_path)
+        raise wrong("none_judged", path=run_path, in_run=in_run[0], in_qrels=next(iter(judged)))
     if unjudged := in_run.len() - int(common.sum()):
         warn_user(
             f"{run_path}: {plural(unjudged, 'query')} of the run "
@@ -129,7 +129,6 @@ def _begins_like_run(start: bytes) -> bool:
 _LONGEST_Q0 = 8
 _INTEGER = re.compile(rb"-?\d+")
 
-
 _WHOLE = re.compile(r"[+-]?\d+(\.0*)?|True")
 _QRELS_LINE = re.compile(rb"\S+[ \t]+\S+[ \t]+\S.*[ \t]+[+-]?\d{1,3}(\.0*)?\s*")
 
@@ -155,7 +154,6 @@ def _is_qrels(head: Head) -> int:
     return SURE if lines and all(map(_QRELS_LINE.fullmatch, lines[:5])) else NO
 
 
-P = TypeVar("P", Passage, GoldPassage)
 _OTHERS = frozenset({".jsonl", ".json", ".md", ".tsv", ".gz", ".yaml"})
 
 

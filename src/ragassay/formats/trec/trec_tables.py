@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragassay.base.errors import InputError
 from ragassay.formats.format_words import wrong
 from ragassay.formats.sources.opening import opened, placed, raw_lines, read_all
 
@@ -165,7 +164,7 @@ def _number(raw: bytes, layout: Layout, names: str) -> int | float:
         return float(raw)
     shown = raw.decode(errors="replace")
     if layout.whole_numbers and NUMBER.fullmatch(raw):
-        raise not_whole(shown)
+        raise wrong("broken_grade", field="grade", shown=shown)
     kind = "a finite number" if fits or _NO_NUMBER.fullmatch(raw) else "a number"
     kind = "a whole number" if layout.whole_numbers else kind
     raise wrong("no_number", field=layout.number, shown=shown, kind=kind, names=names)
@@ -180,8 +179,3 @@ def second_line(path: Path, layout: Layout, wanted: Mapping[str, str]) -> int | 
         if len(fields) > max(values) and values == {at: fields[at] for at in values}
     )
     return next(islice(found, 1, None), None)
-
-
-def not_whole(shown: str) -> InputError:
-    """The error for a grade that is no whole number, as trec_eval's measures need them."""
-    return wrong("broken_grade", field="grade", shown=shown)

@@ -58,8 +58,9 @@ class SampleVectors(NamedTuple):
         return {"embedder": self.by} if self.by else {}
 
 
-def lacks_vectors(sample: Sample) -> Unscored | None:
-    """`Unscored` where the record brings neither vectors nor the texts to make them from."""
+def lacks_vectors(sample: Sample, rel: int) -> Unscored | None:
+    """`Unscored` where the record brings neither vectors nor the texts to make them from; of gold
+    those of grade ``rel`` or more."""
     keys = [key for key in _GIVEN if sample.given.get(key) is not None]
     if len(keys) == len(_GIVEN):
         return None
@@ -72,7 +73,7 @@ def lacks_vectors(sample: Sample) -> Unscored | None:
         )
     if not sample.passages:
         return None  # nothing was retrieved: no vector is needed to say so
-    gold = [g for g in sample.gold or () if g.grade >= 1]
+    gold = [g for g in sample.gold or () if g.grade >= rel]
     if n := sum(g.text is None or is_blank(g.text) for g in gold):
         which, hint = share(n, len(gold), "gold passage"), _SPANS_HINT
     elif n := sum(p.text is None for p in sample.passages):
@@ -83,19 +84,16 @@ def lacks_vectors(sample: Sample) -> Unscored | None:
     return Unscored(Reason.MISSING_INPUT, detail)
 
 
-def _embedded(window: Window) -> tuple[Mapping[str, Embedded], str] | Unscored:
+def _embedded(window: Window, rel: int) -> tuple[Mapping[str, Embedded], str] | Unscored:
     """The vectors of the distinct texts of a window's chunks that come without vectors and lack
     nothing, and the embedder's label."""
     texts = [
         text or ""
         for sample in window.samples
         if sample.passages and not any(sample.given.get(key) is not None for key in _GIVEN)
-        for gold in [[passage for passage in sample.gold or () if passage.grade >= 1]]
-        if gold and lacks_vectors(sample) is None
-        for text in (
-            *(passage.text for passage in gold),
-            *(passage.text for passage in sample.passages),
-        )
+        for gold in [relevant_gold(sample, rel)]
+        if not isinstance(gold, Unscored) and lacks_vectors(sample, rel) is None
+        for text in (*(g.text for g in gold), *(p.text for p in sample.passages))
     ]
     if not texts:
         return {}, ""
@@ -107,7 +105,7 @@ def _embedded(window: Window) -> tuple[Mapping[str, Embedded], str] | Unscored:
 
 def vectors_of(window: Window, sample: Sample, rel: int) -> SampleVectors | Unscored:
     """The vectors of a sample of the window."""
-    lacking = lacks_vectors(sample)
+    lacking = lacks_vectors(sample, rel)
     if lacking is not None:
         return lacking
     if sample.given.get(_GIVEN[0]) is not None:
@@ -115,7 +113,7 @@ def vectors_of(window: Window, sample: Sample, rel: int) -> SampleVectors | Unsc
     gold = [g.text or "" for g in sample.gold or () if g.grade >= rel]
     if not sample.passages:
         return SampleVectors(np.empty((0, 0)), np.zeros((len(gold), 0)))
-    found = window.once(_embedded)
+    found = window.once(_embedded, rel)
     if isinstance(found, Unscored):
         return found
     right = _rows(gold, found[0])
@@ -249,7 +247,7 @@ def incomparable(sample: Sample, rel: int = 1, by: Relevance = "exact") -> Unsco
     gold = relevant_gold(sample, rel)
     if isinstance(gold, Unscored):
         return gold
-    return lacks_vectors(sample) if by == "cosine" else comparable(sample.passages or (), gold)
+    return lacks_vectors(sample, rel) if by == "cosine" else comparable(sample.passages or (), gold)
 
 
 @dataclass(frozen=True)

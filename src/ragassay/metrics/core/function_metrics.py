@@ -289,7 +289,7 @@ def as_metric(value: Any) -> Metric:
         return metric(value)
     raise UsageError(
         f"{value!r} is not a metric. Give a name, a function of parts of a sample (answer, query "
-        "...) or a metric object."
+        "...) or a metric object. A chat model is the judge: judge=..."
     )
 
 

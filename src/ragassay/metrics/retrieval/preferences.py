@@ -63,8 +63,9 @@ class Preferences(Rankings):
 
 
 def from_frames(preferences: pl.DataFrame, run: pl.DataFrame) -> Preferences:
-    """Preferences from polars frames, rows in any order. Documents with one score stand in
-    ascending order of their ids: here trec_eval does not turn that order around."""
+    """Preferences from polars frames, rows in any order; without the column ``subgroup`` each group
+    is one. Documents with one score stand in ascending order of their ids: here trec_eval does not
+    turn that order around."""
     import polars as pl
 
     ordered = run.sort("query", "score", "document", descending=[False, True, False])
@@ -72,13 +73,10 @@ def from_frames(preferences: pl.DataFrame, run: pl.DataFrame) -> Preferences:
     documents = preferences.select("query", "document").unique().sort("query", "document")
     documents = documents.with_row_index("grade")
     rankings = ranking_sources.from_frames(documents, run)
-    numbered = preferences.join(documents, on=["query", "document"]).sort(
-        "query", "group", "subgroup", "grade"
-    )
+    of = [name for name in ("query", "group", "subgroup") if name in preferences.columns]
+    numbered = preferences.join(documents, on=["query", "document"]).sort(*of, "grade")
     groups: dict[str, dict[str, list[SubGroup]]] = {}
-    for (query, group, _), rows in numbered.group_by(
-        "query", "group", "subgroup", maintain_order=True
-    ):
+    for (query, group, *_), rows in numbered.group_by(of, maintain_order=True):
         sub = SubGroup(rows["grade"].cast(int).to_numpy(), rows["level"].to_numpy())
         groups.setdefault(str(query), {}).setdefault(str(group), []).append(sub)
     of_rankings = {field.name: getattr(rankings, field.name) for field in fields(rankings)}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragassay.base.errors import InputError
-from ragassay.formats.trec import trec_files
+from ragassay.formats.format_words import wrong
 from ragassay.metrics.retrieval.rankings import Rankings, nth_of_query
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def from_frames(qrels: pl.DataFrame, run: pl.DataFrame) -> Rankings:
     gold = qrels.join(codes, on="query").select("code", "document", "grade")
     judged = run.join(codes, on="query").select("code", "document", "score")
     if not judged.height:
-        raise trec_files.no_overlap(str(run["query"][0]), str(codes["query"][0]))
+        raise wrong("none_judged", in_run=run["query"][0], in_qrels=codes["query"][0])
     for where, frame in (("qrels", gold), ("run", judged)):
         _refuse_repeats(frame, codes, where)
     judged = _ranked(judged)
@@ -110,7 +110,7 @@ def from_mappings(
     if not qrels or not run:
         raise InputError(f"the {'run' if qrels else 'qrels'}: there are no queries")
     if not any(query in qrels for query in run):
-        raise trec_files.no_overlap(str(next(iter(run))), str(next(iter(qrels))))
+        raise wrong("none_judged", in_run=next(iter(run)), in_qrels=next(iter(qrels)))
     queries = sorted(qrels)
     rankings = from_lists(queries, [qrels[q] for q in queries], [run.get(q) or {} for q in queries])
     rankings.n_unjudged_queries = len(run.keys() - qrels.keys())

@@ -42,7 +42,7 @@ class Printed:
             if after_part and isinstance(block, Lines) and block.lines:
                 yield Text("")
             after_part = isinstance(block, Part)
-            if verdict and isinstance(block, Lines):
+            if verdict and isinstance(block, Lines) and block.level != "warning":
                 yield from pen.block(verdict)
                 verdict = ""
             yield from pen.block(block)

@@ -172,7 +172,9 @@ def summary_report(summary: Summary) -> Report:
     """The metrics of a run, with what must be known to read them."""
     suite = summary.suite and f"suite {summary.suite}"
     about = ", ".join(filter(None, (suite, summary.system, wording.size(summary))))
-    blocks: list[Block] = []
+    first = tuple(note for note in summary.notes if note.severity == "headline")
+    blocks: list[Block] = [lines(map(str, first), "warning")] if first else []
+    summary = replace(summary, notes=tuple(note for note in summary.notes if note not in first))
     if summary.metrics and not summary.is_empty:
         blocks += [metric_table(summary.metrics.values(), judge=True), *_notes(summary)]
     blocks.append(warning_lines(summary))

@@ -312,13 +312,13 @@ class ServiceMapper(Mapper):
         content = orjson.dumps(self._record, option=orjson.OPT_SORT_KEYS, default=str)
         return hashlib.blake2b(content, digest_size=12).hexdigest()
 
-    def without_zone(self, key: str, line: int) -> None:
+    def tell(self, kind: str, line: int | None = None, /, *, count: int = 1, **facts: Any) -> None:
         """Refuses a time without a zone in a batch: nobody would read a note on it."""
-        self.lacks_zone = True
-        if self.path is not None:
-            super().without_zone(key, line)
-            return
-        raise InputError("the time names no zone", field=key, hint="End it with Z, or with +01:00.")
+        self.lacks_zone |= kind == "no_zone"
+        if kind == "no_zone" and self.path is None:
+            how = "End it with Z, or with +01:00."
+            raise InputError("the time names no zone", field=facts["key"], hint=how)
+        super().tell(kind, line, count=count, **facts)
 
     def claim(self, sample: Sample, line: int) -> None:
         """Refuses an identity that an earlier record has, or that no address or column can hold."""

@@ -160,8 +160,8 @@ def _call_of(judge: Any, name: str) -> tuple[Callable[[Any], Any], bool]:
     if not callable(judge):
         raise UsageError(
             f"The judge {name} is {_kind(judge)}, which cannot be asked. Give a function that "
-            "takes a text and returns a text, a chat model of LangChain or LlamaIndex, or a client "
-            "of datapizza."
+            "takes a text and returns a text, a chat model of LangChain or LlamaIndex, a client of "
+            "datapizza, or the name of a model: judge='openai:gpt-4o-mini'."
         )
     try:
         signature = inspect.signature(judge)
