@@ -159,13 +159,19 @@ FACTS |= {"history": [{"speaker": "user", "text": "Hello."}], "answerability": "
 
 @pytest.mark.parametrize("fact", FACTS)
 def test_a_question_that_changed_is_said(fact: str) -> None:
-    changed = records([True, True])
+    changed = records([True, False])
     changed[1][fact] = FACTS[fact]
     new, old = ragassay.evaluate(changed, ["em"]), ragassay.evaluate(records([True, True]), ["em"])
-    with pytest.raises(UsageError, match=rf"1 of 2 common queries.*'q1': {fact}.*--force"):
+    found = ragassay.compare(new, old)
+    (said,) = [note for note in found.notes if note.kind == "queries_left_out"]
+    assert said.counts == {"n": 1, "of": 2, "which": f"'q1' ({fact})"}
+    assert (found.n_common, found.only_a, found.only_b, found.differences[0].diff) == (1, 0, 0, 0.0)
+    change = moved(new, old, headline="em")
+    assert (change.n, change.matched[0].kind) == (1, "queries_left_out")
+    new, old = (of_queries(run, ["q1"]) for run in (new, old))
+    with pytest.raises(UsageError, match=rf"1 of 1 common queries.*'q1' \({fact}\).*--force"):
         ragassay.compare(new, old)
-    found = ragassay.compare(new, old, force=True)
-    assert any("1 of 2 common queries" in w and "'q1'" in w for w in found.warnings)
+    assert any("'q1'" in warning for warning in ragassay.compare(new, old, force=True).warnings)
 
 
 def test_scores_that_only_one_run_has_are_left_out_and_said() -> None:
@@ -268,7 +274,8 @@ def test_replies_that_were_recorded_once_are_not_compared_with_themselves() -> N
 
     with pytest.raises(UsageError, match="cannot be compared"):
         ragassay.compare(run("2025-01-01"), run("2025-01-01"))
-    assert ragassay.compare(run("2025-01-01"), run("2025-01-02")).n_common == 2
+    found = ragassay.compare(run("2025-01-01"), run("2025-01-02"))  # who gave the same answers
+    assert [note.counts for note in found.notes if note.kind == "same_answers"] == [{"n": 2}]
 
 
 def test_a_query_is_lacking_where_the_old_run_has_a_score_and_each_repeat_is_owed() -> None:
@@ -277,5 +284,5 @@ def test_a_query_is_lacking_where_the_old_run_has_a_score_and_each_repeat_is_owe
     new, old = (ragassay.evaluate(data[:n], ["em", "answer_words"]) for n in (2, 3))
     matched = MatchedRuns.of(new, old)
     assert matched.lacking(["em"]) == [] and matched.lacking(["answer_words"]) == ["c"]
-    down = [{"id": "a", "query": "a", "repeat": at, "failure": "down"} for at in (0, 1)]
+    down = [data[0] | {"answer": None, "repeat": at, "failure": "down"} for at in (0, 1)]
     assert MatchedRuns.of(ragassay.evaluate([*down, data[1]], ["em"]), new).n_owed("em") == 2

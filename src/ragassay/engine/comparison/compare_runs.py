@@ -23,11 +23,11 @@ from ragassay.engine.comparison.differences import (
     compare_arrays,
     compare_means,
     compare_percentile,
-    differing_queries,
     incomparable_metrics,
     incomplete_runs,
     nuggets_of,
     only_in_one,
+    same_answers,
     same_replies,
 )
 from ragassay.engine.comparison.gates import decide_drop, resolve_drops
@@ -76,10 +76,10 @@ def compare(
         em -0.042 72 no difference shown
 
     Queries are matched by id, or by text where the runs share no id; repeats of a query are
-    averaged first. A query counts for a metric
-    when both runs scored it. Counts and geometric means are not compared; percentiles are, with an
-    interval and without a test. A metric that the runs
-    show under different names is one metric; it goes by the new run's name.
+    averaged first. A query counts for a metric when both runs scored it, and ask and expect the
+    same. Counts and geometric means are not compared; percentiles are, with an interval and without
+    a test. A metric that the runs show under different names is one metric; it goes by the new
+    run's name.
 
     Args:
         new: the new run (A): a result or a run folder.
@@ -101,8 +101,8 @@ def compare(
             people.
         unpaired: compare the means of different queries (two weeks of logs) by Welch's test;
             nothing is matched, percentiles are left out, and ``fail_if_drop`` is refused.
-        force: compare even if the metrics were computed differently, common queries differ in
-            what they ask or expect, or both runs hold the same recorded replies. A warning then
+        force: compare even if the metrics were computed differently, most common queries differ
+            in what they ask or expect, or both runs hold the same recorded replies. A warning then
             says so, and the metrics concerned have no verdict.
 
     Raises:
@@ -171,7 +171,9 @@ def compare(
         *(Note("inapplicable_to_both", {"n": n}, (*by_n[n],), "detail") for n in by_n if n),
         *(note for note in b.summary.notes if note.kind == MATCHED),
         *against,
-        *only_in_one(a, b, [means[k] for k in at], matched.queries, mask_a[at], mask_b[at]),
+        *matched.unlike_queries(left_out=True),
+        *same_answers(a, b),
+        *only_in_one(matched, [means[k] for k in at], mask_a[at], mask_b[at]),
         *incomplete_runs(a, b),
     ]
     comparison = compare_arrays(
@@ -233,7 +235,7 @@ def _unlike(
             notes = [Note("in_both", {"n": len(shared)}, severity="warning")]
             reasons = dict.fromkeys(names, notes[0])
         return reasons, notes
-    by_query = [*differing_queries(a, b, shared), *same_replies(a, b, shared)]
+    by_query = [*matched.unlike_queries(left_out=False), *same_replies(a, b, shared)]
     own = [name for name in names if OWN_NUGGETS in (nuggets_of(a, name), nuggets_of(b, name))]
     others = dict.fromkeys(names, by_query[0]) if by_query else {}
     return others | dict.fromkeys(own, Note("own_nuggets")) | reasons, [*notes, *by_query]

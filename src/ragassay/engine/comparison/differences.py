@@ -7,13 +7,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.base.note import Note
-from ragassay.base.printable import grouped, share
+from ragassay.base.printable import few, grouped, share
 from ragassay.base.score import Reason
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.result import Result
@@ -38,20 +39,46 @@ Pairs = tuple[Matrix, Mask]
 @dataclass(frozen=True, slots=True)
 class MatchedRuns:
     """The new run (A) and the old one (B), which show metrics under the same names, query by query:
-    the rows of each query id in either run, and the ids that both have, sorted."""
+    the rows of each query id in either run, and the ids that both have, sorted. ``unlike`` are the
+    queries of which the runs do not ask or expect the same: they are left out, unless more than
+    half of the common queries are such."""
 
     a: Result
     b: Result
     rows_a: Mapping[str, list[int]]
     rows_b: Mapping[str, list[int]]
     queries: Sequence[str]
+    unlike: Sequence[str] = ()
 
     @classmethod
     def of(cls, a: Result, b: Result) -> MatchedRuns:
         """Matches the queries of two runs by id."""
         rows_a, rows_b = a.columns.rows_by_query, b.columns.rows_by_query
         # Sorted, because the random sign patterns belong to positions.
-        return cls(a, b, rows_a, rows_b, sorted(query for query in rows_a if query in rows_b))
+        queries = sorted(rows_a.keys() & rows_b.keys())
+        asked_a, asked_b = (_by_query(run, run.columns.asked) for run in (a, b))
+        unlike = [query for query in queries if asked_a.get(query) != asked_b.get(query)]
+        if 2 * len(unlike) <= len(queries):
+            for query in unlike:
+                del rows_a[query], rows_b[query]
+            queries = sorted(rows_a.keys() & rows_b.keys())
+        return cls(a, b, rows_a, rows_b, queries, unlike)
+
+    def unlike_queries(self, *, left_out: bool) -> list[Note]:
+        """A note on the queries that are `unlike`, with the facts in which the first ones are; for
+        queries that are ``left_out``, or that are not."""
+        first = self.unlike[:3]
+        if not first or left_out != (first[0] not in self.rows_a):
+            return []
+        sides = [{s.id: s for s in run.samples if s.id in first} for run in (self.a, self.b)]
+        facts = (", ".join(differing_facts(*(side[name] for side in sides))) for name in first)
+        shown = [f"{name!r} ({how or 'its facts'})" for name, how in zip(first, facts, strict=True)]
+        counts: dict[str, float | str] = {"n": len(self.unlike), "of": len(self.queries)}
+        counts["which"] = few([*shown, *self.unlike[3:]], 3)
+        if left_out:
+            counts["of"] = len(self.queries) + len(self.unlike)
+            return [Note("queries_left_out", counts, severity="warning")]
+        return [Note("differing_queries", counts, severity="warning")]
 
     def lacking(self, names: Sequence[str]) -> list[str]:
         """Ids of the queries that A lacks and of which B has a score of any of these metrics."""
@@ -253,22 +280,6 @@ def _difference(a: Result, b: Result, name: str) -> str:
     return ""
 
 
-def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[Note]:
-    """Compares what common queries ask and expect in both runs: a note where they differ."""
-    if a.summary.fingerprint and a.summary.fingerprint == b.summary.fingerprint:
-        return []
-    asked_a, asked_b = (_by_query(run, run.columns.asked) for run in (a, b))
-    different = [query for query in common if asked_a.get(query) != asked_b.get(query)]
-    if not different or not asked_a or not asked_b:
-        return []
-    example = different[0]
-    first, second = (next((s for s in run.samples if s.id == example), None) for run in (a, b))
-    facts = differing_facts(first, second) if first and second else []
-    counts: dict[str, float | str] = {"n": len(different), "of": len(common)}
-    counts |= {"example": example, "how": ", ".join(facts) or "its facts"}
-    return [Note("differing_queries", counts, severity="warning")]
-
-
 def same_replies(a: Result, b: Result, common: Sequence[str]) -> list[Note]:
     """Looks for replies that ``ragassay ask`` recorded once and that both runs hold."""
     of_a, of_b = (_by_query(run, run.columns.replies) for run in (a, b))
@@ -279,6 +290,14 @@ def same_replies(a: Result, b: Result, common: Sequence[str]) -> list[Note]:
     return [Note("same_replies", counts, severity="warning")] if same else []
 
 
+def same_answers(a: Result, b: Result) -> list[Note]:
+    """Looks whether both runs hold the same answers and passages for all queries."""
+    given = attrgetter("id", "answer", "passages", "runs")
+    pairs = zip(a.samples, b.samples, strict=False)
+    same = len(a.columns) == len(b.columns) and all(given(x) == given(y) for x, y in pairs)
+    return [Note("same_answers", {"n": a.columns.n_queries}, severity="warning")] if same else []
+
+
 def _by_query(run: Result, numbers: Iterable[int]) -> dict[str, set[int]]:
     """The numbers of a run's samples, by query."""
     rows = zip(run.columns.identities, numbers, strict=False)
@@ -287,10 +306,11 @@ def _by_query(run: Result, numbers: Iterable[int]) -> dict[str, set[int]]:
 
 
 def only_in_one(
-    a: Result, b: Result, names: list[str], common: Sequence[str], mask_a: Mask, mask_b: Mask
+    matched: MatchedRuns, names: list[str], mask_a: Mask, mask_b: Mask
 ) -> Iterator[Note]:
     """The scores of common queries (``mask_a``, ``mask_b``: where each run has one, shape
     ``(n_metrics, n_common)``) and the queries that one run has alone."""
+    a, b = matched.a, matched.b
     alone = (mask_a != mask_b).sum(axis=1)
     partial = tuple(name for name, n in zip(names, alone, strict=True) if n)
     new, old = (run.summary.metrics[partial[0]].mean if partial else None for run in (a, b))
@@ -300,7 +320,7 @@ def only_in_one(
     elif partial:
         yield Note("scores_in_one_of_several", {"n": int(alone.sum())}, partial, "warning")
     for run, other in ((a, b), (b, a)):
-        if n := run.columns.n_queries - len(common):
+        if n := len(matched.rows_of(run)) - len(matched.queries):
             counts: dict[str, float | str] = {"n": n, "run": run.name, "other": other.name}
             yield Note("queries_in_one", counts, severity="warning")
 
