@@ -334,6 +334,12 @@ def test_where_no_suite_is_named_the_data_have_theirs() -> None:
     assert default_suite(make_config(qrels="q.txt"), "jsonl").name == "retrieval"
     every, named = (ragassay.evaluate(RECORDS, "qa", **of) for of in ({}, {"metrics": "all"}))
     assert every.summary.metrics == named.summary.metrics
+    alone, both, named = (
+        ragassay.evaluate(RECORDS, suite, metrics=metrics).summary
+        for suite, metrics in (("rag", None), (["rag", "em"], None), ("rag", "em"))
+    )
+    assert [*both] == [*alone, "em"] and both.notes == alone.notes
+    assert ([*named], named.notes) == (["em"], ())  # what is missing for the suite is not said
 
 
 def test_an_unknown_option_names_the_nearest() -> None:

@@ -140,24 +140,26 @@ def select_metrics(
     config: RunConfig,
     data_format: str,
     chosen: Sequence[Suite] = (),
-    objects: Sequence[Metric] = (),
+    objects: Sequence[Metric | str] = (),
     fitted: Callable[[Suite], Suite] = lambda suite: suite,
     own: Sequence[Metric] = (),
 ) -> MetricSelection:
     """The metrics of a configuration under the names that its suites publish. ``fitted`` makes a
     suite whose metrics depend on the data (`Suite.otherwise`) one of those that the data allow.
-    ``own`` (rubrics, say) come on top, also of the suite for the data where nothing is named."""
+    ``objects``, some by name, come on top of the suites named, and ``own`` (rubrics, say) also of
+    the suite for the data where nothing is named."""
     named_suites = [*(chosen or map(suites.get, config.suite))]
     if not named_suites and not config.metrics and not objects:
         named_suites = [default_suite(config, data_format)]
     used = tuple(fitted(suite) if suite.otherwise else suite for suite in named_suites)
+    wanted = [*config.metrics, *(item for item in objects if isinstance(item, str))]
     if config.ks:
-        _check_ks(config, used)
+        _check_ks(config, used, naming.split(wanted))
     asked: dict[Metric, str] = {}
     of_suites: list[Metric] = []
-    if config.metrics:
+    if wanted:
         local = published_names(config, data_format, used)
-        names = suites.our_names(config.metrics, local)
+        names = suites.our_names(wanted, local)
         if not used:
             for other, said in suites.get("ragreport").outside.items():
                 if other in naming.split(config.metrics) and other not in local:
@@ -170,10 +172,11 @@ def select_metrics(
         every = Suite("metrics", "", "", (), aliases=local, published=published)
         by_name = every.metrics_by_name(names, ks=config.ks, published=config.published)
         asked = {metric: name for name, metric in by_name.items()}
-    else:
+    if not config.metrics:
         for suite in used:
             of_suites += suite.metrics_by_name(ks=config.ks, published=config.published).values()
-    selected = dict.fromkeys([*asked, *of_suites, *objects, *own])
+    made = (item for item in objects if not isinstance(item, str))
+    selected = dict.fromkeys([*of_suites, *asked, *made, *own])
     metrics = [metric for metric in selected if "runs" not in metric.needs]
     over = [metric for metric in selected if "runs" in metric.needs]
     compared: list[Metric] = []
@@ -288,14 +291,13 @@ def _consistency_plan(
     return ConsistencySelection(by_name, (*numeric, *labels), tuple(map(str, over)))
 
 
-def _check_ks(config: RunConfig, used: Sequence[Suite]) -> None:
+def _check_ks(config: RunConfig, used: Sequence[Suite], names: Sequence[str]) -> None:
     """Refuses cut-offs that would change nothing."""
     local = suites.aliases_of(used)
-    names = naming.split(config.metrics)
     # The names in a resolved configuration have its cut-offs already.
     at = tuple(f"@{k}" for k in config.ks or ())
     named = any(naming.takes_cutoffs(name, local) or name.endswith(at) for name in names)
-    if named or (not names and any(suite.ranked for suite in used)):
+    if named or (not config.metrics and any(suite.ranked for suite in used)):
         return
     what = ", ".join(names or [suite.name for suite in used])
     raise OptionError(

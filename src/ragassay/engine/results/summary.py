@@ -246,9 +246,8 @@ class Summary(Displayed):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing could be scored, because the system gave no answer at all."""
-        failed = 0 < self.n_samples <= sum(self.failures.values())
-        return failed and not any(metric.n_scored for metric in self.metrics.values())
+        """Whether nothing was scored."""
+        return not any(metric.n_scored for metric in self.metrics.values())
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values, ready for strict JSON."""

@@ -87,7 +87,7 @@ def prepare(
     data: Data | None = None,
     *,
     chosen: Sequence[Suite] = (),
-    objects: Sequence[Metric] = (),
+    objects: Sequence[Metric | str] = (),
     judge: Judge | Sequence[Any] | None = None,
     dry: bool = False,
     environment: Mapping[str, str] | None = None,
@@ -97,10 +97,10 @@ def prepare(
     """Opens the data and resolves all names, so that errors show before the work begins.
 
     ``data``, ``chosen`` and ``judge`` take the place of the configuration's data, suites and judge;
-    the metrics of ``objects`` come on top. ``dry``: the job is only previewed, so no key is needed
-    and no ledger is made. ``named`` has the words that names of an operator stand for, by role
-    (``judge``, ``embedder``): the configuration and all outputs say the names only. ``expected``
-    are samples like those of data that are still to come, to choose a suite's metrics by."""
+    the metrics of ``objects``, some by name, come on top. ``dry``: the job is only previewed, so no
+    key is needed and no ledger is made. ``named`` has the words that names of an operator stand
+    for, by role (``judge``, ``embedder``): the configuration and all outputs say the names only.
+    ``expected`` are samples like those of data still to come, to choose a suite's metrics by."""
     if data is None:
         if config.data is None:
             raise UsageError("No data is named. Give a file: ragassay run DATA.")
@@ -124,8 +124,8 @@ def prepare(
         # A system that failed is measured by what it would have been measured by.
         samples = [replace(s, answer=Answer(s.failure)) if s.failure else s for s in samples]
         for part, kind in (("passages", "no_passages"), ("answer", "no_answer")):
-            if samples and all(getattr(sample, part) is None for sample in samples):
-                notes.append(Note(kind))
+            lacking = samples and all(getattr(sample, part) is None for sample in samples)
+            notes.extend([Note(kind)] if lacking and not config.metrics else ())
         every = suite.fitted(samples, lambda metric: True)
         # What is named is measured, whoever is asked.
         if config.metrics or judge or set(config.judge) - {OFFLINE}:
@@ -455,7 +455,7 @@ def job_of(
     only, so no key is needed and nothing is sent."""
     if data is None:
         raise UsageError("data is None. Give a path, a list of samples or mappings, or a frame.")
-    objects: list[Metric] = []
+    objects: list[Metric | str] = []
     names: list[str] = []
     chosen: list[Suite] = []
     pieces: list[Any] = []
@@ -479,9 +479,8 @@ def job_of(
                 raise UsageError(f"{item!r} is neither a suite nor a metric. {hint}")
     if suite is not None and not (objects or names or chosen):
         raise UsageError("No suite and no metric is named. 'ragassay metrics' lists them.")
-    if names and chosen and metrics is None:
-        # Names in one list with suites come on top of the suites' own.
-        names = [*(name for each in chosen for name in each.metrics), *names]
+    if chosen and metrics is None:  # names in one list with suites come on top of the suites' own
+        objects, names = [*names, *objects], []
     words = [naming.split(item) if isinstance(item, str) else [item] for item in _listed(metrics)]
     names += own_names([word for of_item in words for word in of_item])
     paths = paths_of(data)
