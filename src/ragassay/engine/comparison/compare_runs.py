@@ -152,12 +152,12 @@ def compare(
             ("indicative", hints[name]) if found == ("tested", None) and name in hints else found
             for name, found in zip(means, standings, strict=True)
         ]
+    facts: dict[str, Any] = {"a": a.name, "b": b.name, "runs": (a, b), "primary": tuple(tested)}
+    facts |= {"trust_offline": trust_offline, "correction": correction}
     if unpaired:
-        comparison = compare_means(a, b, means, standings, level=level, correction=correction)
-        return replace(
-            comparison, brought=(*against, *incomplete_runs(a, b)), runs=(a, b),
-            judged_by=_judged_by(a, b, means), primary=tuple(tested), trust_offline=trust_offline,
-        )  # fmt: skip
+        facts |= {"judged_by": _judged_by(a, b, means), "level": level}
+        facts["brought"] = (*against, *incomplete_runs(a, b))
+        return compare_means(a, b, means, standings, **facts)
     (values_a, mask_a), (values_b, mask_b) = matched.scores(means)
     for run in () if (mask_a & mask_b).any() else (a, b):
         if failure := run.summary.all_failed:
@@ -177,10 +177,10 @@ def compare(
         *incomplete_runs(a, b),
     ]
     comparison = compare_arrays(
-        means, values_a, values_b, mask=mask_a & mask_b, a_name=a.name, b_name=b.name,
+        means, values_a, values_b, mask=mask_a & mask_b,
         higher_is_better=[summaries[name].higher_is_better for name in means],
-        spans=[summaries[name].bounds for name in means], correction=correction,
-        standings=standings, brought=brought, clustered_by=clustered_by, **draws,
+        spans=[summaries[name].bounds for name in means], standings=standings,
+        clustered_by=clustered_by, judged_by=_judged_by(a, b, names), **draws, **facts,
     )  # fmt: skip
     found = [_with_left_out(d, matched, draws) for d in comparison.differences]
     judged = [d for d in found if d.standing in ("tested", "indicative")]
@@ -211,14 +211,10 @@ def compare(
         differences=tuple(differences[name] for name in names),
         only_a=len(matched.rows_a) - len(matched.queries),
         only_b=len(matched.rows_b) - len(matched.queries),
-        judged_by=_judged_by(a, b, names),
         metrics_only_a=() if metrics or primary else alone[0],
         metrics_only_b=() if metrics or primary else alone[1],
-        brought=(*fallen, *comparison.brought),
-        primary=tuple(tested),
+        brought=(*fallen, *brought),
         gates=tuple(gates),
-        trust_offline=trust_offline,
-        runs=(a, b),
     )
 
 

@@ -312,13 +312,8 @@ def only_in_one(
     ``(n_metrics, n_common)``) and the queries that one run has alone."""
     a, b = matched.a, matched.b
     alone = (mask_a != mask_b).sum(axis=1)
-    partial = tuple(name for name, n in zip(names, alone, strict=True) if n)
-    new, old = (run.summary.metrics[partial[0]].mean if partial else None for run in (a, b))
-    if len(partial) == 1 and new is not None and old is not None:
-        n = int((mask_a & mask_b)[names.index(partial[0])].sum())
-        yield Note("scores_in_one", {"n": n, "new": new, "old": old}, partial, "warning")
-    elif partial:
-        yield Note("scores_in_one_of_several", {"n": int(alone.sum())}, partial, "warning")
+    if partial := tuple(name for name, n in zip(names, alone, strict=True) if n):
+        yield Note("scores_in_one", {"n": int(alone.sum())}, partial, "warning")
     for run, other in ((a, b), (b, a)):
         if n := len(matched.rows_of(run)) - len(matched.queries):
             counts: dict[str, float | str] = {"n": n, "run": run.name, "other": other.name}
@@ -339,55 +334,36 @@ Role = tuple[Standing, Note | None]
 
 def compare_arrays(
     names: Sequence[str],
-    a: Matrix,
-    b: Matrix,
+    new: Matrix,
+    old: Matrix,
+    /,
     *,
-    mask: Mask | None = None,
-    clusters: NDArray[np.int64] | None = None,
-    a_name: str = "A",
-    b_name: str = "B",
     higher_is_better: Sequence[bool | None] | None = None,
     spans: Sequence[Span] | None = None,
     standings: Sequence[Role] | None = None,
+    clustered_by: str | None = None,
+    mask: Mask | None = None,
+    clusters: NDArray[np.int64] | None = None,
     n_resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
     correction: str = "maxt",
-    brought: Sequence[Note] = (),
-    clustered_by: str | None = None,
+    **facts: Any,
 ) -> Comparison:
-    """The comparison of two aligned score matrices, shape ``(n_metrics, n_queries)``."""
+    """The comparison of two aligned score matrices, shape ``(n_metrics, n_queries)``; ``facts`` are
+    other fields of it."""
     roles: Sequence[Role] = standings or [("tested", None)] * len(names)
+    draws: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "level": level}
+    draws["correction"] = correction
     tests = compare_pairs(
-        a,
-        b,
-        mask=mask,
-        clusters=clusters,
-        spans=spans or [(None, None)] * len(names),
-        tested=[standing == "tested" for standing, _ in roles],
-        correction=correction,
-        n_resamples=n_resamples,
-        seed=seed,
-        level=level,
-    )
-    return _comparison(
-        names,
-        tests,
-        higher_is_better or [True] * len(names),
-        roles,
-        a=a_name,
-        b=b_name,
-        n_common=a.shape[1],
-        only_a=0,
-        only_b=0,
-        n_resamples=n_resamples,
-        seed=seed,
-        level=level,
-        correction=correction,
-        brought=tuple(brought),
-        clustered_by=None if clusters is None else clustered_by,
-        n_clusters=None if clusters is None else len(np.unique(clusters)),
-    )
+        new, old, mask=mask, clusters=clusters, spans=spans or [(None, None)] * len(names),
+        tested=[standing == "tested" for standing, _ in roles], **draws,
+    )  # fmt: skip
+    if clusters is not None:
+        draws |= {"clustered_by": clustered_by, "n_clusters": len(np.unique(clusters))}
+    facts = {"a": "A", "b": "B", "only_a": 0, "only_b": 0} | facts | draws
+    directions = higher_is_better or [True] * len(names)
+    return _comparison(names, tests, directions, roles, n_common=new.shape[1], **facts)
 
 
 def _comparison(
@@ -399,19 +375,14 @@ def _comparison(
 ) -> Comparison:
     """The comparison that tests give, with other facts of it."""
     alpha = alpha_of(facts["level"])
+    rows = zip(names, tests, directions, roles, strict=True)
     differences = tuple(
         Difference(
-            **vars(test),
-            name=name,
+            **vars(test), name=name, higher_is_better=direction, standing=standing, why=why,
             significant_adjusted=None if test.p_adjusted is None else test.p_adjusted <= alpha,
-            higher_is_better=direction,
-            standing=standing,
-            why=why,
         )
-        for name, test, direction, (standing, why) in zip(
-            names, tests, directions, roles, strict=True
-        )
-    )
+        for name, test, direction, (standing, why) in rows
+    )  # fmt: skip
     n_tested = sum(test.p_adjusted is not None for test in tests)
     return Comparison(differences=differences, n_tested=n_tested, **facts)
 
@@ -436,20 +407,15 @@ def compare_percentile(
     # Bootstrap units have the numbers from 0 on.
     units = np.arange(both.size) if clusters is None else clusters
     _, codes = np.unique(units[both], return_inverse=True)
-    unit_of = dict(zip(np.flatnonzero(both).tolist(), codes.tolist(), strict=True))
+    unit_of = list(zip(np.array(matched.queries)[both].tolist(), codes.tolist(), strict=True))
     found = PairedResult(level=level)
     if both.any():
         sides = []
         for run in (matched.a, matched.b):
             scored, rows = run.columns.scored(name), matched.rows_of(run)
-            units_of = {
-                row: unit
-                for at, unit in unit_of.items()
-                for row in rows[matched.queries[at]]
-                if scored[row]
-            }
-            values = run.columns.values(name)[list(units_of)]
-            sides.append((values, np.array(list(units_of.values()))))
+            at = [(row, unit) for query, unit in unit_of for row in rows[query] if scored[row]]
+            chosen, units = np.array(at).T
+            sides.append((run.columns.values(name)[chosen], units))
         a, b = sides
         assert metric.percentile is not None
         found = percentile_difference(
@@ -467,13 +433,14 @@ def compare_percentile(
 
 
 def compare_means(
-    a: Result,
-    b: Result,
+    new: Result,
+    old: Result,
     names: Sequence[str],
     standings: Sequence[Role],
     *,
     level: float,
     correction: str,
+    **facts: Any,
 ) -> Comparison:
     """Whether the means of two runs over different queries differ, by Welch's test.
 
@@ -482,7 +449,7 @@ def compare_means(
     """
     correction = "holm" if correction == "maxt" else correction
     samples, n_units, n_queries = [], [], []
-    for run in (a, b):
+    for run in (new, old):
         rows = run.columns.rows_by_query
         values, mask = query_matrix(run, names, rows, list(rows), of_means=True)
         keys, labels = run.columns.clusters, None
@@ -494,15 +461,13 @@ def compare_means(
         n_units.append(len(rows) if labels is None else len(np.unique(labels)))
     tested = [standing == "tested" for standing, _ in standings]
     tests = compare_samples(*samples, tested=tested, correction=correction, level=level)
-    clustered = [run for run in (a, b) if run.columns.clusters is not None]
+    clustered = [run for run in (new, old) if run.columns.clusters is not None]
     columns = [cluster_column(run.config.get("cluster_by")) for run in clustered]
     return _comparison(
         names,
         tests,
-        [a.summary.metrics[name].higher_is_better for name in names],
+        [new.summary.metrics[name].higher_is_better for name in names],
         standings,
-        a=a.name,
-        b=b.name,
         n_common=0,
         only_a=n_queries[0],
         only_b=n_queries[1],
@@ -513,4 +478,5 @@ def compare_means(
         clustered_by=next(iter(columns), None),
         n_clusters=sum(n_units) if clustered else None,
         unpaired=True,
+        **facts,
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -438,7 +438,6 @@ def slice_summaries(
     columns: ScoreColumns,
     metrics: Sequence[MetricSummary],
     options: IntervalOptions,
-    queries: Container[str] | None = None,
 ) -> tuple[Slice, ...]:
     """The metrics with their numbers for each value of each slicing column, largest slice first.
 
@@ -446,10 +445,7 @@ def slice_summaries(
     clusters, slices = sample_clusters(columns), []
     metrics = [m for m in metrics if m.aggregate == "mean" or m.percentile is not None]
     for column, values in columns.slices.items():
-        labels = [
-            labels_of(value) if queries is None or query in queries else ()
-            for value, (query, _, _) in zip(values, columns.identities, strict=True)
-        ]
+        labels = [labels_of(value) for value in values]
         counts = Counter(label for each in labels for label in each)
         for value, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             mask = np.fromiter((value in each for each in labels), np.bool_, len(labels))

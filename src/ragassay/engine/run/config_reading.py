@@ -381,5 +381,4 @@ def _check(config: RunConfig) -> None:
         return  # the metrics depend on the data
     selection = select_metrics(config, data_format or "", own=own)
     check_names(config.models, models_used(config, selection.every.values()))
-    shown = {name: str(metric) for name, metric in selection.metrics.items()}
-    gates.resolve(config.fail_under, shown, [suite.name for suite in selection.suites])
+    gates.check(config, selection)

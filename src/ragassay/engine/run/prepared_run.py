@@ -160,10 +160,7 @@ def prepare(
     if config.fail_under:
         from ragassay.engine.comparison import gates
 
-        shown = {name: str(metric) for name, metric in every.items()}
-        spans = {name: (metric.low, metric.high) for name, metric in every.items()}
-        used = [suite.name for suite in selection.suites]
-        gates.resolve(config.fail_under, shown, used, spans, config.level)
+        gates.check(config, selection)
     asks = bool(judged_among(selection.metrics.values())) or config.nuggets == POOLED
     session = None
     if asks and config.nuggets not in (OWN, POOLED):
