@@ -266,15 +266,14 @@ def test_a_metric_without_values_in_one_run_does_not_stop_the_others(monkeypatch
     assert found["f1"].n == 6 and found["hhem"].n == 0 and found["hhem"].diff is None
 
 
-def test_replies_that_were_recorded_once_are_not_compared_with_themselves() -> None:
-    def run(at: str) -> ragassay.Result:
-        asked = {"fingerprint": "f", "at": at, "latency": 0.5}
-        return ragassay.evaluate(records([True, False], metadata={"asked": asked}), ["em"])
-
-    with pytest.raises(UsageError, match="cannot be compared"):
-        ragassay.compare(run("2025-01-01"), run("2025-01-01"))
-    found = ragassay.compare(run("2025-01-01"), run("2025-01-02"))  # who gave the same answers
-    assert [note.counts for note in found.notes if note.kind == "same_answers"] == [{"n": 2}]
+def test_runs_of_the_same_answers_and_passages_say_so() -> None:
+    said = []
+    for new in (records([True, False]), records([True, True]), records([True])):
+        found = ragassay.compare(
+            *(ragassay.evaluate(r, ["em"]) for r in (new, records([True, False])))
+        )
+        said.append([note.counts for note in found.notes if note.kind == "same_answers"])
+    assert said == [[{"n": 2}], [], []]
 
 
 def test_a_query_is_lacking_where_the_old_run_has_a_score_and_each_repeat_is_owed() -> None:

@@ -122,7 +122,6 @@ def test_columns_of_some_samples_under_other_names_hold_what_these_samples_have(
         for at in rows:
             found.identities.append((f"q{at}", "", at))
             found.asked.append(at)
-            found.replies.append(9 * at)
             for other, name in enumerate(names):
                 found.add(name, outcome((kinds[at] + other) % 8), "run")
         return found
@@ -130,7 +129,7 @@ def test_columns_of_some_samples_under_other_names_hold_what_these_samples_have(
     rows = draw.draw(st.lists(st.integers(0, len(kinds) - 1), unique=True))
     whole, alone = made(range(len(kinds)), ["a", "b"]), made(rows, ["a", "new"])
     taken = whole.take(np.array(rows, dtype=np.int64)).renamed({"b": "new"})
-    for name in ("identities", "slices", "clusters", "asked", "replies", "metrics"):
+    for name in ("identities", "slices", "clusters", "asked", "metrics"):
         assert getattr(taken, name) == getattr(alone, name)
     for name in alone.metrics:
         assert taken.tally(name) == alone.tally(name)

@@ -28,7 +28,6 @@ from ragassay.engine.comparison.differences import (
     nuggets_of,
     only_in_one,
     same_answers,
-    same_replies,
 )
 from ragassay.engine.comparison.gates import decide_drop, resolve_drops
 from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
@@ -101,9 +100,9 @@ def compare(
             people.
         unpaired: compare the means of different queries (two weeks of logs) by Welch's test;
             nothing is matched, percentiles are left out, and ``fail_if_drop`` is refused.
-        force: compare even if the metrics were computed differently, most common queries differ
-            in what they ask or expect, or both runs hold the same recorded replies. A warning then
-            says so, and the metrics concerned have no verdict.
+        force: compare even if the metrics were computed differently, or most common queries
+            differ in what they ask or expect. A warning then says so, and the metrics concerned
+            have no verdict.
 
     Raises:
         UsageError: data in place of a run, no common queries or metrics, conditions that hold for
@@ -231,7 +230,7 @@ def _unlike(
             notes = [Note("in_both", {"n": len(shared)}, severity="warning")]
             reasons = dict.fromkeys(names, notes[0])
         return reasons, notes
-    by_query = [*matched.unlike_queries(left_out=False), *same_replies(a, b, shared)]
+    by_query = matched.unlike_queries(left_out=False)
     own = [name for name in names if OWN_NUGGETS in (nuggets_of(a, name), nuggets_of(b, name))]
     others = dict.fromkeys(names, by_query[0]) if by_query else {}
     return others | dict.fromkeys(own, Note("own_nuggets")) | reasons, [*notes, *by_query]

@@ -5,7 +5,7 @@ queries, as percentiles, or by the means of different queries (two weeks of logs
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any
@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.base.note import Note
-from ragassay.base.printable import few, grouped, share
+from ragassay.base.printable import few, grouped
 from ragassay.base.score import Reason
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import (
-    NO_REPLY,
     cluster_column,
     differing_facts,
     names_in,
@@ -56,8 +55,11 @@ class MatchedRuns:
         rows_a, rows_b = a.columns.rows_by_query, b.columns.rows_by_query
         # Sorted, because the random sign patterns belong to positions.
         queries = sorted(rows_a.keys() & rows_b.keys())
-        asked_a, asked_b = (_by_query(run, run.columns.asked) for run in (a, b))
-        unlike = [query for query in queries if asked_a.get(query) != asked_b.get(query)]
+        asked = [
+            {query: {run.columns.asked[row] for row in rows[query]} for query in queries}
+            for run, rows in ((a, rows_a), (b, rows_b))
+        ]
+        unlike = [query for query in queries if asked[0][query] != asked[1][query]]
         if 2 * len(unlike) <= len(queries):
             for query in unlike:
                 del rows_a[query], rows_b[query]
@@ -280,29 +282,12 @@ def _difference(a: Result, b: Result, name: str) -> str:
     return ""
 
 
-def same_replies(a: Result, b: Result, common: Sequence[str]) -> list[Note]:
-    """Looks for replies that ``ragassay ask`` recorded once and that both runs hold."""
-    of_a, of_b = (_by_query(run, run.columns.replies) for run in (a, b))
-    none = {NO_REPLY}
-    same = [text for text in common if (of_a.get(text, none) & of_b.get(text, none)) - none]
-    n = share(len(same), len(common), "common query")
-    counts = {"n": n, "example": same[0] if same else ""}
-    return [Note("same_replies", counts, severity="warning")] if same else []
-
-
 def same_answers(a: Result, b: Result) -> list[Note]:
     """Looks whether both runs hold the same answers and passages for all queries."""
     given = attrgetter("id", "answer", "passages", "runs")
     pairs = zip(a.samples, b.samples, strict=False)
     same = len(a.columns) == len(b.columns) and all(given(x) == given(y) for x, y in pairs)
     return [Note("same_answers", {"n": a.columns.n_queries}, severity="warning")] if same else []
-
-
-def _by_query(run: Result, numbers: Iterable[int]) -> dict[str, set[int]]:
-    """The numbers of a run's samples, by query."""
-    rows = zip(run.columns.identities, numbers, strict=False)
-    found = grouped((identity[0], number) for identity, number in rows)
-    return {query: set(of_query) for query, of_query in found.items()}
 
 
 def only_in_one(

@@ -26,7 +26,6 @@ from ragassay.stats.intervals import Bounds, Interval, Span, mean_interval
 from ragassay.stats.percentiles import percentile_interval
 from ragassay.stats.repeats import Components
 from ragassay.suites import Suite
-from ragassay.texts.document_names import CONVERSATION_KEYS
 
 if TYPE_CHECKING:
     from ragassay.judges.asking import Usage
@@ -459,19 +458,15 @@ def facts_of(
     metrics: Sequence[MetricSummary],
     options: IntervalOptions,
     cluster_by: str | None,
-    *,
-    from_ids: bool = False,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The fields of a `Summary` that its columns give, and the means that are crowded (see
-    `summarise`). ``from_ids``: the conversations to cluster by are in the ids of the samples."""
+    `summarise`)."""
     found, crowded = summarise(columns, metrics, options)
     n, n_queries = len(columns), columns.n_queries
     queries = plural(n_queries, "query")
     over = queries if n == n_queries else f"{n:,} samples of {queries}"
     if cluster_by is not None:
         over += f", by {cluster_by}"
-        if from_ids and cluster_by in CONVERSATION_KEYS:
-            over += " (the ids hold it)"
     elif n != n_queries:
         over += ", by query"
     unscored = (item for metric in found.values() for item in metric.unscored.items())

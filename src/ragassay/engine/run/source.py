@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import formats, golden
-from ragassay.base.errors import InputError, RagassayWarning, UsageError, called, warn_user
+from ragassay.base.errors import InputError, UsageError, called, warn_user
 from ragassay.base.json_data import dumps
 from ragassay.base.note import Note
 from ragassay.base.printable import plural
@@ -247,6 +246,11 @@ def _opened(
     joined = () if qrels is None else (qrels,)
     limit = None if config.where else config.limit  # of a subset the first so many count
     bounded = config.from_timestamp is not None or config.to_timestamp is not None
+
+    def chosen(samples: Iterator[Sample], path: Path | None) -> Iterator[Sample]:
+        samples = _within(samples, config, path) if bounded else samples
+        return islice(_first_runs(samples) if first_runs else samples, limit)
+
     data_paths = paths_of(data)
     if data_paths is None:
         if not (hasattr(data, "__iter__") or hasattr(data, "columns")):
@@ -255,8 +259,7 @@ def _opened(
             raise UsageError(f"{kind} is not data. Give {ways}.")
         digest = hashlib.sha256()
         samples = _hashed(formats.from_records(data, **reading), digest)
-        samples = _within(samples, config, None) if bounded else samples
-        samples = islice(_first_runs(samples) if first_runs else samples, limit)
+        samples = chosen(samples, None)
         # Samples of a file that is still being written have its name.
         title = Path(config.data).name if isinstance(config.data, str) else "samples in memory"
         # A mapping holds a list for each column.
@@ -271,13 +274,7 @@ def _opened(
         )
     reading["format"] = config.format or (name if len(paths) == 1 else None)
     reading["limit"] = None if first_runs or bounded else limit
-
-    samples = formats.read(paths, **reading)
-    samples = _within(samples, config, paths[0]) if bounded else samples
-    if first_runs:
-        again = formats.read(paths, **reading)
-        samples = _first_runs(samples, _within(again, config, paths[0]) if bounded else again)
-    samples = islice(samples, limit)
+    samples = chosen(formats.read(paths, **reading), paths[0])
     title = "standard input" if paths[0] == Path(opening.STANDARD_INPUT) else paths[0].name
     more = f" and {plural(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
     if isinstance(data_paths, str | Path) and (folder := Path(data_paths)).is_dir():
@@ -309,25 +306,17 @@ def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> 
         warn_user(str(Note("left_out_by_time", {"left_out": " and ".join(left_out)})))
 
 
-def _first_runs(
-    samples: Iterable[Sample], again: Iterable[Sample] | None = None
-) -> Iterator[Sample]:
-    """The first run of each query and system, in the order of the samples. Warns of the others.
-    Samples that can be read only once are held in memory."""
-    if again is None:
-        samples = again = [*samples]
-    first: dict[tuple[str, str], int] = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RagassayWarning)  # they are issued when samples are read
-        for sample in again:
-            run = sample.id, sample.system
-            first[run] = min(sample.repeat, first.get(run, sample.repeat))
+def _first_runs(samples: Iterable[Sample]) -> Iterator[Sample]:
+    """The first run of each query and system, held in memory until all are read. Warns of the
+    others."""
+    first: dict[tuple[str, str], Sample] = {}
     left_out = 0
     for sample in samples:
-        if sample.repeat == first[sample.id, sample.system]:
-            yield sample
-        else:
-            left_out += 1
+        before = first.setdefault((sample.id, sample.system), sample)
+        left_out += before is not sample
+        if sample.repeat < before.repeat:
+            first[sample.id, sample.system] = sample
+    yield from first.values()
     if left_out:
         warn_user(str(Note("first_runs", {"n": left_out})))
 
