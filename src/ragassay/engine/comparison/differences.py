@@ -100,7 +100,7 @@ class MatchedRuns:
         of B for scores that are missing (`owed`) in queries that are `compared`."""
         sides = (self.a, self.rows_a), (self.b, self.rows_b)
         pairs = [
-            query_matrix(run, names, rows, self.queries, value, of_means=True)
+            query_matrix(run, names, rows, self.queries, value)
             for (run, rows), value in zip(sides, owed, strict=True)
         ]
         if owed != (None, None):
@@ -214,14 +214,12 @@ def query_matrix(
     rows: Mapping[str, list[int]],
     queries: Sequence[str],
     owed: float | None = None,
-    *,
-    of_means: bool = False,
 ) -> Pairs:
-    """Each metric's mean over the repeats of each query, and where there is one: arrays of shape
-    ``(n_metrics, n_queries)``.
+    """Each metric's mean over the repeats of each query (`ScoreColumns.averaged`), and where there
+    is one: arrays of shape ``(n_metrics, n_queries)``.
 
-    ``owed`` takes the place of each score that is owed, and of those of a query that the run lacks;
-    ``of_means`` leaves out the scores that no mean runs over (`ScoreColumns.averaged`)."""
+    ``owed`` takes the place of each score that is owed, and of those of a query that the run lacks.
+    """
     index = np.array([row for query in queries for row in rows.get(query, ())], dtype=np.int64)
     sizes = np.array([len(rows.get(query, ())) for query in queries], dtype=np.int64)
     query_at = np.repeat(np.arange(len(queries)), sizes)
@@ -229,7 +227,7 @@ def query_matrix(
     mask = np.zeros(values.shape, dtype=np.bool_)
     for at, name in enumerate(names):
         columns = result.columns
-        scored = (columns.averaged(name) if of_means else columns.scored(name))[index]
+        scored = columns.averaged(name)[index]
         scores = np.where(scored, columns.values(name)[index], owed or 0.0)
         if owed is not None:
             scored = scored | columns.owed(name)[index]
@@ -287,7 +285,7 @@ def same_answers(a: Result, b: Result) -> list[Note]:
     given = attrgetter("id", "answer", "passages", "runs")
     pairs = zip(a.samples, b.samples, strict=False)
     same = len(a.columns) == len(b.columns) and all(given(x) == given(y) for x, y in pairs)
-    return [Note("same_answers", {"n": a.columns.n_queries}, severity="warning")] if same else []
+    return [Note("same_answers", {"n": a.summary.n_queries}, severity="warning")] if same else []
 
 
 def only_in_one(
@@ -436,7 +434,7 @@ def compare_means(
     samples, n_units, n_queries = [], [], []
     for run in (new, old):
         rows = run.columns.rows_by_query
-        values, mask = query_matrix(run, names, rows, list(rows), of_means=True)
+        values, mask = query_matrix(run, names, rows, list(rows))
         keys, labels = run.columns.clusters, None
         if keys is not None:
             labels = np.array([keys[of_query[0]] for of_query in rows.values()])

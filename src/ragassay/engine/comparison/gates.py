@@ -13,7 +13,6 @@ import numpy as np
 
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
-from ragassay.base.score import Reason
 from ragassay.engine.comparison.derived_runs import aligned, shown_queries
 from ragassay.engine.comparison.differences import MatchedRuns
 from ragassay.engine.comparison.verdict_rules import judge_agreement
@@ -361,10 +360,6 @@ def decide_drop(
     )  # fmt: skip
     result = conclude(gate, facts, observed, possible, owed, refused)
     if result.passed is None and owed:
-        declined = [r for r in Reason if r.by_system or r is Reason.UNDEFINED]
-        runs = (matched.a, matched.b)
-        if any(run.columns.unscored(gate.metric, declined).any() for run in runs):
-            advice += _said("if_declined")
         return replace(result, why=f"{result.why}{advice}")
     seen = difference.most if falls else difference.least
     if result.passed is None and not (owed or refused) and seen is not None and gate.holds(seen):

@@ -5,8 +5,7 @@ be computed, under the names that they are shown by: those of single samples, an
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,45 +63,33 @@ def needs_llm(metric: Metric) -> bool:
 def suite_fits(samples: Sequence[Sample], *, offline: bool) -> dict[str, SuiteFit]:
     """How each suite, by name, suits some samples; the suites that suit most of them come first.
     Where only the offline judge is asked, metrics that a run would not show do not count."""
-
-    def allowed(metric: Metric) -> bool:
-        return not (offline and needs_llm(metric))
-
-    shown = shown_offline if offline else allowed
+    shown = shown_offline if offline else (lambda metric: True)
     by_suite = {
-        name: (suite.fitted(samples, shown) if suite.otherwise else suite).resolve()
+        name: {*(suite.fitted(samples, shown) if suite.otherwise else suite).resolve()}
         for name, suite in suites.all_suites().items()
     }
     failed = any(sample.failure is not None for sample in samples)
-    every = {metric for metrics in by_suite.values() for metric in metrics}
+    lacks = lacks_beside_failures if failed else lambda metric, sample: metric.lacks(sample)
+    every = set[Metric]().union(*by_suite.values())
+    allowed = [metric for metric in every if not (offline and needs_llm(metric))]
+    # Some metrics publish a lowest value where a part is missing: that is no fit.
     fitting = [
-        {
-            metric
-            for metric in filter(allowed, every)
-            # Some metrics publish a lowest value where a part is missing: that is no fit.
-            if missing(sample, metric.needs) is None
-            and (lacks_beside_failures(metric, sample) if failed else metric.lacks(sample)) is None
-        }
-        for sample in samples
+        {m for m in allowed if missing(s, m.needs) is None and lacks(m, s) is None} for s in samples
     ]
     scored = set[Metric]().union(*fitting)
-    fits = [
-        (
-            name,
-            SuiteFit(
-                len(metrics),
-                sum(metric in scored for metric in metrics),
-                sum(not group.isdisjoint(metrics) for group in fitting),
-                len(samples),
-            ),
+    fits = {
+        name: SuiteFit(
+            len(own), len(own & scored), sum(map(bool, map(own.__and__, fitting))), len(samples)
         )
-        for name, metrics in by_suite.items()
-    ]
+        for name, own in by_suite.items()
+    }
     # Those that suit more samples first, then those of which more metrics do.
-    ranked = sorted(
-        fits, key=lambda x: (-x[1].n_samples, -x[1].n_applicable / max(1, x[1].n_metrics))
+    return dict(
+        sorted(
+            fits.items(),
+            key=lambda x: (-x[1].n_samples, -x[1].n_applicable / max(1, x[1].n_metrics)),
+        )
     )
-    return dict(ranked)
 
 
 @dataclass(frozen=True)
@@ -343,24 +330,27 @@ def published_names(
 
 def own_metrics(config: Mapping[str, Any], base: Path | None = None) -> list[Metric]:
     """The metrics that a configuration's ``rubric`` and ``judge_prompt`` files define; relative
-    paths start from ``base``."""
-    start = base or Path()
-    prompts = [config["judge_prompt"]] if config.get("judge_prompt") else []
-    return [
-        *(load_rubric(start / name) for name in config.get("rubric") or ()),
-        *(load_judge_prompt(start / name) for name in prompts),
-    ]
-
-
-def load_rubric(path: str | Path) -> Metric:
-    """The metric that a rubric's YAML file describes (docs/own-metrics.md).
-
-    Its name is known from then on; loading the edited file again replaces it.
-    """
+    paths start from ``base``. Their names are known from then on; reading an edited file again
+    replaces its metric. An error about a name is one about the file that has it."""
+    from ragassay.metrics.answer.answer_match import with_prompt
     from ragassay.metrics.rubric.rubric_grade import rubric_metric
 
-    with _named_in(path):
-        return rubric_metric(read_rubric(path))
+    start = base or Path()
+    rubrics = [start / name for name in config.get("rubric") or ()]
+    prompts = [start / name for name in [config.get("judge_prompt")] if name]
+    found: list[Metric] = []
+    for path in (*rubrics, *prompts):
+        try:
+            is_rubric = len(found) < len(rubrics)
+            read = (
+                rubric_metric(read_rubric(path))
+                if is_rubric
+                else with_prompt(read_judge_prompt(path))
+            )
+        except UsageError as error:
+            raise InputError(str(error), path=path, field="name") from error
+        found.append(read)
+    return found
 
 
 def metric_of_rubric(written: Mapping[str, Any]) -> Metric:
@@ -371,20 +361,3 @@ def metric_of_rubric(written: Mapping[str, Any]) -> Metric:
     from ragassay.metrics.rubric.rubric_grade import rubric_metric
 
     return rubric_metric(parse_rubric(yaml.safe_dump(dict(written))))
-
-
-def load_judge_prompt(path: str | Path) -> Metric:
-    """``answer_match`` by the instructions in a text or YAML file, as a metric of its own."""
-    from ragassay.metrics.answer.answer_match import with_prompt
-
-    with _named_in(path):
-        return with_prompt(read_judge_prompt(path))
-
-
-@contextmanager
-def _named_in(path: str | Path) -> Iterator[None]:
-    """Makes the error about a metric's name one about the file that has it."""
-    try:
-        yield
-    except UsageError as error:
-        raise InputError(str(error), path=path, field="name") from error

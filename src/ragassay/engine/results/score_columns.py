@@ -95,11 +95,6 @@ class ScoreColumns:
         return len(self.identities)
 
     @property
-    def n_queries(self) -> int:
-        """How many queries the samples have."""
-        return len({query for query, _, _ in self.identities})
-
-    @property
     def systems(self) -> list[str]:
         """The systems, in order of first appearance."""
         return list(dict.fromkeys(system for _, system, _ in self.identities))

@@ -462,7 +462,7 @@ def facts_of(
     """The fields of a `Summary` that its columns give, and the means that are crowded (see
     `summarise`)."""
     found, crowded = summarise(columns, metrics, options)
-    n, n_queries = len(columns), columns.n_queries
+    n, n_queries = len(columns), len({query for query, _, _ in columns.identities})
     queries = plural(n_queries, "query")
     over = queries if n == n_queries else f"{n:,} samples of {queries}"
     if cluster_by is not None:

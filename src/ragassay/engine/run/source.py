@@ -181,7 +181,15 @@ def open_source(
     of_references = None
     if config.references is not None and own:
         own, of_references = _columns(data, config, Path(config.references))
-    source = _opened(data, config, own, refuse_joined, first_runs)
+    bounded = config.from_timestamp is not None or config.to_timestamp is not None
+    limit = None if config.where else config.limit  # of a subset the first so many count
+    at_once = None if first_runs or bounded else limit
+    source = _opened(data, config, own, {"refuse_joined": refuse_joined}, at_once)
+    if bounded:
+        source.samples = _within(source.samples, config, next(iter(source.paths), None))
+    if first_runs:
+        source.samples = _first_runs(source.samples)
+    source.samples = islice(source.samples, limit)
     if config.references is not None:
         path = Path(config.references)
         source.joined += (path,)
@@ -237,20 +245,17 @@ def _record_of(data: Any) -> Mapping[str, Any] | None:
 
 
 def _opened(
-    data: Data, config: RunConfig, columns: formats.Columns, refuse_joined: bool, first_runs: bool
+    data: Data,
+    config: RunConfig,
+    columns: formats.Columns,
+    options: Mapping[str, Any],
+    limit: int | None,
 ) -> Source:
     same = ("separator", "single_chunk", "system", "encoding", "sheet", "passages_from")
     reading: dict[str, Any] = {name: getattr(config, name) for name in same}
     qrels = None if config.qrels is None else Path(config.qrels)
-    reading |= {"columns": columns or None, "refuse_joined": refuse_joined, "gold": qrels}
+    reading |= {"columns": columns or None, "gold": qrels, **options}
     joined = () if qrels is None else (qrels,)
-    limit = None if config.where else config.limit  # of a subset the first so many count
-    bounded = config.from_timestamp is not None or config.to_timestamp is not None
-
-    def chosen(samples: Iterator[Sample], path: Path | None) -> Iterator[Sample]:
-        samples = _within(samples, config, path) if bounded else samples
-        return islice(_first_runs(samples) if first_runs else samples, limit)
-
     data_paths = paths_of(data)
     if data_paths is None:
         if not (hasattr(data, "__iter__") or hasattr(data, "columns")):
@@ -259,7 +264,6 @@ def _opened(
             raise UsageError(f"{kind} is not data. Give {ways}.")
         digest = hashlib.sha256()
         samples = _hashed(formats.from_records(data, **reading), digest)
-        samples = chosen(samples, None)
         # Samples of a file that is still being written have its name.
         title = Path(config.data).name if isinstance(config.data, str) else "samples in memory"
         # A mapping holds a list for each column.
@@ -273,8 +277,7 @@ def _opened(
             "give the run, and --qrels FILE."
         )
     reading["format"] = config.format or (name if len(paths) == 1 else None)
-    reading["limit"] = None if first_runs or bounded else limit
-    samples = chosen(formats.read(paths, **reading), paths[0])
+    samples = formats.read(paths, **reading, limit=limit)
     title = "standard input" if paths[0] == Path(opening.STANDARD_INPUT) else paths[0].name
     more = f" and {plural(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
     if isinstance(data_paths, str | Path) and (folder := Path(data_paths)).is_dir():
