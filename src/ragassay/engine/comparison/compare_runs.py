@@ -14,7 +14,7 @@ import numpy as np
 from ragassay import suites
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
-from ragassay.base.printable import grouped
+from ragassay.base.printable import few, grouped
 from ragassay.engine.comparison.derived_runs import MATCHED, aligned, subset_of
 from ragassay.engine.comparison.differences import (
     OWN_NUGGETS,
@@ -146,7 +146,9 @@ def compare(
     standing_of = partial(_standing, a, b, reasons, trust_offline)
     standings = [standing_of(name, not tested or name in tested) for name in means]
     if metrics is None and primary is None and not trust_offline:
-        hints = {name: Note("offline_hint", names=(name,)) for name in _stand_ins(a)}
+        # What a suite measures in place of a metric that needs an LLM judge.
+        stand_ins = (suites.get(suite).instead.values() for suite in a.config.get("suite") or ())
+        hints = {n: Note("offline_hint", names=(n,)) for names in stand_ins for n in names}
         standings = [
             ("indicative", hints[name]) if found == ("tested", None) and name in hints else found
             for name, found in zip(means, standings, strict=True)
@@ -276,12 +278,6 @@ def _standing(
     return "tested", note
 
 
-def _stand_ins(run: Result) -> set[str]:
-    """What a run's suites measure in place of metrics that need an LLM judge."""
-    used = map(suites.get, run.config.get("suite") or ())
-    return {name for suite in used for name in suite.instead.values()}
-
-
 def _judged_by(a: Result, b: Result, names: Sequence[str]) -> str:
     """Who was asked for the metrics compared."""
     sides = [
@@ -321,8 +317,7 @@ def _common_metrics(a: Result, b: Result, wanted: str | Sequence[str] | None) ->
         if name in b.summary.metrics and _is_compared(metric)
     }
     if not both:
-        held = [list(run.summary.metrics) for run in (a, b)]
-        of_a, of_b = (", ".join(group[:6]) + (" ..." if len(group) > 6 else "") for group in held)
+        of_a, of_b = (few([*run.summary.metrics]) for run in (a, b))
         raise UsageError(
             f"{a.name} and {b.name} have no metric in common: {a.name} has {of_a}, and "
             f"{b.name} has {of_b}."

@@ -411,7 +411,9 @@ def with_not_worse(comparison: Comparison) -> Comparison:
     elif metrics := [d for d in differences if d.doubtful and d.hint == "worse"]:
         why = _said("hint_of_worse", metrics=_names(metrics))
     elif metrics := [
-        d for d in differences if d.p_adjusted is not None and d.too_few and d.seems_worse
+        d
+        for d in differences
+        if d.p_adjusted is not None and d.too_few and d.diff and d.direction == "worse"
     ]:
         why = _said("too_few_for_worse", metrics=_names(metrics))
     elif metrics := [d for d in differences if d.hint == "worse"]:

@@ -4,7 +4,6 @@ and its names are resolved), and to its result."""
 from __future__ import annotations
 
 import platform
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -387,9 +386,6 @@ def _copied(config: RunConfig, folder: Path, metrics: Iterable[Metric]) -> dict[
     return keys
 
 
-_NO_NAME = re.compile(r"(^|,)\s*(,|$)")
-"""An empty name between commas."""
-
 PATIENCE_S, EVERY_S = 1.0, 10.0
 """Seconds before the first line about the progress, and between two."""
 
@@ -455,12 +451,7 @@ def job_of(
     objects: list[Metric | str] = []
     names: list[str] = []
     chosen: list[Suite] = []
-    pieces: list[Any] = []
-    for item in _listed(suite):
-        if isinstance(item, str) and _NO_NAME.search(item):
-            raise UsageError(f"The suite {item!r}: a name is empty. Leave out the comma.")
-        pieces += naming.split(item) if isinstance(item, str) else [item]
-    for item in pieces:
+    for item in _pieces(suite):
         if isinstance(item, Suite):
             chosen.append(item)
         elif not isinstance(item, str):
@@ -478,8 +469,7 @@ def job_of(
         raise UsageError("No suite and no metric is named. 'ragassay metrics' lists them.")
     if chosen and metrics is None:  # names in one list with suites come on top of the suites' own
         objects, names = [*names, *objects], []
-    words = [naming.split(item) if isinstance(item, str) else [item] for item in _listed(metrics)]
-    names += own_names([word for of_item in words for word in of_item])
+    names += own_names(_pieces(metrics))
     paths = paths_of(data)
     own = judge if isinstance(judge, Judge) else named_judges(judge) or None
     config = make_config(
@@ -498,3 +488,9 @@ def _listed(items: Any) -> Sequence[Any]:
     """One item, several or none as a list."""
     several = isinstance(items, Sequence) and not isinstance(items, str)
     return [] if items is None else list(items) if several else [items]
+
+
+def _pieces(items: Any) -> list[Any]:
+    """The items, texts cut at their commas."""
+    split = (naming.split(item) if isinstance(item, str) else [item] for item in _listed(items))
+    return [piece for pieces in split for piece in pieces]
