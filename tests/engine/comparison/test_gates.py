@@ -35,10 +35,6 @@ def test_a_gate_reads_back(text: str, parsed: gates.Gate) -> None:
     assert gates.parse(str(parsed)) == parsed
 
 
-def resolved(texts: list[str], computed, used, span=(0, 1)) -> list[gates.Gate]:
-    return gates.resolve(texts, {n: (metric, span) for n, metric in computed.items()}, used, 0.95)
-
-
 REFUSED: list[tuple[str, tuple[float | None, float | None], str]] = [
     *((t, (0, 1), "not a condition") for t in ("f1", "f1=0.6", ">=0.6", "f1>=1.2.3", "=>0.2", "")),
     ("low(f1)<=0.5", (0, 1), "a gate on a bound asks for"),
@@ -47,6 +43,10 @@ REFUSED: list[tuple[str, tuple[float | None, float | None], str]] = [
     ("low(f1)>=-0.1", (0, 1), "is not a value of f1, which runs from 0 to 1"),
     ("high(f1)<=7", (0, 1), "is not a value of f1, which runs from 0 to 1"),
 ]
+
+
+def resolved(texts, computed, used, span=(0, 1)) -> list[gates.Gate]:
+    return gates.resolve(texts, {n: (metric, span) for n, metric in computed.items()}, used, 0.95)
 
 
 @pytest.mark.parametrize(("text", "span", "says"), REFUSED)
