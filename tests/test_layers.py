@@ -20,7 +20,7 @@ LAYERS = [
 ]
 ROOMS = [
     *("results", "comparison", "config", "open_rag_eval_config", "models"),
-    *("run", "plan", "diagnosis"),
+    *("run", "diagnosis"),
 ]
 """The packages of the engine, each importing only from those before it."""
 

@@ -57,10 +57,10 @@ from .compat.open_rag_eval.judge_models import (
 from .compat.ultrarag import pipelines as pipelines
 from .engine.comparison.compare_runs import compare as compare
 from .engine.diagnosis.moved_classes import diagnose as diagnose
-from .engine.plan.data_preview import plan as plan
 from .engine.results.comparison_result import Comparison as Comparison
 from .engine.results.folders.run_folder import open_run as open_run, save_run as save_run
 from .engine.results.result import Result as Result
+from .engine.run.data_preview import plan as plan
 from .engine.run.ranked_runs import evaluate_run as evaluate_run
 from .formats.reading import load as load
 from .metrics.core.function_metrics import metric as metric

@@ -13,7 +13,7 @@ import ragassay
 from ragassay.base.errors import InputError
 from ragassay.base.sample import Answer, Sample
 from ragassay.base.score import Outcome, Reason, Score
-from ragassay.engine.config.metric_selection import load_judge_prompt
+from ragassay.engine.config.metric_selection import own_metrics
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Failure, Judge, JudgeAnswer, Provenance
 from ragassay.judges.own_prompts import JudgePrompt
@@ -133,7 +133,7 @@ def test_instructions_of_ones_own_reach_the_judge_and_the_signature(no_metric_le
 def test_a_prompt_from_a_text_file_is_a_metric_named_after_it(tmp_path, no_metric_left) -> None:
     path = tmp_path / "very strict.txt"
     path.write_text("Only (!) the same words match, nothing else.\n")
-    metric = load_judge_prompt(path)
+    (metric,) = own_metrics({"judge_prompt": path})
     assert str(metric) == "answer_match_very_strict"
     assert naming.parse(str(metric)) == metric
     again = naming.parse("answer_match_very_strict(temperature=1)")
@@ -158,7 +158,7 @@ def test_a_wrong_prompt_file_says_what_is_wrong_and_where(
     if text is not None:
         path.write_text(text)
     with pytest.raises(InputError) as raised:
-        load_judge_prompt(path)
+        own_metrics({"judge_prompt": path})
     assert says in str(raised.value) and str(path) in str(raised.value)
 
 

@@ -106,11 +106,12 @@ def test_the_sentence_of_a_run_says_where_it_is_only_a_hint() -> None:
 
 
 def test_nothing_scored_is_a_dash_and_never_a_number() -> None:
-    kind = Kind("f1", "F1", "x")
-    outcomes = {"f1": [Unscored(Reason.FAILED, "no")] * 3}
-    text = shown(summary_report(result(samples(3), outcomes, (kind,)).summary))
-    assert re.search(r"f1 ↑\s+–\s+–\s+0/3", text)
-    assert "nan" not in text.lower()
+    kinds, lost = (Kind("f1", "F1", "x"), Kind("em", "EM", "x")), [Unscored(Reason.FAILED, "no")]
+    for em, row in (([Score(1.0)], True), (lost, False)):  # without any value there is no table
+        outcomes = {"f1": lost * 3, "em": em * 3}
+        text = shown(summary_report(result(samples(3), outcomes, kinds).summary))
+        assert bool(re.search(r"f1 ↑\s+–\s+–\s+0/3", text)) is row
+        assert "nan" not in text.lower()
 
 
 def test_a_mean_is_a_bar_on_its_scale() -> None:

@@ -131,6 +131,7 @@ def result(
     """A result that holds these samples and outcomes."""
     columns = ScoreColumns(table)
     columns.identities = [sample.identity for sample in found]
+    columns.asked.extend([0] * len(found))
     columns.slices = {
         "answerability": [None if s.answerability is None else str(s.answerability) for s in found],
         "domain": [s.metadata.get("domain") for s in found],

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -257,7 +257,7 @@ def finished(
     out = console()
     summaries = [step.summary for step in result.steps]
     if given.json:
-        json({**result_json(result), "gates": [gate.to_json() for gate in result.gates]})
+        json({**result_json(result), "gates": [asdict(gate) for gate in result.gates]})
         warn(result.summary.warnings)
     else:
         out.print(Printed(result_report(result, every=every, gates=False, slices=slices)))

@@ -16,9 +16,9 @@ from ragassay.base.errors import ArgumentError
 from ragassay.engine.comparison.compare_runs import compare
 from ragassay.engine.config.run_config import make_config
 from ragassay.engine.diagnosis.moved_classes import with_change
-from ragassay.engine.plan import preview
 from ragassay.engine.results import open_run
 from ragassay.engine.run import rescoring
+from ragassay.engine.run.data_preview import preview
 from ragassay.engine.run.prepared_run import PreparedRun, prepare
 from ragassay.reports.run_reports import write_reports
 from ragassay.reports.views import catalogue_view as catalogue

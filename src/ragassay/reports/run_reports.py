@@ -14,12 +14,12 @@ from ragassay.base.json_data import dumps
 from ragassay.base.packages import added
 from ragassay.engine.diagnosis.diagnosing import Diagnosis
 from ragassay.engine.diagnosis.moved_classes import Moved
-from ragassay.engine.plan.data_preview import Preview
 from ragassay.engine.results import Result
 from ragassay.engine.results.comparison_result import Comparison
 from ragassay.engine.results.folders.run_folder import SCORES, report_files
 from ragassay.engine.results.result import CONSISTENCY
 from ragassay.engine.results.summary import Summary
+from ragassay.engine.run.data_preview import Preview
 from ragassay.reports.charts.boxes import boxplots, overview
 from ragassay.reports.charts.svg import Chart
 from ragassay.reports.ci_reports import write_junit

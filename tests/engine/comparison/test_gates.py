@@ -15,7 +15,7 @@ from ragassay.base.errors import UsageError
 from ragassay.base.score import Reason, Score, Unscored
 from ragassay.cli.show import exit_code
 from ragassay.engine.comparison import gates
-from ragassay.engine.comparison.gates import metrics_of, with_not_worse
+from ragassay.engine.comparison.gates import with_not_worse
 from ragassay.engine.results.comparison_result import GateResult
 from ragassay.engine.results.score_columns import ScoreColumns
 from ragassay.engine.results.summary import IntervalOptions, MetricSummary, Summary, summarise
@@ -45,18 +45,22 @@ REFUSED: list[tuple[str, tuple[float | None, float | None], str]] = [
 ]
 
 
+def resolved(texts, computed, used, span=(0, 1)) -> list[gates.Gate]:
+    return gates.resolve(texts, {n: (metric, span) for n, metric in computed.items()}, used, 0.95)
+
+
 @pytest.mark.parametrize(("text", "span", "says"), REFUSED)
 def test_a_gate_that_decides_nothing_is_refused_with_what_to_write(text, span, says: str) -> None:
     with pytest.raises(UsageError, match=f"--fail-under {re.escape(repr(text))}") as refused:
-        gates.resolve([text], COMPUTED, ["qa"], {"f1": span})
+        resolved([text], COMPUTED, ["qa"], span)
     assert says in str(refused.value)
     if right := re.search(r"(?:as in|Write) '(.*)'\.?$", says):
-        gates.resolve([right[1]], COMPUTED, ["qa"], {"f1": span})
+        resolved([right[1]], COMPUTED, ["qa"], span)
 
 
 def test_a_gate_on_a_metric_that_is_not_computed_is_refused_with_the_nearest() -> None:
-    assert gates.resolve(["F1>=0.5"], COMPUTED, ["qa"])[0].metric == "f1"
-    assert len(gates.resolve(["f1>=1", "f1<=0"], COMPUTED, ["qa"], {"f1": (0, 1)})) == 2
+    assert resolved(["F1>=0.5"], COMPUTED, ["qa"])[0].metric == "f1"
+    assert len(resolved(["f1>=1", "f1<=0"], COMPUTED, ["qa"])) == 2
     many = {f"m{n}": f"m{n}" for n in range(21)}
     for name, computed, says in (
         # Ours, so no advice on other tools.
@@ -66,7 +70,7 @@ def test_a_gate_on_a_metric_that_is_not_computed_is_refused_with_the_nearest() -
         ("m10x", many, r"\. Did you mean 'm10'.* 21; --dry-run lists"),
     ):  # fmt: skip
         with pytest.raises(UsageError, match=rf"'{name}' is not in what this run computes{says}"):
-            gates.resolve([f"{name}>=0.5"], computed, ["qa"])
+            resolved([f"{name}>=0.5"], computed, ["qa"])
 
 
 def test_a_gate_may_use_any_name_of_its_metric() -> None:
@@ -74,7 +78,7 @@ def test_a_gate_may_use_any_name_of_its_metric() -> None:
     # What another tool's name stands for may depend on the data.
     computed |= {"x": "rb_agg_idk", "context_recall": "claim_recall"}
     texts = ["rb_agg>=0.5", "mrr>=0.5", "RBalg<1", "contextual_recall>0"]
-    found = gates.resolve(texts, computed, ["mtrag"])
+    found = resolved(texts, computed, ["mtrag"])
     assert [gate.metric for gate in found] == ["RB_agg", "RR", "x", "context_recall"]
 
 
@@ -171,7 +175,7 @@ def system(answers: list[str | None]) -> ragassay.Result:
 def not_worse(new: list[str | None], old: list[str | None]) -> GateResult:
     compared = with_not_worse(ragassay.compare(system(new), system(old), n_resamples=500))
     (gate,) = compared.gates
-    assert gate.passed or metrics_of(compared, gate)
+    assert gate.passed or gate.metrics
     return gate
 
 

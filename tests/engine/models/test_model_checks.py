@@ -14,7 +14,7 @@ from ragassay.base.sample import Answer, Passage, Sample
 from ragassay.base.score import Reason
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import make_config
-from ragassay.engine.plan.data_preview import preview
+from ragassay.engine.run.data_preview import preview
 from ragassay.engine.run.prepared_run import prepare
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.metric import Window

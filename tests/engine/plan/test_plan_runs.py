@@ -13,8 +13,8 @@ import ragassay
 from llm_server import LLMServer
 from ragassay.cli.command_line import call
 from ragassay.engine.config.run_config import make_config
-from ragassay.engine.plan.data_preview import Preview, preview
 from ragassay.engine.run.cost_estimate import Range
+from ragassay.engine.run.data_preview import Preview, preview
 from ragassay.engine.run.prepared_run import prepare
 
 TOWN = Path(ragassay.__file__).parent / "examples" / "town"

@@ -94,7 +94,7 @@ def test_what_is_explained_and_computed_again_is_all_that_a_score_rests_on(tmp_p
     judge = Scripted(lambda question: grades["1968" in question.data["passage"]])
     result = ragassay.evaluate(DATA, ["umbrela", "em", "f1"], judge=judge, save=tmp_path / "run")
     (evidence,) = explain(result, "q1", "umbrela").scores
-    assert (evidence.metric, evidence.row.value) == ("umbrela", 2.0)
+    assert (evidence.metric.metric, evidence.row.value) == ("umbrela", 2.0)
     assert tuple(one["id"] for one in evidence.judge_answers) == evidence.row.evidence
     asked = [(one["data"]["passage"], one["answer"]["grade"]) for one in evidence.judge_answers]
     assert asked == [("A museum.", 1), (PASSAGE, 3)]
@@ -115,7 +115,7 @@ def test_what_is_explained_and_computed_again_is_all_that_a_score_rests_on(tmp_p
 def test_a_text_that_the_offline_judge_does_not_read_is_named() -> None:
     data = {**DATA[0], "passages": ["x" * (LONGEST + 1), PASSAGE]}
     (evidence,) = explain(ragassay.evaluate([data], "umbrela"), "q1").scores
-    assert f"|relevance_grade:v{RelevanceGrade.version}|judge=offline" in evidence.signature
+    assert f"|relevance_grade:v{RelevanceGrade.version}|judge=offline" in evidence.metric.signature
     assert [one.get("cut") for one in evidence.judge_answers] == [["passage"], None]
 
 

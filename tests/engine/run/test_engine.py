@@ -335,6 +335,10 @@ def test_where_no_suite_is_named_the_data_have_theirs() -> None:
     assert default_suite(make_config(qrels="q.txt"), "jsonl").name == "retrieval"
     every, named = (ragassay.evaluate(RECORDS, "qa", **of) for of in ({}, {"metrics": "all"}))
     assert every.summary.metrics == named.summary.metrics
+    alone, both = (ragassay.evaluate(RECORDS, s).summary for s in ("rag", ["rag", "em"]))
+    named = ragassay.evaluate(RECORDS, "rag", metrics="em").summary
+    assert [*both] == [*alone, "em"] and both.notes == alone.notes
+    assert ([*named], named.notes) == (["em"], ())  # what is missing for the suite is not said
 
 
 def test_an_unknown_option_names_the_nearest() -> None:

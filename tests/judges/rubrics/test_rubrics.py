@@ -11,7 +11,7 @@ import ragassay
 from ragassay.base.errors import InputError, UsageError
 from ragassay.base.sample import Answer, Passage, Sample, Turn
 from ragassay.base.score import Outcome, Reason, Score, Unscored
-from ragassay.engine.config.metric_selection import load_rubric
+from ragassay.engine.config.metric_selection import own_metrics
 from ragassay.judges.asking import Asker
 from ragassay.judges.judge import Judge, JudgeAnswer, Provenance
 from ragassay.judges.own_prompts import Rubric, Scale, bundled, parse_rubric, read_rubric
@@ -74,7 +74,7 @@ pytestmark = pytest.mark.usefixtures("no_metric_left")
 def test_a_rubric_in_a_file_becomes_a_judged_metric(tmp_path: Path) -> None:
     path = tmp_path / "tone.yaml"
     path.write_text(TONE)
-    metric = load_rubric(path)
+    (metric,) = own_metrics({"rubric": [path]})
     judge = Grader(3)
     found = outcome(metric, judge)
     assert found == Score(3, {"score": 3, "unit": 0.75}, "because", found.evidence)
@@ -108,7 +108,7 @@ def test_the_name_of_a_built_in_metric_is_not_taken_over(name: str, tmp_path: Pa
     path = tmp_path / "tone.yaml"
     path.write_text(TONE.replace("name: tone", f"name: {name}"))
     with pytest.raises(InputError, match="give yours another name"):
-        load_rubric(path)
+        own_metrics({"rubric": [path]})
     with pytest.raises(UsageError, match="give yours another name"):
         rubric_metric(parse_rubric(path.read_text()))
 
@@ -217,7 +217,7 @@ def test_a_wrong_rubric_says_the_file_the_line_and_the_field(old, new, says: str
     assert old in TONE
     path.write_text(TONE.replace(old, new))
     with pytest.raises(InputError) as raised:
-        load_rubric(path)
+        own_metrics({"rubric": [path]})
     assert says in str(raised.value) and str(path) in str(raised.value)
 
 

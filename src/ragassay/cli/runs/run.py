@@ -153,7 +153,7 @@ def _preview(
 ) -> bool:
     """Reads the data of a job and prints what it would compute, ask and pay; whether any can be
     scored."""
-    from ragassay.engine.plan import preview
+    from ragassay.engine.run.data_preview import preview
     from ragassay.reports.views.plan_view import can_score, preview_report
 
     with progress_bar("reading", job.source.count) as progress:

@@ -14,7 +14,7 @@ import numpy as np
 from ragassay import suites
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
-from ragassay.base.printable import grouped
+from ragassay.base.printable import few, grouped
 from ragassay.engine.comparison.derived_runs import MATCHED, aligned, subset_of
 from ragassay.engine.comparison.differences import (
     OWN_NUGGETS,
@@ -23,12 +23,11 @@ from ragassay.engine.comparison.differences import (
     compare_arrays,
     compare_means,
     compare_percentile,
-    differing_queries,
     incomparable_metrics,
     incomplete_runs,
     nuggets_of,
     only_in_one,
-    same_replies,
+    same_answers,
 )
 from ragassay.engine.comparison.gates import decide_drop, resolve_drops
 from ragassay.engine.comparison.verdict_rules import judge_agreement, trusted
@@ -76,10 +75,10 @@ def compare(
         em -0.042 72 no difference shown
 
     Queries are matched by id, or by text where the runs share no id; repeats of a query are
-    averaged first. A query counts for a metric
-    when both runs scored it. Counts and geometric means are not compared; percentiles are, with an
-    interval and without a test. A metric that the runs
-    show under different names is one metric; it goes by the new run's name.
+    averaged first. A query counts for a metric when both runs scored it, and ask and expect the
+    same. Counts and geometric means are not compared; percentiles are, with an interval and without
+    a test. A metric that the runs show under different names is one metric; it goes by the new
+    run's name.
 
     Args:
         new: the new run (A): a result or a run folder.
@@ -101,9 +100,9 @@ def compare(
             people.
         unpaired: compare the means of different queries (two weeks of logs) by Welch's test;
             nothing is matched, percentiles are left out, and ``fail_if_drop`` is refused.
-        force: compare even if the metrics were computed differently, common queries differ in
-            what they ask or expect, or both runs hold the same recorded replies. A warning then
-            says so, and the metrics concerned have no verdict.
+        force: compare even if the metrics were computed differently, or most common queries
+            differ in what they ask or expect. A warning then says so, and the metrics concerned
+            have no verdict.
 
     Raises:
         UsageError: data in place of a run, no common queries or metrics, conditions that hold for
@@ -147,17 +146,19 @@ def compare(
     standing_of = partial(_standing, a, b, reasons, trust_offline)
     standings = [standing_of(name, not tested or name in tested) for name in means]
     if metrics is None and primary is None and not trust_offline:
-        hints = {name: Note("offline_hint", names=(name,)) for name in _stand_ins(a)}
+        # What a suite measures in place of a metric that needs an LLM judge.
+        stand_ins = (suites.get(suite).instead.values() for suite in a.config.get("suite") or ())
+        hints = {n: Note("offline_hint", names=(n,)) for names in stand_ins for n in names}
         standings = [
             ("indicative", hints[name]) if found == ("tested", None) and name in hints else found
             for name, found in zip(means, standings, strict=True)
         ]
+    facts: dict[str, Any] = {"a": a.name, "b": b.name, "runs": (a, b), "primary": tuple(tested)}
+    facts |= {"trust_offline": trust_offline, "correction": correction}
     if unpaired:
-        comparison = compare_means(a, b, means, standings, level=level, correction=correction)
-        return replace(
-            comparison, brought=(*against, *incomplete_runs(a, b)), runs=(a, b),
-            judged_by=_judged_by(a, b, means), primary=tuple(tested), trust_offline=trust_offline,
-        )  # fmt: skip
+        facts |= {"judged_by": _judged_by(a, b, means), "level": level}
+        facts["brought"] = (*against, *incomplete_runs(a, b))
+        return compare_means(a, b, means, standings, **facts)
     (values_a, mask_a), (values_b, mask_b) = matched.scores(means)
     for run in () if (mask_a & mask_b).any() else (a, b):
         if failure := run.summary.all_failed:
@@ -171,14 +172,16 @@ def compare(
         *(Note("inapplicable_to_both", {"n": n}, (*by_n[n],), "detail") for n in by_n if n),
         *(note for note in b.summary.notes if note.kind == MATCHED),
         *against,
-        *only_in_one(a, b, [means[k] for k in at], matched.queries, mask_a[at], mask_b[at]),
+        *matched.unlike_queries(left_out=True),
+        *same_answers(matched),
+        *only_in_one(matched, [means[k] for k in at], mask_a[at], mask_b[at]),
         *incomplete_runs(a, b),
     ]
     comparison = compare_arrays(
-        means, values_a, values_b, mask=mask_a & mask_b, a_name=a.name, b_name=b.name,
+        means, values_a, values_b, mask=mask_a & mask_b,
         higher_is_better=[summaries[name].higher_is_better for name in means],
-        spans=[summaries[name].bounds for name in means], correction=correction,
-        standings=standings, brought=brought, clustered_by=clustered_by, **draws,
+        spans=[summaries[name].bounds for name in means], standings=standings,
+        clustered_by=clustered_by, judged_by=_judged_by(a, b, names), **draws, **facts,
     )  # fmt: skip
     found = [_with_left_out(d, matched, draws) for d in comparison.differences]
     judged = [d for d in found if d.standing in ("tested", "indicative")]
@@ -209,14 +212,10 @@ def compare(
         differences=tuple(differences[name] for name in names),
         only_a=len(matched.rows_a) - len(matched.queries),
         only_b=len(matched.rows_b) - len(matched.queries),
-        judged_by=_judged_by(a, b, names),
         metrics_only_a=() if metrics or primary else alone[0],
         metrics_only_b=() if metrics or primary else alone[1],
-        brought=(*fallen, *comparison.brought),
-        primary=tuple(tested),
+        brought=(*fallen, *brought),
         gates=tuple(gates),
-        trust_offline=trust_offline,
-        runs=(a, b),
     )
 
 
@@ -233,7 +232,7 @@ def _unlike(
             notes = [Note("in_both", {"n": len(shared)}, severity="warning")]
             reasons = dict.fromkeys(names, notes[0])
         return reasons, notes
-    by_query = [*differing_queries(a, b, shared), *same_replies(a, b, shared)]
+    by_query = matched.unlike_queries(left_out=False)
     own = [name for name in names if OWN_NUGGETS in (nuggets_of(a, name), nuggets_of(b, name))]
     others = dict.fromkeys(names, by_query[0]) if by_query else {}
     return others | dict.fromkeys(own, Note("own_nuggets")) | reasons, [*notes, *by_query]
@@ -279,12 +278,6 @@ def _standing(
     return "tested", note
 
 
-def _stand_ins(run: Result) -> set[str]:
-    """What a run's suites measure in place of metrics that need an LLM judge."""
-    used = map(suites.get, run.config.get("suite") or ())
-    return {name for suite in used for name in suite.instead.values()}
-
-
 def _judged_by(a: Result, b: Result, names: Sequence[str]) -> str:
     """Who was asked for the metrics compared."""
     sides = [
@@ -324,8 +317,7 @@ def _common_metrics(a: Result, b: Result, wanted: str | Sequence[str] | None) ->
         if name in b.summary.metrics and _is_compared(metric)
     }
     if not both:
-        held = [list(run.summary.metrics) for run in (a, b)]
-        of_a, of_b = (", ".join(group[:6]) + (" ..." if len(group) > 6 else "") for group in held)
+        of_a, of_b = (few([*run.summary.metrics]) for run in (a, b))
         raise UsageError(
             f"{a.name} and {b.name} have no metric in common: {a.name} has {of_a}, and "
             f"{b.name} has {of_b}."

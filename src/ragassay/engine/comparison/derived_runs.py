@@ -4,7 +4,7 @@ metrics called as in another run (a suite shows ``faithfulness`` as ``RL_F``).""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -18,7 +18,7 @@ from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import cluster_column
 from ragassay.engine.results.score_rows import ScoreRow
-from ragassay.engine.results.summary import IntervalOptions, MetricSummary, facts_of
+from ragassay.engine.results.summary import IntervalOptions, facts_of
 from ragassay.formats.records.sample_records import has_made_id, made_id
 
 
@@ -87,7 +87,7 @@ def _samples(result: Result, chosen: frozenset[Identity]) -> Iterator[Sample]:
 
 def aligned(run: Result, like: Result, *, by_text: bool = True) -> Result:
     """The run with each query under the id that ``like`` has for it, and each metric under the name
-    that ``like`` shows it by.
+    that ``like`` shows it by; then without slices.
 
     Ids stay, unless the runs share none: then queries of the same text are matched (``by_text``),
     if both runs asked it as often (in order), and a note of the summary (`MATCHED`) says so.
@@ -104,13 +104,11 @@ def aligned(run: Result, like: Result, *, by_text: bool = True) -> Result:
     def rows() -> Iterator[ScoreRow]:
         return (replace(row, metric=names.get(row.metric, row.metric)) for row in run.scores)
 
-    summary = replace(
-        run.summary,
-        metrics=_renamed(run.summary.metrics, names),
-        slices=tuple(
-            replace(piece, metrics=_renamed(piece.metrics, names)) for piece in run.summary.slices
-        ),
-    )
+    renamed = {
+        names.get(name, name): replace(metric, name=names.get(name, name))
+        for name, metric in run.summary.metrics.items()
+    }
+    summary = replace(run.summary, metrics=renamed, slices=())
     return replace(run, summary=summary, columns=run.columns.renamed(names), _rows=rows)
 
 
@@ -166,13 +164,4 @@ def _by_canonical(run: Result, other: Result) -> dict[str, str]:
     counts = Counter(canonical_names.values())
     return {
         canonical: name for name, canonical in canonical_names.items() if counts[canonical] == 1
-    }
-
-
-def _renamed(
-    metrics: Mapping[str, MetricSummary], names: Mapping[str, str]
-) -> dict[str, MetricSummary]:
-    return {
-        names.get(name, name): replace(metric, name=names.get(name, name))
-        for name, metric in metrics.items()
     }

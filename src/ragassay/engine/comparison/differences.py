@@ -5,20 +5,20 @@ queries, as percentiles, or by the means of different queries (two weeks of logs
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.base.note import Note
-from ragassay.base.printable import grouped, share
+from ragassay.base.printable import few, grouped
 from ragassay.base.score import Reason
 from ragassay.engine.results.comparison_result import Comparison, Difference, Standing
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import (
-    NO_REPLY,
     cluster_column,
     differing_facts,
     names_in,
@@ -38,20 +38,49 @@ Pairs = tuple[Matrix, Mask]
 @dataclass(frozen=True, slots=True)
 class MatchedRuns:
     """The new run (A) and the old one (B), which show metrics under the same names, query by query:
-    the rows of each query id in either run, and the ids that both have, sorted."""
+    the rows of each query id in either run, and the ids that both have, sorted. ``unlike`` are the
+    queries of which the runs do not ask or expect the same: they are left out, unless more than
+    half of the common queries are such."""
 
     a: Result
     b: Result
     rows_a: Mapping[str, list[int]]
     rows_b: Mapping[str, list[int]]
     queries: Sequence[str]
+    unlike: Sequence[str] = ()
 
     @classmethod
     def of(cls, a: Result, b: Result) -> MatchedRuns:
         """Matches the queries of two runs by id."""
         rows_a, rows_b = a.columns.rows_by_query, b.columns.rows_by_query
         # Sorted, because the random sign patterns belong to positions.
-        return cls(a, b, rows_a, rows_b, sorted(query for query in rows_a if query in rows_b))
+        queries = sorted(rows_a.keys() & rows_b.keys())
+        asked = [
+            {query: {run.columns.asked[row] for row in rows[query]} for query in queries}
+            for run, rows in ((a, rows_a), (b, rows_b))
+        ]
+        unlike = [query for query in queries if asked[0][query] != asked[1][query]]
+        if 2 * len(unlike) <= len(queries):
+            for query in unlike:
+                del rows_a[query], rows_b[query]
+            queries = sorted(rows_a.keys() & rows_b.keys())
+        return cls(a, b, rows_a, rows_b, queries, unlike)
+
+    def unlike_queries(self, *, left_out: bool) -> list[Note]:
+        """A note on the queries that are `unlike`, with the facts in which the first ones are; for
+        queries that are ``left_out``, or that are not."""
+        first = self.unlike[:3]
+        if not first or left_out != (first[0] not in self.rows_a):
+            return []
+        sides = [{s.id: s for s in run.samples if s.id in first} for run in (self.a, self.b)]
+        facts = (", ".join(differing_facts(*(side[name] for side in sides))) for name in first)
+        shown = [f"{name!r} ({how or 'its facts'})" for name, how in zip(first, facts, strict=True)]
+        counts: dict[str, float | str] = {"n": len(self.unlike), "of": len(self.queries)}
+        counts["which"] = few([*shown, *self.unlike[3:]], 3)
+        if left_out:
+            counts["of"] = len(self.queries) + len(self.unlike)
+            return [Note("queries_left_out", counts, severity="warning")]
+        return [Note("differing_queries", counts, severity="warning")]
 
     def lacking(self, names: Sequence[str]) -> list[str]:
         """Ids of the queries that A lacks and of which B has a score of any of these metrics."""
@@ -71,7 +100,7 @@ class MatchedRuns:
         of B for scores that are missing (`owed`) in queries that are `compared`."""
         sides = (self.a, self.rows_a), (self.b, self.rows_b)
         pairs = [
-            query_matrix(run, names, rows, self.queries, value, of_means=True)
+            query_matrix(run, names, rows, self.queries, value)
             for (run, rows), value in zip(sides, owed, strict=True)
         ]
         if owed != (None, None):
@@ -185,14 +214,12 @@ def query_matrix(
     rows: Mapping[str, list[int]],
     queries: Sequence[str],
     owed: float | None = None,
-    *,
-    of_means: bool = False,
 ) -> Pairs:
-    """Each metric's mean over the repeats of each query, and where there is one: arrays of shape
-    ``(n_metrics, n_queries)``.
+    """Each metric's mean over the repeats of each query (`ScoreColumns.averaged`), and where there
+    is one: arrays of shape ``(n_metrics, n_queries)``.
 
-    ``owed`` takes the place of each score that is owed, and of those of a query that the run lacks;
-    ``of_means`` leaves out the scores that no mean runs over (`ScoreColumns.averaged`)."""
+    ``owed`` takes the place of each score that is owed, and of those of a query that the run lacks.
+    """
     index = np.array([row for query in queries for row in rows.get(query, ())], dtype=np.int64)
     sizes = np.array([len(rows.get(query, ())) for query in queries], dtype=np.int64)
     query_at = np.repeat(np.arange(len(queries)), sizes)
@@ -200,7 +227,7 @@ def query_matrix(
     mask = np.zeros(values.shape, dtype=np.bool_)
     for at, name in enumerate(names):
         columns = result.columns
-        scored = (columns.averaged(name) if of_means else columns.scored(name))[index]
+        scored = columns.averaged(name)[index]
         scores = np.where(scored, columns.values(name)[index], owed or 0.0)
         if owed is not None:
             scored = scored | columns.owed(name)[index]
@@ -253,54 +280,28 @@ def _difference(a: Result, b: Result, name: str) -> str:
     return ""
 
 
-def differing_queries(a: Result, b: Result, common: Sequence[str]) -> list[Note]:
-    """Compares what common queries ask and expect in both runs: a note where they differ."""
-    if a.summary.fingerprint and a.summary.fingerprint == b.summary.fingerprint:
+def same_answers(matched: MatchedRuns) -> list[Note]:
+    """Looks whether both runs hold the same answers and passages for all common queries."""
+    given, common = attrgetter("id", "answer", "passages", "runs"), {*matched.queries}
+    kept = ((x for x in run.samples if x.id in common) for run in (matched.a, matched.b))
+    pairs = ((given(x), given(y)) for x, y in zip(*kept, strict=False))
+    is_same = (x == y and any(x[1:]) for x, y in pairs)
+    if not (next(is_same, False) and all(is_same)):
         return []
-    asked_a, asked_b = (_by_query(run, run.columns.asked) for run in (a, b))
-    different = [query for query in common if asked_a.get(query) != asked_b.get(query)]
-    if not different or not asked_a or not asked_b:
-        return []
-    example = different[0]
-    first, second = (next((s for s in run.samples if s.id == example), None) for run in (a, b))
-    facts = differing_facts(first, second) if first and second else []
-    counts: dict[str, float | str] = {"n": len(different), "of": len(common)}
-    counts |= {"example": example, "how": ", ".join(facts) or "its facts"}
-    return [Note("differing_queries", counts, severity="warning")]
-
-
-def same_replies(a: Result, b: Result, common: Sequence[str]) -> list[Note]:
-    """Looks for replies that ``ragassay ask`` recorded once and that both runs hold."""
-    of_a, of_b = (_by_query(run, run.columns.replies) for run in (a, b))
-    none = {NO_REPLY}
-    same = [text for text in common if (of_a.get(text, none) & of_b.get(text, none)) - none]
-    n = share(len(same), len(common), "common query")
-    counts = {"n": n, "example": same[0] if same else ""}
-    return [Note("same_replies", counts, severity="warning")] if same else []
-
-
-def _by_query(run: Result, numbers: Iterable[int]) -> dict[str, set[int]]:
-    """The numbers of a run's samples, by query."""
-    rows = zip(run.columns.identities, numbers, strict=False)
-    found = grouped((identity[0], number) for identity, number in rows)
-    return {query: set(of_query) for query, of_query in found.items()}
+    return [Note("same_answers", {"n": len(common)}, severity="warning")]
 
 
 def only_in_one(
-    a: Result, b: Result, names: list[str], common: Sequence[str], mask_a: Mask, mask_b: Mask
+    matched: MatchedRuns, names: list[str], mask_a: Mask, mask_b: Mask
 ) -> Iterator[Note]:
     """The scores of common queries (``mask_a``, ``mask_b``: where each run has one, shape
     ``(n_metrics, n_common)``) and the queries that one run has alone."""
+    a, b = matched.a, matched.b
     alone = (mask_a != mask_b).sum(axis=1)
-    partial = tuple(name for name, n in zip(names, alone, strict=True) if n)
-    new, old = (run.summary.metrics[partial[0]].mean if partial else None for run in (a, b))
-    if len(partial) == 1 and new is not None and old is not None:
-        n = int((mask_a & mask_b)[names.index(partial[0])].sum())
-        yield Note("scores_in_one", {"n": n, "new": new, "old": old}, partial, "warning")
-    elif partial:
-        yield Note("scores_in_one_of_several", {"n": int(alone.sum())}, partial, "warning")
+    if partial := tuple(name for name, n in zip(names, alone, strict=True) if n):
+        yield Note("scores_in_one", {"n": int(alone.sum())}, partial, "warning")
     for run, other in ((a, b), (b, a)):
-        if n := run.columns.n_queries - len(common):
+        if n := len(matched.rows_of(run)) - len(matched.queries):
             counts: dict[str, float | str] = {"n": n, "run": run.name, "other": other.name}
             yield Note("queries_in_one", counts, severity="warning")
 
@@ -319,55 +320,36 @@ Role = tuple[Standing, Note | None]
 
 def compare_arrays(
     names: Sequence[str],
-    a: Matrix,
-    b: Matrix,
+    new: Matrix,
+    old: Matrix,
+    /,
     *,
-    mask: Mask | None = None,
-    clusters: NDArray[np.int64] | None = None,
-    a_name: str = "A",
-    b_name: str = "B",
     higher_is_better: Sequence[bool | None] | None = None,
     spans: Sequence[Span] | None = None,
     standings: Sequence[Role] | None = None,
+    clustered_by: str | None = None,
+    mask: Mask | None = None,
+    clusters: NDArray[np.int64] | None = None,
     n_resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
     correction: str = "maxt",
-    brought: Sequence[Note] = (),
-    clustered_by: str | None = None,
+    **facts: Any,
 ) -> Comparison:
-    """The comparison of two aligned score matrices, shape ``(n_metrics, n_queries)``."""
+    """The comparison of two aligned score matrices, shape ``(n_metrics, n_queries)``; ``facts`` are
+    other fields of it."""
     roles: Sequence[Role] = standings or [("tested", None)] * len(names)
+    draws: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "level": level}
+    draws["correction"] = correction
     tests = compare_pairs(
-        a,
-        b,
-        mask=mask,
-        clusters=clusters,
-        spans=spans or [(None, None)] * len(names),
-        tested=[standing == "tested" for standing, _ in roles],
-        correction=correction,
-        n_resamples=n_resamples,
-        seed=seed,
-        level=level,
-    )
-    return _comparison(
-        names,
-        tests,
-        higher_is_better or [True] * len(names),
-        roles,
-        a=a_name,
-        b=b_name,
-        n_common=a.shape[1],
-        only_a=0,
-        only_b=0,
-        n_resamples=n_resamples,
-        seed=seed,
-        level=level,
-        correction=correction,
-        brought=tuple(brought),
-        clustered_by=None if clusters is None else clustered_by,
-        n_clusters=None if clusters is None else len(np.unique(clusters)),
-    )
+        new, old, mask=mask, clusters=clusters, spans=spans or [(None, None)] * len(names),
+        tested=[standing == "tested" for standing, _ in roles], **draws,
+    )  # fmt: skip
+    if clusters is not None:
+        draws |= {"clustered_by": clustered_by, "n_clusters": len(np.unique(clusters))}
+    facts = {"a": "A", "b": "B", "only_a": 0, "only_b": 0} | facts | draws
+    directions = higher_is_better or [True] * len(names)
+    return _comparison(names, tests, directions, roles, n_common=new.shape[1], **facts)
 
 
 def _comparison(
@@ -379,19 +361,14 @@ def _comparison(
 ) -> Comparison:
     """The comparison that tests give, with other facts of it."""
     alpha = alpha_of(facts["level"])
+    rows = zip(names, tests, directions, roles, strict=True)
     differences = tuple(
         Difference(
-            **vars(test),
-            name=name,
+            **vars(test), name=name, higher_is_better=direction, standing=standing, why=why,
             significant_adjusted=None if test.p_adjusted is None else test.p_adjusted <= alpha,
-            higher_is_better=direction,
-            standing=standing,
-            why=why,
         )
-        for name, test, direction, (standing, why) in zip(
-            names, tests, directions, roles, strict=True
-        )
-    )
+        for name, test, direction, (standing, why) in rows
+    )  # fmt: skip
     n_tested = sum(test.p_adjusted is not None for test in tests)
     return Comparison(differences=differences, n_tested=n_tested, **facts)
 
@@ -416,20 +393,15 @@ def compare_percentile(
     # Bootstrap units have the numbers from 0 on.
     units = np.arange(both.size) if clusters is None else clusters
     _, codes = np.unique(units[both], return_inverse=True)
-    unit_of = dict(zip(np.flatnonzero(both).tolist(), codes.tolist(), strict=True))
+    unit_of = list(zip(np.array(matched.queries)[both].tolist(), codes.tolist(), strict=True))
     found = PairedResult(level=level)
     if both.any():
         sides = []
         for run in (matched.a, matched.b):
             scored, rows = run.columns.scored(name), matched.rows_of(run)
-            units_of = {
-                row: unit
-                for at, unit in unit_of.items()
-                for row in rows[matched.queries[at]]
-                if scored[row]
-            }
-            values = run.columns.values(name)[list(units_of)]
-            sides.append((values, np.array(list(units_of.values()))))
+            at = [(row, unit) for query, unit in unit_of for row in rows[query] if scored[row]]
+            chosen, units = np.array(at).T
+            sides.append((run.columns.values(name)[chosen], units))
         a, b = sides
         assert metric.percentile is not None
         found = percentile_difference(
@@ -447,13 +419,14 @@ def compare_percentile(
 
 
 def compare_means(
-    a: Result,
-    b: Result,
+    new: Result,
+    old: Result,
     names: Sequence[str],
     standings: Sequence[Role],
     *,
     level: float,
     correction: str,
+    **facts: Any,
 ) -> Comparison:
     """Whether the means of two runs over different queries differ, by Welch's test.
 
@@ -462,9 +435,9 @@ def compare_means(
     """
     correction = "holm" if correction == "maxt" else correction
     samples, n_units, n_queries = [], [], []
-    for run in (a, b):
+    for run in (new, old):
         rows = run.columns.rows_by_query
-        values, mask = query_matrix(run, names, rows, list(rows), of_means=True)
+        values, mask = query_matrix(run, names, rows, list(rows))
         keys, labels = run.columns.clusters, None
         if keys is not None:
             labels = np.array([keys[of_query[0]] for of_query in rows.values()])
@@ -474,15 +447,13 @@ def compare_means(
         n_units.append(len(rows) if labels is None else len(np.unique(labels)))
     tested = [standing == "tested" for standing, _ in standings]
     tests = compare_samples(*samples, tested=tested, correction=correction, level=level)
-    clustered = [run for run in (a, b) if run.columns.clusters is not None]
+    clustered = [run for run in (new, old) if run.columns.clusters is not None]
     columns = [cluster_column(run.config.get("cluster_by")) for run in clustered]
     return _comparison(
         names,
         tests,
-        [a.summary.metrics[name].higher_is_better for name in names],
+        [new.summary.metrics[name].higher_is_better for name in names],
         standings,
-        a=a.name,
-        b=b.name,
         n_common=0,
         only_a=n_queries[0],
         only_b=n_queries[1],
@@ -493,4 +464,5 @@ def compare_means(
         clustered_by=next(iter(columns), None),
         n_clusters=sum(n_units) if clustered else None,
         unpaired=True,
+        **facts,
     )

@@ -7,13 +7,12 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Note
-from ragassay.base.score import Reason
 from ragassay.engine.comparison.derived_runs import aligned, shown_queries
 from ragassay.engine.comparison.differences import MatchedRuns
 from ragassay.engine.comparison.verdict_rules import judge_agreement
@@ -29,6 +28,10 @@ from ragassay.engine.results.summary import (
 )
 from ragassay.stats.intervals import Interval, Span, alpha_of, check_one_sided, is_close, one_sided
 from ragassay.stats.paired import PairedResult
+
+if TYPE_CHECKING:
+    from ragassay.engine.config.metric_selection import MetricSelection
+    from ragassay.engine.config.run_config import RunConfig
 
 _OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -100,21 +103,20 @@ def parse(text: str, what: str = "--fail-under") -> Gate:
 
 def resolve(
     texts: Sequence[str],
-    metrics: Mapping[str, str],
+    metrics: Mapping[str, tuple[str, Span]],
     used: Sequence[str],
-    spans: Mapping[str, Span] | None = None,
-    level: float | None = None,
+    level: float,
 ) -> list[Gate]:
     """The gates that texts describe (see `parse`), each metric under the name that the run shows it
-    by. ``metrics`` has the canonical name of each shown one, ``spans`` its range; the aliases of
-    the suites ``used`` hold. A `UsageError` where a metric is not computed, a value lies outside of
+    by. ``metrics`` has the canonical name and the range of each shown one; the aliases of the
+    suites ``used`` hold. A `UsageError` where a metric is not computed, a value lies outside of
     its range, or the ``level`` of intervals is too low for a one-sided bound."""
-    gates = []
+    gates, canonical = [], {name: metric for name, (metric, _) in metrics.items()}
     for text in texts:
         gate = parse(text)
         where = "what this run computes", "--dry-run lists them"
-        for name in shown([gate.metric], metrics, used, *where):
-            low, high = (spans or {}).get(name, (None, None))
+        for name in shown([gate.metric], canonical, used, *where):
+            low, high = metrics[name][1]
             least, most = -np.inf if low is None else low, np.inf if high is None else high
             if not least <= gate.threshold <= most:
                 ends = ("any value" if end is None else f"{end:g}" for end in (low, high))
@@ -123,14 +125,15 @@ def resolve(
                     f"which runs from {' to '.join(ends)}."
                 )
             gates.append(replace(gate, metric=name))
-    if level is not None and any(gate.which != "mean" for gate in gates):
+    if any(gate.which != "mean" for gate in gates):
         check_one_sided(level)
     return gates
 
 
-def summaries_of(result: Result) -> dict[str, MetricSummary]:
-    """The metrics of a run and of its consistency, by the name that they are shown by."""
-    return {name: metric for step in result.steps for name, metric in step.summary.metrics.items()}
+def check(config: RunConfig, selection: MetricSelection) -> None:
+    """Refuses gates of a configuration that no run of it could decide."""
+    metrics = {name: (str(m), (m.low, m.high)) for name, m in selection.every.items()}
+    resolve(config.fail_under, metrics, [suite.name for suite in selection.suites], config.level)
 
 
 def results_of(
@@ -144,11 +147,10 @@ def results_of(
     asked = config.get("fail_under") or () if texts is None else texts
     if not asked:
         return ()
-    metrics = summaries_of(result)
-    names = {name: metric.metric for name, metric in metrics.items()}
-    bounds = {name: metric.bounds for name, metric in metrics.items()}
+    every = (item for step in result.steps for item in step.summary.metrics.items())
+    metrics = {name: (metric.metric, metric.bounds) for name, metric in every}
     options = IntervalOptions.of(config)
-    resolved = resolve(asked, names, config.get("suite") or (), bounds, options.level)
+    resolved = resolve(asked, metrics, config.get("suite") or (), options.level)
     trusted = trust_offline or bool(config.get("trust_offline"))
     return tuple(
         decide(gate, step.summary.metrics[gate.metric], step.columns, options, trusted)
@@ -358,10 +360,6 @@ def decide_drop(
     )  # fmt: skip
     result = conclude(gate, facts, observed, possible, owed, refused)
     if result.passed is None and owed:
-        declined = [r for r in Reason if r.by_system or r is Reason.UNDEFINED]
-        runs = (matched.a, matched.b)
-        if any(run.columns.unscored(gate.metric, declined).any() for run in runs):
-            advice += _said("if_declined")
         return replace(result, why=f"{result.why}{advice}")
     seen = difference.most if falls else difference.least
     if result.passed is None and not (owed or refused) and seen is not None and gate.holds(seen):
@@ -378,18 +376,13 @@ NOT_WORSE = "--fail-if-worse"
 """The gate on all tested metrics."""
 
 
-def metrics_of(comparison: Comparison, gate: GateResult) -> list[Difference]:
-    """The metrics that a gate speaks of: its own, or those that are or may be worse."""
-    return [d for d in comparison.differences if d.name in gate.metrics]
-
-
 def worst_queries(comparison: Comparison, gate: GateResult, most: int) -> list[str]:
     """The queries that fare worst against the old run in the metrics of a gate, a line each; at
     most so many of each metric."""
     if comparison.runs is None:
         return []
     new, old = comparison.runs
-    differences = metrics_of(comparison, gate)
+    differences = [d for d in comparison.differences if d.name in gate.metrics]
     matched = MatchedRuns.of(new, aligned(old, new))
     (a, mask_a), (b, mask_b) = matched.scores([d.name for d in differences])
     names, change, lines = shown_queries(new, matched.queries), comparison.change, list[str]()
@@ -418,7 +411,9 @@ def with_not_worse(comparison: Comparison) -> Comparison:
     elif metrics := [d for d in differences if d.doubtful and d.hint == "worse"]:
         why = _said("hint_of_worse", metrics=_names(metrics))
     elif metrics := [
-        d for d in differences if d.p_adjusted is not None and d.too_few and d.seems_worse
+        d
+        for d in differences
+        if d.p_adjusted is not None and d.too_few and d.diff and d.direction == "worse"
     ]:
         why = _said("too_few_for_worse", metrics=_names(metrics))
     elif metrics := [d for d in differences if d.hint == "worse"]:

@@ -52,18 +52,9 @@ class Agreement:
     n: int
 
     @property
-    def reaches(self) -> bool:
-        """Whether the lower bound reaches `LEAST` of the measure."""
-        return self.low >= LEAST[self.measure]
-
-    @property
     def sufficient(self) -> bool:
-        """Whether verdicts may rest on it: it `reaches` the mark, on labels by people."""
-        return self.people and self.reaches
-
-    def __str__(self) -> str:
-        interval = f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
-        return f"{self.measure} {interval} against {self.labels} ({self.n:,} {self.of})"
+        """Whether verdicts may rest on it: the lower bound reaches `LEAST` on labels by people."""
+        return self.people and self.low >= LEAST[self.measure]
 
 
 @cache

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,45 +64,33 @@ def needs_llm(metric: Metric) -> bool:
 def suite_fits(samples: Sequence[Sample], *, offline: bool) -> dict[str, SuiteFit]:
     """How each suite, by name, suits some samples; the suites that suit most of them come first.
     Where only the offline judge is asked, metrics that a run would not show do not count."""
-
-    def allowed(metric: Metric) -> bool:
-        return not (offline and needs_llm(metric))
-
-    shown = shown_offline if offline else allowed
+    shown = shown_offline if offline else (lambda metric: True)
     by_suite = {
-        name: (suite.fitted(samples, shown) if suite.otherwise else suite).resolve()
+        name: {*(suite.fitted(samples, shown) if suite.otherwise else suite).resolve()}
         for name, suite in suites.all_suites().items()
     }
     failed = any(sample.failure is not None for sample in samples)
-    every = {metric for metrics in by_suite.values() for metric in metrics}
+    lacks = lacks_beside_failures if failed else lambda metric, sample: metric.lacks(sample)
+    every = set[Metric]().union(*by_suite.values())
+    allowed = [metric for metric in every if not (offline and needs_llm(metric))]
+    # Some metrics publish a lowest value where a part is missing: that is no fit.
     fitting = [
-        {
-            metric
-            for metric in filter(allowed, every)
-            # Some metrics publish a lowest value where a part is missing: that is no fit.
-            if missing(sample, metric.needs) is None
-            and (lacks_beside_failures(metric, sample) if failed else metric.lacks(sample)) is None
-        }
-        for sample in samples
+        {m for m in allowed if missing(s, m.needs) is None and lacks(m, s) is None} for s in samples
     ]
     scored = set[Metric]().union(*fitting)
-    fits = [
-        (
-            name,
-            SuiteFit(
-                len(metrics),
-                sum(metric in scored for metric in metrics),
-                sum(not group.isdisjoint(metrics) for group in fitting),
-                len(samples),
-            ),
+    fits = {
+        name: SuiteFit(
+            len(own), len(own & scored), sum(map(bool, map(own.__and__, fitting))), len(samples)
         )
-        for name, metrics in by_suite.items()
-    ]
+        for name, own in by_suite.items()
+    }
     # Those that suit more samples first, then those of which more metrics do.
-    ranked = sorted(
-        fits, key=lambda x: (-x[1].n_samples, -x[1].n_applicable / max(1, x[1].n_metrics))
+    return dict(
+        sorted(
+            fits.items(),
+            key=lambda x: (-x[1].n_samples, -x[1].n_applicable / max(1, x[1].n_metrics)),
+        )
     )
-    return dict(ranked)
 
 
 @dataclass(frozen=True)
@@ -141,24 +128,26 @@ def select_metrics(
     config: RunConfig,
     data_format: str,
     chosen: Sequence[Suite] = (),
-    objects: Sequence[Metric] = (),
+    objects: Sequence[Metric | str] = (),
     fitted: Callable[[Suite], Suite] = lambda suite: suite,
     own: Sequence[Metric] = (),
 ) -> MetricSelection:
     """The metrics of a configuration under the names that its suites publish. ``fitted`` makes a
     suite whose metrics depend on the data (`Suite.otherwise`) one of those that the data allow.
-    ``own`` (rubrics, say) come on top, also of the suite for the data where nothing is named."""
+    ``objects``, some by name, come on top of the suites named, and ``own`` (rubrics, say) also of
+    the suite for the data where nothing is named."""
     named_suites = [*(chosen or map(suites.get, config.suite))]
     if not named_suites and not config.metrics and not objects:
         named_suites = [default_suite(config, data_format)]
     used = tuple(fitted(suite) if suite.otherwise else suite for suite in named_suites)
+    wanted = [*config.metrics, *(item for item in objects if isinstance(item, str))]
     if config.ks:
-        _check_ks(config, used)
+        _check_ks(config, used, naming.split(wanted))
     asked: dict[Metric, str] = {}
     of_suites: list[Metric] = []
-    if config.metrics:
+    if wanted:
         local = published_names(config, data_format, used)
-        names = suites.our_names(config.metrics, local)
+        names = suites.our_names(wanted, local)
         if not used:
             for other, said in suites.get("ragreport").outside.items():
                 if other in naming.split(config.metrics) and other not in local:
@@ -171,10 +160,11 @@ def select_metrics(
         every = Suite("metrics", "", "", (), aliases=local, published=published)
         by_name = every.metrics_by_name(names, ks=config.ks, published=config.published)
         asked = {metric: name for name, metric in by_name.items()}
-    else:
+    if not config.metrics:
         for suite in used:
             of_suites += suite.metrics_by_name(ks=config.ks, published=config.published).values()
-    selected = dict.fromkeys([*asked, *of_suites, *objects, *own])
+    made = (item for item in objects if not isinstance(item, str))
+    selected = dict.fromkeys([*of_suites, *asked, *made, *own])
     metrics = [metric for metric in selected if "runs" not in metric.needs]
     over = [metric for metric in selected if "runs" in metric.needs]
     compared: list[Metric] = []
@@ -289,14 +279,13 @@ def _consistency_plan(
     return ConsistencySelection(by_name, (*numeric, *labels), tuple(map(str, over)))
 
 
-def _check_ks(config: RunConfig, used: Sequence[Suite]) -> None:
+def _check_ks(config: RunConfig, used: Sequence[Suite], names: Sequence[str]) -> None:
     """Refuses cut-offs that would change nothing."""
     local = suites.aliases_of(used)
-    names = naming.split(config.metrics)
     # The names in a resolved configuration have its cut-offs already.
     at = tuple(f"@{k}" for k in config.ks or ())
     named = any(naming.takes_cutoffs(name, local) or name.endswith(at) for name in names)
-    if named or (not names and any(suite.ranked for suite in used)):
+    if named or (not config.metrics and any(suite.ranked for suite in used)):
         return
     what = ", ".join(names or [suite.name for suite in used])
     raise OptionError(
@@ -342,24 +331,27 @@ def published_names(
 
 def own_metrics(config: Mapping[str, Any], base: Path | None = None) -> list[Metric]:
     """The metrics that a configuration's ``rubric`` and ``judge_prompt`` files define; relative
-    paths start from ``base``."""
-    start = base or Path()
-    prompts = [config["judge_prompt"]] if config.get("judge_prompt") else []
-    return [
-        *(load_rubric(start / name) for name in config.get("rubric") or ()),
-        *(load_judge_prompt(start / name) for name in prompts),
-    ]
-
-
-def load_rubric(path: str | Path) -> Metric:
-    """The metric that a rubric's YAML file describes (docs/own-metrics.md).
-
-    Its name is known from then on; loading the edited file again replaces it.
-    """
+    paths start from ``base``. Their names are known from then on; reading an edited file again
+    replaces its metric. An error about a name is one about the file that has it."""
+    from ragassay.metrics.answer.answer_match import with_prompt
     from ragassay.metrics.rubric.rubric_grade import rubric_metric
 
-    with _named_in(path):
-        return rubric_metric(read_rubric(path))
+    start = base or Path()
+    rubrics = [start / name for name in config.get("rubric") or ()]
+    prompts = [start / name for name in [config.get("judge_prompt")] if name]
+    found: list[Metric] = []
+    for path in (*rubrics, *prompts):
+        try:
+            is_rubric = len(found) < len(rubrics)
+            read = (
+                rubric_metric(read_rubric(path))
+                if is_rubric
+                else with_prompt(read_judge_prompt(path))
+            )
+        except UsageError as error:
+            raise InputError(str(error), path=path, field="name") from error
+        found.append(read)
+    return found
 
 
 def metric_of(value: Any) -> Metric:
@@ -383,20 +375,3 @@ def metric_of(value: Any) -> Metric:
         if not advice or inspect.isroutine(value):
             raise
         raise UsageError(f"The object {name} is not a metric of ragassay. {advice}") from error
-
-
-def load_judge_prompt(path: str | Path) -> Metric:
-    """``answer_match`` by the instructions in a text or YAML file, as a metric of its own."""
-    from ragassay.metrics.answer.answer_match import with_prompt
-
-    with _named_in(path):
-        return with_prompt(read_judge_prompt(path))
-
-
-@contextmanager
-def _named_in(path: str | Path) -> Iterator[None]:
-    """Makes the error about a metric's name one about the file that has it."""
-    try:
-        yield
-    except UsageError as error:
-        raise InputError(str(error), path=path, field="name") from error

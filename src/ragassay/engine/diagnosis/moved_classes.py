@@ -15,7 +15,7 @@ from ragassay.engine.comparison.compare_runs import Run, one_system, opened
 from ragassay.engine.comparison.derived_runs import MATCHED, aligned
 from ragassay.engine.comparison.differences import (
     OWN_NUGGETS,
-    differing_queries,
+    MatchedRuns,
     incomparable_metrics,
     nuggets_of,
 )
@@ -66,7 +66,7 @@ class Moved(Displayed):
     ``transitions`` counts samples by class in the old run and in the new one (``fine`` where they
     do not fail), ``unlike`` names signals that the runs know by different metrics, ``not_alike``
     says what else differs beside the system: what moved may be due to that, and is not tested;
-    ``matched`` says so where queries were matched by text.
+    ``matched`` says which queries were matched by text, or left out.
 
     ``right`` is the difference of the shares of right answers, or of samples without a fault where
     the headline is support, tested by itself, a hint where it compares words or rests on a judge
@@ -128,7 +128,8 @@ def moved(
         {(query, repeat): at for at, (query, _, repeat) in enumerate(run.columns.identities)}
         for run in (new, old)
     )
-    common = [key for key in rows_new if key in rows_old]
+    matched = MatchedRuns.of(new, old)
+    common = [key for key in rows_new if key in rows_old and key[0] in matched.rows_a]
     if not common:
         raise UsageError(
             f"{new.name} and {old.name} have no query in common (by id or text), so nothing can "
@@ -145,7 +146,7 @@ def moved(
     measured = new.summary.metrics.keys() & old.summary.metrics.keys()
     both = [name for name in dict.fromkeys(used) if name in measured]
     unlike_metrics = incomparable_metrics(new, old, both)
-    unlike_queries = differing_queries(new, old, list(dict.fromkeys(q for q, _ in common)))
+    unlike_queries, left_out = (matched.unlike_queries(left_out=is_out) for is_out in (False, True))
     own = any(nuggets_of(run, name) == OWN_NUGGETS for run in (new, old) for name in both)
     unlike_nuggets = [Note("own_nuggets")] if own else []
     not_alike = tuple(dict.fromkeys(map(str, (*unlike_metrics, *unlike_queries, *unlike_nuggets))))
@@ -209,7 +210,7 @@ def moved(
     return Moved(
         first, second, len(common), len(common) - len(decided), level, classes,
         dict(transitions.most_common()), unlike, not_alike,
-        tuple(note for note in old.summary.notes if note.kind == MATCHED), right,
+        (*(note for note in old.summary.notes if note.kind == MATCHED), *left_out), right,
         tuple((key[0], now) for key, was, now in zip(decided, before, after, strict=True)
               if was == FINE != now),
     )  # fmt: skip

@@ -62,38 +62,29 @@ class Checked(NamedTuple):
 
 def survey(folders: Mapping[str, str]) -> list[Surveyed]:
     """All models that ragassay uses by itself, and those whose folder is named."""
-    used = users()
-    names = dict.fromkeys([*KNOWN, *(weights.name for weights in used), *folders])
-    return [_surveyed(Weights.parse(name), used, folders) for name in names]
-
-
-def _surveyed(
-    weights: Weights, used: Mapping[Weights, Mapping[str, Metric]], folders: Mapping[str, str]
-) -> Surveyed:
-    model_facts = facts(weights)
-    folder, problem = None, ""
-    try:
-        folder = place_of(weights, folders)
-        if not model_facts.tokenizer:
-            folder_of(weights, folders)
-    except Unavailable as error:
-        problem = str(error)
-    by_suite = {
-        name: [suite.name for suite in suites.all_suites().values() if metric in suite.resolve()]
-        for item, metrics in used.items()
-        for name, metric in metrics.items()
-        if item.name == weights.name
-    }
-    return Surveyed(
-        name=weights.name,
-        commit=weights.revision,
-        facts=model_facts,
-        metrics=by_suite,
-        folder=folder,
-        given=weights.name in folders,
-        size=0 if folder is None else _size(folder),
-        problem=problem,
-    )
+    used, found = users(), []
+    for name in dict.fromkeys([*KNOWN, *(weights.name for weights in used), *folders]):
+        weights = Weights.parse(name)
+        model_facts, folder, problem = facts(weights), None, ""
+        try:
+            folder = place_of(weights, folders)
+            if not model_facts.tokenizer:
+                folder_of(weights, folders)
+        except Unavailable as error:
+            problem = str(error)
+        by_suite = {
+            metric_name: [s.name for s in suites.all_suites().values() if metric in s.resolve()]
+            for item, metrics in used.items()
+            for metric_name, metric in metrics.items()
+            if item.name == weights.name
+        }
+        found.append(
+            Surveyed(
+                weights.name, weights.revision, model_facts, by_suite, folder,
+                weights.name in folders, 0 if folder is None else _size(folder), problem,
+            )
+        )  # fmt: skip
+    return found
 
 
 def users() -> dict[Weights, dict[str, Metric]]:

@@ -81,7 +81,7 @@ class Difference(PairedResult):
             return "unknown"
         if not self.significant_adjusted:
             return "no difference shown"
-        return "indicative" if self.doubt else self._direction
+        return "indicative" if self.doubt else self.direction
 
     @property
     def doubtful(self) -> bool:
@@ -96,12 +96,7 @@ class Difference(PairedResult):
         found = self.significant
         if self.low is not None and self.high is not None:
             found = not self.low <= 0.0 <= self.high
-        return self._direction if self.verdict == "indicative" and found else None
-
-    @property
-    def seems_worse(self) -> bool:
-        """Whether the means alone say that A is worse."""
-        return bool(self.diff) and self._direction == "worse"
+        return self.direction if self.verdict == "indicative" and found else None
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values; with UltraRAG's field names beside ours."""
@@ -118,7 +113,8 @@ class Difference(PairedResult):
         }
 
     @property
-    def _direction(self) -> Verdict:
+    def direction(self) -> Verdict:
+        """What the means alone say of A."""
         if self.higher_is_better is None or self.diff is None:
             return "different"
         return "better" if (self.diff > 0) == self.higher_is_better else "worse"
@@ -192,10 +188,6 @@ class GateResult:
             while digits < _MOST_DIGITS and f"{value:.{digits}f}" == f"{threshold:.{digits}f}":
                 digits += 1
         return f"{value:.{digits}f}"
-
-    def to_json(self) -> dict[str, Any]:
-        """A mapping of plain values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

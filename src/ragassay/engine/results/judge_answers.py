@@ -69,12 +69,6 @@ JudgeAnswers = dict[str, Record] | AnswerFile
 """A judge's answers by id: those of a run in memory, or of a run folder."""
 
 
-@dataclass(frozen=True)
-class _Message:
-    role: str
-    content: str
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Checked(Provenance):
     """The form of a record and of its votes: an answer or a failure, and where it comes from."""
@@ -83,7 +77,7 @@ class _Checked(Provenance):
     key: str
     question: str
     judge: str = ""
-    messages: tuple[_Message, ...] = ()  # type: ignore[assignment]
+    messages: tuple[Mapping[str, str], ...] = ()
     detail: str = ""
     reason: str | None = None
     answer: dict[str, Any] | None = None

@@ -1,8 +1,8 @@
 """What stays in memory of a run: its scores in columns (twelve bytes a score); of each sample the
-labels that a report is sliced by, its cluster, and hashes of what it asks and of the reply, because
-two runs compare only where the former agree and the latter differ; the language of what a judge
-read; and who judged the values of a metric: the run's judge, and those that records name. A value
-that rests on several judges has one label, theirs joined by `AND`."""
+labels that a report is sliced by, its cluster, and a hash of what it asks, because two runs compare
+only where these agree; the language of what a judge read; and who judged the values of a metric:
+the run's judge, and those that records name. A value that rests on several judges has one label,
+theirs joined by `AND`."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class ScoreColumns:
     Methods take the shown name of a metric, and some a mask of the samples that count, shape
     ``(n_samples,)``. ``metrics`` are these names, in the order asked for. `SampleColumns` fills in
     the samples: ``slices`` has each sample's value of each slicing column, ``clusters`` each
-    sample's cluster where clustering was asked for, ``asked`` and ``replies`` are `numbers_of` it.
+    sample's cluster where clustering was asked for, ``asked`` is the `number_of` each.
     """
 
     def __init__(self, metrics: Iterable[str]) -> None:
@@ -85,7 +85,6 @@ class ScoreColumns:
         self.slices: dict[str, list[str | None]] = {}
         self.clusters: list[str] | None = None
         self.asked = array("Q")
-        self.replies = array("Q")
         self.metrics = list(metrics)
         self._values = {name: array("d") for name in self.metrics}
         self._codes = {name: array("I") for name in self._values}
@@ -94,11 +93,6 @@ class ScoreColumns:
 
     def __len__(self) -> int:
         return len(self.identities)
-
-    @property
-    def n_queries(self) -> int:
-        """How many queries the samples have."""
-        return len({query for query, _, _ in self.identities})
 
     @property
     def systems(self) -> list[str]:
@@ -136,7 +130,6 @@ class ScoreColumns:
         if self.clusters is not None:
             copied.clusters = [self.clusters[at] for at in chosen]
         copied.asked = array("Q", [self.asked[at] for at in chosen if self.asked])
-        copied.replies = array("Q", [self.replies[at] for at in chosen if self.replies])
         copied._values = {n: array("d", self.values(n)[rows].tobytes()) for n in self.metrics}
         copied._codes = {
             n: array("I", [codes[at] for at in chosen]) for n, codes in self._codes.items()
@@ -153,7 +146,7 @@ class ScoreColumns:
 
     def of_samples(self, samples: Iterable[Sample]) -> ScoreColumns:
         """The same columns for samples that ask and expect the same under other ids."""
-        copied, listed = copy(self), [(s.identity, numbers_of(s)[0]) for s in samples]
+        copied, listed = copy(self), [(s.identity, number_of(s)) for s in samples]
         copied.identities = [identity for identity, _ in listed]
         copied.asked = array("Q", [asked for _, asked in listed if self.asked])
         return copied
@@ -234,7 +227,7 @@ class ScoreColumns:
 
 
 MOST = 3
-"""Most judges that a note lists with their numbers of values."""
+"""Most judges that are listed."""
 
 ValuesByJudge = Mapping[str, int]
 """The number of values by label of judges; `RECORD` for those of records that name no judge."""
@@ -267,18 +260,10 @@ def names_in(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def label_of(judges: ValuesByJudge) -> str:
-    """The label of a metric's judges; empty where none is known by name. Where one value's label
-    names all that the others name, it is that label; else a list, each with its number of values.
-    """
-    ranked = sorted((label for label in judges if label), key=lambda label: -judges[label])
-    if len(ranked) < 2:
-        return "" if not ranked or ranked == [RECORD] else ranked[0]
-    all_of_them = AND.join(names_in(ranked))
-    if all_of_them in ranked:
-        return all_of_them
-    listed = [f"{label.replace(AND, ' & ')} ({judges[label]:,})" for label in ranked[:MOST]]
-    rest = sum(judges[label] for label in ranked[MOST:])
-    return AND.join([*listed, *([f"others ({rest:,})"] if rest else [])])
+    """The label of all of a metric's judges; empty where none is known by name."""
+    names = names_in(judges)
+    more = [f"{len(names) - MOST} others"] if len(names) > MOST else []
+    return "" if names == (RECORD,) else AND.join([*names[:MOST], *more])
 
 
 def mixed(judges_of_metrics: Mapping[str, ValuesByJudge], judge: str = "") -> Iterator[Note]:
@@ -356,9 +341,7 @@ class SampleColumns:
         """Takes one sample: its identity, its cluster, and its labels, which are plain metadata and
         lists of it, answerability, language and system."""
         self._scores.identities.append(sample.identity)
-        asked, reply = numbers_of(sample)
-        self._scores.asked.append(asked)
-        self._scores.replies.append(reply)
+        self._scores.asked.append(number_of(sample))
         if self.column in (None, *CONVERSATION_KEYS):
             cluster = named_conversation(sample)
             self.names_conversations |= cluster is not None
@@ -487,9 +470,6 @@ class DataLanguage:
         return most if most != _OTHER and is_known else ""
 
 
-NO_REPLY = 0
-"""In place of the number of a reply, where none was recorded."""
-
 FACTS = (
     "query",
     "history",
@@ -502,19 +482,11 @@ FACTS = (
 """The parts of a sample that belong to the query, not to the system."""
 
 
-def numbers_of(sample: Sample) -> tuple[int, int]:
-    """64 bits of the hash of a sample's query id and facts, and of the reply that ``ragassay ask``
-    recorded in ``metadata["asked"]`` (`NO_REPLY` where it recorded none)."""
+def number_of(sample: Sample) -> int:
+    """64 bits of the hash of a sample's query id and facts."""
     facts = [sample.id, *(getattr(sample, name) for name in FACTS)]
-    asked = sample.metadata.get("asked")
-    names = ("fingerprint", "at", "latency")
-    reply = [asked.get(name) if isinstance(asked, Mapping) else None for name in names]
-    digests = (
-        hashlib.sha256(repr(values).encode("utf-8", "surrogatepass")).digest()[:8]
-        for values in (facts, reply)
-    )
-    of_facts, of_reply = (int.from_bytes(digest, "big") for digest in digests)
-    return of_facts, NO_REPLY if None in reply else of_reply
+    digest = hashlib.sha256(repr(facts).encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big")
 
 
 def differing_facts(sample: Sample, other: Sample) -> list[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,6 @@ from ragassay.stats.intervals import Bounds, Interval, Span, mean_interval
 from ragassay.stats.percentiles import percentile_interval
 from ragassay.stats.repeats import Components
 from ragassay.suites import Suite
-from ragassay.texts.document_names import CONVERSATION_KEYS
 
 if TYPE_CHECKING:
     from ragassay.judges.asking import Usage
@@ -246,9 +245,8 @@ class Summary(Displayed):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing could be scored, because the system gave no answer at all."""
-        failed = 0 < self.n_samples <= sum(self.failures.values())
-        return failed and not any(metric.n_scored for metric in self.metrics.values())
+        """Whether nothing was scored."""
+        return not any(metric.n_scored for metric in self.metrics.values())
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of plain values, ready for strict JSON."""
@@ -439,7 +437,6 @@ def slice_summaries(
     columns: ScoreColumns,
     metrics: Sequence[MetricSummary],
     options: IntervalOptions,
-    queries: Container[str] | None = None,
 ) -> tuple[Slice, ...]:
     """The metrics with their numbers for each value of each slicing column, largest slice first.
 
@@ -447,10 +444,7 @@ def slice_summaries(
     clusters, slices = sample_clusters(columns), []
     metrics = [m for m in metrics if m.aggregate == "mean" or m.percentile is not None]
     for column, values in columns.slices.items():
-        labels = [
-            labels_of(value) if queries is None or query in queries else ()
-            for value, (query, _, _) in zip(values, columns.identities, strict=True)
-        ]
+        labels = [labels_of(value) for value in values]
         counts = Counter(label for each in labels for label in each)
         for value, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             mask = np.fromiter((value in each for each in labels), np.bool_, len(labels))
@@ -464,19 +458,15 @@ def facts_of(
     metrics: Sequence[MetricSummary],
     options: IntervalOptions,
     cluster_by: str | None,
-    *,
-    from_ids: bool = False,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The fields of a `Summary` that its columns give, and the means that are crowded (see
-    `summarise`). ``from_ids``: the conversations to cluster by are in the ids of the samples."""
+    `summarise`)."""
     found, crowded = summarise(columns, metrics, options)
-    n, n_queries = len(columns), columns.n_queries
+    n, n_queries = len(columns), len({query for query, _, _ in columns.identities})
     queries = plural(n_queries, "query")
     over = queries if n == n_queries else f"{n:,} samples of {queries}"
     if cluster_by is not None:
         over += f", by {cluster_by}"
-        if from_ids and cluster_by in CONVERSATION_KEYS:
-            over += " (the ids hold it)"
     elif n != n_queries:
         over += ", by query"
     unscored = (item for metric in found.values() for item in metric.unscored.items())

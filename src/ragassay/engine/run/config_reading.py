@@ -209,20 +209,13 @@ def variable_of(value: Any, content: Marked, place: Place) -> str | None:
     )
 
 
-def _scalars(value: Any) -> Iterator[tuple[Place, Any]]:
+def _scalars(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
     """Every scalar with its place."""
-    seen: set[int] = set()
-    waiting: list[tuple[Place, Any]] = [((), value)]
-    while waiting:
-        place, part = waiting.pop()
-        if isinstance(part, dict | list):
-            if id(part) in seen:
-                continue
-            seen.add(id(part))
-            pairs = part.items() if isinstance(part, dict) else enumerate(part)
-            waiting += [((*place, str(key)), inner) for key, inner in pairs]
-        else:
-            yield place, part
+    if not isinstance(value, dict | list):
+        yield place, value
+        return
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from _scalars(inner, (*place, str(key)))
 
 
 _RECORDED = ("ragassay", "python", "numpy", "date", "fingerprint", "signatures", "judged_by")
@@ -314,31 +307,29 @@ def checked(file: ConfigFile, flags: Mapping[str, Any] | None = None) -> RunConf
 
 
 def _place_of(error: UsageError, config: RunConfig, keys: Collection[str]) -> Place:
-    """The place that a mistake is at: the first key, or item of its list or mapping, without which
-    no mistake is found, or else another one. Keys that depend on others are tried before these."""
-    first: Place = ()
-    for key in sorted(keys, key=lambda item: _TRIED.index(item) if item in _TRIED else len(_TRIED)):
+    """The place of a mistake: the key, or item of its list or mapping, with which it comes in where
+    the configuration is built up. Keys that depend on others come after these."""
+    built = RunConfig()
+    for key in sorted(keys, key=lambda key: _ORDER.index(key) if key in _ORDER else -1):
         value = getattr(config, key)
-        parts: list[tuple[Place, Any]] = []
+        parts: list[tuple[Place, Any]] = [((key,), value)]
         if isinstance(value, Mapping):
-            parts = [((key, n), {o: v for o, v in value.items() if o != n}) for n in value]
+            parts = [((key, name), {name: value[name]}) for name in value]
         elif isinstance(value, list):
-            parts = [((key, f"{n}"), value[:n] + value[n + 1 :]) for n in range(len(value))]
-        default = RunConfig.model_fields[key].get_default(call_default_factory=True)
-        for place, without in [*parts, ((key,), default)]:
-            other = _mistake(config.model_copy(update={key: without}))
-            if other is None:
-                return first if first[:1] == place else place
-            if str(other) != str(error):
-                first = first or place
-    return first
+            parts = [((key, f"{n}"), value[: n + 1]) for n in range(len(value))]
+        for place, part in parts:
+            found = _mistake(built.model_copy(update={key: part}))
+            if str(found) == str(error):
+                return place
+        built = built.model_copy(update={key: value})
+    return ()
 
 
-_TRIED = (
-    *("fail_under", "models", "options", "consistency_of", "judge", "columns", "encoding"),
-    *("format", "ks", "consistency_metrics", "metrics", "suite"),
+_ORDER = (
+    *("suite", "metrics", "consistency_metrics", "ks", "format", "encoding", "columns", "judge"),
+    *("consistency_of", "options", "models", "fail_under"),
 )
-"""The keys in the order in which they are tried, from those that depend on others."""
+"""Keys after all others, each after those that it depends on."""
 
 
 def _mistake(config: RunConfig) -> UsageError | None:
@@ -381,5 +372,4 @@ def _check(config: RunConfig) -> None:
         return  # the metrics depend on the data
     selection = select_metrics(config, data_format or "", own=own)
     check_names(config.models, models_used(config, selection.every.values()))
-    shown = {name: str(metric) for name, metric in selection.metrics.items()}
-    gates.resolve(config.fail_under, shown, [suite.name for suite in selection.suites])
+    gates.check(config, selection)

@@ -28,10 +28,12 @@ def pooled(samples: Iterable[Sample], asker: Asker, metrics: Iterable[Metric] = 
     have. Where a question had no answer the entry says so, and answers to that query will be
     unscored. The distinct texts of the passages stay in memory until the end."""
     options, pools = bank_metric(metrics).options, pools_of(samples)
-    entries: list[QueryNuggets] = []
-    for batch in batched(pools, _TOGETHER):
-        entries += asker.submit(_all_made(batch, asker, options)).result()
-    return NuggetBank(entries)
+
+    async def made(batch: Iterable[Sample]) -> list[QueryNuggets]:
+        return await asyncio.gather(*(_made(pool, asker, options) for pool in batch))
+
+    batches = (asker.submit(made(batch)).result() for batch in batched(pools, _TOGETHER))
+    return NuggetBank(entry for batch in batches for entry in batch)
 
 
 def checked(samples: Iterable[Sample], bank: NuggetBank) -> Iterator[Sample]:
@@ -85,12 +87,6 @@ def pools_of(samples: Iterable[Sample]) -> list[Sample]:
         distinct = tuple(passages[name].values())
         pools[name] = replace(pool, passages=distinct, answer=Answer(""))
     return list(pools.values())
-
-
-async def _all_made(
-    pools: Iterable[Sample], asker: Asker, options: NuggetOptions
-) -> list[QueryNuggets]:
-    return await asyncio.gather(*(_made(pool, asker, options) for pool in pools))
 
 
 async def _made(pool: Sample, asker: Asker, options: NuggetOptions) -> QueryNuggets:

@@ -4,7 +4,6 @@ and its names are resolved), and to its result."""
 from __future__ import annotations
 
 import platform
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -87,7 +86,7 @@ def prepare(
     data: Data | None = None,
     *,
     chosen: Sequence[Suite] = (),
-    objects: Sequence[Metric] = (),
+    objects: Sequence[Metric | str] = (),
     judge: Judge | Sequence[Any] | None = None,
     dry: bool = False,
     environment: Mapping[str, str] | None = None,
@@ -97,10 +96,10 @@ def prepare(
     """Opens the data and resolves all names, so that errors show before the work begins.
 
     ``data``, ``chosen`` and ``judge`` take the place of the configuration's data, suites and judge;
-    the metrics of ``objects`` come on top. ``dry``: the job is only previewed, so no key is needed
-    and no ledger is made. ``named`` has the words that names of an operator stand for, by role
-    (``judge``, ``embedder``): the configuration and all outputs say the names only. ``expected``
-    are samples like those of data that are still to come, to choose a suite's metrics by."""
+    the metrics of ``objects``, some by name, come on top. ``dry``: the job is only previewed, so no
+    key is needed and no ledger is made. ``named`` has the words that names of an operator stand
+    for, by role (``judge``, ``embedder``): the configuration and all outputs say the names only.
+    ``expected`` are samples like those of data still to come, to choose a suite's metrics by."""
     if data is None:
         if config.data is None:
             raise UsageError("No data is named. Give a file: ragassay run DATA.")
@@ -124,8 +123,8 @@ def prepare(
         # A system that failed is measured by what it would have been measured by.
         samples = [replace(s, answer=Answer(s.failure)) if s.failure else s for s in samples]
         for part, kind in (("passages", "no_passages"), ("answer", "no_answer")):
-            if samples and all(getattr(sample, part) is None for sample in samples):
-                notes.append(Note(kind))
+            lacking = samples and all(getattr(sample, part) is None for sample in samples)
+            notes.extend([Note(kind)] if lacking and not config.metrics else ())
         every = suite.fitted(samples, lambda metric: True)
         # What is named is measured, whoever is asked.
         if config.metrics or judge or set(config.judge) - {OFFLINE}:
@@ -160,10 +159,7 @@ def prepare(
     if config.fail_under:
         from ragassay.engine.comparison import gates
 
-        shown = {name: str(metric) for name, metric in every.items()}
-        spans = {name: (metric.low, metric.high) for name, metric in every.items()}
-        used = [suite.name for suite in selection.suites]
-        gates.resolve(config.fail_under, shown, used, spans, config.level)
+        gates.check(config, selection)
     asks = bool(judged_among(selection.metrics.values())) or config.nuggets == POOLED
     session = None
     if asks and config.nuggets not in (OWN, POOLED):
@@ -390,9 +386,6 @@ def _copied(config: RunConfig, folder: Path, metrics: Iterable[Metric]) -> dict[
     return keys
 
 
-_NO_NAME = re.compile(r"(^|,)\s*(,|$)")
-"""An empty name between commas."""
-
 PATIENCE_S, EVERY_S = 1.0, 10.0
 """Seconds before the first line about the progress, and between two."""
 
@@ -455,15 +448,10 @@ def job_of(
     only, so no key is needed and nothing is sent."""
     if data is None:
         raise UsageError("data is None. Give a path, a list of samples or mappings, or a frame.")
-    objects: list[Metric] = []
+    objects: list[Metric | str] = []
     names: list[str] = []
     chosen: list[Suite] = []
-    pieces: list[Any] = []
-    for item in _listed(suite):
-        if isinstance(item, str) and _NO_NAME.search(item):
-            raise UsageError(f"The suite {item!r}: a name is empty. Leave out the comma.")
-        pieces += naming.split(item) if isinstance(item, str) else [item]
-    for item in pieces:
+    for item in _pieces(suite):
         if isinstance(item, Suite):
             chosen.append(item)
         elif not isinstance(item, str):
@@ -478,11 +466,9 @@ def job_of(
                 raise UsageError(f"{item!r} is neither a suite nor a metric. {hint}")
     if suite is not None and not (objects or names or chosen):
         raise UsageError("No suite and no metric is named. 'ragassay metrics' lists them.")
-    if names and chosen and metrics is None:
-        # Names in one list with suites come on top of the suites' own.
-        names = [*(name for each in chosen for name in each.metrics), *names]
-    words = (naming.split(w) if isinstance(w, str) else [metric_of(w)] for w in _listed(metrics))
-    names += own_names([word for of_item in words for word in of_item])
+    if chosen and metrics is None:  # names in one list with suites come on top of the suites' own
+        objects, names = [*names, *objects], []
+    names += own_names([w if isinstance(w, str) else metric_of(w) for w in _pieces(metrics)])
     paths = paths_of(data)
     own = judge if isinstance(judge, Judge) else named_judges(judge) or None
     config = make_config(
@@ -501,3 +487,9 @@ def _listed(items: Any) -> Sequence[Any]:
     """One item, several or none as a list."""
     several = isinstance(items, Sequence) and not isinstance(items, str)
     return [] if items is None else list(items) if several else [items]
+
+
+def _pieces(items: Any) -> list[Any]:
+    """The items, texts cut at their commas."""
+    split = (naming.split(item) if isinstance(item, str) else [item] for item in _listed(items))
+    return [piece for pieces in split for piece in pieces]

@@ -19,7 +19,7 @@ from ragassay.engine.results.folders.run_folder import NUGGETS
 from ragassay.engine.results.judge_answers import JudgeAnswers, Record
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_rows import Rows, ScoreRow, with_samples
-from ragassay.engine.results.summary import shown
+from ragassay.engine.results.summary import MetricSummary, shown
 from ragassay.engine.run.scoring import judged_among, score_stream
 from ragassay.judges import Failure, Judge, JudgeAnswer, Provenance, Question
 from ragassay.judges.asking import Asker
@@ -40,9 +40,7 @@ class Evidence:
     here, and ``cut`` names the texts that the offline judge did not read to their end."""
 
     row: ScoreRow
-    metric: str
-    title: str
-    signature: str
+    metric: MetricSummary
     judge_answers: tuple[Record, ...]
 
 
@@ -63,8 +61,8 @@ class Explained:
             "scores": [
                 {
                     "score": score.row.to_record(),
-                    "title": score.title,
-                    "signature": score.signature,
+                    "title": score.metric.title,
+                    "signature": score.metric.signature,
                     "judge_answers": [dict(record) for record in score.judge_answers],
                 }
                 for score in self.scores
@@ -119,12 +117,11 @@ def explain(
     data = _asked_data(result, chosen_sample, rows)
     scores = []
     for row in rows:
-        entry = entries[row.metric]
         records = (result.judge_answers.get(text) for text in row.evidence)
         judge_answers = tuple(
             _with_data(record, data.get(record["id"])) for record in records if record is not None
         )
-        scores.append(Evidence(row, entry.metric, entry.title, entry.signature, judge_answers))
+        scores.append(Evidence(row, entries[row.metric], judge_answers))
     return Explained(chosen_sample, tuple(scores))
 
 

@@ -317,10 +317,7 @@ class Accumulator:
                 about["signature"] = signature(metric, asker, bank, given, models)
             described.append(describe(name, metric, config.level, **about))
         intervals = IntervalOptions(config.interval, config.level)
-        from_ids = not collected.names_conversations
-        facts, crowded = facts_of(
-            columns, described, intervals, self.clustered_by, from_ids=from_ids
-        )
+        facts, crowded = facts_of(columns, described, intervals, self.clustered_by)
         metrics = facts["metrics"]
         facts["incomplete"] += self.missing.n_owed
         facts["incomplete"] += 0 if judging is None else sum(judging.lost_votes.values())

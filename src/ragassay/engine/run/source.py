@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay import formats, golden
-from ragassay.base.errors import InputError, RagassayWarning, UsageError, called, warn_user
+from ragassay.base.errors import InputError, UsageError, called, warn_user
 from ragassay.base.json_data import dumps
 from ragassay.base.note import Note
 from ragassay.base.printable import plural
@@ -182,7 +181,15 @@ def open_source(
     of_references = None
     if config.references is not None and own:
         own, of_references = _columns(data, config, Path(config.references))
-    source = _opened(data, config, own, refuse_joined, first_runs)
+    bounded = config.from_timestamp is not None or config.to_timestamp is not None
+    limit = None if config.where else config.limit  # of a subset the first so many count
+    at_once = None if first_runs or bounded else limit
+    source = _opened(data, config, own, {"refuse_joined": refuse_joined}, at_once)
+    if bounded:
+        source.samples = _within(source.samples, config, next(iter(source.paths), None))
+    if first_runs:
+        source.samples = _first_runs(source.samples)
+    source.samples = islice(source.samples, limit)
     if config.references is not None:
         path = Path(config.references)
         source.joined += (path,)
@@ -238,15 +245,17 @@ def _record_of(data: Any) -> Mapping[str, Any] | None:
 
 
 def _opened(
-    data: Data, config: RunConfig, columns: formats.Columns, refuse_joined: bool, first_runs: bool
+    data: Data,
+    config: RunConfig,
+    columns: formats.Columns,
+    options: Mapping[str, Any],
+    limit: int | None,
 ) -> Source:
     same = ("separator", "single_chunk", "system", "encoding", "sheet", "passages_from")
     reading: dict[str, Any] = {name: getattr(config, name) for name in same}
     qrels = None if config.qrels is None else Path(config.qrels)
-    reading |= {"columns": columns or None, "refuse_joined": refuse_joined, "gold": qrels}
+    reading |= {"columns": columns or None, "gold": qrels, **options}
     joined = () if qrels is None else (qrels,)
-    limit = None if config.where else config.limit  # of a subset the first so many count
-    bounded = config.from_timestamp is not None or config.to_timestamp is not None
     data_paths = paths_of(data)
     if data_paths is None:
         if not (hasattr(data, "__iter__") or hasattr(data, "columns")):
@@ -255,8 +264,6 @@ def _opened(
             raise UsageError(f"{kind} is not data. Give {ways}.")
         digest = hashlib.sha256()
         samples = _hashed(formats.from_records(data, **reading), digest)
-        samples = _within(samples, config, None) if bounded else samples
-        samples = islice(_first_runs(samples) if first_runs else samples, limit)
         # Samples of a file that is still being written have its name.
         title = Path(config.data).name if isinstance(config.data, str) else "samples in memory"
         # A mapping holds a list for each column.
@@ -270,14 +277,7 @@ def _opened(
             "give the run, and --qrels FILE."
         )
     reading["format"] = config.format or (name if len(paths) == 1 else None)
-    reading["limit"] = None if first_runs or bounded else limit
-
-    samples = formats.read(paths, **reading)
-    samples = _within(samples, config, paths[0]) if bounded else samples
-    if first_runs:
-        again = formats.read(paths, **reading)
-        samples = _first_runs(samples, _within(again, config, paths[0]) if bounded else again)
-    samples = islice(samples, limit)
+    samples = formats.read(paths, **reading, limit=limit)
     title = "standard input" if paths[0] == Path(opening.STANDARD_INPUT) else paths[0].name
     more = f" and {plural(len(paths) - 1, 'more file')}" if len(paths) > 1 else ""
     if isinstance(data_paths, str | Path) and (folder := Path(data_paths)).is_dir():
@@ -309,25 +309,17 @@ def _within(samples: Iterator[Sample], config: RunConfig, path: Path | None) -> 
         warn_user(str(Note("left_out_by_time", {"left_out": " and ".join(left_out)})))
 
 
-def _first_runs(
-    samples: Iterable[Sample], again: Iterable[Sample] | None = None
-) -> Iterator[Sample]:
-    """The first run of each query and system, in the order of the samples. Warns of the others.
-    Samples that can be read only once are held in memory."""
-    if again is None:
-        samples = again = [*samples]
-    first: dict[tuple[str, str], int] = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RagassayWarning)  # they are issued when samples are read
-        for sample in again:
-            run = sample.id, sample.system
-            first[run] = min(sample.repeat, first.get(run, sample.repeat))
+def _first_runs(samples: Iterable[Sample]) -> Iterator[Sample]:
+    """The first run of each query and system, held in memory until all are read. Warns of the
+    others."""
+    first: dict[tuple[str, str], Sample] = {}
     left_out = 0
     for sample in samples:
-        if sample.repeat == first[sample.id, sample.system]:
-            yield sample
-        else:
-            left_out += 1
+        before = first.setdefault((sample.id, sample.system), sample)
+        left_out += before is not sample
+        if sample.repeat < before.repeat:
+            first[sample.id, sample.system] = sample
+    yield from first.values()
     if left_out:
         warn_user(str(Note("first_runs", {"n": left_out})))
 

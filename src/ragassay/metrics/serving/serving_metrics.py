@@ -36,6 +36,9 @@ _OF_EARLIER_RUNS = {
 """What the numbers of a run leave out, by the key in the record of a query."""
 
 
+_UNKNOWN = not_applicable("the sample has no time, tokens or cost, as 'ragassay ask' records them")
+
+
 def _asked(sample: Sample) -> Mapping[str, Any]:
     record = sample.metadata.get("asked")
     return record if isinstance(record, Mapping) else {}
@@ -107,7 +110,7 @@ class _Served(_Recorded, Measured):
         """What was recorded; unscored where nothing was, or the system failed."""
         record = _asked(sample)
         if not record:
-            return not_applicable("the record does not say how it was asked (metadata.asked)")
+            return _UNKNOWN
         if sample.failure or "failure" in record:
             return Unscored(Reason.MISSING_INPUT, f"the system failed: {sample.failure}")
         value = self.measured(record)
@@ -210,7 +213,7 @@ class ErrorRate(_Recorded):
         """1 where the system failed, with the type of the failure as parts."""
         record = _asked(sample)
         if not record and sample.failure is None:
-            return not_applicable("the record does not say how it was asked (metadata.asked)")
+            return _UNKNOWN
         kind = record.get("failure")
         if kind == Reason.STOPPED:
             return Unscored(Reason.STOPPED, f"the query was not asked: {sample.failure}")

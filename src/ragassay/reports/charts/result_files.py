@@ -263,7 +263,7 @@ def _read_table(path: Path, layout: Layout, signatures: Mapping[str, str]) -> li
         described.append(replace(metric, signature=signature, judge=judge if by else ""))
     summary = Summary(
         title=path.stem, suite=layout.suite, system="", n_samples=len(scores),
-        n_queries=scores.n_queries, averaged_over="",
+        n_queries=len(scores.rows_by_query), averaged_over="",
         metrics={each.name: each for each in described},
     )  # fmt: skip
     return by_system(Result(summary, scores, {}, None, lambda: iter(()), lambda: iter(())))

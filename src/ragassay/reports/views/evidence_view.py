@@ -186,10 +186,10 @@ class _Scores:
         else:
             assumed = " (a published value for a missing part)" if row.status == "assumed" else ""
             shown = Cell(wording.value(row.value), assumed, style="strong")
-        said = [replace(shown, tail=f"{shown.tail}  {evidence.title}")]
+        said = [replace(shown, tail=f"{shown.tail}  {evidence.metric.title}")]
         said += [Cell(row.explanation)] if row.explanation else []
         blocks: list[Block] = [lines(said, "text"), *self._parts(row.parts)]
-        blocks.append(lines([evidence.signature], "text", "dim"))
+        blocks.append(lines([evidence.metric.signature], "text", "dim"))
         above = [str(self.seen[r["id"]]) for r in evidence.judge_answers if r["id"] in self.seen]
         if above:
             text = f"answer{'s' if above[1:] else ''} {few(above)} (above)"

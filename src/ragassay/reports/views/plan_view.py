@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 
 from ragassay.base.printable import dollars, few
-from ragassay.engine.plan.data_preview import Preview
 from ragassay.engine.run.cost_estimate import CallPlan, Range
+from ragassay.engine.run.data_preview import Preview
 from ragassay.reports.model import Block, Cell, Column, Part, Report, Style, lines, part, table
 from ragassay.reports.text import wording
 from ragassay.reports.text.wording import sentence

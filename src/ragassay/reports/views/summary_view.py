@@ -77,8 +77,9 @@ def result_report(
     beside = [] if every else left_out(summary, result.config.get("suite") or ())
     metrics = {name: metric for name, metric in summary.metrics.items() if name not in beside}
     report = summary_report(replace(summary, metrics=metrics))
-    shown = ("", result.diagnosis, result.columns)
-    blocks: list[Block] = [*report.blocks, *(slice_parts(result.summary, shown) if slices else ())]
+    blocks: list[Block] = [*report.blocks]
+    if slices:
+        blocks += slice_parts(result.summary, ("", result.diagnosis, result.columns))
     if beside:
         further = sentence("further_metrics", n=len(beside), which=", ".join(beside))
         blocks.append(lines([further]))

@@ -17,7 +17,7 @@ from ragassay.base.subsets import Subset, fields_of
 from ragassay.client.service_shapes import Report, ReportPreview
 from ragassay.engine.config.config_paths import named_files
 from ragassay.engine.config.run_config import RunConfig, iso_time, make_config, options_of
-from ragassay.engine.plan import preview
+from ragassay.engine.run.data_preview import preview
 from ragassay.engine.run.prepared_run import prepare
 from ragassay.engine.run.scoring import record_warnings
 from ragassay.formats.records.field_values import FIRST_TIME, LAST_TIME

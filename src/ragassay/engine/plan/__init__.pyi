@@ -1,1 +1,0 @@
-from .data_preview import preview as preview
