@@ -268,7 +268,7 @@ def test_a_metric_without_values_in_one_run_does_not_stop_the_others(monkeypatch
 
 def test_runs_of_the_same_answers_and_passages_say_so() -> None:
     old = ragassay.evaluate(records([True, False]), ["em"])
-    for new, said in (([True, False], [{"n": 2}]), ([True, True], []), ([True], [])):
+    for new, said in (([True, False], [{"n": 2}]), ([True, True], []), ([True], [{"n": 1}])):
         notes = ragassay.compare(ragassay.evaluate(records(new), ["em"]), old).notes
         assert [note.counts for note in notes if note.kind == "same_answers"] == said
 
