@@ -280,7 +280,7 @@ def test_one_mean_of_two_judges_is_labelled_as_that_and_told(tmp_path: Path) -> 
     written(path, body)
     found = ragassay.evaluate(path, "mtrag", metrics="RL_F,RL_F_idk,idk_eval")
     metrics = found.summary.metrics
-    assert metrics["RL_F"].judge == f"gpt (11) + {LABEL} (1)"
+    assert metrics["RL_F"].judge == f"gpt + {LABEL}"
     assert metrics["RL_F"].judges == {"gpt": 11, LABEL: 1}
     for name in ("RL_F", "RL_F_idk"):
         assert f"judge={LABEL}|given=some|given_by=gpt" in metrics[name].signature

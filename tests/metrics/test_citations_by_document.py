@@ -89,6 +89,10 @@ def test_a_mark_that_names_no_passage_is_told_and_not_scored_0() -> None:
     assert found["citation.recall"].value == 0.0
     (cited,) = found["citation.recall"].parts["statements"][0]["citations"]
     assert cited["support"] == "not_retrieved"
+    # Where passages have no ids, only a rank can be found.
+    said = {"text": TEXT, "statements": [{"text": TEXT, "citations": ["given-0"]}]}
+    data = [{"id": "1", "query": "Where?", "answer": said, "passages": [TEXT]}]
+    assert ragassay.evaluate(data, ["citation.f1"])["citation.f1"].mean is None
 
 
 @pytest.mark.parametrize("document", [None, "other.pdf"])

@@ -48,6 +48,10 @@ def test_tables_fit_the_width_and_show_the_numbers_given(width: int) -> None:
         assert wording.coverage(metric) in summary
     for piece in a.summary.slices:
         assert wording.number(piece.metrics["AP"].mean) in by_slice
+    named = {"name": "answer_correctness", "judge": "oracle"}
+    judged = replace(a.summary.metrics["AP"], n_scored=114, n_total=120, **named)
+    one = replace(a.summary, metrics={"answer_correctness": judged})
+    assert "114/120" in shown(summary_report(one), width)
 
 
 @pytest.mark.parametrize("full", [False, True])

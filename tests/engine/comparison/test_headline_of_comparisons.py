@@ -11,6 +11,7 @@ import ragassay
 from ragassay.base.note import Note
 from ragassay.engine.comparison.derived_runs import shown_queries
 from ragassay.engine.comparison.gates import with_not_worse, worst_queries
+from ragassay.engine.diagnosis.moved_classes import with_change
 from ragassay.engine.results.comparison_result import ENOUGH
 from ragassay.reports.views.comparison_view import primary_of, verdicts
 
@@ -47,6 +48,11 @@ def test_a_slice_that_fell_while_its_metric_rose_is_in_the_sentence() -> None:
     assert str(note) in " ".join(verdicts(found)) and "Better on em" in " ".join(verdicts(found))
     five = ragassay.compare(run("1" * 30 + " 00000", "new"), run("0" * 30 + " 11111", "old"))
     assert [note.counts["n"] for note in fallen(five)] == [5]
+    right, *others = (
+        run(each, name, ["contains_answer"]) for each, name in ((UP, "n"), (DOWN, "o"))
+    )
+    (note,) = fallen(with_change(ragassay.compare(right, *others)))
+    assert note.names == ("share of right answers",) and note.counts["value"] == "b"
 
 
 SILENT = [

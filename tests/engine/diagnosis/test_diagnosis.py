@@ -231,6 +231,12 @@ def test_costs_add_up_to_what_the_mean_of_the_scored_would_gain() -> None:
     data = [{**item, "references": ["1905"]} for item in data[:4]] + data[4:]
     found = diagnose(ragassay.evaluate(data, ["contains_answer"]))
     assert sum(each.cost or 0.0 for each in found.found) == pytest.approx(0.5)
+    stale = [record("a", GOLD.replace("noon", "9")), record("b", "The mill closes, and shuts.")]
+    stale[0]["references"] = [GOLD.replace("noon", "8")]
+    found = diagnose(ragassay.evaluate(stale, ["token_f1.f"]))
+    assert found.classes[0] is not None and found.found[0].cost == 0.0, (
+        "it lies above what is right"
+    )
 
 
 def test_an_answer_that_matches_a_reference_does_not_fail_for_being_long() -> None:
@@ -493,3 +499,6 @@ def test_only_gold_or_a_judge_of_known_worth_says_what_was_not_retrieved() -> No
     reply = '{"intent": "job", "match": 0, "trust": 0, "grade": 0}'
     judged = ragassay.evaluate(records, ["contains_answer", "umbrela_MRR"], judge=lambda _: reply)
     assert diagnose(judged, complete=False).sources["rank"] == {"umbrela_MRR": 7}
+    # What irrelevant passages support answers nothing.
+    other = [{**record("a", OTHER), "references": [], "gold": [{"id": "x"}]}]
+    assert diagnose(ragassay.evaluate(other, "faithfulness,AP")).classes == ["not_retrieved"]

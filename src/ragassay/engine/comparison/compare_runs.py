@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragassay import suites
 from ragassay.base.errors import UsageError
@@ -185,7 +186,7 @@ def compare(
     )  # fmt: skip
     found = [_with_left_out(d, matched, draws) for d in comparison.differences]
     judged = [d for d in found if d.standing in ("tested", "indicative")]
-    fallen = fallen_slice(matched, judged, draws)
+    fallen = fallen_slice(matched, _sides(matched, judged), draws)
     differences = {d.name: d for d in found} | {
         name: compare_percentile(matched, name, **draws) for name in names if name not in means
     }
@@ -341,40 +342,48 @@ CHANCE = 0.1
 """The p-value of a fall, without any correction, from which it may be chance."""
 
 
-def fallen_slice(
-    matched: MatchedRuns, differences: Sequence[Difference], draws: Mapping[str, Any]
-) -> list[Note]:
-    """The slice and the metric that fell the most against what the metric did over all queries,
-    times the queries of the slice; only of metrics that are not worse as a whole. It is a hint: of
-    all slices and metrics, the worst is taken."""
+Sides = tuple[NDArray[np.float64], NDArray[np.float64], Mask, float]
+"""Values of the new and the old run for each common query, where both are known, and the factor
+that makes a difference a rise as a share of the scale."""
+
+
+def _sides(matched: MatchedRuns, differences: Sequence[Difference]) -> dict[str, Sides]:
+    """The metrics that could fall in a slice: those that are not worse as a whole."""
     signs = {
         d.name: -1.0 if d.higher_is_better is False else 1.0
         for d in differences
         if d.higher_is_better is not None and "worse" not in (d.verdict, d.hint)
     }
-    metrics = matched.a.summary.metrics
-    scales = {name: metrics[name].bounds for name in signs if None not in metrics[name].bounds}
-    names = list(scales)
-    (a, in_a), (b, in_b) = matched.scores(names)
+    (a, in_a), (b, in_b) = matched.scores([*signs])
+    found = {}
+    for at, (name, sign) in enumerate(signs.items()):
+        low, high = matched.a.summary.metrics[name].bounds
+        if low is not None and high is not None:
+            found[name] = a[at], b[at], in_a[at] & in_b[at], sign / (high - low)
+    return found
+
+
+def fallen_slice(
+    matched: MatchedRuns, sides: Mapping[str, Sides], draws: Mapping[str, Any]
+) -> list[Note]:
+    """The slice and the metric that fell the most against what the metric did over all queries,
+    times the queries of the slice. It is a hint: of all slices and metrics, the worst is taken."""
     found = []
     for column, value, inside in _slices(matched):
-        for at, name in enumerate(names):
-            where = in_a[at] & in_b[at] & inside
-            n, (low, high) = int(where.sum()), scales[name]
-            if n < LEAST:
+        for name, (a, b, both, factor) in sides.items():
+            where = both & inside
+            if (n := int(where.sum())) < LEAST:
                 continue
-            fall, overall = (
-                signs[name] * float((b[at, of] - a[at, of]).mean()) / (high - low)  # type: ignore[operator]
-                for of in (where, in_a[at] & in_b[at])
-            )
+            fall, overall = (factor * float((b - a)[of].mean()) for of in (where, both))
             if min(fall, fall - overall) >= FALL:
-                found.append((n * (fall - overall), column, value, at, where))
-    for _, column, value, at, where in sorted(found, key=lambda item: -item[0]):
-        test = compare_pairs(a[at], b[at], mask=where, correction="none", power=None, **draws)[0]
+                found.append((n * (fall - overall), column, value, name, where))
+    for _, column, value, name, where in sorted(found, key=lambda item: -item[0]):
+        a, b, *_ = sides[name]
+        test = compare_pairs(a, b, mask=where, correction="none", power=None, **draws)[0]
         if test.p_adjusted is not None and test.p_adjusted < CHANCE:
             counts: dict[str, float | str] = {"n": test.n, "column": column, "value": value}
             counts |= {"new": test.a_mean or 0.0, "old": test.b_mean or 0.0}
-            return [Note("slice_fell", counts, (names[at],), "headline")]
+            return [Note("slice_fell", counts, (name,), "headline")]
     return []
 
 

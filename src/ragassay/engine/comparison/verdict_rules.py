@@ -56,6 +56,10 @@ class Agreement:
         """Whether verdicts may rest on it: the lower bound reaches `LEAST` on labels by people."""
         return self.people and self.low >= LEAST[self.measure]
 
+    def __str__(self) -> str:
+        interval = f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+        return f"{self.measure} {interval} against {self.labels} ({self.n:,} {self.of})"
+
 
 @cache
 def rows() -> tuple[Agreement, ...]:

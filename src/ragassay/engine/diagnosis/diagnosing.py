@@ -266,6 +266,9 @@ def diagnosis_of(
             sources[name][signal.metric] += 1
         by_name = {name: signal.value for name, signal in signals.items()}
         by_name |= dict.fromkeys(("right", "complete"), 0.0) if others else {}
+        # What passages support of which none is relevant does not answer the query.
+        if measures == "support" and by_name.get("rank") == inf and by_name.get("refused") != 1.0:
+            low[row] = True
         fault = table.class_of(
             by_name, sample, bool(low[row]), limits, headline_only=headline_only,
             wants_answer=measures != "retrieval",
@@ -312,7 +315,8 @@ def diagnosis_of(
         interval = share(member)
         cost = None
         if fine_mean is not None and (member & scored).any():
-            cost = float((fine_mean - values[member & low]).sum() / max(1, scored.sum()))
+            gains = (fine_mean - values[member & low]).clip(min=0.0)
+            cost = float(gains.sum() / max(1, scored.sum()))
         classes.append(
             ClassFound(
                 fault, int(member.sum()), float(member.mean()), interval.low, interval.high, cost,

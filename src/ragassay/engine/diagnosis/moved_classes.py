@@ -11,7 +11,7 @@ import numpy as np
 
 from ragassay.base.errors import UsageError
 from ragassay.base.note import Displayed, Note
-from ragassay.engine.comparison.compare_runs import Run, one_system, opened
+from ragassay.engine.comparison.compare_runs import Run, fallen_slice, one_system, opened
 from ragassay.engine.comparison.derived_runs import MATCHED, aligned
 from ragassay.engine.comparison.differences import (
     OWN_NUGGETS,
@@ -279,4 +279,23 @@ def with_change(comparison: Comparison, most: int | None = MOST_SAMPLES) -> Comp
         right = replace(change.right, standing="tested", why=why)
         classes = tuple(replace(row, only_hint=False) for row in change.classes)
         change = replace(change, right=right, classes=classes)
-    return replace(comparison, change=change)
+    fallen = _fallen(comparison, change)
+    brought = [note for note in comparison.brought if not (fallen and note.kind == "slice_fell")]
+    return replace(comparison, change=change, brought=(*fallen, *brought))
+
+
+def _fallen(comparison: Comparison, change: Moved) -> list[Note]:
+    """The slice whose share of right answers fell against that of all, unless that is worse."""
+    right = change.right
+    if right is None or comparison.runs is None or "worse" in (right.verdict, right.hint):
+        return []
+    matched = MatchedRuns.of(*comparison.runs)
+    sides = []
+    for found, rows in ((change.new, matched.rows_a), (change.old, matched.rows_b)):
+        known = [None if unknown else float(cause is None)
+                 for cause, unknown in zip(found.classes, found.unknown, strict=True)]  # fmt: skip
+        each = [[known[row] for row in rows[query]] for query in matched.queries]
+        sides.append(np.array([np.nan if None in of else np.mean(of) for of in each]))  # type: ignore[arg-type]
+    both = ~np.isnan(sides[0] + sides[1])
+    draws = {"clusters": matched.clusters[0], "level": comparison.level}
+    return fallen_slice(matched, {right.name: (*sides, both, 1.0)}, draws)

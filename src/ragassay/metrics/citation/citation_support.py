@@ -16,7 +16,7 @@ from ragassay.base.score import Outcome, Reason, Score, Unscored
 from ragassay.judges.asking import Ask
 from ragassay.judges.questions import CitationSupport
 from ragassay.metrics.citation import citation_parser
-from ragassay.metrics.citation.citable import Citable, is_source, marks
+from ragassay.metrics.citation.citable import Citable, is_source, marks, number
 from ragassay.metrics.citation.citation_parser import tidy
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Window, harmonic, param, part, passage_keys, register
@@ -89,7 +89,9 @@ async def links(
     citable, keys = Citable(passages), passage_keys(passages)
     citations = [_cited(item, citable) for item in statements]
     questions: dict[tuple[int, int], CitationSupport] = {}
-    unknown = [key for cited in citations for key, found in cited if not found and is_source(key)]
+    lost = [key for cited in citations for key, found in cited if not found]
+    by_rank = all(passage.id is None for passage in passages)  # then no other key can be found
+    unknown = [key for key in lost if is_source(key) or (by_rank and number(key) is None)]
     if unknown and not citable.names_sources:
         detail = (
             f"{plural(len(unknown), 'mark')} such as [{unknown[0]}] "

@@ -438,7 +438,7 @@ class Chart:
 
     def _repr_svg_(self) -> str:
         """What a notebook shows: an SVG, which needs no script."""
-        return self.svg()
+        return self.svg().replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
 
     def __repr__(self) -> str:
         return "<Chart: a notebook shows it, save('chart.png') writes it to a file>"

@@ -116,7 +116,7 @@ class _Pen:
         for column in columns:
             kind, style, size = column.column.kind, column.column.style, column.least
             if kind == "words":
-                size = max(_LEAST_NAME, min(column.full, column.least + spare))
+                size = min(column.full, max(_LEAST_NAME, column.least + spare))
                 spare -= size - column.least
             grid.add_column(
                 column.title, width=size, overflow="fold", no_wrap=kind != "words",

@@ -22,17 +22,14 @@ MOST_NOTES, MOST_ROWS = 4, 10
 _VERDICT_STYLES: dict[str, Style] = {"better": "good", "worse": "bad", "different": "doubt"}
 
 
-def comparison_report(
-    comparison: Comparison, *, full: bool = False, broken: bool = False
-) -> Report:
-    """A comparison of two runs: its primary metrics, or everything; ``broken`` names queries that
-    became wrong."""
+def comparison_report(comparison: Comparison, *, full: bool = False) -> Report:
+    """A comparison of two runs: its primary metrics, or everything, and what became wrong."""
     comparison = with_change(comparison)
     shown = comparison if full else primary_of(comparison)
     rows = shown if full else _most_telling(shown)
     blocks: list[Block] = [differences(rows), *([statistics(rows)] if full else [])]
     verdict, *further = verdicts(comparison)
-    further += broken_line(comparison) if broken else []
+    further += broken_line(comparison)
     if n := len(shown.with_scores) - len(rows.with_scores):
         further.append(f"{plural(n, 'more metric')}: --full, or the HTML page.")
     blocks += [lines(further, "text"), *below(shown, full=full)]
@@ -44,10 +41,11 @@ def primary_of(comparison: Comparison) -> Comparison:
     """The comparison with its primary metrics alone; what was tested together stays as it is."""
     names = comparison.primary or [difference.name for difference in comparison.differences]
     differences = tuple(d for d in comparison.differences if d.name in names)
+    others = {d.name for d in comparison.differences if d.name not in names}
     brought = tuple(
         replace(note, names=kept)
         for note in comparison.brought
-        if (kept := tuple(name for name in note.names if name in names)) or not note.names
+        if (kept := tuple(name for name in note.names if name not in others)) or not note.names
     )
     return replace(comparison, differences=differences, brought=brought)
 
@@ -93,6 +91,8 @@ def verdicts(comparison: Comparison) -> list[str]:
         if (names := by_word.get(f"{word}{hint}", []))
     ]
     if not found:
+        if right and {d.verdict for d in comparison.findings} == {"no difference shown"}:
+            return [*right, *said]
         others = (f"{_PLAIN.get(word, word)} on {len(names)}" for word, names in by_word.items())
         found = [f"{', '.join(others)} of {plural(len(shown.differences), 'metric')}"]
     first = "; ".join(found)

@@ -88,7 +88,7 @@ def shares_right(
         mean, low, high = interval.mean, interval.low, interval.high
         below = () if low is None or high is None else (_span(low, high),)
         said = wording.NOTHING if mean is None else f"{mean * 100:.0f} %"
-        cells.append(Cell(said, f" {len(known):,}/{len(members):,}", below=below))
+        cells.append(Cell(said, f" of {len(known):,}", below=below))
     return cells
 
 
@@ -109,7 +109,8 @@ def right_moved(change: Moved, too_few: bool) -> list[str]:
         claim = f"{claim[0].upper()}{claim[1:]}: " if claim else ""
         kind = f"{change.new.measures}_{'moved' if right.n_differ else 'same'}"
         counts = {"new": new, "old": old, "mended": right.wins, "broken": right.losses}
-        hint = f" ({_hint(change.new)})" * change.new.only_hint
+        # A claim that is only a hint says so itself.
+        hint = f" ({_hint(change.new)})" * (change.new.only_hint and wording.HINT not in claim)
         rated = _rated(change.n - change.n_unknown, change.n)
         said = [sentence(kind, claim=claim, hint=hint, rated=rated, **counts)]
     shown = [
