@@ -135,7 +135,7 @@ def write_comparison(comparison: Comparison, path: Path, title: str | None = Non
     if suffix in (".html", ".htm"):
         pages.write_comparison(comparison, *_runs_of(comparison), path, title)
     elif suffix == ".md":
-        report = comparison_report(comparison).titled(title)
+        report = comparison_report(comparison, broken=True).titled(title)
         files.write_text(path, markdown(report))
     elif suffix == ".json":
         files.write_bytes(path, dumps(comparison.to_json(), indent=True) + b"\n")

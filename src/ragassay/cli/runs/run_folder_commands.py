@@ -222,7 +222,7 @@ def compare(given: Given) -> int:
         show.lines(*written)
         show.gates(gates)
     if given.github:
-        reports = [comparison_report(comparison) for comparison in comparisons]
+        reports = [comparison_report(comparison, broken=True) for comparison in comparisons]
         show.github(reports, gates, as_json=given.json)
     return show.exit_code(gates, lacking=not all(found.decidable for found in comparisons))
 

@@ -22,14 +22,17 @@ MOST_NOTES, MOST_ROWS = 4, 10
 _VERDICT_STYLES: dict[str, Style] = {"better": "good", "worse": "bad", "different": "doubt"}
 
 
-def comparison_report(comparison: Comparison, *, full: bool = False) -> Report:
-    """A comparison of two runs: its primary metrics, or everything, and what became wrong."""
+def comparison_report(
+    comparison: Comparison, *, full: bool = False, broken: bool = False
+) -> Report:
+    """A comparison of two runs: its primary metrics, or everything; ``broken`` names queries that
+    became wrong."""
     comparison = with_change(comparison)
     shown = comparison if full else primary_of(comparison)
     rows = shown if full else _most_telling(shown)
     blocks: list[Block] = [differences(rows), *([statistics(rows)] if full else [])]
     verdict, *further = verdicts(comparison)
-    further += broken_line(comparison)
+    further += broken_line(comparison) if full or broken else []
     if n := len(shown.with_scores) - len(rows.with_scores):
         further.append(f"{plural(n, 'more metric')}: --full, or the HTML page.")
     blocks += [lines(further, "text"), *below(shown, full=full)]

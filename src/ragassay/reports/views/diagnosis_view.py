@@ -110,7 +110,8 @@ def right_moved(change: Moved, too_few: bool) -> list[str]:
         kind = f"{change.new.measures}_{'moved' if right.n_differ else 'same'}"
         counts = {"new": new, "old": old, "mended": right.wins, "broken": right.losses}
         # A claim that is only a hint says so itself.
-        hint = f" ({_hint(change.new)})" * (change.new.only_hint and wording.HINT not in claim)
+        hint = f", {wording.HINT}" if right.n_differ else f" ({_hint(change.new)})"
+        hint *= change.new.only_hint and wording.HINT not in claim
         rated = _rated(change.n - change.n_unknown, change.n)
         said = [sentence(kind, claim=claim, hint=hint, rated=rated, **counts)]
     shown = [
