@@ -18,7 +18,7 @@ from ragassay.base.subsets import Subset, fields_of
 from ragassay.engine.results.result import Result
 from ragassay.engine.results.score_columns import cluster_column
 from ragassay.engine.results.score_rows import ScoreRow
-from ragassay.engine.results.summary import IntervalOptions, facts_of
+from ragassay.engine.results.summary import facts_of
 from ragassay.formats.records.sample_records import has_made_id, made_id
 
 
@@ -63,7 +63,7 @@ def _only(result: Result, chosen: frozenset[Identity]) -> Result:
     config = result.config
     described = list(result.summary.metrics.values())
     cluster_by = cluster_column(config.get("cluster_by"))
-    facts, _ = facts_of(columns, described, IntervalOptions.of(config), cluster_by)
+    facts, _ = facts_of(columns, described, config.get("interval", "auto"), cluster_by)
     rows, samples = partial(_rows, result, chosen), partial(_samples, result, chosen)
     summary = replace(
         result.summary,
