@@ -117,7 +117,7 @@ def test_columns_of_some_samples_under_other_names_hold_what_these_samples_have(
 ) -> None:
     def made(rows: Sequence[int], names: Sequence[str]) -> list[object]:
         found = ScoreColumns(names)
-        found.clusters, found.slices = [f"c{at}" for at in rows], {"x": [f"x{at}" for at in rows]}
+        found.clusters, found.slices = [f"c{at}" for at in rows], {"x": [(f"{at}",) for at in rows]}
         for at in rows:
             found.identities.append((f"q{at}", "", at))
             found.asked.append(at)
@@ -140,7 +140,7 @@ def test_columns_of_some_samples_under_other_names_hold_what_these_samples_have(
 
 def test_slices_come_largest_first_and_equal_ones_by_name() -> None:
     data = columns([f"q{at}" for at in range(7)], [0, 1, 1, 0, 1, 1, 0])
-    data.slices = {"topic": ["d", "c", "c", "b", "c", "b", "a"]}
+    data.slices = {"topic": [*map(tuple, "dccbcba")]}
     found = slice_summaries(data, [metric()])
     assert [(one.value, one.n) for one in found] == [("c", 3), ("b", 2), ("a", 1), ("d", 1)]
     assert [one.metrics["f1"].mean for one in found] == [1.0, 0.5, 0.0, 0.0]

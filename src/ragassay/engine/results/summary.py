@@ -18,7 +18,7 @@ from ragassay.base.errors import UsageError, did_you_mean
 from ragassay.base.note import Displayed, Note
 from ragassay.base.printable import either, plural, share
 from ragassay.base.score import Reason
-from ragassay.engine.results.score_columns import Mask, ScoreColumns, label_of, labels_of
+from ragassay.engine.results.score_columns import Mask, ScoreColumns, label_of
 from ragassay.metrics.core import naming
 from ragassay.metrics.core.judged import JudgedMetric
 from ragassay.metrics.core.metric import Metric
@@ -428,8 +428,7 @@ def slice_summaries(
     A sample with several labels in a column (a list) is in the slice of each."""
     clusters, slices = sample_clusters(columns), []
     metrics = [m for m in metrics if m.aggregate == "mean" or m.percentile is not None]
-    for column, values in columns.slices.items():
-        labels = [labels_of(value) for value in values]
+    for column, labels in columns.slices.items():
         counts = Counter(label for each in labels for label in each)
         for value, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             mask = np.fromiter((value in each for each in labels), np.bool_, len(labels))
