@@ -304,7 +304,7 @@ def resolve_drops(
 
 def missing(n_owed: int, n_lacking: int) -> tuple[str, str]:
     """What is missing, empty where nothing is; and what to do about queries that are. ``n_owed``
-    counts scores that one run lacks (`MatchedRuns.owed`), ``n_lacking`` queries of B that A
+    counts scores that one run lacks (`MatchedRuns.n_owed`), ``n_lacking`` queries of B that A
     lacks."""
     facts = [_said("scores_owed", n=n_owed)] if n_owed else []
     facts += [_said("queries_lacking", n=n_lacking)] if n_lacking else []

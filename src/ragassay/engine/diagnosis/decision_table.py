@@ -131,10 +131,6 @@ class Signal:
                     return SignalValue(value, shown)
         return None
 
-    def given_by(self, names: Mapping[str, Sequence[str]]) -> list[str]:
-        """The metrics of a run that give this signal, by the names that it shows."""
-        return [shown for metric, _ in self.sources for shown in names.get(metric, ())]
-
 
 @dataclass(frozen=True, slots=True)
 class SignalValue:
@@ -346,16 +342,6 @@ GRADED = ("umbrela_MRR", "umbrela_nDCG", "umbrela_P", "umbrela_AP_judged", "ragr
 known to agree too little with people, as the offline judge is: words do not show relevance."""
 
 
-def judged_by(
-    fault: FaultClass, signals: Mapping[str, SignalValue], words: Mapping[str, str]
-) -> Iterator[str]:
-    """The metrics among those that put a sample into a class which a judge gave."""
-    for group in fault.needs:
-        value = next((signals[signal.name] for signal in group if signal.name in signals), None)
-        if value is not None and value.metric in words:
-            yield value.metric
-
-
 @dataclass(frozen=True)
 class NotLookedAt:
     """A class that no signal can show: why, in words, and a metric for each signal that lacks."""
@@ -393,7 +379,8 @@ def not_looked_at(
         for group in fault.needs:
             if any(sources[signal.name] for signal in group):
                 continue
-            held = [shown for signal in group for shown in signal.given_by(names)]
+            every = (metric for signal in group for metric, _ in signal.sources)
+            held = [shown for metric in every for shown in names.get(metric, ())]
             fit = (
                 metric
                 for needed, metric in group[0].propose.items()

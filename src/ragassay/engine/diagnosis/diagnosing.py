@@ -278,7 +278,11 @@ def diagnosis_of(
         by_label = is_right[row] or (fault is not None and fault.labelled)
         settled[row] = by_label or (measures == "support" and bool(by_name.get("refused")))
         if fault is not None:
-            judges[fault.name] |= dict.fromkeys(table.judged_by(fault, signals, agreements))
+            causes = (
+                next((signals[s.name].metric for s in group if s.name in signals), "")
+                for group in fault.needs
+            )
+            judges[fault.name] |= dict.fromkeys(name for name in causes if name in agreements)
             value = float(values[row]) if scored[row] else None
             listed = [*examples[fault.name], Example.of(sample, value, by_name)]
             # The lowest headline values first, those without one last.

@@ -130,13 +130,6 @@ class Spending:
     disagreed: int = 0
     seconds: float = 0.0
 
-    @property
-    def lost(self) -> str:
-        """How many votes a panel went without, of how many: ``11 of 90 votes``."""
-        n = sum(self.lost_votes.values())
-        # Runs of older versions do not say how many votes there were.
-        return share(n, self.votes, "vote") if self.votes else plural(n, "vote")
-
     @classmethod
     def of(cls, judge: str, signature: str, usage: Usage, seconds: float = 0.0) -> Spending:
         """What was counted while a run went on."""
@@ -285,15 +278,12 @@ def missing_by_failure(*summaries: Summary) -> str:
     empty where they lack nothing. Votes that a panel lost are no scores: there is an answer."""
     n = sum(summary.n_missing for summary in summaries)
     missing = [plural(n, "score")] if n else []
-    missing += [
-        f"{summary.judging.lost} of the panel"
-        for summary in summaries
-        if summary.judging and summary.lost_votes
-    ]
-    if not missing:
-        return ""
-    n += sum(summary.lost_votes for summary in summaries)
-    return f"{' and '.join(missing)} {either(n, 'is', 'are')} missing"
+    for summary in summaries:
+        if summary.judging and (lost := summary.lost_votes):
+            votes, n = summary.judging.votes, n + lost  # older versions do not count them
+            said = share(lost, votes, "vote") if votes else plural(lost, "vote")
+            missing.append(f"{said} of the panel")
+    return f"{' and '.join(missing)} {either(n, 'is', 'are')} missing" if missing else ""
 
 
 def left_out(summary: Summary, used: Sequence[str]) -> list[str]:
